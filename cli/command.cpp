@@ -1,0 +1,177 @@
+#include "cli/command.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+Result<std::string> sibling_executable(const std::string &name) {
+    const Result<std::string> folder = own_folder();
+    if (!folder) return folder;
+    const std::string path = *folder + "/" + name;
+    if (access(path.c_str(), X_OK) != 0) {
+        return environment_error(path + " is missing or not executable; build it with ./setup");
+    }
+    return path;
+}
+
+// The last CPU that this process may use: the first ones are where systems tend to handle interrupts.
+std::optional<int> measuring_cpu() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return std::nullopt;
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
+        if (CPU_ISSET(cpu, &allowed)) return cpu;
+    }
+    return std::nullopt;
+}
+
+Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+}  // namespace
+
+int exit_status(const Error &error) {
+    switch (error.code) {
+        case ErrorCode::usage:
+        case ErrorCode::bad_input:
+        case ErrorCode::unsupported:
+            return exit_usage;
+        case ErrorCode::environment:
+            return exit_environment;
+        case ErrorCode::interrupted:
+            return exit_interrupted;
+    }
+    return exit_environment;
+}
+
+int fail(const Error &error) {
+    fmt::print(stderr, "kiln: {}\n", error.message);
+    return exit_status(error);
+}
+
+void add_options(CLI::App &command, WorkloadOptions &options) {
+    command.add_option("--workloads", options.files, "Workload lists (format workloads/1)")
+        ->required()
+        ->type_name("FILE");
+    command.add_option("--filter", options.filter, "Only layers whose list/name matches; * crosses /")
+        ->type_name("GLOB");
+}
+
+Result<std::vector<NamedWorkload>> read(const WorkloadOptions &options) {
+    std::vector<NamedWorkload> chosen;
+    std::string example;
+    for (const std::string &file : options.files) {
+        Result<std::vector<NamedWorkload>> list = read_workload_list(file);
+        if (!list) return list.error();
+        for (NamedWorkload &workload : *list) {
+            const std::string name = workload.list + "/" + workload.name;
+            if (example.empty()) example = name;
+            if (glob_match(options.filter, name)) chosen.push_back(std::move(workload));
+        }
+    }
+    if (chosen.empty()) {
+        return usage_error(
+            fmt::format("--filter {}: no layer matches; layers are named like {}", options.filter, example));
+    }
+    return chosen;
+}
+
+void add_options(CLI::App &command, TargetOptions &options) {
+    command
+        .add_option("--target", options.target, "host, an alias that `kiln targets` lists, or a Halide target string")
+        ->type_name("T");
+    command.add_option("--threads", options.threads, "Threads a kernel may use")->type_name("N");
+}
+
+Result<Target> read(const TargetOptions &options, const Machine &machine) {
+    return parse_target(options.target, options.threads, machine.halide_target);
+}
+
+Result<Target> read_runnable(const TargetOptions &options, const Machine &machine) {
+    Result<Target> target = read(options, machine);
+    if (!target) return target;
+    const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
+    if (!missing.empty()) {
+        return usage_error(fmt::format("target {} does not run on this machine ({}), which lacks {}", options.target,
+                                       machine.halide_target, fmt::join(missing, ", ")));
+    }
+    if (target->threads > machine.cores) {
+        return usage_error(fmt::format("--threads {}: this machine has {} core{} for this process", target->threads,
+                                       machine.cores, machine.cores == 1 ? "" : "s"));
+    }
+    return target;
+}
+
+Result<std::string> own_folder() {
+    std::error_code error;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    if (error) return environment_error("cannot find kiln's own folder (/proc/self/exe): " + error.message());
+    return self.parent_path().string();
+}
+
+Result<Workshop> make_workshop() {
+    Result<std::string> generator = sibling_executable("kiln-generator");
+    if (!generator) return generator.error();
+    Result<std::string> runner = sibling_executable("kiln-runner");
+    if (!runner) return runner.error();
+    Result<TemporaryFolder> folder = TemporaryFolder::create();
+    if (!folder) return folder.error();
+
+    GeneratorBuilderOptions builder_options;
+    builder_options.generator = *generator;
+    builder_options.work_folder = folder->path();
+    Result<std::unique_ptr<GeneratorBuilder>> builder = GeneratorBuilder::create(builder_options);
+    if (!builder) return builder.error();
+
+    ProcessRunnerOptions runner_options;
+    runner_options.executable = *runner;
+    runner_options.work_folder = folder->path();
+    runner_options.cpu = measuring_cpu();
+    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options)};
+}
+
+CLI::Validator whole_number() {
+    const auto check = [](const std::string &text) -> std::string {
+        int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool ok = error == std::errc() && end == text.data() + text.size() && value >= 0;
+        return ok ? ""
+                  : fmt::format("`{}` is not a whole number from 0 to {}", text, std::numeric_limits<int64_t>::max());
+    };
+    return CLI::Validator(check, "");
+}
+
+CLI::Validator one_of(std::vector<std::string> words) {
+    const auto check = [words = std::move(words)](const std::string &text) -> std::string {
+        const bool known = std::find(words.begin(), words.end(), text) != words.end();
+        return known ? "" : fmt::format("`{}` is unknown; needs one of {}", text, fmt::join(words, ", "));
+    };
+    return CLI::Validator(check, "");
+}
+
+void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed) {
+    constexpr std::pair<std::string_view, TableFormat> names[] = {
+        {"table", TableFormat::table}, {"json", TableFormat::json}, {"csv", TableFormat::csv}};
+    std::map<std::string, TableFormat> choices;
+    std::vector<std::string> words;
+    for (const auto &[name, value] : names) {
+        if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) continue;
+        choices.emplace(name, value);
+        words.emplace_back(name);
+    }
+    const auto assign = [choices, &format](const std::string &text) { format = choices.at(text); };
+    command.add_option_function<std::string>("--format", assign, "How to print the answer")
+        ->check(one_of(words))
+        ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
+}  // namespace kiln

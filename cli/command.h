@@ -1,0 +1,78 @@
+// What the commands of `kiln` share: choosing workloads and targets, finding kiln's other executables, exit status.
+// Each command is one file, command_<name>.cpp, with one function that adds it to the parser.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "database/trial_store.h"
+#include "runtime/machine.h"
+#include "runtime/result.h"
+#include "runtime/target.h"
+#include "tuner/generator_builder.h"
+#include "tuner/process_runner.h"
+#include "tuner/temporary_folder.h"
+#include "tuner/workload_list.h"
+
+namespace kiln {
+
+// Exit status of the command line, fixed by docs/command_line.md.
+enum ExitStatus { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3, exit_interrupted = 130 };
+int exit_status(const Error &error);
+int fail(const Error &error);  // one message on stderr, "kiln: ..."; answers its exit status
+
+// What the parser found: the chosen command's work, to be run after parsing. Answers an exit status.
+using Action = std::function<int()>;
+
+void add_tune_command(CLI::App &app, Action &action);
+void add_query_command(CLI::App &app, Action &action);
+void add_db_command(CLI::App &app, Action &action);
+void add_targets_command(CLI::App &app, Action &action);
+void add_build_command(CLI::App &app, Action &action);
+void add_check_command(CLI::App &app, Action &action);
+void add_bench_command(CLI::App &app, Action &action);
+
+// Checks of an option's text. `whole_number`: digits that fit 63 bits, since CLI11 lets larger numbers saturate and
+// negative ones wrap.
+CLI::Validator whole_number();
+CLI::Validator one_of(std::vector<std::string> words);
+
+// --workloads FILE... and --filter GLOB. It is an error when nothing matches.
+struct WorkloadOptions {
+    std::vector<std::string> files;
+    std::string filter = "*";
+};
+void add_options(CLI::App &command, WorkloadOptions &options);
+Result<std::vector<NamedWorkload>> read(const WorkloadOptions &options);
+
+// --target T and --threads N.
+struct TargetOptions {
+    std::string target = "host";
+    int threads = 1;
+};
+void add_options(CLI::App &command, TargetOptions &options);
+Result<Target> read(const TargetOptions &options, const Machine &machine);
+
+// Like read(), and refuses a target that this machine cannot run, naming the missing features.
+Result<Target> read_runnable(const TargetOptions &options, const Machine &machine);
+
+// Where this executable lies; kiln's other parts are found from there, wherever the build or installation was moved.
+Result<std::string> own_folder();
+
+// The real builder and runner over one temporary folder.
+struct Workshop {
+    TemporaryFolder folder;
+    std::unique_ptr<GeneratorBuilder> builder;
+    std::unique_ptr<ProcessRunner> runner;
+};
+Result<Workshop> make_workshop();
+
+// --format: tables for people, JSON as a list of objects, CSV. `columns` of numbers are right-aligned.
+enum class TableFormat { table, json, csv };
+void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
+void print(const Table &table, TableFormat format);  // on stdout
+
+}  // namespace kiln

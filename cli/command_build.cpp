@@ -1,0 +1,162 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/command.h"
+#include "tuner/interrupt.h"
+#include "tuner/package.h"
+#include "tuner/package_kernels.h"
+
+namespace kiln {
+namespace {
+
+struct BuildArguments {
+    WorkloadOptions workloads;
+    TargetOptions targets;  // several, separated by commas
+    std::string db, name = "kiln_kernels", output;
+};
+
+// Every kernel is checked on this machine before it ships, so it must run here.
+Result<std::vector<Target>> read_targets(const TargetOptions &options, const Machine &machine) {
+    std::vector<Target> targets;
+    for (size_t begin = 0; begin <= options.target.size();) {
+        const size_t end = std::min(options.target.find(',', begin), options.target.size());
+        TargetOptions one = options;
+        one.target = options.target.substr(begin, end - begin);
+        begin = end + 1;
+        const Result<Target> target = read(one, machine);
+        if (!target) return target.error();
+        const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
+        if (!missing.empty()) {
+            return unsupported(
+                fmt::format("target {} does not run on this machine, which lacks {}; a package's kernels "
+                            "are checked where it is built, so build it on a machine that has them",
+                            one.target, fmt::join(missing, ", ")));
+        }
+        const Result<Target> runnable = read_runnable(one, machine);
+        if (!runnable) return runnable.error();
+        if (std::find(targets.begin(), targets.end(), *target) == targets.end()) targets.push_back(*target);
+    }
+    return targets;
+}
+
+// What goes into every package lies in the build folder beside the executables' one.
+Result<PackageParts> package_parts(const Workshop &workshop) {
+    const Result<std::string> folder = own_folder();
+    if (!folder) return folder.error();
+    const std::filesystem::path root = std::filesystem::path(*folder).parent_path();
+    PackageParts parts;
+    parts.runtime_library = root / "lib" / "libkiln_kernel_runtime.a";
+    parts.header_folder = root / "include" / "kiln";
+    parts.work_folder = workshop.folder.path();
+    for (const std::string &path : {parts.runtime_library, parts.header_folder}) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) {
+            return environment_error(path + " is missing; build kiln with ./setup");
+        }
+    }
+    return parts;
+}
+
+void show(const KernelReport &report) {
+    const std::string layer =
+        fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);
+    switch (report.source) {
+        case KernelSource::tuned:
+            fmt::print(stderr, "{}: tuned\n", layer);
+            break;
+        case KernelSource::stale:
+            fmt::print(stderr, "{}: stale: this compiler makes another object than the measured one; checked again\n",
+                       layer);
+            break;
+        case KernelSource::untuned:
+            fmt::print(stderr, "{}: untuned{}{}\n", layer, report.message.empty() ? "" : "; ", report.message);
+            break;
+        case KernelSource::missing:
+            fmt::print(stderr, "{}: no kernel: {}\n", layer, report.message);
+            break;
+    }
+}
+
+int64_t count(const CollectedKernels &collected, KernelSource source) {
+    return std::count_if(collected.reports.begin(), collected.reports.end(),
+                         [&](const KernelReport &report) { return report.source == source; });
+}
+
+int run(const BuildArguments &arguments) {
+    if (Status s = check_package_name(arguments.name); !s) return fail(s.error());
+    const Machine machine = read_machine();
+    const Result<std::vector<Target>> targets = read_targets(arguments.targets, machine);
+    if (!targets) {
+        const int status = fail(targets.error());
+        return targets.error().code == ErrorCode::unsupported ? exit_failed : status;
+    }
+    const Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
+    if (!workloads) return fail(workloads.error());
+    std::optional<TrialStore> store;
+    if (!arguments.db.empty()) {
+        Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
+        if (!opened) return fail(opened.error());
+        store = std::move(*opened);
+    }
+    if (Status s = check_package_folder(arguments.output); !s) return fail(s.error());
+    install_interrupt_handler();
+    const Result<Workshop> workshop = make_workshop();
+    if (!workshop) return fail(workshop.error());
+    const Result<PackageParts> parts = package_parts(*workshop);
+    if (!parts) return fail(parts.error());
+
+    const CollectEnvironment environment{.builder = *workshop->builder,
+                                         .runner = *workshop->runner,
+                                         .store = store ? &*store : nullptr,
+                                         .machine = machine,
+                                         .interrupted = interrupted};
+    Result<CollectedKernels> collected = collect_kernels(*workloads, *targets, environment, show);
+    if (!collected) return fail(collected.error());
+    const int64_t missing = count(*collected, KernelSource::missing);
+    if (collected->kernels.empty()) {
+        fmt::print(stderr, "kiln: no kernel for any workload, so no package was written\n");
+        return exit_failed;
+    }
+    Package package;
+    package.name = arguments.name;
+    package.toolchain = workshop->builder->toolchain();
+    package.database = std::filesystem::path(arguments.db).filename().string();
+    package.kernels = std::move(collected->kernels);
+    if (Status s = write_package(package, *parts, arguments.output); !s) return fail(s.error());
+    const int64_t untuned = count(*collected, KernelSource::untuned), stale = count(*collected, KernelSource::stale);
+    fmt::print("{}: {} kernels, {} tuned, {} untuned, {} stale\n", arguments.output, package.kernels.size(),
+               package.kernels.size() - untuned - stale, untuned, stale);
+    if (missing == 0) return exit_done;
+    fmt::print(stderr, "kiln: {} without a kernel, see above; the package has the others\n", missing);
+    return exit_failed;
+}
+
+}  // namespace
+
+void add_build_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<BuildArguments>();
+    CLI::App *command = app.add_subcommand("build", "Write a library of the best kernels, for programs to link");
+    add_options(*command, arguments->workloads);
+    command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
+        ->type_name("FILE");
+    add_options(*command, arguments->targets);
+    command->get_option("--target")->type_name("T,T2");
+    command->add_option("--name", arguments->name, "Of the library and its C function [kiln_kernels]")
+        ->type_name("NAME");
+    command->add_option("-o,--output", arguments->output, "Folder; a package that is there already is replaced")
+        ->required()
+        ->type_name("DIR");
+    command->footer(
+        "Examples:\n"
+        "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"
+        "  kiln build --workloads workloads/resnet50.json --db kiln.db --target avx512,avx2,baseline --name resnet50 "
+        "-o "
+        "dist\n"
+        "DIR/README.md shows the calls.");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "tuner/conformance_check.h"
+#include "tuner/interrupt.h"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CheckArguments {
+    std::string suite, filter = "*", db, algorithm = "*";
+    CheckOptions options;
+    TargetOptions target;
+    TableFormat format = TableFormat::table;
+};
+
+constexpr CaseStatus statuses[] = {CaseStatus::passed, CaseStatus::failed, CaseStatus::unsupported,
+                                   CaseStatus::recorded, CaseStatus::not_applicable};
+
+std::map<CaseStatus, int64_t> count(const std::vector<CaseResult> &results) {
+    std::map<CaseStatus, int64_t> counts;
+    for (CaseStatus status : statuses) counts[status] = 0;
+    for (const CaseResult &result : results) counts[result.status]++;
+    return counts;
+}
+
+Json text_or_null(const std::string &text) { return text.empty() ? Json() : Json(text); }
+
+void print_json(const std::vector<CaseResult> &results) {
+    Json document = {{"format", "check/1"}};
+    for (const auto &[status, n] : count(results)) document[std::string(name(status))] = n;
+    document["cases"] = Json::array();
+    for (const CaseResult &r : results) {
+        document["cases"].push_back({{"id", r.id},
+                                     {"status", name(r.status)},
+                                     {"algorithm", text_or_null(r.algorithm)},
+                                     {"candidate", text_or_null(r.candidate)},
+                                     {"max_error", r.max_error ? Json(*r.max_error) : Json()},
+                                     {"reason", text_or_null(r.reason)},
+                                     {"untuned", r.untuned}});
+    }
+    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_table(const std::vector<CaseResult> &results) {
+    Table table{.columns = {"case", "status", "algorithm", "max_error", "reason"}};
+    int64_t untuned = 0;
+    for (const CaseResult &r : results) {
+        untuned += r.untuned;
+        table.rows.push_back({r.id, std::string(name(r.status)), r.algorithm,
+                              r.max_error ? Cell(fmt::format("{:.2e}", *r.max_error)) : Cell(), r.reason});
+    }
+    print(table, TableFormat::table);
+    std::string summary;
+    for (const auto &[status, n] : count(results)) {
+        summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", n, name(status));
+    }
+    fmt::print("\n{} cases: {}\n", results.size(), summary);
+    if (untuned > 0) fmt::print("{} untuned: no database row, the default candidate was checked\n", untuned);
+}
+
+int run(const CheckArguments &arguments) {
+    const Machine machine = read_machine();
+    const Result<Target> target = read_runnable(arguments.target, machine);
+    if (!target) return fail(target.error());
+    Result<ConformanceSuite> suite = read_conformance_suite(arguments.suite);
+    if (!suite) return fail(suite.error());
+    std::erase_if(suite->cases,
+                  [&](const ConformanceCase &c) { return !glob_match(arguments.filter, suite->name + "/" + c.id); });
+    if (suite->cases.empty()) {
+        return fail(bad_input(fmt::format("{}: no case matches --filter {}; cases are named {}/ID", arguments.suite,
+                                          arguments.filter, suite->name)));
+    }
+    std::optional<TrialStore> store;
+    if (!arguments.db.empty()) {
+        Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
+        if (!opened) return fail(opened.error());
+        store = std::move(*opened);
+    }
+    install_interrupt_handler();
+    Result<Workshop> workshop = make_workshop();
+    if (!workshop) return fail(workshop.error());
+
+    const ChoiceContext context{.target = *target,
+                                .machine = machine,
+                                .store = store ? &*store : nullptr,
+                                .toolchain = workshop->builder->toolchain(),
+                                .algorithm = arguments.algorithm};
+    ConformanceChecker checker(context, arguments.options, *workshop->builder,
+                               [&](const RunRequest &request, const Operands &operands) {
+                                   return workshop->runner->execute(request, operands);
+                               });
+    std::vector<CaseResult> results;
+    for (const ConformanceCase &c : suite->cases) {
+        if (interrupted()) return fail({ErrorCode::interrupted, "interrupted"});
+        Result<CaseResult> result = checker.check(c);
+        if (!result) return fail(result.error());
+        fmt::print(stderr, "[{}/{}] {} {}\n", results.size() + 1, suite->cases.size(), c.id, name(result->status));
+        results.push_back(std::move(*result));
+    }
+    arguments.format == TableFormat::json ? print_json(results) : print_table(results);
+    return count(results)[CaseStatus::failed] > 0 ? exit_failed : exit_done;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<CheckArguments>();
+    CLI::App *command =
+        app.add_subcommand("check", "Put conformance cases through the kernels that `build` would choose");
+    command->add_option("--suite", arguments->suite, "Manifest of a conformance suite")
+        ->required()
+        ->type_name("MANIFEST");
+    command->add_option("--filter", arguments->filter, "Only cases whose suite/id matches; * crosses /")
+        ->type_name("GLOB");
+    command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
+        ->type_name("FILE");
+    command->add_option("--algorithm", arguments->algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    CLI::Option *candidates = command
+                                  ->add_option("--candidates", arguments->options.random_candidates,
+                                               "Check N random candidates a case instead of the chosen one")
+                                  ->check(CLI::Range(1, 1000))
+                                  ->type_name("N");
+    command->add_option("--seed", arguments->options.seed, "Of the random candidates")
+        ->needs(candidates)
+        ->type_name("N");
+    add_options(*command, arguments->target);
+    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json});
+    command->footer(
+        "Examples:\n"
+        "  kiln check --suite tests/conformance/xla_conv.json\n"
+        "  kiln check --suite tests/conformance/winograd.json --filter '*/w00*' --candidates 5 --seed 7 --format json");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "tuner/hardware_probe.h"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct TargetFacts {
+    std::string name, description;
+    Target target;
+    std::vector<std::string> missing;  // empty: this machine runs it
+    std::optional<FmaPeak> peak;
+};
+
+struct Facts {
+    Machine machine;
+    std::vector<TargetFacts> targets;  // host first
+    std::vector<Bandwidth> bandwidths;
+};
+
+Result<Facts> measure(const Machine &machine, int threads) {
+    Facts facts{.machine = machine};
+    std::vector<TargetAlias> names = {{"host", "host", "everything this machine has"}};
+    names.insert(names.end(), target_aliases().begin(), target_aliases().end());
+    std::map<std::string, FmaPeak> measured;  // several targets use the same instructions
+    for (const TargetAlias &alias : names) {
+        const Result<Target> target = parse_target(alias.halide, threads, machine.halide_target);
+        if (!target) return target.error();
+        TargetFacts row{.name = std::string(alias.name),
+                        .description = std::string(alias.description),
+                        .target = *target,
+                        .missing = missing_features(*target, machine.halide_target)};
+        if (row.missing.empty()) {
+            const std::string instructions = fma_instructions(*target);
+            if (!measured.contains(instructions)) measured[instructions] = measure_fma_peak(*target);
+            row.peak = measured[instructions];
+        }
+        facts.targets.push_back(std::move(row));
+    }
+    facts.bandwidths = measure_bandwidths(machine, threads);
+    return facts;
+}
+
+void print_json(const Facts &facts, int threads) {
+    const Machine &m = facts.machine;
+    Json document = {{"format", "targets/1"},
+                     {"machine",
+                      {{"key", key(m)},
+                       {"cpu_model", m.cpu_model},
+                       {"cpu_id", m.cpu_id},
+                       {"cores", m.cores},
+                       {"l1_bytes", m.l1_bytes},
+                       {"l2_bytes", m.l2_bytes},
+                       {"l3_bytes", m.l3_bytes}}},
+                     {"threads", threads},
+                     {"targets", Json::array()},
+                     {"bandwidths", Json::array()}};
+    for (const TargetFacts &t : facts.targets) {
+        Json row = {{"name", t.name},
+                    {"halide", t.target.halide},
+                    {"description", t.description},
+                    {"runs", t.missing.empty()},
+                    {"missing", t.missing},
+                    {"peak", nullptr}};
+        if (t.peak) {
+            row["peak"] = {{"instructions", t.peak->instructions},
+                           {"gflops", t.peak->gflops},
+                           {"frequency_ghz", t.peak->frequency_ghz},
+                           {"flop_per_cycle", t.peak->flop_per_cycle}};
+        }
+        document["targets"].push_back(std::move(row));
+    }
+    for (const Bandwidth &b : facts.bandwidths) {
+        document["bandwidths"].push_back({{"level", b.level},
+                                          {"working_set_bytes", b.working_set_bytes},
+                                          {"read_gb_s", b.read_gb_s},
+                                          {"copy_gb_s", b.copy_gb_s}});
+    }
+    fmt::print("{}\n", document.dump(2));
+}
+
+std::string size_text(int64_t bytes) {
+    if (bytes >= int64_t(1) << 20) return fmt::format("{:g} MiB", bytes / double(1 << 20));
+    return fmt::format("{:g} KiB", bytes / double(1 << 10));
+}
+
+void print_tables(const Facts &facts, int threads) {
+    const Machine &m = facts.machine;
+    fmt::print("{} ({}), {} core{} for this process\n", m.cpu_model, m.cpu_id, m.cores, m.cores == 1 ? "" : "s");
+    fmt::print("caches: L1 {}, L2 {}{}\n\n", size_text(m.l1_bytes), size_text(m.l2_bytes),
+               m.l3_bytes ? ", L3 " + size_text(m.l3_bytes) : "");
+
+    Table targets{.columns = {"target", "runs here", "Halide target", "about"}};
+    for (const TargetFacts &t : facts.targets) {
+        const std::string runs = t.missing.empty() ? "yes" : fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
+        targets.rows.push_back({t.name, runs, t.target.halide, t.description});
+    }
+    print(targets, TableFormat::table);
+
+    fmt::print("\nf32 peak, {} thread{}\n", threads, threads == 1 ? "" : "s");
+    Table peaks{.columns = {"target", "instructions", "GFLOP/s", "flop/cycle/core", "GHz"}};
+    for (const TargetFacts &t : facts.targets) {
+        if (!t.peak) continue;
+        peaks.rows.push_back({t.name, t.peak->instructions, fmt::format("{:.1f}", t.peak->gflops),
+                              fmt::format("{:.1f}", t.peak->flop_per_cycle),
+                              fmt::format("{:.2f}", t.peak->frequency_ghz)});
+    }
+    print(peaks, TableFormat::table);
+
+    fmt::print("\nmemory bandwidth, {} thread{} (copy: bytes read and bytes written)\n", threads,
+               threads == 1 ? "" : "s");
+    Table bandwidths{.columns = {"level", "working set", "read GB/s", "copy GB/s"}};
+    for (const Bandwidth &b : facts.bandwidths) {
+        bandwidths.rows.push_back({b.level, size_text(b.working_set_bytes), fmt::format("{:.1f}", b.read_gb_s),
+                                   fmt::format("{:.1f}", b.copy_gb_s)});
+    }
+    print(bandwidths, TableFormat::table);
+}
+
+struct TargetsArguments {
+    int threads = 1;
+    TableFormat format = TableFormat::table;
+};
+
+int run(const TargetsArguments &arguments) {
+    const Machine machine = read_machine();
+    if (arguments.threads > machine.cores) {
+        return fail({ErrorCode::usage, fmt::format("--threads {}: this machine has {} core{} for this process",
+                                                   arguments.threads, machine.cores, machine.cores == 1 ? "" : "s")});
+    }
+    const Result<Facts> facts = measure(machine, arguments.threads);
+    if (!facts) return fail(facts.error());
+    arguments.format == TableFormat::json ? print_json(*facts, arguments.threads)
+                                          : print_tables(*facts, arguments.threads);
+    return exit_done;
+}
+
+}  // namespace
+
+void add_targets_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<TargetsArguments>();
+    CLI::App *command = app.add_subcommand("targets", "List targets, and measure what this machine can do at most");
+    command->add_option("--threads", arguments->threads, "Measure this many cores at once")
+        ->check(CLI::Range(1, 1024))
+        ->type_name("N");
+    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json});
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

@@ -1,0 +1,215 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "cli/clock.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "generators/catalog.h"
+#include "tuner/hardware_probe.h"
+#include "tuner/interrupt.h"
+#include "tuner/search.h"
+#include "tuner/tune.h"
+
+namespace kiln {
+namespace {
+
+struct TuneArguments {
+    WorkloadOptions workloads;
+    TargetOptions target;
+    std::string db, cache = "warm";
+    std::optional<std::string> time;
+    std::optional<int64_t> trials;
+    TuneOptions options;
+};
+
+Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+// --trials, --time: the first reached ends the job; with neither, 64 trials a workload.
+Result<TuneOptions> read_options(const TuneArguments &arguments) {
+    TuneOptions options = arguments.options;
+    if (arguments.trials && *arguments.trials < 1) {
+        return usage_error(fmt::format("--trials {}: needs at least 1", *arguments.trials));
+    }
+    if (arguments.time) {
+        Result<int64_t> time = parse_duration_ns(*arguments.time);
+        if (!time) return usage_error("--time: " + time.error().message);
+        options.time_limit_ns = *time;
+        options.trials = unlimited_trials;
+    }
+    if (arguments.trials) options.trials = *arguments.trials;
+    const auto strategies = search_names();
+    if (std::find(strategies.begin(), strategies.end(), options.strategy) == strategies.end()) {
+        return usage_error(
+            fmt::format("--strategy {}: is unknown; known are {}", options.strategy, fmt::join(strategies, ", ")));
+    }
+    std::vector<std::string_view> algorithms;
+    for (const Algorithm &algorithm : catalog()) algorithms.push_back(algorithm.name);
+    const bool some_left = std::any_of(algorithms.begin(), algorithms.end(), [&](std::string_view name) {
+        return glob_match(options.algorithm, name) && !(!options.without.empty() && glob_match(options.without, name));
+    });
+    if (!some_left) {
+        return usage_error(
+            fmt::format("--algorithm and --without leave no algorithm; known are {}", fmt::join(algorithms, ", ")));
+    }
+    if (!(options.error_budget > 0) || !std::isfinite(options.error_budget)) {
+        return usage_error(fmt::format("--max-error {}: needs a positive number", options.error_budget));
+    }
+    const auto cache = parse_cache_mode(arguments.cache);
+    if (!cache) return usage_error(fmt::format("--cache {}: needs warm or cold", arguments.cache));
+    options.cache = *cache;
+    return options;
+}
+
+// The columns from "default us" to "share of peak"; NULL where there is nothing to say.
+void add_times(std::optional<double> default_ns, std::optional<double> best_ns, double flops, double peak_gflops,
+               std::vector<Cell> *row) {
+    const auto cell = [](bool known, double value, int digits) {
+        return known ? Cell(fmt::format("{:.{}f}", value, digits)) : Cell();
+    };
+    const double best = best_ns.value_or(1), speed = flops / best;
+    row->push_back(cell(default_ns.has_value(), default_ns.value_or(0) * 1e-3, 1));
+    row->push_back(cell(best_ns.has_value(), best * 1e-3, 1));
+    row->push_back(cell(best_ns && default_ns, default_ns.value_or(0) / best, 2));
+    row->push_back(cell(best_ns && flops > 0, speed, 1));
+    row->push_back(cell(best_ns && flops > 0 && peak_gflops > 0, speed / peak_gflops, 3));
+}
+
+Table results(const TuneReport &report, double peak_gflops) {
+    Table table;
+    table.columns = {"layer",   "count",         "default us", "best us",  "speed-up",
+                     "GFLOP/s", "share of peak", "trials",     "failures", "best candidate"};
+    int64_t count = 0, trials = 0, failures = 0;
+    double default_ns = 0, best_ns = 0, flops = 0;
+    bool complete = true;
+    for (const TunedWorkload &tuned : report.workloads) {
+        const NamedWorkload &w = tuned.workload;
+        std::vector<Cell> &row = table.rows.emplace_back();
+        row.push_back(w.list + "/" + w.name);
+        row.push_back(w.count);
+        const auto layer_flops = static_cast<double>(flop_count(w.workload));
+        add_times(tuned.default_ns, tuned.best_ns, layer_flops, peak_gflops, &row);
+        row.insert(row.end(), {tuned.trials, tuned.failures, tuned.best_candidate});
+
+        const auto occurrences = static_cast<double>(w.count);
+        count += w.count;
+        trials += tuned.trials;
+        failures += tuned.failures;
+        flops += occurrences * layer_flops;
+        default_ns += occurrences * tuned.default_ns.value_or(0);
+        best_ns += occurrences * tuned.best_ns.value_or(0);
+        complete = complete && tuned.best_ns && tuned.default_ns;
+    }
+    if (complete && table.rows.size() > 1) {  // weighted by count: what the network spends in these layers
+        std::vector<Cell> &row = table.rows.emplace_back();
+        row.insert(row.end(), {std::string("total"), count});
+        add_times(default_ns, best_ns, flops, peak_gflops, &row);
+        row.insert(row.end(), {trials, failures, std::string()});
+    }
+    return table;
+}
+
+// What happened beyond the numbers, and what can be done next.
+int conclude(const TuneReport &report, const TuneArguments &arguments) {
+    size_t without = 0;
+    for (const TunedWorkload &tuned : report.workloads) {
+        if (tuned.best_ns) continue;
+        without++;
+        fmt::print(stderr, "kiln: {}/{}: {}\n", tuned.workload.list, tuned.workload.name, tuned.problem);
+    }
+    if (report.interrupted) {
+        fmt::print(stderr, "kiln: interrupted; finished trials are in {}, the same command goes on from there\n",
+                   arguments.db);
+        return exit_interrupted;
+    }
+    if (without < report.workloads.size()) {
+        fmt::print(stderr,
+                   "Next: `kiln query best --db {0}` shows the winners, `kiln build --workloads {1} --db {0} -o DIR` "
+                   "makes a library of them.\n",
+                   arguments.db, fmt::join(arguments.workloads.files, " "));
+    }
+    return without ? exit_failed : exit_done;
+}
+
+// A file that is there must be a database of ours before anything starts; a new one is only made once all else is well.
+Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *workshop) {
+    std::error_code ignored;
+    std::optional<TrialStore> store;
+    if (std::filesystem::exists(path, ignored)) {
+        Result<TrialStore> opened = TrialStore::open(path, OpenMode::write);
+        if (!opened) return opened;
+        store = std::move(*opened);
+    }
+    Result<Workshop> made = make_workshop();
+    if (!made) return made.error();
+    workshop->emplace(std::move(*made));
+    if (store) return std::move(*store);
+    return TrialStore::open(path, OpenMode::create);
+}
+
+int run(const TuneArguments &arguments) {
+    Result<TuneOptions> options = read_options(arguments);
+    if (!options) return fail(options.error());
+    const Machine machine = read_machine();
+    Result<Target> target = read_runnable(arguments.target, machine);
+    if (!target) return fail(target.error());
+    Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
+    if (!workloads) return fail(workloads.error());
+    install_interrupt_handler();
+    std::optional<Workshop> workshop;
+    Result<TrialStore> store = open_store(arguments.db, &workshop);
+    if (!store) return fail(store.error());
+
+    const FmaPeak peak = measure_fma_peak(*target);
+    fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, peak.gflops,
+               peak.instructions);
+    const TuneEnvironment environment{*workshop->builder, *workshop->runner, *store, machine, now_ns,
+                                      utc_timestamp,      interrupted};
+    Result<TuneReport> report = [&] {
+        ProgressPrinter printer(
+            stderr, [] { return progress_style(stderr); }, now_ns, peak.gflops);
+        return tune(*workloads, *target, *options, environment,
+                    [&](const TuneProgress &progress) { printer.show(progress); });
+    }();
+    if (!report) return fail(report.error());
+    print(results(*report, peak.gflops), TableFormat::table);
+    std::fflush(stdout);
+    return conclude(*report, arguments);
+}
+
+}  // namespace
+
+void add_tune_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<TuneArguments>();
+    CLI::App *command = app.add_subcommand("tune", "Search for fast kernels and record every trial in a database");
+    TuneOptions &options = arguments->options;
+    add_options(*command, arguments->workloads);
+    command->add_option("--db", arguments->db, "Database file; made if it does not exist, continued if it does")
+        ->required()
+        ->type_name("FILE");
+    add_options(*command, arguments->target);
+    command->add_option("--trials", arguments->trials, "Trials for each workload, recorded ones counted [64]")
+        ->check(whole_number())
+        ->type_name("N");
+    command->add_option("--time", arguments->time, "Time for the whole job, such as 90s, 10m or 1h30m")
+        ->type_name("TIME");
+    command->add_option("--strategy", options.strategy, "How to search: random")->type_name("S");
+    command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
+    command->add_option("--algorithm", options.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    command->add_option("--without", options.without, "No algorithms whose name matches")->type_name("GLOB");
+    command->add_option("--max-error", options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|")
+        ->type_name("E");
+    command->add_option("--cache", arguments->cache, "Measure with warm or cold weights")->type_name("warm|cold");
+    command->footer(
+        "Examples:\n"
+        "  kiln tune --workloads workloads/resnet50.json --db kiln.db --trials 60\n"
+        "  kiln tune --workloads workloads/*.json --filter 'resnet50/res2*' --db kiln.db --time 10m\n"
+        "Ctrl-C ends cleanly; the same command goes on where it stopped.");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

@@ -1,0 +1,164 @@
+#include "cli/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "cli/clock.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t plain_interval_ns = 10'000'000'000;
+
+bool starts_character(char c) { return (c & 0xC0) != 0x80; }  // of UTF-8
+
+int columns(std::string_view text) {
+    return static_cast<int>(std::count_if(text.begin(), text.end(), starts_character));
+}
+
+std::string shortened(const std::string &text, int width) {
+    if (columns(text) <= width) return text;
+    std::string result;
+    int used = 0;
+    for (char c : text) {
+        if (starts_character(c) && ++used > width - 2) break;
+        result += c;
+    }
+    return result + "..";
+}
+
+std::string layer_name(const TuneProgress &p) { return p.workload->list + "/" + p.workload->name; }
+
+double gflops(const TuneProgress &p) { return static_cast<double>(flop_count(p.workload->workload)) / *p.best_ns; }
+
+std::string peak_share(double gflops, double peak_gflops) {
+    return fmt::format("{:.0f} % of peak", 100 * gflops / peak_gflops);
+}
+
+std::string bar(double fraction, int width) {
+    const int filled = static_cast<int>(std::lround(std::clamp(fraction, 0.0, 1.0) * width));
+    return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
+}
+
+// A part of the line and how dear it is: 0 always stays, the highest goes first.
+struct Part {
+    std::string text;
+    int rank;
+};
+
+std::string join(const std::vector<Part> &parts) {
+    std::string line;
+    for (const Part &part : parts) {
+        if (!part.text.empty()) line += (line.empty() ? "" : "  ") + part.text;
+    }
+    return line;
+}
+
+}  // namespace
+
+ProgressStyle progress_style(std::FILE *stream) {
+    ProgressStyle style;
+    const char *terminal = std::getenv("TERM");
+    style.live = isatty(fileno(stream)) && terminal && std::string_view(terminal) != "dumb";
+    const char *no_color = std::getenv("NO_COLOR");
+    style.color = style.live && !(no_color && *no_color);
+    winsize size{};
+    if (style.live && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+    return style;
+}
+
+std::string progress_line(const TuneProgress &p, double peak_gflops, int width, bool with_bar) {
+    std::vector<Part> parts;
+    parts.push_back({fmt::format("{}/{}", p.workload_index + 1, p.workload_count), 0});
+    parts.push_back({shortened(layer_name(p), std::max(8, width / 3)), 0});
+    if (with_bar) parts.push_back({bar(p.fraction, std::clamp(width / 6, 5, 20)), 5});
+    parts.push_back({p.trials_wanted == unlimited_trials ? fmt::format("{} trials", p.trials_done)
+                                                         : fmt::format("{}/{} trials", p.trials_done, p.trials_wanted),
+                     2});
+    if (p.best_ns) {
+        parts.push_back({fmt::format("best {:.1f} us", *p.best_ns * 1e-3), 1});
+        if (const double speed = gflops(p); speed > 0) {
+            parts.push_back({fmt::format("{:.1f} GFLOP/s", speed), 6});
+            if (peak_gflops > 0) parts.push_back({peak_share(speed, peak_gflops), 3});
+        }
+    }
+    if (p.failures > 0) parts.push_back({fmt::format("{} failed", p.failures), 7});
+    if (p.seconds_left) parts.push_back({duration_text(*p.seconds_left) + " left", 4});
+    for (int rank = 8; rank > 0 && columns(join(parts)) > width; rank--) {
+        std::erase_if(parts, [&](const Part &part) { return part.rank == rank; });
+    }
+    return shortened(join(parts), width);
+}
+
+std::string finished_line(const TuneProgress &p, double peak_gflops) {
+    std::string line = layer_name(p) + ": ";
+    if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : p.problem);
+    line += fmt::format("{:.1f} us", *p.best_ns * 1e-3);
+    if (const double speed = gflops(p); speed > 0) {
+        line += fmt::format(", {:.1f} GFLOP/s", speed);
+        if (peak_gflops > 0) line += ", " + peak_share(speed, peak_gflops);
+    }
+    if (p.default_ns) line += fmt::format(", {:.2f}x default", *p.default_ns / *p.best_ns);
+    line += fmt::format(", {} trial{}", p.trials_done, p.trials_done == 1 ? "" : "s");
+    if (p.failures > 0) line += fmt::format(", {} failed", p.failures);
+    return line;
+}
+
+ProgressPrinter::ProgressPrinter(std::FILE *stream, std::function<ProgressStyle()> refresh,
+                                 std::function<int64_t()> now_ns, double peak_gflops)
+    : stream_(stream), refresh_(std::move(refresh)), now_ns_(std::move(now_ns)), peak_gflops_(peak_gflops) {}
+
+ProgressPrinter::~ProgressPrinter() { clear_live_line(); }
+
+void ProgressPrinter::show(const TuneProgress &progress) {
+    const ProgressStyle style = refresh_();
+    clear_live_line();
+    if (progress.event == TuneProgress::Event::workload_finished) {
+        print_finished(progress, style.color);
+    } else if (style.live) {
+        show_live(progress, style);
+    } else {
+        show_plain(progress);
+    }
+    std::fflush(stream_);
+}
+
+void ProgressPrinter::clear_live_line() {
+    if (!live_line_shown_) return;
+    fmt::print(stream_, "\r\x1b[K");
+    std::fflush(stream_);
+    live_line_shown_ = false;
+}
+
+void ProgressPrinter::show_live(const TuneProgress &progress, const ProgressStyle &style) {
+    // A character in the last column makes some terminals start a new line.
+    fmt::print(stream_, "{}", progress_line(progress, peak_gflops_, std::max(10, style.width - 1), true));
+    live_line_shown_ = true;
+}
+
+void ProgressPrinter::show_plain(const TuneProgress &progress) {
+    const int64_t now = now_ns_();
+    const bool started = progress.event == TuneProgress::Event::workload_started;
+    if (!started && now - last_line_ns_ < plain_interval_ns) return;
+    last_line_ns_ = now;
+    fmt::print(stream_, "{}\n", progress_line(progress, peak_gflops_, 160, false));
+}
+
+void ProgressPrinter::print_finished(const TuneProgress &progress, bool color) {
+    const std::string line = fmt::format("{}/{}  {}", progress.workload_index + 1, progress.workload_count,
+                                         finished_line(progress, peak_gflops_));
+    if (color) {
+        fmt::print(stream_, "\x1b[{}m{}\x1b[0m\n", progress.best_ns ? 32 : 31, line);  // green, red
+    } else {
+        fmt::print(stream_, "{}\n", line);
+    }
+}
+
+}  // namespace kiln

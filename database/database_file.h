@@ -1,0 +1,18 @@
+// Opens a file as a database of kiln's: refuses what is not one before anything is written to it, makes commits
+// durable, brings the schema up to date. docs/database.md gives the reasons.
+#pragma once
+
+#include <string>
+
+#include "database/open_mode.h"
+#include "database/sqlite.h"
+#include "runtime/result.h"
+
+namespace kiln {
+
+Result<Connection> open_database(const std::string &path, OpenMode mode);
+
+// A transaction that may write, on the schema that this kiln knows even if another process has migrated since.
+Result<Transaction> begin_writing(const Connection &connection);
+
+}  // namespace kiln

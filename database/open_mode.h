@@ -1,0 +1,12 @@
+// What a database file is opened for.
+#pragma once
+
+namespace kiln {
+
+enum class OpenMode {
+    create,     // make the file if it does not exist, migrate an older schema
+    write,      // must exist; migrate an older schema
+    read_only,  // must exist; an older schema is an error that says how to migrate
+};
+
+}  // namespace kiln

@@ -1,0 +1,303 @@
+#include "database/sqlite.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <thread>
+
+namespace kiln {
+
+struct DatabaseHandle {
+    std::string path;
+    sqlite3 *db = nullptr;
+    std::chrono::milliseconds patience{};
+    std::chrono::steady_clock::time_point waiting_since;
+
+    ~DatabaseHandle() { sqlite3_close_v2(db); }
+};
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+// SQLite calls this while another process holds the lock it needs; 0 gives up. Pauses grow from 1 to 32 ms and are
+// jittered by the clock, so that many writers do not wake up together again and again.
+int wait_for_lock(void *context, int earlier_calls) {
+    auto *database = static_cast<DatabaseHandle *>(context);
+    const auto now = steady_clock::now();
+    if (earlier_calls == 0) database->waiting_since = now;
+    if (now - database->waiting_since >= database->patience) return 0;
+    const int64_t longest_us = 1000 << std::min(earlier_calls, 5);
+    const int64_t jitter_us = now.time_since_epoch().count() / 1000 % longest_us;
+    std::this_thread::sleep_for(std::chrono::microseconds(longest_us / 2 + jitter_us / 2));
+    return 1;
+}
+
+Error explain(const DatabaseHandle &database, int code) {
+    const std::string reason =
+        fmt::format("{}: {}", database.path, database.db ? sqlite3_errmsg(database.db) : sqlite3_errstr(code));
+    const int system_error = database.db ? sqlite3_system_errno(database.db) : 0;
+    const std::string system_reason = system_error ? fmt::format(" ({})", std::strerror(system_error)) : "";
+    switch (code & 0xff) {
+        case SQLITE_NOTADB:
+        case SQLITE_CORRUPT:
+            return bad_input(
+                reason +
+                "; the file is damaged: restore a copy, or save what is readable with `sqlite3 FILE .recover`");
+        case SQLITE_CONSTRAINT:
+        case SQLITE_MISMATCH:
+        case SQLITE_TOOBIG:
+            return bad_input(reason + "; nothing was stored");
+        case SQLITE_ERROR:
+            return bad_input(reason);
+        case SQLITE_AUTH:
+            return bad_input(reason + "; only a query that reads is allowed here, nothing was changed");
+        case SQLITE_FULL:
+            return environment_error(reason + "; make room and run again, all that was recorded before is kept");
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            return environment_error(
+                fmt::format("{}; another process held the lock for more than {} s, end it and run again", reason,
+                            std::chrono::duration<double>(database.patience).count()));
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+            return environment_error(reason + "; make the file and its folder writable");
+        case SQLITE_CANTOPEN:
+            return environment_error(reason + "; check the permissions of the file and its folder");
+        default:
+            return environment_error(fmt::format("{}{}; SQLite error {}", reason, system_reason, code));
+    }
+}
+
+// What a user's query may do. sqlite3_stmt_readonly() alone would let ATTACH and PRAGMA through, which open other files
+// and change the connection.
+int authorize_reading(void *, int action, const char *first, const char *, const char *, const char *) {
+    static constexpr std::array<std::string_view, 6> reading_pragmas = {
+        "foreign_key_list", "index_info", "index_list", "table_info", "table_list", "table_xinfo"};
+    switch (action) {
+        case SQLITE_SELECT:
+        case SQLITE_READ:
+        case SQLITE_FUNCTION:
+        case SQLITE_RECURSIVE:
+            return SQLITE_OK;
+        case SQLITE_UPDATE:  // what declaring a table-valued function such as json_each asks for
+            return std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
+        case SQLITE_PRAGMA:
+            return std::ranges::count(reading_pragmas, std::string_view(first)) ? SQLITE_OK : SQLITE_DENY;
+        default:
+            return SQLITE_DENY;
+    }
+}
+
+int bind(sqlite3_stmt *statement, int index, const Cell &value) {
+    if (const auto *integer = std::get_if<int64_t>(&value)) return sqlite3_bind_int64(statement, index, *integer);
+    if (const auto *real = std::get_if<double>(&value)) return sqlite3_bind_double(statement, index, *real);
+    if (const auto *text = std::get_if<std::string>(&value)) {
+        return sqlite3_bind_text64(statement, index, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+    }
+    return sqlite3_bind_null(statement, index);
+}
+
+Result<Table> read_all(Statement &statement) {
+    Table table;
+    for (int i = 0; i < statement.columns(); ++i) table.columns.push_back(statement.column_name(i));
+    for (;;) {
+        Result<bool> row = statement.step();
+        if (!row) return row.error();
+        if (!*row) return table;
+        auto &cells = table.rows.emplace_back();
+        for (int i = 0; i < statement.columns(); ++i) cells.push_back(statement.cell(i));
+    }
+}
+
+}  // namespace
+
+void Statement::Finalize::operator()(sqlite3_stmt *statement) const { sqlite3_finalize(statement); }
+
+Result<bool> Statement::step() {
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return explain(*database_, code);
+}
+
+int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
+std::string Statement::column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
+bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
+
+std::string Statement::text(int column) const {
+    const unsigned char *bytes = sqlite3_column_text(statement_.get(), column);
+    if (!bytes) return {};
+    return {reinterpret_cast<const char *>(bytes), static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
+}
+
+std::optional<int64_t> Statement::optional_integer(int column) const {
+    return is_null(column) ? std::nullopt : std::optional(integer(column));
+}
+
+std::optional<double> Statement::optional_real(int column) const {
+    return is_null(column) ? std::nullopt : std::optional(real(column));
+}
+
+Cell Statement::cell(int column) const {
+    switch (sqlite3_column_type(statement_.get(), column)) {
+        case SQLITE_INTEGER:
+            return integer(column);
+        case SQLITE_FLOAT:
+            return real(column);
+        case SQLITE_TEXT:
+            return text(column);
+        case SQLITE_BLOB: {
+            const auto *bytes = static_cast<const unsigned char *>(sqlite3_column_blob(statement_.get(), column));
+            std::string hex;
+            for (int i = 0; i < sqlite3_column_bytes(statement_.get(), column); ++i)
+                hex += fmt::format("{:02X}", bytes[i]);
+            return hex;
+        }
+        default:
+            return std::monostate();
+    }
+}
+
+Connection::Connection(std::unique_ptr<DatabaseHandle> database) : database_(std::move(database)) {}
+Connection::Connection(Connection &&) noexcept = default;
+Connection &Connection::operator=(Connection &&) noexcept = default;
+Connection::~Connection() = default;
+
+Result<Connection> Connection::open(const std::string &path, OpenMode mode, milliseconds patience) {
+    auto database = std::make_unique<DatabaseHandle>();
+    database->path = path;
+    database->patience = patience;
+    // Readers open for writing too, where the system lets them: only so can they finish the rollback that a killed
+    // writer left behind. query_only keeps them from anything else.
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                      (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
+    // "./" keeps a file named "file:..." from being read as a URI.
+    const std::string name = path.starts_with("file:") ? "./" + path : path;
+    if (const int code = sqlite3_open_v2(name.c_str(), &database->db, flags, nullptr); code != SQLITE_OK) {
+        return explain(*database, code);
+    }
+    if (mode != OpenMode::read_only && sqlite3_db_readonly(database->db, "main") == 1) {
+        return environment_error(path + ": cannot be written; make the file writable or name another");
+    }
+    sqlite3_busy_handler(database->db, wait_for_lock, database.get());
+    sqlite3_db_config(database->db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);  // no writable_schema, no shadow tables
+    Connection connection(std::move(database));
+    if (mode == OpenMode::read_only) {
+        if (Status status = connection.run("PRAGMA query_only = ON"); !status) return status.error();
+    }
+    return connection;
+}
+
+const std::string &Connection::path() const { return database_->path; }
+
+Result<std::string> Connection::file_header() const {
+    sqlite3_file *file = nullptr;
+    sqlite3_file_control(database_->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (!file || !file->pMethods) return std::string();  // in memory
+    sqlite3_int64 size = 0;
+    if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) return explain(*database_, code);
+    std::string header(static_cast<size_t>(std::min<sqlite3_int64>(size, 100)), '\0');
+    if (header.empty()) return header;
+    const int code = file->pMethods->xRead(file, header.data(), static_cast<int>(header.size()), 0);
+    if (code != SQLITE_OK) return explain(*database_, code);
+    return header;
+}
+
+Result<Statement> Connection::prepare(std::string_view sql, const std::vector<Cell> &parameters) const {
+    sqlite3_stmt *prepared = nullptr;
+    int code = sqlite3_prepare_v3(database_->db, sql.data(), static_cast<int>(sql.size()), 0, &prepared, nullptr);
+    if (code != SQLITE_OK) return explain(*database_, code);
+    Statement statement(database_.get(), prepared);
+    assert(sqlite3_bind_parameter_count(prepared) == static_cast<int>(parameters.size()));
+    for (size_t i = 0; i < parameters.size(); ++i) {
+        code = bind(prepared, static_cast<int>(i) + 1, parameters[i]);
+        if (code != SQLITE_OK) return explain(*database_, code);
+    }
+    return statement;
+}
+
+Status Connection::run(std::string_view sql, const std::vector<Cell> &parameters) const {
+    Result<Statement> statement = prepare(sql, parameters);
+    if (!statement) return statement.error();
+    for (;;) {
+        Result<bool> row = statement->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+    }
+}
+
+Status Connection::run_script(const std::string &sql) const {
+    const int code = sqlite3_exec(database_->db, sql.c_str(), nullptr, nullptr, nullptr);
+    if (code != SQLITE_OK) return explain(*database_, code);
+    return {};
+}
+
+Result<Table> Connection::query(std::string_view sql, const std::vector<Cell> &parameters) const {
+    Result<Statement> statement = prepare(sql, parameters);
+    if (!statement) return statement.error();
+    return read_all(*statement);
+}
+
+Result<Cell> Connection::query_value(std::string_view sql, const std::vector<Cell> &parameters) const {
+    Result<Statement> statement = prepare(sql, parameters);
+    if (!statement) return statement.error();
+    Result<bool> row = statement->step();
+    if (!row) return row.error();
+    return *row ? statement->cell(0) : Cell();
+}
+
+Result<Table> Connection::query_untrusted(const std::string &sql) const {
+    struct Authorizer {
+        explicit Authorizer(sqlite3 *restricted) : db(restricted) {
+            sqlite3_set_authorizer(db, authorize_reading, nullptr);
+        }
+        ~Authorizer() { sqlite3_set_authorizer(db, nullptr, nullptr); }
+        sqlite3 *db;
+    } authorizer(database_->db);
+
+    if (sql.find('\0') != std::string::npos) return bad_input("the query contains a NUL character");
+    std::optional<Statement> only;
+    for (const char *text = sql.c_str(); *text != '\0';) {
+        sqlite3_stmt *prepared = nullptr;
+        const int code = sqlite3_prepare_v2(database_->db, text, -1, &prepared, &text);
+        if (code != SQLITE_OK) {
+            Error error = explain(*database_, code);
+            if (code == SQLITE_ERROR) error.message += "; docs/database.md lists the tables and views";
+            return error;
+        }
+        if (!prepared) continue;  // blanks or a comment
+        Statement statement(database_.get(), prepared);
+        if (only) return bad_input("the query has more than one statement; ask one at a time");
+        if (!sqlite3_stmt_readonly(prepared))
+            return bad_input("the query writes; only a query that reads is allowed here");
+        only.emplace(std::move(statement));
+    }
+    if (!only) return bad_input("the query is empty; docs/database.md has examples");
+    return read_all(*only);
+}
+
+Result<Transaction> Transaction::begin(const Connection &connection) {
+    if (Status status = connection.run("BEGIN IMMEDIATE"); !status) return status.error();
+    return Transaction(connection);
+}
+
+Status Transaction::commit() {
+    if (Status status = connection_->run("COMMIT"); !status) return status;
+    connection_ = nullptr;
+    return {};
+}
+
+Transaction::~Transaction() {
+    // After some errors SQLite has rolled back by itself; that this then fails changes nothing.
+    if (connection_) (void)connection_->run("ROLLBACK").ok();
+}
+
+}  // namespace kiln

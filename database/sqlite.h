@@ -1,0 +1,103 @@
+// SQLite behind three owners: Connection, Statement, Transaction. Every error comes back as a Result whose message
+// names the file, SQLite's reason and the way out; its code tells a file that is wrong (bad_input) from a machine that
+// failed (environment).
+//
+// Waiting for another process is not an error: a connection waits for minutes before it gives up, and writers take the
+// write lock at the start of their transaction (BEGIN IMMEDIATE), so that none can be refused half-way.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "database/open_mode.h"
+#include "database/table.h"
+#include "runtime/result.h"
+
+struct sqlite3_stmt;
+
+namespace kiln {
+
+struct DatabaseHandle;
+
+// A prepared statement with its parameters bound. Must not outlive its connection.
+class Statement {
+public:
+    Result<bool> step();  // goes to the next row; false after the last one
+
+    int columns() const;
+    std::string column_name(int column) const;
+    bool is_null(int column) const;
+    Cell cell(int column) const;
+    std::string text(int column) const;  // NULL is empty
+    int64_t integer(int column) const;   // NULL is 0
+    double real(int column) const;
+    std::optional<int64_t> optional_integer(int column) const;
+    std::optional<double> optional_real(int column) const;
+
+private:
+    friend class Connection;
+    struct Finalize {
+        void operator()(sqlite3_stmt *statement) const;
+    };
+    Statement(DatabaseHandle *database, sqlite3_stmt *statement) : database_(database), statement_(statement) {}
+
+    DatabaseHandle *database_;
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Connection {
+public:
+    static constexpr std::chrono::minutes default_patience{10};
+
+    // ":memory:" is a database of its own that is gone with the connection. What the file contains is neither looked at
+    // nor changed yet; see file_header(). `read_only` changes nothing later either, but for finishing the rollback that
+    // a killed writer left behind.
+    static Result<Connection> open(const std::string &path, OpenMode mode,
+                                   std::chrono::milliseconds patience = default_patience);
+    Connection(Connection &&) noexcept;
+    Connection &operator=(Connection &&) noexcept;
+    ~Connection();
+
+    const std::string &path() const;
+
+    // The first 100 bytes of the file as they are, fewer when it is shorter, without locks and without looking at its
+    // journal. Goes through SQLite because closing another descriptor of the file would drop this process's locks on
+    // it.
+    Result<std::string> file_header() const;
+
+    Result<Statement> prepare(std::string_view sql, const std::vector<Cell> &parameters = {}) const;
+    Status run(std::string_view sql, const std::vector<Cell> &parameters = {}) const;  // one statement, its rows unused
+    Status run_script(const std::string &sql) const;                                   // any number of statements
+    Result<Table> query(std::string_view sql, const std::vector<Cell> &parameters = {}) const;
+    Result<Cell> query_value(std::string_view sql,
+                             const std::vector<Cell> &parameters = {}) const;  // first cell or NULL
+
+    // A text that a user wrote: exactly one statement that only reads this database; anything else is refused.
+    Result<Table> query_untrusted(const std::string &sql) const;
+
+private:
+    explicit Connection(std::unique_ptr<DatabaseHandle> database);
+    std::unique_ptr<DatabaseHandle> database_;
+};
+
+// BEGIN IMMEDIATE; rolled back unless committed. Must not outlive its connection.
+class Transaction {
+public:
+    static Result<Transaction> begin(const Connection &connection);
+    Transaction(Transaction &&other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
+    Transaction &operator=(Transaction &&) = delete;
+    ~Transaction();
+
+    Status commit();  // durable when it answers ok
+
+private:
+    explicit Transaction(const Connection &connection) : connection_(&connection) {}
+    const Connection *connection_;
+};
+
+}  // namespace kiln

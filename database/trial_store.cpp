@@ -1,0 +1,212 @@
+#include "database/trial_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "database/content_id.h"
+#include "database/database_file.h"
+#include "database/reports.h"
+#include "database/sqlite.h"
+#include "database/trial_rows.h"
+#include "database/verify.h"
+
+namespace kiln {
+
+struct TrialStore::State {
+    Connection connection;
+};
+
+namespace {
+
+Status check(const Trial &trial, const std::optional<Measurement> &measurement) {
+    if ((trial.status == TrialStatus::ok) != measurement.has_value()) {
+        return bad_input(fmt::format("trial of {}: status is {}, so a measurement must {} be given", trial.candidate,
+                                     name(trial.status), trial.status == TrialStatus::ok ? "also" : "not"));
+    }
+    if (!measurement) return {};
+    const auto &samples = measurement->samples;
+    if (samples.empty() || !std::ranges::all_of(samples, [](double s) { return std::isfinite(s) && s > 0; })) {
+        return bad_input(fmt::format("measurement of object {}: samples must be positive and finite, at least one",
+                                     measurement->object_hash));
+    }
+    return {};
+}
+
+struct Where {
+    std::string sql = " WHERE 1";
+    std::vector<Cell> parameters;
+
+    void add(const char *condition, Cell value) {
+        sql += condition;
+        parameters.push_back(std::move(value));
+    }
+};
+
+Where where(const TrialFilter &filter) {
+    Where where;
+    if (!filter.workload.empty()) where.add(" AND workload = ?", filter.workload);
+    if (!filter.target.empty()) where.add(" AND target = ?", filter.target);
+    if (!filter.machine.empty()) where.add(" AND machine = ?", filter.machine);
+    if (!filter.toolchain.empty()) where.add(" AND toolchain = ?", filter.toolchain);
+    if (!filter.candidate.empty()) where.add(" AND candidate = ?", filter.candidate);
+    if (filter.threads) where.add(" AND threads = ?", int64_t{*filter.threads});
+    if (filter.cache) where.add(" AND cache = ?", std::string(name(*filter.cache)));
+    if (filter.error_budget) where.add(" AND error_budget = ?", *filter.error_budget);
+    return where;
+}
+
+}  // namespace
+
+TrialStore::TrialStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
+TrialStore::TrialStore(TrialStore &&) noexcept = default;
+TrialStore &TrialStore::operator=(TrialStore &&) noexcept = default;
+TrialStore::~TrialStore() = default;
+
+Result<TrialStore> TrialStore::open(const std::string &path, OpenMode mode) {
+    Result<Connection> connection = open_database(path, mode);
+    if (!connection) return connection.error();
+    return TrialStore(std::make_unique<State>(State{std::move(*connection)}));
+}
+
+Result<std::string> TrialStore::append(const Trial &trial, const std::optional<Measurement> &measurement) {
+    if (Status status = check(trial, measurement); !status) return status.error();
+    const std::string measurement_id = measurement ? content_id(*measurement) : "";
+    Trial stored = storable(trial);
+    stored.id = content_id(stored, measurement_id);
+    if (!trial.id.empty() && trial.id != stored.id) {
+        return bad_input(
+            fmt::format("trial {}: its content has the id {}; it was changed after it was made", trial.id, stored.id));
+    }
+
+    const Connection &connection = state_->connection;
+    Result<Transaction> transaction = begin_writing(connection);
+    if (!transaction) return transaction.error();
+    const Result<Cell> known = connection.query_value("SELECT 1 FROM trial WHERE id = ?", {stored.id});
+    if (!known) return known.error();
+    if (*known != Cell()) return stored.id;
+    if (measurement) {
+        if (Status status = insert_measurement(connection, measurement_id, *measurement); !status)
+            return status.error();
+    }
+    if (Status status = insert_trial(connection, stored, measurement_id); !status) return status.error();
+    if (Status status = transaction->commit(); !status) return status.error();
+    return stored.id;
+}
+
+Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
+    const Where conditions = where(filter);
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("SELECT {} FROM trials{} ORDER BY created_at, seq", trial_columns, conditions.sql),
+        conditions.parameters);
+    if (!rows) return rows.error();
+    std::vector<Trial> trials;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return trials;
+        Result<Trial> trial = read_trial(*rows);
+        if (!trial) return trial.error();
+        trials.push_back(std::move(*trial));
+    }
+}
+
+Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
+    if (id.size() < 4 || id.size() > 32 || id.find_first_not_of("0123456789abcdef") != std::string::npos) {
+        return bad_input(fmt::format("`{}` is not a trial's id: 4 to 32 digits of 0-9, a-f", id));
+    }
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("SELECT {} FROM trials WHERE trial >= ? AND trial < ? ORDER BY trial LIMIT 2", trial_columns),
+        {id, id + "g"});
+    if (!rows) return rows.error();
+    Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Trial>();
+    Result<Trial> trial = read_trial(*rows);
+    if (!trial) return trial.error();
+    row = rows->step();
+    if (!row) return row.error();
+    if (*row) {
+        return bad_input(
+            fmt::format("`{}` is the beginning of more than one trial's id ({}, {}, ...); give more digits", id,
+                        trial->id, rows->text(0)));
+    }
+    return std::optional(std::move(*trial));
+}
+
+Result<std::optional<Measurement>> TrialStore::measurement(const std::string &object_hash, const std::string &machine,
+                                                           int threads, CacheMode cache, Metric metric) const {
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("SELECT {} FROM measurements WHERE object_hash = ? AND machine = ? AND threads = ? AND cache = ? "
+                    "AND metric = ? ORDER BY created_at DESC, seq DESC LIMIT 1",
+                    measurement_columns),
+        {object_hash, machine, int64_t{threads}, std::string(name(cache)), std::string(name(metric))});
+    if (!rows) return rows.error();
+    const Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Measurement>();
+    Result<Measurement> found = read_measurement(*rows, 0);
+    if (!found) return found.error();
+    return std::optional(std::move(*found));
+}
+
+Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
+    // Medians compare within one metric only; a time is what people mean.
+    const Where conditions = where(filter);
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("WITH chosen AS (SELECT trial, evidence FROM best{} ORDER BY metric <> 'ns', metric, median, "
+                    "object_bytes NULLS LAST, trial LIMIT 1) "
+                    "SELECT {}, {}, chosen.evidence FROM chosen JOIN trials USING (trial) JOIN measurements USING "
+                    "(measurement)",
+                    conditions.sql, trial_columns, measurement_columns),
+        conditions.parameters);
+    if (!rows) return rows.error();
+    const Result<bool> row = rows->step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Best>();
+    Result<Trial> trial = read_trial(*rows);
+    if (!trial) return trial.error();
+    Result<Measurement> measurement = read_measurement(*rows, trial_column_count);
+    if (!measurement) return measurement.error();
+    return std::optional(
+        Best{std::move(*trial), std::move(*measurement), rows->text(trial_column_count + measurement_column_count)});
+}
+
+Status TrialStore::name_workload(const std::string &key, const std::string &list, const std::string &name,
+                                 int64_t count) {
+    const Connection &connection = state_->connection;
+    const Result<Cell> known = connection.query_value(
+        "SELECT count FROM workload_name JOIN workload ON workload.id = workload_id WHERE key = ? AND list = ? AND "
+        "name = ?",
+        {key, list, name});
+    if (!known) return known.error();
+    if (*known == Cell(count)) return {};
+    Result<Transaction> transaction = begin_writing(connection);
+    if (!transaction) return transaction.error();
+    if (Status status = insert_workload(connection, key); !status) return status;
+    Status status = connection.run(
+        "INSERT INTO workload_name (workload_id, list, name, count) "
+        "VALUES ((SELECT id FROM workload WHERE key = ?), ?, ?, ?) "
+        "ON CONFLICT (workload_id, list, name) DO UPDATE SET count = excluded.count",
+        {key, list, name, count});
+    if (!status) return status;
+    return transaction->commit();
+}
+
+Result<Table> TrialStore::best_table() const { return state_->connection.query(best_report); }
+Result<Table> TrialStore::trials_table() const { return state_->connection.query(trials_report); }
+Result<Table> TrialStore::workloads_table() const { return state_->connection.query(workloads_report); }
+Result<Table> TrialStore::failures_table() const { return state_->connection.query(failures_report); }
+Result<Table> TrialStore::sql(const std::string &text) const { return state_->connection.query_untrusted(text); }
+
+Result<Table> TrialStore::info() const {
+    Result<Table> facts = state_->connection.query(info_report);
+    if (!facts) return facts;
+    facts->rows.insert(facts->rows.begin(), {Cell("file"), Cell(state_->connection.path())});
+    return facts;
+}
+
+Status TrialStore::verify() const { return kiln::verify(state_->connection); }
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// The trial store: every trial that was ever made, in one SQLite file. docs/database.md describes the schema.
+//
+// append() is durable when it returns: a crash of the process or the machine afterwards loses nothing. Rows are never
+// changed. One store is one connection and belongs to one thread; several processes may use one file, and waiting for
+// each other never surfaces as an error.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/open_mode.h"
+#include "database/table.h"
+#include "database/trial.h"
+#include "runtime/result.h"
+
+namespace kiln {
+
+// Empty fields do not restrict.
+struct TrialFilter {
+    std::string workload, target, machine, toolchain, candidate;
+    std::optional<int> threads;
+    std::optional<CacheMode> cache;
+    std::optional<double> error_budget;
+};
+
+// The answer of the view `best`: a trial and the measurement that ranks it.
+struct Best {
+    Trial trial;
+    Measurement measurement;
+    std::string evidence;  // "race" or "median"
+};
+
+class TrialStore {
+public:
+    static Result<TrialStore> open(const std::string &path, OpenMode mode);  // ":memory:" with create
+    TrialStore(TrialStore &&) noexcept;
+    TrialStore &operator=(TrialStore &&) noexcept;
+    ~TrialStore();
+
+    // Stores a trial and, exactly when its status is ok, its measurement. Answers the trial's id. A trial or
+    // measurement that is already there by content is not stored twice; several trials may share a measurement.
+    Result<std::string> append(const Trial &trial, const std::optional<Measurement> &measurement);
+
+    Result<std::vector<Trial>> trials(const TrialFilter &filter) const;  // oldest first
+    Result<std::optional<Trial>> trial(const std::string &id) const;     // a unique prefix of at least 4 digits will do
+    // The latest, where one object was measured more than once.
+    Result<std::optional<Measurement>> measurement(const std::string &object_hash, const std::string &machine,
+                                                   int threads, CacheMode cache, Metric metric) const;
+    Result<std::optional<Best>> best(const TrialFilter &filter) const;  // the lowest over what the filter leaves open
+
+    // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
+    Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
+
+    // Answers for `kiln query`: best, trials, workloads, failures.
+    Result<Table> best_table() const;
+    Result<Table> trials_table() const;
+    Result<Table> workloads_table() const;
+    Result<Table> failures_table() const;
+
+    // A user's own query, one statement that only reads; anything else is refused.
+    Result<Table> sql(const std::string &text) const;
+
+    // `kiln db info`: facts about the file; `kiln db verify`: integrity_check, foreign keys, content ids.
+    Result<Table> info() const;
+    Status verify() const;
+
+private:
+    struct State;
+    explicit TrialStore(std::unique_ptr<State> state);
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace kiln

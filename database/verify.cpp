@@ -1,0 +1,79 @@
+#include "database/verify.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "database/content_id.h"
+#include "database/trial_rows.h"
+
+namespace kiln {
+namespace {
+
+struct Problems {
+    static constexpr size_t shown = 5;
+    std::vector<std::string> first;
+    size_t count = 0;
+
+    void add(std::string problem) {
+        if (++count <= shown) first.push_back(std::move(problem));
+    }
+};
+
+Status check_structure(const Connection &connection, Problems &problems) {
+    const Result<Table> structure = connection.query("PRAGMA integrity_check");
+    if (!structure) return structure.error();
+    for (const auto &row : structure->rows) {
+        if (row[0] != Cell("ok")) problems.add(std::get<std::string>(row[0]));
+    }
+    const Result<Table> dangling = connection.query("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check");
+    if (!dangling) return dangling.error();
+    for (const auto &row : dangling->rows) {
+        problems.add(fmt::format("a row of {} refers to a row of {} that is missing", std::get<std::string>(row[0]),
+                                 std::get<std::string>(row[2])));
+    }
+    return {};
+}
+
+Status check_measurements(const Connection &connection, Problems &problems) {
+    Result<Statement> rows =
+        connection.prepare(fmt::format("SELECT {}, measurement FROM measurements ORDER BY seq", measurement_columns));
+    if (!rows) return rows.error();
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+        const std::string id = rows->text(measurement_column_count);
+        const Result<Measurement> measurement = read_measurement(*rows, 0);
+        if (!measurement || content_id(*measurement) != id) problems.add(fmt::format("measurement {} was changed", id));
+    }
+}
+
+Status check_trials(const Connection &connection, Problems &problems) {
+    Result<Statement> rows =
+        connection.prepare(fmt::format("SELECT {}, measurement FROM trials ORDER BY seq", trial_columns));
+    if (!rows) return rows.error();
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+        const Result<Trial> trial = read_trial(*rows);
+        if (!trial || content_id(*trial, rows->text(trial_column_count)) != trial->id) {
+            problems.add(fmt::format("trial {} was changed", rows->text(0)));
+        }
+    }
+}
+
+}  // namespace
+
+Status verify(const Connection &connection) {
+    Problems problems;
+    for (const auto check : {check_structure, check_measurements, check_trials}) {
+        if (Status status = check(connection, problems); !status) return status;
+    }
+    if (problems.count == 0) return {};
+    return bad_input(fmt::format("{}: damaged, {} problem{}: {}{}; restore a copy", connection.path(), problems.count,
+                                 problems.count == 1 ? "" : "s", fmt::join(problems.first, "; "),
+                                 problems.count > Problems::shown ? "; ..." : ""));
+}
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// The catalog: every algorithm that kiln knows, in one table. An algorithm says where it applies (and where not, why
+// not) and which space of schedules it offers; its Halide side is the generator of the same name.
+//
+// Std only: the tuner and the command line read the catalog without Halide.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "runtime/machine.h"
+#include "runtime/result.h"
+#include "runtime/target.h"
+#include "runtime/workload.h"
+#include "schedules/space.h"
+
+namespace kiln {
+
+struct Algorithm {
+    std::string_view name;
+    int version;  // of the mathematics; a change that alters results or packed weights makes a new one
+    std::string_view summary;
+    Status (*applies)(const Workload &, const Target &);
+    // Precondition: applies. Domains and constraints follow from workload and target; the machine moves the default
+    // only, so that a candidate measured on one machine can be built on another.
+    Space (*space)(const Workload &, const Target &, const Machine &);
+    // It transforms operands first (Winograd), so that sums of small integers need not come out exact.
+    bool reassociates = false;
+};
+
+// In order of preference for a default: the first that applies is the default algorithm of a workload.
+std::span<const Algorithm> catalog();
+const Algorithm *find_algorithm(std::string_view name);
+
+// The candidate that is used where nothing was measured: a function of workload, target and machine facts alone.
+// The error joins the reasons of every algorithm that refused.
+Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Machine &machine);
+
+// Whether a recorded candidate can still be built: known algorithm and template, same versions, inside the space.
+Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target,
+                       const Machine &machine);
+
+}  // namespace kiln

@@ -1,0 +1,67 @@
+// What the generators of convolutions share: their parameters, read once, and how buffers get their compiled-in shapes.
+#pragma once
+
+#include <Halide.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "runtime/target.h"
+#include "runtime/workload.h"
+#include "schedules/candidate.h"
+#include "schedules/conv_shape.h"
+#include "schedules/cpu_tile_space.h"
+
+namespace kiln {
+
+// A generator named after an algorithm makes kiln_compute, one with the suffix _pack makes kiln_pack. Both take the
+// same three parameters; the main program has validated them against the catalog before.
+template<typename Derived>
+class ConvGenerator : public Halide::Generator<Derived> {
+public:
+    Halide::GeneratorParam<std::string> workload_key{"workload", ""};
+    Halide::GeneratorParam<std::string> candidate_text{"candidate", ""};
+    Halide::GeneratorParam<std::string> target_text{"kiln_target", ""};
+
+protected:
+    void read_parameters() {
+        workload = *parse_workload_key(workload_key.value());
+        candidate = *parse_candidate(candidate_text.value());
+        target_of_kiln = {target_text.value(), 1};
+        shape = conv_shape(workload);
+    }
+
+    int panel_lanes() const { return vector_lanes(target_of_kiln); }
+
+    // Extents of the packed weights, innermost first.
+    std::vector<int64_t> packed_extents(const ConvShape &s) const {
+        const int64_t lanes = panel_lanes(), vectors = candidate.knob("vectors");
+        const int64_t panels = (s.stored_channels() + lanes * vectors - 1) / (lanes * vectors);
+        return {lanes, vectors, s.input_channels, s.kernel[0], s.kernel[1], s.kernel[2], panels};
+    }
+
+    // Dense, from 0, with these extents, innermost first: all of it is known when compiling.
+    template<typename BufferParameter>
+    static void fix(BufferParameter &buffer, const std::vector<int64_t> &extents) {
+        int64_t stride = 1;
+        for (size_t d = 0; d < extents.size(); d++) {
+            buffer.dim(static_cast<int>(d)).set_bounds(0, static_cast<int>(extents[d]));
+            buffer.dim(static_cast<int>(d)).set_stride(static_cast<int>(stride));
+            stride *= extents[d];
+        }
+    }
+
+    // Blocks of channels; whatever the layout, this is the order in memory: c in block, x, y, z, block, n.
+    template<typename BufferParameter>
+    void fix_activation(BufferParameter &buffer, int64_t channels, int64_t block, const std::array<int64_t, 3> &space) {
+        fix(buffer, {block, space[0], space[1], space[2], (channels + block - 1) / block, shape.batch});
+    }
+
+    Workload workload;
+    Candidate candidate;
+    Target target_of_kiln;
+    ConvShape shape;
+};
+
+}  // namespace kiln

@@ -1,0 +1,16 @@
+// What happens to a sum before it is stored: bias, add, relu, clamp, in the workload's order. One interface for every
+// algorithm: they hand over the sum and where it goes, and know nothing of the steps.
+#pragma once
+
+#include <Halide.h>
+
+#include "runtime/workload.h"
+
+namespace kiln {
+
+// `bias` and `addend` are the values that belong to this output element; undefined where the workload has no such step.
+// relu(x) is x < 0 ? 0 : x, so a NaN stays one; clamp likewise.
+Halide::Expr apply_epilogue(const Workload &workload, Halide::Expr sum, const Halide::Expr &bias,
+                            const Halide::Expr &addend);
+
+}  // namespace kiln

@@ -1,0 +1,153 @@
+// kiln-generator: compiles one candidate to a relocatable object.
+//
+//   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT
+//   kiln-generator --version
+//
+// Prints one line of JSON with the kernel's constants on stdout. Exit status: 0 done, 1 the compiler refused the
+// candidate (compile_error), 2 wrong usage, 4 the candidate does not fit the workload (refused); messages on stderr.
+#include <Halide.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+
+#include "generators/catalog.h"
+#include "runtime/kernel_abi.h"
+
+namespace kiln {
+namespace {
+
+constexpr int exit_compile_error = 1, exit_usage = 2, exit_refused = 4;
+
+struct Arguments {
+    std::string workload, candidate, target, threads, object;
+};
+
+bool parse_arguments(int argc, char **argv, Arguments *arguments) {
+    const std::map<std::string, std::string *> options = {{"--workload", &arguments->workload},
+                                                          {"--candidate", &arguments->candidate},
+                                                          {"--target", &arguments->target},
+                                                          {"--threads", &arguments->threads},
+                                                          {"-o", &arguments->object}};
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const auto option = options.find(argv[i]);
+        if (option == options.end()) return false;
+        *option->second = argv[i + 1];
+    }
+    for (const auto &[name, value] : options) {
+        if (value->empty()) return false;
+    }
+    return argc % 2 == 1;
+}
+
+struct Request {
+    Workload workload;
+    Candidate candidate;
+    Target target;
+};
+
+// Everything that a generator may rely on is checked here, before one is made.
+Result<Request> validated(const Arguments &arguments) {
+    auto workload = parse_workload_key(arguments.workload);
+    if (!workload) return workload.error();
+    auto candidate = parse_candidate(arguments.candidate);
+    if (!candidate) return candidate.error();
+    const auto target = parse_target(arguments.target, std::atoi(arguments.threads.c_str()), arguments.target);
+    if (!target) return target.error();
+    // Only defaults depend on the machine, so any will do here.
+    if (Status fits = check_candidate(*candidate, *workload, *target, Machine{}); !fits) return fits.error();
+    return Request{std::move(*workload), std::move(*candidate), *target};
+}
+
+struct Built {
+    Halide::Module module;
+    int64_t output_bytes;  // of the one output, whose extents are compiled in
+};
+
+int64_t bytes_of(Halide::Func output) {
+    int64_t bytes = output.type().bytes();
+    for (int d = 0; d < output.dimensions(); d++) {
+        const auto extent = Halide::Internal::as_const_int(output.output_buffer().parameter().extent_constraint(d));
+        bytes *= extent.value();  // every generator fixes the extents of its output
+    }
+    return bytes;
+}
+
+Built build_module(const std::string &generator_name, const char *symbol, const Request &request,
+                   const Halide::Target &target) {
+    const auto generator =
+        Halide::Internal::GeneratorRegistry::create(generator_name, Halide::GeneratorContext(target));
+    generator->set_generatorparam_value("workload", key(request.workload));
+    generator->set_generatorparam_value("candidate", to_text(request.candidate));
+    generator->set_generatorparam_value("kiln_target", request.target.halide);
+    Halide::Pipeline pipeline = generator->build_pipeline();
+    std::vector<Halide::Argument> arguments;
+    int64_t output_bytes = 0;
+    for (const auto &info : generator->arginfos()) {
+        if (info.dir == Halide::Internal::ArgInfoDirection::Output) {
+            output_bytes = bytes_of(generator->output_func(info.name).front());
+            continue;
+        }
+        for (const auto &p : generator->input_parameter(info.name)) {
+            arguments.emplace_back(p.name(), Halide::Argument::InputBuffer, p.type(), p.dimensions(),
+                                   p.get_argument_estimates());
+        }
+    }
+    return {pipeline.compile_to_module(arguments, symbol, target, Halide::LinkageType::ExternalPlusArgv), output_bytes};
+}
+
+bool is_registered(const std::string &name) {
+    const auto known = Halide::Internal::GeneratorRegistry::enumerate();
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+int compile(const Request &request, const std::string &object_path) {
+    Halide::Target target(request.target.halide);
+    for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
+                         Halide::Target::UserContext}) {
+        target.set_feature(feature);
+    }
+    std::vector<Halide::Module> modules{
+        build_module(request.candidate.algorithm, compute_symbol, request, target).module};
+    int64_t packed_bytes = 0;
+    const std::string pack = request.candidate.algorithm + "_pack";
+    if (is_registered(pack)) {
+        Built built = build_module(pack, pack_symbol, request, target);
+        packed_bytes = built.output_bytes;
+        modules.push_back(built.module);
+    }
+    Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": 0}\n", static_cast<long long>(packed_bytes));
+    return 0;
+}
+
+}  // namespace
+}  // namespace kiln
+
+int main(int argc, char **argv) {
+    if (argc == 2 && std::strcmp(argv[1], "--version") == 0) {
+        std::printf("halide %d.%d.%d\n", HALIDE_VERSION_MAJOR, HALIDE_VERSION_MINOR, HALIDE_VERSION_PATCH);
+        return 0;
+    }
+    kiln::Arguments arguments;
+    if (!kiln::parse_arguments(argc, argv, &arguments)) {
+        std::fprintf(
+            stderr,
+            "usage: kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT\n");
+        return kiln::exit_usage;
+    }
+    const auto request = kiln::validated(arguments);
+    if (!request) {
+        std::fprintf(stderr, "%s\n", request.error().message.c_str());
+        return request.error().code == kiln::ErrorCode::unsupported ? kiln::exit_refused : kiln::exit_usage;
+    }
+    try {
+        return kiln::compile(*request, arguments.object);
+    } catch (const Halide::Error &error) {  // does not derive from std::exception as seen from here
+        std::fprintf(stderr, "%s\n", error.what());
+        return kiln::exit_compile_error;
+    }
+}

@@ -1,0 +1,98 @@
+#include <string.h>
+
+#include <atomic>
+
+#include "runtime/cpu_features.h"
+#include "runtime/kernel_table.h"
+
+namespace kiln {
+namespace {
+
+kiln_status refuse(int32_t code, const char *detail) { return {code, KILN_NO_OPERAND, -1, detail}; }
+
+const KernelTable &table_of(const kiln_package *package) { return *static_cast<const KernelTable *>(package->table); }
+
+// The first position in [0, count) at which `before` is false; `before` holds for a prefix.
+template<typename Before>
+size_t lower_bound(size_t count, Before before) {
+    size_t low = 0;
+    while (count > 0) {
+        const size_t half = count / 2;
+        if (before(low + half)) {
+            low += half + 1;
+            count -= half + 1;
+        } else {
+            count = half;
+        }
+    }
+    return low;
+}
+
+// Of the rows of one workload, which begin at `first`, the best that a CPU with `features` runs.
+kiln_status choose(const KernelTable &table, size_t first, uint64_t features, const kiln_kernel **kernel) {
+    const char *key = table.rows[first].info.key;
+    for (size_t i = first; i < table.row_count && strcmp(table.rows[i].info.key, key) == 0; i++) {
+        if ((table.rows[i].info.cpu_features & ~features) != 0) continue;
+        *kernel = &table.rows[i].handle;
+        return refuse(KILN_OK, "ok");
+    }
+    return refuse(KILN_UNSUPPORTED_CPU,
+                  "every kernel of this workload needs CPU features that are missing here; build the package for a "
+                  "lower target too");
+}
+
+constexpr const char *not_found = "the package has no kernel for this workload";
+
+}  // namespace
+
+// A constant of the machine, so threads that meet here store the same value.
+uint64_t enabled_cpu_features() {
+    constexpr uint64_t known = uint64_t(1) << 63;
+    static std::atomic<uint64_t> cached{0};
+    uint64_t features = cached.load(std::memory_order_relaxed);
+    if (features == 0) {
+        features = read_cpu_features() | known;
+        cached.store(features, std::memory_order_relaxed);
+    }
+    return features & ~known;
+}
+
+kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *descriptor, uint64_t features,
+                        const kiln_kernel **kernel) {
+    if (descriptor == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
+    *kernel = nullptr;
+    kiln_descriptor wanted;
+    if (const char *problem = normalize(*descriptor, &wanted)) return refuse(KILN_BAD_DESCRIPTOR, problem);
+    const KernelTable &table = table_of(package);
+    const uint64_t hash = descriptor_hash(wanted);
+    size_t i = lower_bound(table.index_count, [&](size_t at) { return table.index[at].hash < hash; });
+    for (; i < table.index_count && table.index[i].hash == hash; i++) {
+        const size_t row = table.index[i].row;
+        if (memcmp(&table.rows[row].workload, &wanted, sizeof wanted) == 0) return choose(table, row, features, kernel);
+    }
+    return refuse(KILN_NOT_FOUND, not_found);
+}
+
+kiln_status find_kernel_by_key(const kiln_package *package, const char *key, uint64_t features,
+                               const kiln_kernel **kernel) {
+    if (key == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "key or kernel is null");
+    *kernel = nullptr;
+    const KernelTable &table = table_of(package);
+    const size_t row =
+        lower_bound(table.row_count, [&](size_t at) { return strcmp(table.rows[at].info.key, key) < 0; });
+    if (row == table.row_count || strcmp(table.rows[row].info.key, key) != 0) return refuse(KILN_NOT_FOUND, not_found);
+    return choose(table, row, features, kernel);
+}
+
+size_t kernel_count(const kiln_package *package) { return table_of(package).row_count; }
+
+const kiln_kernel *kernel_at(const kiln_package *package, size_t index) {
+    const KernelTable &table = table_of(package);
+    return index < table.row_count ? &table.rows[index].handle : nullptr;
+}
+
+const kiln_kernel_info *kernel_info(const kiln_kernel *kernel) {
+    return &reinterpret_cast<const KernelRow *>(kernel)->info;
+}
+
+}  // namespace kiln

@@ -1,0 +1,275 @@
+// pack, prepare and run: every argument is checked before any memory is touched, then the kernel gets its buffers and
+// its contexts, all of them on the stack or in the caller's workspace.
+#include <HalideRuntime.h>
+
+#include <new>
+
+#include "runtime/arena.h"
+#include "runtime/kernel_table.h"
+#include "runtime/thread_pool.h"
+
+namespace kiln {
+namespace {
+
+constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
+
+constexpr int operand_count = KILN_WORKSPACE + 1;
+
+// One sentence for each operand, so that a status needs no memory of its own.
+#define KILN_FOR_EACH_OPERAND(text)                                                                   \
+    {                                                                                                 \
+        "input " text, "weights " text, "bias " text, "addend " text, "output " text, "packed " text, \
+            "prepared " text, "workspace " text                                                       \
+    }
+struct Problem {
+    int32_t code;
+    const char *detail[operand_count];
+};
+constexpr Problem null_data = {KILN_NULL_ARGUMENT, KILN_FOR_EACH_OPERAND("is null")};
+constexpr Problem bad_dtype = {KILN_BAD_DTYPE, KILN_FOR_EACH_OPERAND("has another dtype than the workload's")};
+constexpr Problem bad_rank = {KILN_BAD_RANK, KILN_FOR_EACH_OPERAND("has another rank than the workload's, as stored")};
+constexpr Problem bad_shape = {KILN_BAD_SHAPE,
+                               KILN_FOR_EACH_OPERAND("has another shape than the workload's, as stored")};
+constexpr Problem bad_stride = {KILN_BAD_STRIDE, KILN_FOR_EACH_OPERAND("is not dense")};
+constexpr Problem bad_device = {KILN_BAD_DEVICE, KILN_FOR_EACH_OPERAND("is not on the host, or has a stream")};
+constexpr Problem bad_alignment = {KILN_BAD_ALIGNMENT, KILN_FOR_EACH_OPERAND("is not aligned as it must be")};
+constexpr Problem too_small = {KILN_BUFFER_TOO_SMALL, KILN_FOR_EACH_OPERAND("is smaller than the kernel needs")};
+constexpr Problem overlap = {KILN_OVERLAP, KILN_FOR_EACH_OPERAND("overlaps with memory that the call writes")};
+#undef KILN_FOR_EACH_OPERAND
+
+kiln_status refuse(const Problem &problem, int operand, int dimension = -1) {
+    return {problem.code, static_cast<int16_t>(operand), static_cast<int16_t>(dimension), problem.detail[operand]};
+}
+
+size_t element_bytes(int32_t dtype) {
+    switch (dtype) {
+        case KILN_F32:
+        case KILN_I32:
+            return 4;
+        case KILN_F16:
+        case KILN_BF16:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+int64_t elements(const OperandShape &shape) {
+    int64_t count = 1;
+    for (int d = 0; d < shape.rank; d++) count *= shape.shape[d];
+    return count;
+}
+
+// A range of bytes that a call reads or writes.
+struct Range {
+    const void *data = nullptr;
+    size_t bytes = 0;
+    int operand = KILN_NO_OPERAND;
+
+    bool meets(const Range &other) const {
+        const auto begin = reinterpret_cast<uintptr_t>(data), other_begin = reinterpret_cast<uintptr_t>(other.data);
+        return bytes > 0 && other.bytes > 0 && begin < other_begin + other.bytes && other_begin < begin + bytes;
+    }
+};
+
+kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected, int operand, Range *range) {
+    if (tensor.dtype != expected.dtype) return refuse(bad_dtype, operand);
+    if (tensor.rank != expected.rank) return refuse(bad_rank, operand);
+    for (int d = 0; d < expected.rank; d++) {
+        if (tensor.shape[d] != expected.shape[d]) return refuse(bad_shape, operand, d);
+    }
+    bool has_strides = false;
+    for (int d = 0; d < expected.rank; d++) has_strides = has_strides || tensor.strides[d] != 0;
+    int64_t dense = 1;
+    for (int d = expected.rank - 1; has_strides && d >= 0; d--) {
+        // The stride of a dimension of one element is never used.
+        if (tensor.strides[d] != dense && expected.shape[d] > 1) return refuse(bad_stride, operand, d);
+        dense *= expected.shape[d];
+    }
+    if (tensor.device != KILN_HOST || tensor.stream != nullptr) return refuse(bad_device, operand);
+    const size_t element = element_bytes(expected.dtype);
+    *range = {tensor.data, element * static_cast<size_t>(elements(expected)), operand};
+    if (range->bytes > 0 && tensor.data == nullptr) return refuse(null_data, operand);
+    if (reinterpret_cast<uintptr_t>(tensor.data) % element != 0) return refuse(bad_alignment, operand);
+    return ok;
+}
+
+kiln_status check_bytes(const void *data, size_t bytes, size_t needed, size_t alignment, int operand, Range *range) {
+    if (data == nullptr && needed > 0) return refuse(null_data, operand);
+    if (bytes < needed) return refuse(too_small, operand);
+    if (reinterpret_cast<uintptr_t>(data) % alignment != 0) return refuse(bad_alignment, operand);
+    *range = {data, needed, operand};
+    return ok;
+}
+
+// The buffers of one call in the order in which the kernel takes them; the last is written.
+class Call {
+public:
+    Call(const kiln_kernel *kernel, const kiln_arguments *arguments)
+        : row_(*reinterpret_cast<const KernelRow *>(kernel)), arguments_(arguments) {}
+
+    kiln_status begin() {
+        if (arguments_ == nullptr) return {KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1, "arguments is null"};
+        if (arguments_->struct_size != sizeof *arguments_) {
+            return {KILN_BAD_VERSION, KILN_NO_OPERAND, -1,
+                    "struct_size is not that of this package; use kiln_arguments_init and this package's headers"};
+        }
+        if ((row_.info.cpu_features & ~enabled_cpu_features()) != 0) {
+            return {KILN_UNSUPPORTED_CPU, KILN_NO_OPERAND, -1, "this CPU lacks features that the kernel needs"};
+        }
+        if (const kiln_parallel *parallel = arguments_->parallel) {
+            const bool valid =
+                parallel->run != nullptr && parallel->threads >= 1 && parallel->threads <= ThreadPool::max_threads;
+            if (!valid) {
+                return {KILN_BAD_THREADS, KILN_NO_OPERAND, -1, "parallel needs a function and 1 to 1024 threads"};
+            }
+            threads_ = parallel->threads;
+        }
+        return ok;
+    }
+
+    kiln_status tensor(int operand, const kiln_tensor &tensor) {
+        const kiln_status status = check_tensor(tensor, row_.operands[operand], operand, &ranges_[count_]);
+        if (status.code == KILN_OK) add(tensor.data);
+        return status;
+    }
+
+    kiln_status opaque(int operand, const void *data, size_t bytes, size_t needed) {
+        const kiln_status status = check_bytes(data, bytes, needed, row_.info.alignment, operand, &ranges_[count_]);
+        if (status.code == KILN_OK) add(data);
+        return status;
+    }
+
+    bool writes_nothing() const { return ranges_[count_ - 1].bytes == 0; }
+
+    // Checks the workspace and what overlaps with what, then calls.
+    kiln_status finish(ArgvFunction function) {
+        Range workspace;
+        const kiln_status status =
+            check_bytes(arguments_->workspace, arguments_->workspace_bytes,
+                        kernel_workspace_bytes(&row_.handle, threads_), 1, KILN_WORKSPACE, &workspace);
+        if (status.code != KILN_OK) return status;
+        const Range &written = ranges_[count_ - 1];
+        for (int i = 0; i < count_; i++) {
+            if (i != count_ - 1 && ranges_[i].meets(written)) return refuse(overlap, ranges_[i].operand);
+            if (ranges_[i].meets(workspace)) return refuse(overlap, ranges_[i].operand);
+        }
+        if (writes_nothing()) return ok;
+        return run(function);
+    }
+
+private:
+    // All extents and strides are compiled in: a kernel reads nothing but the host pointers.
+    void add(const void *data) {
+        buffers_[count_].host = static_cast<uint8_t *>(const_cast<void *>(data));
+        count_++;
+    }
+
+    kiln_status run(ArgvFunction function) {
+        const kiln_parallel *parallel = arguments_->parallel;
+        const auto run_in_order = [](void *, int count, ParallelTask task, void *argument) {
+            for (int i = 0; i < count; i++) task(argument, i, 0);
+        };
+        // Contexts of the threads, the arena of this thread, then an arena for each thread of a parallel loop.
+        Arena rest = make_arena(arguments_->workspace, arguments_->workspace_bytes);
+        const auto take = [&](size_t bytes) {
+            char *memory = rest.base + rest.used;
+            rest.used += bytes;
+            return memory;
+        };
+        auto *workers = reinterpret_cast<KernelContext *>(take(sizeof(KernelContext) * threads_));
+        KernelContext context;
+        context.parallel = parallel != nullptr ? ParallelFor{parallel->run, parallel->pool, parallel->threads}
+                                               : ParallelFor{run_in_order, nullptr, 1};
+        context.workers = workers;
+        context.arena = make_arena(take(row_.workspace_bytes), row_.workspace_bytes);
+        for (int i = 0; i < threads_; i++) {
+            workers[i] = KernelContext{};
+            const size_t bytes = row_.workspace_bytes_per_thread;
+            workers[i].arena = make_arena(take(bytes), bytes);
+        }
+        KernelContext *user_context = &context;
+        void *argv[1 + tensor_operands] = {&user_context};
+        for (int i = 0; i < count_; i++) argv[1 + i] = &buffers_[i];
+        if (function(argv) == 0) return ok;
+        return {KILN_KERNEL_FAILED, KILN_NO_OPERAND, -1, "the kernel reported an error; the output is undefined"};
+    }
+
+    const KernelRow &row_;
+    const kiln_arguments *arguments_;
+    int threads_ = 1;
+    int count_ = 0;
+    halide_buffer_t buffers_[tensor_operands] = {};
+    Range ranges_[tensor_operands];
+};
+
+}  // namespace
+
+size_t kernel_workspace_bytes(const kiln_kernel *kernel, int threads) {
+    if (threads < 1 || threads > ThreadPool::max_threads) return 0;
+    const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
+    return arena_alignment - 1 + row.workspace_bytes +
+           threads * (sizeof(KernelContext) + row.workspace_bytes_per_thread);
+}
+
+kiln_status pack_weights(const kiln_kernel *kernel, const kiln_arguments *a) {
+    const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
+    Call call(kernel, a);
+    kiln_status status = call.begin();
+    if (status.code != KILN_OK || row.pack == nullptr) return status;
+    if (status = call.tensor(KILN_WEIGHTS, a->weights); status.code != KILN_OK) return status;
+    status = call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes);
+    return status.code != KILN_OK ? status : call.finish(row.pack);
+}
+
+kiln_status prepare_input(const kiln_kernel *kernel, const kiln_arguments *a) {
+    const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
+    Call call(kernel, a);
+    kiln_status status = call.begin();
+    if (status.code != KILN_OK || row.prepare == nullptr) return status;
+    if (status = call.tensor(KILN_INPUT, a->input); status.code != KILN_OK) return status;
+    status = call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes);
+    return status.code != KILN_OK ? status : call.finish(row.prepare);
+}
+
+kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
+    const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
+    Call call(kernel, a);
+    kiln_status status = call.begin();
+    if (status.code != KILN_OK) return status;
+    status = row.prepare != nullptr
+                 ? call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes)
+                 : call.tensor(KILN_INPUT, a->input);
+    if (status.code != KILN_OK) return status;
+    status = row.pack != nullptr ? call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes)
+                                 : call.tensor(KILN_WEIGHTS, a->weights);
+    if (status.code != KILN_OK) return status;
+    if (row.operands[KILN_BIAS].rank > 0) {
+        if (status = call.tensor(KILN_BIAS, a->bias); status.code != KILN_OK) return status;
+    }
+    if (row.operands[KILN_ADDEND].rank > 0) {
+        if (status = call.tensor(KILN_ADDEND, a->addend); status.code != KILN_OK) return status;
+    }
+    status = call.tensor(KILN_OUTPUT, a->output);
+    return status.code != KILN_OK ? status : call.finish(row.compute);
+}
+
+kiln_status create_pool(int threads, kiln_parallel *pool) {
+    if (pool == nullptr) return {KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1, "pool is null"};
+    if (threads < 1 || threads > ThreadPool::max_threads) {
+        return {KILN_BAD_THREADS, KILN_NO_OPERAND, -1, "threads is not 1 to 1024"};
+    }
+    ThreadPool *made = ThreadPool::create(threads);
+    if (made == nullptr) return {KILN_NO_RESOURCES, KILN_NO_OPERAND, -1, "the system refused memory or threads"};
+    const ParallelFor loop = made->parallel_for();
+    *pool = {loop.run, loop.pool, loop.threads};
+    return ok;
+}
+
+void destroy_pool(kiln_parallel *pool) {
+    if (pool == nullptr) return;
+    ThreadPool::destroy(static_cast<ThreadPool *>(pool->pool));
+    *pool = {};
+}
+
+}  // namespace kiln

@@ -1,0 +1,331 @@
+/* The C interface of a package that `kiln build` wrote: find the kernel of a workload, learn its sizes, pack the
+ * weights once, run it on your memory.
+ *
+ * C99, usable from C++. A package exports one function, `const kiln_package *NAME_package(void)` (in NAME.h);
+ * everything else is reached through what it answers, so that any number of packages, of different versions too, live
+ * in one program without their symbols meeting.
+ *
+ *   kiln_descriptor d;                              const kiln_kernel *kernel;
+ *   kiln_descriptor_init(&d, KILN_CONV, 2);         kiln_status s = kiln_find(NAME_package(), &d, &kernel);
+ *   d.batch = 1, d.channels = 64, ...               if (s.code != KILN_OK) puts(s.detail);
+ *
+ *   kiln_arguments a;
+ *   kiln_arguments_init(&a);
+ *   a.input = kiln_tensor_dense(x, KILN_F32, 4, shape), ...
+ *   a.packed = ..., a.packed_bytes = kiln_info(kernel)->packed_bytes;
+ *   a.workspace = ..., a.workspace_bytes = kiln_workspace_bytes(kernel, 1);
+ *   s = kiln_pack(kernel, &a);                      once, when the weights are loaded
+ *   s = kiln_run(kernel, &a);                       as often as you like, from any number of threads
+ *
+ * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
+ * here allocates or locks, except kiln_pool_create and kiln_pool_destroy. A call that is refused has not touched any
+ * memory. Two calls may run at the same time unless they share a written buffer: output, workspace.
+ *
+ * Stability: fields and functions are only ever added, at the end, and numbers never change. Structures that callers
+ * fill begin with their size, which the _init functions write. */
+#ifndef KILN_H
+#define KILN_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KILN_INTERFACE_VERSION 1
+
+enum { KILN_MAX_SPATIAL_RANK = 3, KILN_MAX_RANK = 6, KILN_MAX_EPILOGUE = 8, KILN_MAX_LAYOUT_NAME = 16 };
+
+/* Status ------------------------------------------------------------------------------------------------------- */
+
+enum {
+    KILN_OK = 0,
+    KILN_NULL_ARGUMENT = 1,
+    KILN_BAD_VERSION = 2, /* a structure's struct_size is not the one this package knows: mixed headers */
+    KILN_BAD_DESCRIPTOR = 3,
+    KILN_NOT_FOUND = 4,       /* the package has no kernel for the workload */
+    KILN_UNSUPPORTED_CPU = 5, /* it has, but none that this CPU (or its operating system) can run */
+    KILN_BAD_DTYPE = 6,
+    KILN_BAD_RANK = 7,
+    KILN_BAD_SHAPE = 8,
+    KILN_BAD_STRIDE = 9,
+    KILN_BAD_DEVICE = 10,
+    KILN_BAD_ALIGNMENT = 11,
+    KILN_BUFFER_TOO_SMALL = 12,
+    KILN_OVERLAP = 13,
+    KILN_BAD_THREADS = 14,
+    KILN_NO_RESOURCES = 15, /* the system refused memory or threads */
+    KILN_KERNEL_FAILED = 16 /* the output is undefined; a kernel that kiln has checked does not do this */
+};
+
+enum {
+    KILN_NO_OPERAND = -1,
+    KILN_INPUT = 0,
+    KILN_WEIGHTS = 1,
+    KILN_BIAS = 2,
+    KILN_ADDEND = 3,
+    KILN_OUTPUT = 4,
+    KILN_PACKED = 5,
+    KILN_PREPARED = 6,
+    KILN_WORKSPACE = 7
+};
+
+typedef struct kiln_status {
+    int32_t code;
+    int16_t operand;    /* which argument was wrong, or KILN_NO_OPERAND */
+    int16_t dimension;  /* of a wrong shape or stride, else -1 */
+    const char *detail; /* a constant sentence, never null */
+} kiln_status;
+
+/* Workload ----------------------------------------------------------------------------------------------------- */
+
+enum {
+    KILN_CONV = 1,
+    KILN_CONV_BACKPROP_INPUT = 2,
+    KILN_CONV_BACKPROP_KERNEL = 3,
+    KILN_SPACE_TO_DEPTH = 4,
+    KILN_DEPTH_TO_SPACE = 5,
+    KILN_LAYOUT_TRANSFORM = 6,
+    KILN_WINOGRAD_INPUT_TRANSFORM = 7,
+    KILN_WINOGRAD_FILTER_TRANSFORM = 8,
+    KILN_WINOGRAD_OUTPUT_TRANSFORM = 9
+};
+enum { KILN_F32 = 1, KILN_F16 = 2, KILN_BF16 = 3, KILN_I8 = 4, KILN_I32 = 5 };
+enum { KILN_NHWC = 1, KILN_NCHW = 2, KILN_NCHWC = 3 }; /* of every spatial rank; NCHWC has blocks of channels */
+enum { KILN_HWIO = 1, KILN_HWOI = 2 };
+enum { KILN_EPILOGUE_BIAS = 1, KILN_EPILOGUE_ADD = 2, KILN_EPILOGUE_RELU = 3, KILN_EPILOGUE_CLAMP = 4 };
+enum {
+    KILN_FINITE = 1, /* operands are finite */
+    KILN_EXACT = 2   /* NaN and Inf propagate as in the definition */
+};
+
+typedef struct kiln_epilogue_step {
+    int32_t kind;
+    float lo, hi; /* clamp only */
+} kiln_epilogue_step;
+
+/* What to compute. Sizes are those of the forward convolution, also for its gradients, and do not depend on the layout;
+ * semantics are those of XLA's ConvGeneralDilated: y[n,p,o] = sum k[r,i,o] * x[n, p*stride + r*rhs_dilation - lo, i].
+ * Only the first `spatial_rank` entries of arrays count. */
+typedef struct kiln_descriptor {
+    size_t struct_size;
+    int32_t operation, spatial_rank;
+    int32_t dtype, output_dtype;
+    int64_t batch, spatial[KILN_MAX_SPATIAL_RANK], channels;
+    int64_t kernel[KILN_MAX_SPATIAL_RANK], output_channels;
+    int64_t strides[KILN_MAX_SPATIAL_RANK];
+    int64_t padding_lo[KILN_MAX_SPATIAL_RANK], padding_hi[KILN_MAX_SPATIAL_RANK];
+    int64_t lhs_dilation[KILN_MAX_SPATIAL_RANK], rhs_dilation[KILN_MAX_SPATIAL_RANK];
+    int64_t feature_group_count, batch_group_count;
+    int32_t input_layout, input_layout_block; /* block: channels, only for KILN_NCHWC */
+    int32_t output_layout, output_layout_block;
+    int32_t kernel_layout, special_values;
+    int32_t epilogue_count, reserved;
+    kiln_epilogue_step epilogue[KILN_MAX_EPILOGUE];                          /* in order */
+    int64_t block[KILN_MAX_SPATIAL_RANK];                                    /* space_to_depth, depth_to_space */
+    char from_layout[KILN_MAX_LAYOUT_NAME], to_layout[KILN_MAX_LAYOUT_NAME]; /* layout_transform */
+} kiln_descriptor;
+
+/* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
+ * epilogue. Sizes are 0 and must be filled in. */
+static inline void kiln_descriptor_init(kiln_descriptor *d, int32_t operation, int32_t spatial_rank) {
+    int i;
+    memset(d, 0, sizeof *d);
+    d->struct_size = sizeof *d;
+    d->operation = operation;
+    d->spatial_rank = spatial_rank;
+    d->dtype = d->output_dtype = KILN_F32;
+    for (i = 0; i < spatial_rank && i < KILN_MAX_SPATIAL_RANK; i++) {
+        d->strides[i] = d->lhs_dilation[i] = d->rhs_dilation[i] = 1;
+    }
+    d->feature_group_count = d->batch_group_count = 1;
+    d->input_layout = d->output_layout = KILN_NHWC;
+    d->kernel_layout = KILN_HWIO;
+    d->special_values = KILN_FINITE;
+}
+
+/* Tensors and arguments ---------------------------------------------------------------------------------------- */
+
+enum { KILN_HOST = 0 };
+
+/* Dimensions as stored, outermost first; strides in elements, all zero for a dense tensor. Data needs the alignment of
+ * one element; cache lines (kiln_info()->alignment) are fastest. */
+typedef struct kiln_tensor {
+    void *data;
+    int32_t dtype, rank;
+    int64_t shape[KILN_MAX_RANK], strides[KILN_MAX_RANK];
+    int32_t device, reserved; /* KILN_HOST; others may come */
+    void *stream;             /* null; for devices that may come */
+} kiln_tensor;
+
+static inline kiln_tensor kiln_tensor_dense(const void *data, int32_t dtype, int32_t rank, const int64_t *shape) {
+    kiln_tensor t;
+    int i;
+    memset(&t, 0, sizeof t);
+    t.data = (void *)data;
+    t.dtype = dtype;
+    t.rank = rank;
+    for (i = 0; i < rank && i < KILN_MAX_RANK; i++) t.shape[i] = shape[i];
+    return t;
+}
+
+/* How parallel loops run: `run` calls task(argument, index, thread) for every index in [0, count), with thread in
+ * [0, threads), each thread one task at a time, and returns when all are done. kiln_pool_create makes one; a program
+ * with threads of its own fills one in. */
+typedef void (*kiln_task)(void *argument, int index, int thread);
+typedef struct kiln_parallel {
+    void (*run)(void *pool, int count, kiln_task task, void *argument);
+    void *pool;
+    int threads;
+} kiln_parallel;
+
+/* Operands by role. Gradients take theirs in the order of the definition: dy as input and the kernel as weights for
+ * conv_backprop_input, x as input and dy as weights for conv_backprop_kernel.
+ *   pack     weights -> packed             prepare  input -> prepared
+ *   run      input, weights, bias, addend -> output; packed instead of weights where the kernel has a packed form, and
+ *            prepared instead of input where it has a prepared form. What a kernel does not use is not looked at.
+ * The same arguments may be kept for all calls. */
+typedef struct kiln_arguments {
+    size_t struct_size;
+    kiln_tensor input, weights;
+    kiln_tensor bias;   /* f32 (i32 for i8), one element for each output channel */
+    kiln_tensor addend; /* like the output */
+    kiln_tensor output;
+    void *packed, *prepared; /* aligned to kiln_info()->alignment */
+    size_t packed_bytes, prepared_bytes;
+    void *workspace; /* scratch memory of any alignment */
+    size_t workspace_bytes;
+    const kiln_parallel *parallel; /* null: the calling thread alone */
+} kiln_arguments;
+
+static inline void kiln_arguments_init(kiln_arguments *a) {
+    memset(a, 0, sizeof *a);
+    a->struct_size = sizeof *a;
+}
+
+/* Packages and kernels ----------------------------------------------------------------------------------------- */
+
+/* What is known about a kernel. Texts are constants, empty where there is nothing to say. */
+typedef struct kiln_kernel_info {
+    size_t struct_size;
+    const char *key;         /* the workload's text, "conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1" */
+    const char *name;        /* what the workload list called it; need not be unique */
+    const char *candidate;   /* algorithm, schedule and knobs */
+    const char *trial;       /* id of the trial in the database; empty for a default candidate */
+    const char *object_hash; /* of the machine code */
+    const char *target;      /* what it was compiled for, a Halide target string */
+    int32_t tuned;           /* 1: the best of measured trials; 0: the default candidate */
+    int32_t threads;         /* number of threads it was chosen for; it runs with any number */
+    size_t packed_bytes;     /* 0: the kernel takes plain weights */
+    size_t prepared_bytes;   /* 0: the kernel takes the plain input */
+    size_t alignment;        /* of packed and prepared; recommended for all */
+    uint64_t cpu_features;   /* that it needs, see kiln_cpu_features */
+    double median_ns;        /* time of one call when it was measured; 0 where it was not */
+    const kiln_descriptor *workload;
+} kiln_kernel_info;
+
+typedef struct kiln_package kiln_package;
+
+/* Handles are constants of the library, never null after KILN_OK; only the functions below look inside. */
+typedef struct kiln_kernel {
+    const kiln_package *package;
+} kiln_kernel;
+
+/* What a package consists of. Callers use the functions below. */
+struct kiln_package {
+    size_t struct_size;
+    int32_t interface_version;
+    int32_t reserved;
+    const char *name;
+    const char *toolchain; /* every compiler that had a hand in it */
+    const void *table;     /* private */
+    uint64_t (*cpu_features)(void);
+    kiln_status (*find)(const kiln_package *, const kiln_descriptor *, uint64_t cpu_features, const kiln_kernel **);
+    kiln_status (*find_key)(const kiln_package *, const char *key, uint64_t cpu_features, const kiln_kernel **);
+    size_t (*kernel_count)(const kiln_package *);
+    const kiln_kernel *(*kernel_at)(const kiln_package *, size_t);
+    const kiln_kernel_info *(*info)(const kiln_kernel *);
+    size_t (*workspace_bytes)(const kiln_kernel *, int threads);
+    kiln_status (*pack)(const kiln_kernel *, const kiln_arguments *);
+    kiln_status (*prepare)(const kiln_kernel *, const kiln_arguments *);
+    kiln_status (*run)(const kiln_kernel *, const kiln_arguments *);
+    kiln_status (*pool_create)(int threads, kiln_parallel *);
+    void (*pool_destroy)(kiln_parallel *);
+};
+
+static inline kiln_status kiln_refuse_null(const char *detail) {
+    kiln_status status;
+    status.code = KILN_NULL_ARGUMENT;
+    status.operand = KILN_NO_OPERAND;
+    status.dimension = -1;
+    status.detail = detail;
+    return status;
+}
+
+/* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one. */
+static inline uint64_t kiln_cpu_features(const kiln_package *package) { return package ? package->cpu_features() : 0; }
+
+/* The kernel of a workload that suits this CPU best; null where the call is refused. Look it up once and keep it. */
+static inline kiln_status kiln_find(const kiln_package *package, const kiln_descriptor *descriptor,
+                                    const kiln_kernel **kernel) {
+    if (!package) return kiln_refuse_null("package is null");
+    return package->find(package, descriptor, package->cpu_features(), kernel);
+}
+static inline kiln_status kiln_find_key(const kiln_package *package, const char *key, const kiln_kernel **kernel) {
+    if (!package) return kiln_refuse_null("package is null");
+    return package->find_key(package, key, package->cpu_features(), kernel);
+}
+
+/* The kernel that a CPU with these features would get: for tests of dispatch. kiln_run refuses one that does not run
+ * here. */
+static inline kiln_status kiln_find_for(const kiln_package *package, const kiln_descriptor *descriptor,
+                                        uint64_t cpu_features, const kiln_kernel **kernel) {
+    if (!package) return kiln_refuse_null("package is null");
+    return package->find(package, descriptor, cpu_features, kernel);
+}
+
+/* All kernels, those of one workload next to each other and best first; null past the end. */
+static inline size_t kiln_kernel_count(const kiln_package *package) {
+    return package ? package->kernel_count(package) : 0;
+}
+static inline const kiln_kernel *kiln_kernel_at(const kiln_package *package, size_t index) {
+    return package ? package->kernel_at(package, index) : NULL;
+}
+
+static inline const kiln_kernel_info *kiln_info(const kiln_kernel *kernel) {
+    return kernel ? kernel->package->info(kernel) : NULL;
+}
+
+/* Scratch memory for a call with this many threads; 0 for a number of threads that is not 1 to 1024. */
+static inline size_t kiln_workspace_bytes(const kiln_kernel *kernel, int threads) {
+    return kernel ? kernel->package->workspace_bytes(kernel, threads) : 0;
+}
+
+/* Packing depends on the kernel: weights packed for one are noise to another, unless their candidates agree. Kernels
+ * without a packed or prepared form do nothing, so that callers need not tell them apart. */
+static inline kiln_status kiln_pack(const kiln_kernel *kernel, const kiln_arguments *arguments) {
+    return kernel ? kernel->package->pack(kernel, arguments) : kiln_refuse_null("kernel is null");
+}
+static inline kiln_status kiln_prepare(const kiln_kernel *kernel, const kiln_arguments *arguments) {
+    return kernel ? kernel->package->prepare(kernel, arguments) : kiln_refuse_null("kernel is null");
+}
+static inline kiln_status kiln_run(const kiln_kernel *kernel, const kiln_arguments *arguments) {
+    return kernel ? kernel->package->run(kernel, arguments) : kiln_refuse_null("kernel is null");
+}
+
+/* A pool of `threads` threads, the calling one included, for any kernel of any package. Calls that share a pool at the
+ * same time are correct, but only one of them has its threads. Destroy it when no call uses it. */
+static inline kiln_status kiln_pool_create(const kiln_package *package, int threads, kiln_parallel *pool) {
+    return package ? package->pool_create(threads, pool) : kiln_refuse_null("package is null");
+}
+static inline void kiln_pool_destroy(const kiln_package *package, kiln_parallel *pool) {
+    if (package) package->pool_destroy(pool);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,162 @@
+#include "runtime/thread_pool.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <new>
+
+namespace kiln {
+namespace {
+
+constexpr uint64_t open_bit = 1 << 15;
+constexpr uint64_t inside_mask = open_bit - 1;
+constexpr int loop_shift = 16;
+
+// Layers follow each other within microseconds: about 50 us of spinning bridges the gap at the price of a system call.
+constexpr int spins_before_sleep = 2000;
+constexpr int spins_before_yield = 2000;
+
+void pause_cpu() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void run_in_order(int count, ParallelTask task, void *argument) {
+    for (int i = 0; i < count; i++) task(argument, i, 0);
+}
+
+}  // namespace
+
+ThreadPool::ThreadPool(Worker *workers) : workers_(workers) {}
+
+ThreadPool *ThreadPool::create(int threads) {
+    if (threads < 1 || threads > max_threads) return nullptr;
+    auto *workers = static_cast<Worker *>(calloc(threads, sizeof(Worker)));
+    void *memory = aligned_alloc(alignof(ThreadPool), sizeof(ThreadPool));
+    if (workers == nullptr || memory == nullptr) {
+        free(workers);
+        free(memory);
+        return nullptr;
+    }
+    auto *pool = new (memory) ThreadPool(workers);
+    if (!pool->start(threads - 1)) {
+        destroy(pool);
+        return nullptr;
+    }
+    return pool;
+}
+
+void ThreadPool::destroy(ThreadPool *pool) {
+    if (pool == nullptr) return;
+    pool->~ThreadPool();
+    free(pool);
+}
+
+ThreadPool::~ThreadPool() {
+    pthread_mutex_lock(&mutex_);
+    stop_.store(true);
+    pthread_cond_broadcast(&wake_);
+    pthread_mutex_unlock(&mutex_);
+    for (int i = 0; i < started_; i++) pthread_join(workers_[i].handle, nullptr);
+    pthread_cond_destroy(&wake_);
+    pthread_mutex_destroy(&mutex_);
+    free(workers_);
+}
+
+// Signals are the program's business: its handlers must not run on these threads.
+bool ThreadPool::start(int workers) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (started_ < workers) {
+        Worker &worker = workers_[started_];
+        worker.pool = this;
+        worker.thread = started_ + 1;
+        const auto entry = [](void *argument) -> void * {
+            auto *self = static_cast<Worker *>(argument);
+            self->pool->work(self->thread);
+            return nullptr;
+        };
+        if (pthread_create(&worker.handle, nullptr, entry, &worker) != 0) break;
+        started_++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return started_ == workers;
+}
+
+void ThreadPool::run(int count, ParallelTask task, void *argument) {
+    if (count <= 1 || started_ == 0 || busy_.exchange(true, std::memory_order_acquire)) {
+        run_in_order(count, task, argument);
+        return;
+    }
+    task_ = task;
+    argument_ = argument;
+    count_ = count;
+    next_.store(0, std::memory_order_relaxed);
+    const uint64_t loop = (gate_.load(std::memory_order_relaxed) >> loop_shift) + 1;
+    gate_.store(loop << loop_shift | open_bit);
+    if (sleepers_.load() > 0) {
+        pthread_mutex_lock(&mutex_);
+        pthread_cond_broadcast(&wake_);
+        pthread_mutex_unlock(&mutex_);
+    }
+    for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count;) task(argument, i, 0);
+    gate_.fetch_and(~open_bit, std::memory_order_relaxed);
+    for (int spins = 0; (gate_.load(std::memory_order_acquire) & inside_mask) != 0; spins++) {
+        if (spins < spins_before_yield) {
+            pause_cpu();
+        } else {
+            sched_yield();
+        }
+    }
+    busy_.store(false, std::memory_order_release);
+}
+
+// Answers the gate of a loop newer than `seen`, or `seen` itself when the pool ends.
+uint64_t ThreadPool::wait_for_loop(uint64_t seen) {
+    const auto newer = [&](uint64_t gate) { return gate >> loop_shift != seen >> loop_shift; };
+    for (int spins = 0; spins < spins_before_sleep; spins++) {
+        const uint64_t gate = gate_.load(std::memory_order_acquire);
+        if (newer(gate)) return gate;
+        if (stop_.load(std::memory_order_relaxed)) return seen;
+        pause_cpu();
+    }
+    // Either this thread sees the new gate, or the caller, which writes the gate first, sees a sleeper: both orders are
+    // sequentially consistent.
+    pthread_mutex_lock(&mutex_);
+    sleepers_.fetch_add(1);
+    uint64_t gate;
+    while (!newer(gate = gate_.load()) && !stop_.load()) pthread_cond_wait(&wake_, &mutex_);
+    sleepers_.fetch_sub(1);
+    pthread_mutex_unlock(&mutex_);
+    return gate;
+}
+
+void ThreadPool::work(int thread) {
+    uint64_t seen = 0;
+    for (;;) {
+        uint64_t gate = wait_for_loop(seen);
+        if (stop_.load(std::memory_order_relaxed)) return;
+        seen = gate;
+        bool joined = false;
+        while ((gate & open_bit) != 0 && gate >> loop_shift == seen >> loop_shift && !joined) {
+            joined = gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire);
+        }
+        if (!joined) continue;
+        for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) task_(argument_, i, thread);
+        gate_.fetch_sub(1, std::memory_order_release);
+    }
+}
+
+ParallelFor ThreadPool::parallel_for() {
+    const auto run = [](void *pool, int count, ParallelTask task, void *argument) {
+        static_cast<ThreadPool *>(pool)->run(count, task, argument);
+    };
+    return {run, this, threads()};
+}
+
+}  // namespace kiln

@@ -1,0 +1,70 @@
+// A pool of threads for the parallel loops of kernels. The caller of a loop works too, as thread 0, so a pool of n
+// threads owns n - 1.
+//
+// Iterations are handed out one at a time, in order. The caller does not wait for threads that never joined a loop, so
+// a thread that the system does not schedule costs nothing. A loop that finds the pool busy with another caller's loop
+// runs on its own thread alone instead of waiting for it.
+//
+// Part of what ships with kernels: no C++ library, only pthreads.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "runtime/kernel_abi.h"
+
+namespace kiln {
+
+class ThreadPool {
+public:
+    static constexpr int max_threads = 1024;
+
+    // Null when `threads` is not 1 to max_threads, or the system refuses memory or threads.
+    static ThreadPool *create(int threads);
+    static void destroy(ThreadPool *pool);  // null is allowed; no loop may be running
+
+    int threads() const { return started_ + 1; }
+    void run(int count, ParallelTask task, void *argument);
+
+    // The pool as a kernel's context wants it.
+    ParallelFor parallel_for();
+
+    ThreadPool(const ThreadPool &) = delete;
+    ThreadPool &operator=(const ThreadPool &) = delete;
+
+private:
+    struct Worker {
+        ThreadPool *pool;
+        int thread;
+        pthread_t handle;
+    };
+
+    explicit ThreadPool(Worker *workers);
+    ~ThreadPool();
+    bool start(int workers);
+    void work(int thread);
+    uint64_t wait_for_loop(uint64_t seen);
+
+    // The loop that runs, written only while the gate is closed and nobody is inside.
+    ParallelTask task_ = nullptr;
+    void *argument_ = nullptr;
+    int count_ = 0;
+    alignas(64) std::atomic<int> next_{0};  // iteration
+
+    // Number of the loop << 16 | open << 15 | threads inside besides the caller. A thread joins by adding itself while
+    // the gate is open, and so never sees half a loop.
+    alignas(64) std::atomic<uint64_t> gate_{0};
+    std::atomic<bool> busy_{false};
+    std::atomic<bool> stop_{false};
+
+    // Where threads sleep that found nothing to do for a while.
+    std::atomic<int> sleepers_{0};
+    pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
+
+    Worker *workers_;
+    int started_ = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,511 @@
+#include "runtime/workload.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+template<typename T>
+struct Name {
+    T value;
+    std::string_view text;
+};
+
+// Persistent names. They are in every database and package: entries are added, never changed.
+constexpr Name<Operation> operation_stems[] = {
+    {Operation::space_to_depth, "space_to_depth"},
+    {Operation::depth_to_space, "depth_to_space"},
+    {Operation::layout_transform, "layout_transform"},
+    {Operation::winograd_input_transform, "winograd_input_transform"},
+    {Operation::winograd_filter_transform, "winograd_filter_transform"},
+    {Operation::winograd_output_transform, "winograd_output_transform"},
+};
+constexpr Name<DType> dtypes[] = {{DType::f32, "f32"}, {DType::f16, "f16"}, {DType::bf16, "bf16"}, {DType::i8, "i8"}};
+constexpr Name<KernelLayout> kernel_layouts[] = {{KernelLayout::hwio, "HWIO"}, {KernelLayout::hwoi, "HWOI"}};
+constexpr Name<SpecialValues> special_values_names[] = {{SpecialValues::finite, "finite"},
+                                                        {SpecialValues::exact, "exact"}};
+
+template<typename T, size_t N>
+std::string_view lookup(const Name<T> (&table)[N], T value) {
+    for (const Name<T> &row : table) {
+        if (row.value == value) return row.text;
+    }
+    return "?";
+}
+
+template<typename T, size_t N>
+std::optional<T> lookup(const Name<T> (&table)[N], std::string_view text) {
+    for (const Name<T> &row : table) {
+        if (row.text == text) return row.value;
+    }
+    return std::nullopt;
+}
+
+bool is_all(const std::vector<int64_t> &values, int64_t value) {
+    for (int64_t v : values) {
+        if (v != value) return false;
+    }
+    return true;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    for (;;) {
+        const size_t end = text.find(separator);
+        parts.push_back(text.substr(0, end));
+        if (end == std::string_view::npos) return parts;
+        text.remove_prefix(end + 1);
+    }
+}
+
+std::optional<int64_t> parse_integer(std::string_view text) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<float> parse_float(std::string_view text) {
+    float value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+std::string float_text(float value) {
+    char buffer[32];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;  // shortest text that reads back equal
+    return std::string(buffer, end);
+}
+
+std::string join(const std::vector<int64_t> &values) {
+    std::string text;
+    for (int64_t v : values) text += (text.empty() ? "" : "x") + std::to_string(v);
+    return text;
+}
+
+bool parse_list(std::string_view text, std::vector<int64_t> *values) {
+    values->clear();
+    for (std::string_view part : split(text, 'x')) {
+        const auto v = parse_integer(part);
+        if (!v) return false;
+        values->push_back(*v);
+    }
+    return true;
+}
+
+std::string join(const std::vector<Padding> &padding) {
+    std::string text;
+    for (const Padding &p : padding)
+        text += (text.empty() ? "" : "x") + std::to_string(p.lo) + "," + std::to_string(p.hi);
+    return text;
+}
+
+bool parse_list(std::string_view text, std::vector<Padding> *padding) {
+    padding->clear();
+    for (std::string_view part : split(text, 'x')) {
+        const auto pair = split(part, ',');
+        if (pair.size() != 2) return false;
+        const auto lo = parse_integer(pair[0]), hi = parse_integer(pair[1]);
+        if (!lo || !hi) return false;
+        padding->push_back({*lo, *hi});
+    }
+    return true;
+}
+
+std::string join(const std::vector<EpilogueStep> &epilogue) {
+    std::string text;
+    for (const EpilogueStep &step : epilogue) text += (text.empty() ? "" : ",") + name(step);
+    return text;
+}
+
+bool parse_list(std::string_view text, std::vector<EpilogueStep> *epilogue) {
+    epilogue->clear();
+    for (std::string_view part : split(text, ',')) {
+        const auto step = parse_epilogue_step(part);
+        if (!step) return false;
+        epilogue->push_back(*step);
+    }
+    return true;
+}
+
+template<typename T>
+bool assign(T *field, std::optional<T> value) {
+    if (value) *field = *value;
+    return value.has_value();
+}
+
+bool no_default(const Workload &) { return false; }
+
+// One row a field of the key, in the key's order: how it is written, read, and when it has its default value.
+struct Field {
+    std::string_view name;
+    bool (*is_default)(const Workload &);
+    std::string (*text)(const Workload &);
+    bool (*parse)(std::string_view, Workload *);
+};
+
+constexpr Field fields[] = {
+    {"input", no_default, [](const Workload &w) { return join(w.input); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->input); }},
+    {"kernel", [](const Workload &w) { return w.kernel.empty(); }, [](const Workload &w) { return join(w.kernel); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->kernel); }},
+    {"strides", [](const Workload &w) { return is_all(w.strides, 1); },
+     [](const Workload &w) { return join(w.strides); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->strides); }},
+    {"padding",
+     [](const Workload &w) {
+         for (const Padding &p : w.padding) {
+             if (p != Padding{}) return false;
+         }
+         return true;
+     },
+     [](const Workload &w) { return join(w.padding); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->padding); }},
+    {"lhs_dilation", [](const Workload &w) { return is_all(w.lhs_dilation, 1); },
+     [](const Workload &w) { return join(w.lhs_dilation); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->lhs_dilation); }},
+    {"rhs_dilation", [](const Workload &w) { return is_all(w.rhs_dilation, 1); },
+     [](const Workload &w) { return join(w.rhs_dilation); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->rhs_dilation); }},
+    {"feature_group_count", [](const Workload &w) { return w.feature_group_count == 1; },
+     [](const Workload &w) { return std::to_string(w.feature_group_count); },
+     [](std::string_view t, Workload *w) { return assign(&w->feature_group_count, parse_integer(t)); }},
+    {"batch_group_count", [](const Workload &w) { return w.batch_group_count == 1; },
+     [](const Workload &w) { return std::to_string(w.batch_group_count); },
+     [](std::string_view t, Workload *w) { return assign(&w->batch_group_count, parse_integer(t)); }},
+    {"dtype", [](const Workload &w) { return w.dtype == DType::f32; },
+     [](const Workload &w) { return std::string(name(w.dtype)); },
+     [](std::string_view t, Workload *w) {  // output_dtype follows unless it comes later in the key
+         const bool known = assign(&w->dtype, parse_dtype(t));
+         w->output_dtype = w->dtype;
+         return known;
+     }},
+    {"output_dtype", [](const Workload &w) { return w.output_dtype == w.dtype; },
+     [](const Workload &w) { return std::string(name(w.output_dtype)); },
+     [](std::string_view t, Workload *w) { return assign(&w->output_dtype, parse_dtype(t)); }},
+    {"input_layout", [](const Workload &w) { return w.input_layout == ActivationLayout{}; },
+     [](const Workload &w) { return name(w.input_layout); },
+     [](std::string_view t, Workload *w) { return assign(&w->input_layout, parse_activation_layout(t)); }},
+    {"output_layout", [](const Workload &w) { return w.output_layout == ActivationLayout{}; },
+     [](const Workload &w) { return name(w.output_layout); },
+     [](std::string_view t, Workload *w) { return assign(&w->output_layout, parse_activation_layout(t)); }},
+    {"kernel_layout", [](const Workload &w) { return w.kernel_layout == KernelLayout::hwio; },
+     [](const Workload &w) { return std::string(name(w.kernel_layout)); },
+     [](std::string_view t, Workload *w) { return assign(&w->kernel_layout, parse_kernel_layout(t)); }},
+    {"epilogue", [](const Workload &w) { return w.epilogue.empty(); },
+     [](const Workload &w) { return join(w.epilogue); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->epilogue); }},
+    {"special_values", [](const Workload &w) { return w.special_values == SpecialValues::finite; },
+     [](const Workload &w) { return std::string(name(w.special_values)); },
+     [](std::string_view t, Workload *w) { return assign(&w->special_values, parse_special_values(t)); }},
+    {"block", [](const Workload &w) { return w.block.empty(); }, [](const Workload &w) { return join(w.block); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->block); }},
+    {"from_layout", [](const Workload &w) { return w.from_layout.empty(); },
+     [](const Workload &w) { return w.from_layout; },
+     [](std::string_view t, Workload *w) { return w->from_layout = t, !t.empty(); }},
+    {"to_layout", [](const Workload &w) { return w.to_layout.empty(); }, [](const Workload &w) { return w.to_layout; },
+     [](std::string_view t, Workload *w) { return w->to_layout = t, !t.empty(); }},
+};
+
+// Products of positive numbers, false once the result passes 2^62.
+bool multiply(int64_t factor, int64_t *product) {
+    return !__builtin_mul_overflow(*product, factor, product) && *product < (int64_t(1) << 62);
+}
+
+Status check_sizes(std::string_view field, const std::vector<int64_t> &values, size_t count, int64_t smallest) {
+    if (values.size() != count) {
+        return bad_input(std::string(field) + " has " + std::to_string(values.size()) + " entries; needs " +
+                         std::to_string(count));
+    }
+    for (int64_t v : values) {
+        if (v < smallest || v > std::numeric_limits<int32_t>::max()) {
+            return bad_input(std::string(field) + " has an entry of " + std::to_string(v) + "; needs " +
+                             std::to_string(smallest) + " to 2147483647");
+        }
+    }
+    return {};
+}
+
+Status check_tensor_size(std::string_view field, const std::vector<int64_t> &shape) {
+    int64_t bytes = 4;
+    for (int64_t extent : shape) {
+        if (!multiply(extent, &bytes)) return bad_input(std::string(field) + ": a tensor of this shape is too large");
+    }
+    return {};
+}
+
+Status check_convolution(const Workload &w) {
+    const size_t rank = w.spatial_rank;
+    if (Status s = check_sizes("kernel", w.kernel, rank + 2, 1); !s) return s;
+    if (Status s = check_sizes("strides", w.strides, rank, 1); !s) return s;
+    if (Status s = check_sizes("lhs_dilation", w.lhs_dilation, rank, 1); !s) return s;
+    if (Status s = check_sizes("rhs_dilation", w.rhs_dilation, rank, 1); !s) return s;
+    if (Status s = check_tensor_size("kernel", w.kernel); !s) return s;
+    if (w.padding.size() != rank) {
+        return bad_input("padding has " + std::to_string(w.padding.size()) + " entries; needs " + std::to_string(rank));
+    }
+    constexpr int64_t limit = std::numeric_limits<int32_t>::max();
+    for (const Padding &p : w.padding) {
+        for (int64_t v : {p.lo, p.hi}) {
+            if (v < -limit || v > limit) return bad_input("padding has an entry of " + std::to_string(v));
+        }
+    }
+    const int64_t groups = w.feature_group_count, batch_groups = w.batch_group_count;
+    if (groups < 1) return bad_input("feature_group_count is " + std::to_string(groups) + "; needs at least 1");
+    if (batch_groups < 1) {
+        return bad_input("batch_group_count is " + std::to_string(batch_groups) + "; needs at least 1");
+    }
+    if (groups > 1 && batch_groups > 1) {
+        return bad_input("feature_group_count and batch_group_count are both above 1; one of them must be 1");
+    }
+    const int64_t channels = w.input.back(), group_channels = w.kernel[rank], outputs = w.kernel[rank + 1];
+    if (channels % groups != 0 || channels / groups != group_channels) {
+        return bad_input("kernel has " + std::to_string(group_channels) + " input channels a group, but input has " +
+                         std::to_string(channels) + " channels in " + std::to_string(groups) +
+                         " groups (feature_group_count)");
+    }
+    if (outputs % (groups * batch_groups) != 0) {
+        return bad_input("kernel has " + std::to_string(outputs) + " output channels, which " +
+                         std::to_string(groups * batch_groups) + " groups do not divide");
+    }
+    if (w.input[0] % batch_groups != 0) {
+        return bad_input("input has a batch of " + std::to_string(w.input[0]) + ", which batch_group_count " +
+                         std::to_string(batch_groups) + " does not divide");
+    }
+    for (const EpilogueStep &step : w.epilogue) {
+        if (step.kind == EpilogueStep::Kind::clamp && !(step.lo <= step.hi)) {
+            return bad_input("epilogue: clamp needs lo <= hi, both numbers");
+        }
+    }
+    for (auto kind : {EpilogueStep::Kind::bias, EpilogueStep::Kind::add}) {
+        int count = 0;
+        for (const EpilogueStep &step : w.epilogue) count += step.kind == kind;
+        if (count > 1) return bad_input("epilogue has `" + name(EpilogueStep{kind}) + "` more than once");
+    }
+    const std::vector<int64_t> output = output_shape(w);
+    if (Status s = check_tensor_size("output (from input, padding and dilations)", output); !s) return s;
+    int64_t flops = 2;
+    for (const auto *shape : {&w.kernel, &output}) {
+        for (int64_t extent : *shape) {
+            if (!multiply(extent, &flops)) return bad_input("input and kernel: the operation count is too large");
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel) {
+    Workload w;
+    w.spatial_rank = static_cast<int>(input.size()) - 2;
+    w.input = std::move(input);
+    w.kernel = std::move(kernel);
+    w.strides.assign(w.spatial_rank, 1);
+    w.lhs_dilation = w.rhs_dilation = w.strides;
+    w.padding.assign(w.spatial_rank, {});
+    return w;
+}
+
+bool is_convolution(Operation op) {
+    return op == Operation::conv || op == Operation::conv_backprop_input || op == Operation::conv_backprop_kernel;
+}
+
+bool has_epilogue(const Workload &w, EpilogueStep::Kind kind) {
+    for (const EpilogueStep &step : w.epilogue) {
+        if (step.kind == kind) return true;
+    }
+    return false;
+}
+
+std::vector<int64_t> output_shape(const Workload &w) {
+    std::vector<int64_t> shape{w.input[0] / w.batch_group_count};
+    for (int d = 0; d < w.spatial_rank; d++) {
+        const int64_t padded = (w.input[d + 1] - 1) * w.lhs_dilation[d] + 1 + w.padding[d].lo + w.padding[d].hi;
+        const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d] + 1;
+        shape.push_back(padded < window ? 0 : (padded - window) / w.strides[d] + 1);
+    }
+    shape.push_back(w.kernel.back());
+    return shape;
+}
+
+int64_t elements(const std::vector<int64_t> &shape) {
+    int64_t product = 1;
+    for (int64_t extent : shape) product *= extent;
+    return product;
+}
+
+int64_t flop_count(const Workload &w) {
+    if (!is_convolution(w.op)) return 0;
+    return 2 * elements(output_shape(w)) * elements(w.kernel) / w.kernel.back();
+}
+
+Status validate(const Workload &w) {
+    if (w.spatial_rank < 1 || w.spatial_rank > 3) {
+        return bad_input(op_name(w) + " with " + std::to_string(w.spatial_rank) +
+                         " spatial dimensions; 1, 2 and 3 are known");
+    }
+    if (Status s = check_sizes("input", w.input, w.spatial_rank + 2, 1); !s) return s;
+    if (Status s = check_tensor_size("input", w.input); !s) return s;
+    for (const auto &[field, layout] :
+         {std::pair{"input_layout", w.input_layout}, {"output_layout", w.output_layout}}) {
+        if (layout.kind == ActivationLayout::Kind::nchwc && (layout.block < 2 || layout.block > 1024)) {
+            return bad_input(std::string(field) + ": blocks of " + std::to_string(layout.block) +
+                             " channels; needs 2 to 1024");
+        }
+    }
+    if (is_convolution(w.op)) return check_convolution(w);
+    if (w.op == Operation::space_to_depth || w.op == Operation::depth_to_space) {
+        return check_sizes("block", w.block, w.spatial_rank, 1);
+    }
+    if (w.op == Operation::layout_transform && (w.from_layout.empty() || w.to_layout.empty())) {
+        return bad_input("layout_transform needs from_layout and to_layout");
+    }
+    return {};
+}
+
+std::string key(const Workload &w) {
+    std::string text = op_name(w);
+    for (const Field &field : fields) {
+        if (field.is_default(w)) continue;
+        text += '/';
+        text += field.name;
+        text += ':';
+        text += field.text(w);
+    }
+    return text;
+}
+
+Result<Workload> parse_workload_key(std::string_view text) {
+    const std::string where = "workload key `" + std::string(text) + "`: ";
+    const auto parts = split(text, '/');
+    const auto operation = parse_operation(parts[0]);
+    if (!operation) return bad_input(where + "unknown operation `" + std::string(parts[0]) + "`");
+    Workload w;
+    w.op = operation->op;
+    size_t next = 0;
+    for (size_t i = 1; i < parts.size(); i++) {
+        const size_t colon = parts[i].find(':');
+        const std::string_view field_name = parts[i].substr(0, colon);
+        while (next < std::size(fields) && fields[next].name != field_name) next++;
+        if (next == std::size(fields) || colon == std::string_view::npos) {
+            return bad_input(where + "field `" + std::string(field_name) + "` is unknown, repeated or out of order");
+        }
+        if (!fields[next++].parse(parts[i].substr(colon + 1), &w)) {
+            return bad_input(where + "bad value of field `" + std::string(field_name) + "`");
+        }
+    }
+    w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : static_cast<int>(w.input.size()) - 2;
+    if (w.spatial_rank < 1 || w.spatial_rank > 3) return bad_input(where + "1, 2 or 3 spatial dimensions are known");
+    for (auto *values : {&w.strides, &w.lhs_dilation, &w.rhs_dilation}) {
+        if (values->empty()) values->assign(w.spatial_rank, 1);
+    }
+    if (w.padding.empty()) w.padding.assign(w.spatial_rank, {});
+    if (Status s = validate(w); !s) return bad_input(where + s.error().message);
+    if (key(w) != text) return bad_input(where + "not canonical; the canonical key is `" + key(w) + "`");
+    return w;
+}
+
+std::string_view name(DType dtype) { return lookup(dtypes, dtype); }
+
+std::string name(const ActivationLayout &layout) {
+    switch (layout.kind) {
+        case ActivationLayout::Kind::nhwc:
+            return "NHWC";
+        case ActivationLayout::Kind::nchw:
+            return "NCHW";
+        case ActivationLayout::Kind::nchwc:
+            return "NCHW" + std::to_string(layout.block) + "c";
+    }
+    return "?";
+}
+
+std::string_view name(KernelLayout layout) { return lookup(kernel_layouts, layout); }
+std::string_view name(SpecialValues value) { return lookup(special_values_names, value); }
+
+std::string name(const EpilogueStep &step) {
+    switch (step.kind) {
+        case EpilogueStep::Kind::bias:
+            return "bias";
+        case EpilogueStep::Kind::add:
+            return "add";
+        case EpilogueStep::Kind::relu:
+            return "relu";
+        case EpilogueStep::Kind::clamp:
+            return "clamp:" + float_text(step.lo) + ":" + float_text(step.hi);
+    }
+    return "?";
+}
+
+std::string op_name(const Workload &w) {
+    const std::string stem = "conv" + std::to_string(w.spatial_rank) + "d";
+    switch (w.op) {
+        case Operation::conv:
+            return stem;
+        case Operation::conv_backprop_input:
+            return stem + "_backprop_input";
+        case Operation::conv_backprop_kernel:
+            return stem + "_backprop_kernel";
+        default:
+            return std::string(lookup(operation_stems, w.op));
+    }
+}
+
+std::optional<DType> parse_dtype(std::string_view text) { return lookup(dtypes, text); }
+
+std::optional<ActivationLayout> parse_activation_layout(std::string_view text) {
+    if (text == "NHWC") return ActivationLayout{};
+    if (text == "NCHW") return ActivationLayout{ActivationLayout::Kind::nchw, 0};
+    if (text.size() > 5 && text.starts_with("NCHW") && text.back() == 'c') {
+        const auto block = parse_integer(text.substr(4, text.size() - 5));
+        if (block && *block >= 2 && *block <= 1024) {
+            return ActivationLayout{ActivationLayout::Kind::nchwc, static_cast<int>(*block)};
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<KernelLayout> parse_kernel_layout(std::string_view text) { return lookup(kernel_layouts, text); }
+std::optional<SpecialValues> parse_special_values(std::string_view text) { return lookup(special_values_names, text); }
+
+std::optional<EpilogueStep> parse_epilogue_step(std::string_view text) {
+    using Kind = EpilogueStep::Kind;
+    if (text == "bias") return EpilogueStep{Kind::bias};
+    if (text == "add") return EpilogueStep{Kind::add};
+    if (text == "relu") return EpilogueStep{Kind::relu};
+    const auto parts = split(text, ':');
+    if (parts.size() != 3 || parts[0] != "clamp") return std::nullopt;
+    const auto lo = parse_float(parts[1]), hi = parse_float(parts[2]);
+    if (!lo || !hi || std::isnan(*lo) || std::isnan(*hi)) return std::nullopt;
+    return EpilogueStep{Kind::clamp, *lo, *hi};
+}
+
+std::optional<OperationName> parse_operation(std::string_view text) {
+    if (const auto op = lookup(operation_stems, text)) return OperationName{*op, 0};
+    if (text.size() < 6 || !text.starts_with("conv") || text[4] < '1' || text[4] > '3' || text[5] != 'd') return {};
+    const int rank = text[4] - '0';
+    const std::string_view rest = text.substr(6);
+    if (rest.empty()) return OperationName{Operation::conv, rank};
+    if (rest == "_backprop_input") return OperationName{Operation::conv_backprop_input, rank};
+    if (rest == "_backprop_kernel") return OperationName{Operation::conv_backprop_kernel, rank};
+    return std::nullopt;
+}
+
+int size_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return 4;
+        case DType::f16:
+        case DType::bf16:
+            return 2;
+        case DType::i8:
+            return 1;
+    }
+    return 0;
+}
+
+}  // namespace kiln

@@ -1,0 +1,133 @@
+// A workload says what to compute: operation, shapes, dtypes, layouts, strides, padding, dilations, groups, epilogue.
+//
+// It is a plain value with one canonical text, its key, which every other part uses as its name: the database's
+// rows, the generator's argument, the package's table. The key leaves out every field that has its default value, so
+// a field added later leaves all existing keys as they are; its grammar is frozen by tests/workload_test.cpp.
+//
+//   key     := op *( "/" field ":" value )           fields in the order of the table in workload.cpp
+//   example := conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/epilogue:bias,relu
+//
+// Shapes are logical, whatever the layout in memory: `input` is N, spatial..., C and `kernel` is spatial..., Ci of one
+// group, Co. The semantics of a convolution are XLA's ConvGeneralDilated (no kernel flip):
+//   y[n, p, o] = sum over (r, i) of k[r, i, o] * xe[n, p * stride + r * rhs_dilation, i + group(o) * Ci]
+// where xe is x with lhs_dilation - 1 zeros between neighbours, then padded by (lo, hi) zeros, negative values crop.
+// The back-prop operations are its gradients and state the forward shapes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/result.h"
+
+namespace kiln {
+
+enum class Operation {
+    conv,
+    conv_backprop_input,
+    conv_backprop_kernel,
+    space_to_depth,
+    depth_to_space,
+    layout_transform,
+    winograd_input_transform,
+    winograd_filter_transform,
+    winograd_output_transform,
+};
+
+enum class DType { f32, f16, bf16, i8 };
+
+// Activations: channels last (NHWC), channels first (NCHW) or blocks of `block` channels (NCHW<b>c). The names stand
+// for every spatial rank.
+struct ActivationLayout {
+    enum class Kind { nhwc, nchw, nchwc } kind = Kind::nhwc;
+    int block = 0;  // channels a block, only for nchwc
+    bool operator==(const ActivationLayout &) const = default;
+};
+
+enum class KernelLayout { hwio, hwoi };
+
+struct Padding {
+    int64_t lo = 0, hi = 0;
+    bool operator==(const Padding &) const = default;
+};
+
+// What happens to a sum before it is converted to output_dtype and stored, in order.
+struct EpilogueStep {
+    enum class Kind { bias, add, relu, clamp } kind = Kind::bias;
+    float lo = 0, hi = 0;  // clamp only
+    bool operator==(const EpilogueStep &) const = default;
+};
+
+enum class SpecialValues {
+    finite,  // operands are finite; taps in the padding may be skipped or multiplied
+    exact,   // NaN and Inf propagate as in the definition
+};
+
+struct Workload {
+    Operation op = Operation::conv;
+    int spatial_rank = 2;
+    DType dtype = DType::f32;         // of the operands
+    DType output_dtype = DType::f32;  // sums and bias are f32 (i32 for i8) and converted last
+    std::vector<int64_t> input;       // N, spatial..., C
+    std::vector<int64_t> kernel;      // spatial..., Ci of one group, Co; empty for data movement
+    std::vector<int64_t> strides, lhs_dilation, rhs_dilation;  // one entry a spatial dimension
+    std::vector<Padding> padding;
+    int64_t feature_group_count = 1, batch_group_count = 1;
+    ActivationLayout input_layout, output_layout;
+    KernelLayout kernel_layout = KernelLayout::hwio;
+    std::vector<EpilogueStep> epilogue;
+    SpecialValues special_values = SpecialValues::finite;
+    std::vector<int64_t> block;          // space_to_depth, depth_to_space: one entry a spatial dimension
+    std::string from_layout, to_layout;  // layout_transform
+
+    bool operator==(const Workload &) const = default;
+};
+
+// A convolution workload of the given shapes with every other field at its default. The number of spatial dimensions
+// is that of the shapes.
+Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
+
+bool is_convolution(Operation op);  // conv and its two gradients
+bool has_epilogue(const Workload &w, EpilogueStep::Kind kind);
+
+// Extents of the forward output, N, spatial..., C. A spatial extent that XLA's formula makes zero or negative is 0:
+// a valid, empty tensor. Precondition: validate(w).
+std::vector<int64_t> output_shape(const Workload &w);
+int64_t elements(const std::vector<int64_t> &shape);
+
+// Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included; 0 for data
+// movement. Every GFLOP/s that kiln prints counts these.
+int64_t flop_count(const Workload &w);
+
+// Whether the fields agree with each other: ranks, positive sizes, groups that divide, no 64-bit overflow of any
+// element or flop count. The message names the field.
+Status validate(const Workload &w);
+
+std::string key(const Workload &w);
+Result<Workload> parse_workload_key(std::string_view text);
+
+// The names used in keys, JSON and SQL. The parse functions answer nothing for an unknown name.
+std::string_view name(DType dtype);
+std::string name(const ActivationLayout &layout);
+std::string_view name(KernelLayout layout);
+std::string_view name(SpecialValues value);
+std::string name(const EpilogueStep &step);  // "clamp:0:6"
+std::string op_name(const Workload &w);      // "conv2d_backprop_input"
+
+std::optional<DType> parse_dtype(std::string_view text);
+std::optional<ActivationLayout> parse_activation_layout(std::string_view text);
+std::optional<KernelLayout> parse_kernel_layout(std::string_view text);
+std::optional<SpecialValues> parse_special_values(std::string_view text);
+std::optional<EpilogueStep> parse_epilogue_step(std::string_view text);
+struct OperationName {
+    Operation op;
+    int spatial_rank;  // 0: not part of the name, follows from the input's shape
+};
+std::optional<OperationName> parse_operation(std::string_view text);
+
+// Bytes of one element.
+int size_of(DType dtype);
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// A convolution's sizes in the form that generators and spaces work with: always three spatial dimensions, innermost
+// first, merged where the mathematics allows.
+//
+// Both sides must see the same loops, so both derive them here from the workload. Merging: dimensions that a
+// convolution only walks over (kernel 1, stride 1, no padding) are one long dimension, so a 1x1 convolution is a matrix
+// product over all pixels of the batch; and a rank below 3 leaves the outer dimensions at 1.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "runtime/workload.h"
+
+namespace kiln {
+
+struct ConvShape {
+    // Indices: 0 = x (width), 1 = y (height), 2 = z (depth).
+    std::array<int64_t, 3> input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1};
+    std::array<int64_t, 3> stride{1, 1, 1}, dilation{1, 1, 1};
+    std::array<int64_t, 3> pad_lo{0, 0, 0}, pad_hi{0, 0, 0};
+    int64_t batch = 1;
+    int64_t groups = 1;
+    int64_t input_channels = 1;   // of one group
+    int64_t output_channels = 1;  // of all groups together
+    // Channels of one block in memory, all of them in NHWC and 1 in NCHW; the last block may be filled up.
+    int64_t input_block = 1, output_block = 1;
+
+    // Whether some tap of dimension d falls outside the input for some output.
+    bool reads_outside(int d) const;
+    int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
+    int64_t all_input_channels() const { return input_channels * groups; }
+    // Output channels with those that fill up the last block: what is stored.
+    int64_t stored_channels() const { return (output_channels + output_block - 1) / output_block * output_block; }
+    int64_t group_outputs() const { return output_channels / groups; }
+};
+
+// Precondition: a forward convolution without batch groups and without lhs_dilation, not empty.
+ConvShape conv_shape(const Workload &workload);
+
+// The same convolution seen as one over rows of floats: the kernel's columns and input channels, contiguous in NHWC,
+// are one dimension of the sum. Packed weights are the same bytes. Precondition: dilation[0] is 1, one group.
+ConvShape joined_columns(ConvShape shape);
+
+}  // namespace kiln

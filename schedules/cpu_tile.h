@@ -1,0 +1,30 @@
+// Applies the schedule template `cpu_tile` (knobs: schedules/cpu_tile_space.h) to a convolution's stages.
+#pragma once
+
+#include <Halide.h>
+
+#include "runtime/target.h"
+#include "schedules/candidate.h"
+#include "schedules/conv_shape.h"
+
+namespace kiln {
+
+// The stages of a convolution that the template maps to loops, by their role.
+//   output(c, x, y, z, b, n)                            what is stored, a pure function of `sum`; channels c of block b
+//   sum(lane, vector, panel, x, row, y_tile, z, n)      c = (panel * vectors + vector) * lanes + lane, y = y_tile *
+//   rows +
+//                                                       row; its update reduces over (ci, s, r, t). Undefined where the
+//                                                       sum is part of the output's expression (inline_sum)
+//   spread(lane, ci, vector, panel, x, y, z, n)         the input channel that a lane of a grouped convolution needs;
+//                                                       undefined where all lanes need the same
+//   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
+struct ConvStages {
+    Halide::Func output, sum, spread, padded;
+    Halide::Var c, b, x, y, z, n;                      // of output and padded
+    Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
+    Halide::RDom taps;                                 // (ci, s, r, t)
+};
+
+void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target);
+
+}  // namespace kiln

@@ -1,0 +1,64 @@
+#include "schedules/space.h"
+
+#include <algorithm>
+#include <cassert>
+#include <limits>
+
+namespace kiln {
+
+Space::Space(Candidate base, std::vector<Knob> knobs, std::vector<Constraint> constraints)
+    : base_(std::move(base)), knobs_(std::move(knobs)), constraints_(std::move(constraints)) {
+    assert(check(base_).ok());
+}
+
+int64_t Space::size() const {
+    int64_t product = 1;
+    for (const Knob &knob : knobs_) {
+        if (__builtin_mul_overflow(product, static_cast<int64_t>(knob.values.size()), &product)) {
+            return std::numeric_limits<int64_t>::max();
+        }
+    }
+    return product;
+}
+
+Status Space::check(const Candidate &candidate) const {
+    auto versioned = [](const std::string &name, int version) { return name + "@" + std::to_string(version); };
+    if (candidate.algorithm != base_.algorithm || candidate.algorithm_version != base_.algorithm_version) {
+        return unsupported("algorithm " + versioned(candidate.algorithm, candidate.algorithm_version) + " is not " +
+                           versioned(base_.algorithm, base_.algorithm_version));
+    }
+    if (candidate.schedule != base_.schedule || candidate.schedule_version != base_.schedule_version) {
+        return unsupported("schedule " + versioned(candidate.schedule, candidate.schedule_version) + " is not " +
+                           versioned(base_.schedule, base_.schedule_version));
+    }
+    if (candidate.knobs.size() > knobs_.size()) {
+        for (const auto &[name, value] : candidate.knobs) {
+            if (!base_.knobs.contains(name)) return unsupported("unknown knob `" + name + "`");
+        }
+    }
+    for (const Knob &knob : knobs_) {
+        const auto found = candidate.knobs.find(knob.name);
+        if (found == candidate.knobs.end()) return unsupported("knob `" + knob.name + "` is missing");
+        if (!std::binary_search(knob.values.begin(), knob.values.end(), found->second)) {
+            return unsupported("knob `" + knob.name + "` cannot be " + std::to_string(found->second) + " here");
+        }
+    }
+    for (const Constraint &constraint : constraints_) {
+        if (!constraint.holds(candidate.knobs)) return unsupported(constraint.reason);
+    }
+    return {};
+}
+
+std::optional<Candidate> Space::sample(Rng &rng, int tries) const {
+    Candidate candidate = base_;
+    for (int i = 0; i < tries; i++) {
+        for (const Knob &knob : knobs_) {
+            // Not std::uniform_int_distribution: its results differ between standard libraries, a seed must not.
+            candidate.knobs[knob.name] = knob.values[rng() % knob.values.size()];
+        }
+        if (check(candidate).ok()) return candidate;
+    }
+    return std::nullopt;
+}
+
+}  // namespace kiln

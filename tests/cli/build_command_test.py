@@ -1,0 +1,75 @@
+"""Runs the real `kiln build` on what it must refuse before it builds anything: the exit status, one message on stderr,
+nothing on stdout, and nothing made or changed. Usage: build_command_test.py PATH_OF_KILN [unittest's arguments]"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KILN = None
+
+LAYER = {"name": "a", "op": "conv2d", "input": [1, 8, 8, 4], "kernel": [3, 3, 4, 16]}
+NO_CPU = "x86-64-linux-avx512_knl"  # of a processor that nobody has
+
+# Arguments after `build --workloads good.json`, what the message must say, exit status.
+REFUSED = [
+    ([], "--output", 2),
+    (["-o", "dist", "--frobnicate"], "--frobnicate", 2),
+    (["-o", "dist", "--name", "ResNet-50"], "`ResNet-50` cannot name a package", 2),
+    (["-o", "dist", "--name", ""], "cannot name a package", 2),
+    (["-o", "dist", "--target", "pentium"], "target `pentium`", 2),
+    (["-o", "dist", "--target", "host,pentium"], "target `pentium`", 2),
+    (["-o", "dist", "--target", "host,"], "target ``", 2),
+    (["-o", "dist", "--threads", "0"], "threads", 2),
+    (["-o", "dist", "--filter", "*/nothing"], "--filter", 2),
+    (["-o", "dist", "--db", "missing.db"], "missing.db", 2),
+    (["-o", "dist", "--db", "good.json"], "good.json", 2),
+    (["-o", ""], "", 2),
+    (["-o", "/"], "root", 2),
+    (["-o", "good.json"], "not a folder", 2),
+    (["-o", "mine"], "not a package of kiln's", 2),
+    (["-o", "good.json/below"], "good.json", 3),
+    (["-o", "/proc/kiln-dist"], "/proc", 3),
+    (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 1),
+    (["-o", "dist", "--target", "baseline," + NO_CPU], "lacks avx512_knl", 1),
+]
+
+
+class BuildCommandTest(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+        (self.folder / "good.json").write_text(
+            json.dumps({"format": "workloads/1", "name": "net", "workloads": [LAYER]})
+        )
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "thesis.txt").write_text("years of work")
+
+    def files(self):
+        return {path: path.read_bytes() if path.is_file() else None for path in self.folder.rglob("*")}
+
+    def test_refused(self):
+        before = self.files()
+        for arguments, message, status in REFUSED:
+            with self.subTest(arguments=arguments):
+                result = subprocess.run(
+                    [KILN, "build", "--workloads", "good.json", *arguments],
+                    cwd=self.folder,
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                )
+                self.assertEqual(result.returncode, status, result.stderr)
+                self.assertTrue(result.stderr.startswith("kiln: "), result.stderr)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn(message, result.stderr)
+                self.assertEqual(result.stdout, "")
+                self.assertEqual(self.files(), before)
+
+
+if __name__ == "__main__":
+    KILN = sys.argv.pop(1)
+    unittest.main()

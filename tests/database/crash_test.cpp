@@ -1,0 +1,150 @@
+// kill -9 at any moment loses no acknowledged trial, and many processes can write at once.
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <random>
+#include <set>
+
+#include "database/trial_store.h"
+#include "tests/database/sample_records.h"
+#include "tests/database/scratch_folder.h"
+
+namespace kiln {
+namespace {
+
+// A process that appends trials and writes each id to a pipe once append() has acknowledged it.
+class Writer {
+public:
+    Writer(const std::string &path, const std::string &name, int trials) {
+        int ends[2];
+        EXPECT_EQ(::pipe(ends), 0);
+        pid_ = ::fork();
+        if (pid_ == 0) {
+            ::close(ends[0]);
+            ::_exit(append_all(path, name, trials, ends[1]) ? 0 : 1);
+        }
+        ::close(ends[1]);
+        pipe_ = ends[0];
+    }
+    ~Writer() { ::close(pipe_); }
+
+    void kill() { ::kill(pid_, SIGKILL); }
+
+    // The ids acknowledged until the process ended; then its exit status.
+    int collect(std::set<std::string> &ids) {
+        std::string text;
+        char buffer[4096];
+        for (ssize_t n; (n = ::read(pipe_, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(n));
+        for (size_t i = 0; i + 32 <= text.size(); i += 32) ids.insert(text.substr(i, 32));
+        int status = 0;
+        ::waitpid(pid_, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    }
+
+private:
+    static bool append_all(const std::string &path, const std::string &name, int trials, int pipe) {
+        Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
+        if (!store) return false;
+        for (int i = 0; i < trials; ++i) {
+            Sample s = sample('a', 100 + i);
+            s.trial.origin = name + std::to_string(i);
+            s.trial.object_hash = s.measurement.object_hash = s.trial.origin;
+            const Result<std::string> id = store->append(s.trial, s.measurement);
+            if (!id || ::write(pipe, id->data(), 32) != 32) return false;
+        }
+        return true;
+    }
+
+    pid_t pid_ = -1;
+    int pipe_ = -1;
+};
+
+void expect_all_there(const std::string &path, const std::set<std::string> &acknowledged) {
+    Result<TrialStore> store = TrialStore::open(path, OpenMode::read_only);
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    const Status status = store->verify();
+    EXPECT_TRUE(status.ok()) << status.error().message;
+    const Result<std::vector<Trial>> trials = store->trials({});
+    ASSERT_TRUE(trials.ok()) << trials.error().message;
+    std::set<std::string> stored;
+    for (const Trial &trial : *trials) stored.insert(trial.id);
+    for (const std::string &id : acknowledged) EXPECT_TRUE(stored.contains(id)) << id;
+}
+
+TEST(Crash, KilledWritersLoseNothingAcknowledged) {
+    const ScratchFolder folder;
+    const std::string path = folder / "killed.db";
+    const unsigned seed = std::random_device()();
+    RecordProperty("seed", static_cast<int>(seed));
+    std::mt19937 random(seed);
+    std::set<std::string> acknowledged;
+    for (int round = 0; round < 20; ++round) {
+        Writer writer(path, "round" + std::to_string(round) + "-", 1'000'000);
+        // From the file's creation in the first rounds to a steady stream of commits.
+        ::usleep(std::uniform_int_distribution<useconds_t>(0, round < 5 ? 20'000 : 150'000)(random));
+        writer.kill();
+        EXPECT_EQ(writer.collect(acknowledged), -1) << "it ran until it was killed";
+        if (!acknowledged.empty()) expect_all_there(path, acknowledged);
+    }
+    EXPECT_FALSE(acknowledged.empty());
+}
+
+TEST(Crash, AFileKilledWhileItWasMadeCanBeMadeAgain) {
+    const ScratchFolder folder;
+    std::mt19937 random(1);
+    for (int round = 0; round < 30; ++round) {
+        const std::string path = folder / ("new" + std::to_string(round) + ".db");
+        Writer writer(path, "w", 1);
+        ::usleep(std::uniform_int_distribution<useconds_t>(500, 12'000)(random));
+        writer.kill();
+        std::set<std::string> acknowledged;
+        writer.collect(acknowledged);
+        const Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
+        ASSERT_TRUE(store.ok()) << store.error().message;
+        EXPECT_TRUE(store->verify().ok());
+        EXPECT_GE(store->trials({})->size(), acknowledged.size());
+    }
+}
+
+TEST(Crash, ManyWritersAndAReaderShareAFile) {
+    const ScratchFolder folder;
+    const std::string path = folder / "shared.db";
+    constexpr int writers = 4, trials = 40;
+    std::vector<std::unique_ptr<Writer>> processes;
+    for (int i = 0; i < writers; ++i) {
+        processes.push_back(std::make_unique<Writer>(path, "writer" + std::to_string(i) + "-", trials));
+    }
+    Result<TrialStore> reader = TrialStore::open(path, OpenMode::create);
+    ASSERT_TRUE(reader.ok()) << reader.error().message;
+    for (int i = 0; i < 20; ++i) {
+        const Result<Table> table = reader->trials_table();
+        ASSERT_TRUE(table.ok()) << table.error().message;
+    }
+    std::set<std::string> acknowledged;
+    for (auto &process : processes) EXPECT_EQ(process->collect(acknowledged), 0);
+    EXPECT_EQ(acknowledged.size(), static_cast<size_t>(writers * trials));
+    expect_all_there(path, acknowledged);
+}
+
+TEST(Crash, AppendingTakesMilliseconds) {
+    const ScratchFolder folder;
+    Result<TrialStore> store = TrialStore::open(folder / "timed.db", OpenMode::create);
+    constexpr int trials = 50;
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < trials; ++i) {
+        Sample s = sample('a', 100 + i);
+        s.measurement.samples.assign(500, 100.25);
+        ASSERT_TRUE(store->append(s.trial, s.measurement).ok());
+    }
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    RecordProperty("append_us", static_cast<int>(took.count() * 1000 / trials));
+    EXPECT_LT(took.count() / trials, 200) << "generous: a slow disk's fsync";
+}
+
+}  // namespace
+}  // namespace kiln

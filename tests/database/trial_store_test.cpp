@@ -1,0 +1,407 @@
+#include "database/trial_store.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "database/content_id.h"
+#include "database/sqlite.h"
+#include "tests/database/sample_records.h"
+#include "tests/database/scratch_folder.h"
+
+namespace kiln {
+namespace {
+
+TrialStore in_memory() {
+    Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
+    EXPECT_TRUE(store.ok()) << store.error().message;
+    return std::move(*store);
+}
+
+std::string append(TrialStore &store, const Trial &trial, const std::optional<Measurement> &measurement) {
+    const Result<std::string> id = store.append(trial, measurement);
+    EXPECT_TRUE(id.ok()) << id.error().message;
+    return id.ok() ? *id : "";
+}
+std::string append(TrialStore &store, const Sample &sample) { return append(store, sample.trial, sample.measurement); }
+
+Cell at(const Table &table, size_t row, const std::string &column) {
+    const auto found = std::ranges::find(table.columns, column);
+    EXPECT_NE(found, table.columns.end()) << column;
+    EXPECT_LT(row, table.rows.size()) << column;
+    if (found == table.columns.end() || row >= table.rows.size()) return {};
+    return table.rows[row][static_cast<size_t>(found - table.columns.begin())];
+}
+
+int64_t count(const TrialStore &store, const std::string &table) {
+    return std::get<int64_t>(store.sql("SELECT count(*) FROM " + table)->rows[0][0]);
+}
+
+TEST(TrialStore, GivesBackWhatWasAppended) {
+    TrialStore store = in_memory();
+    Trial trial = sample_trial();
+    trial.id = append(store, trial, sample_measurement());
+    EXPECT_EQ(*store.trial(trial.id), trial);
+    EXPECT_EQ(*store.trial(trial.id.substr(0, 4)), trial);
+    EXPECT_EQ(*store.trials({}), std::vector{trial});
+    const Measurement m = sample_measurement();
+    EXPECT_EQ(*store.measurement(m.object_hash, m.machine, m.threads, m.cache, m.metric), m);
+    EXPECT_EQ(store.measurement(m.object_hash, m.machine, 2, m.cache, m.metric)->has_value(), false);
+    EXPECT_EQ(store.measurement(m.object_hash, m.machine, 1, CacheMode::cold, m.metric)->has_value(), false);
+    EXPECT_EQ(store.measurement(m.object_hash, m.machine, 1, m.cache, Metric::cycles)->has_value(), false);
+    EXPECT_TRUE(store.verify().ok());
+}
+
+TEST(TrialStore, KeepsEveryKindOfFailure) {
+    TrialStore store = in_memory();
+    std::vector<Trial> failures;
+    for (const char *status : {"compile_error", "compile_timeout", "crash", "timeout", "out_of_memory", "wrong_result",
+                               "unstable", "refused"}) {
+        Trial t = sample_failure(*parse_trial_status(status));
+        t.stderr_text = std::string("bytes \xff\x00 kept", 13);
+        t.id = append(store, t, std::nullopt);
+        failures.push_back(t);
+    }
+    EXPECT_EQ(*store.trials({}), failures);
+    EXPECT_EQ(store.best({})->has_value(), false);
+    EXPECT_TRUE(store.verify().ok());
+}
+
+TEST(TrialStore, AppendingAgainChangesNothing) {
+    TrialStore store = in_memory();
+    const std::string id = append(store, sample_trial(), sample_measurement());
+    EXPECT_EQ(append(store, sample_trial(), sample_measurement()), id);
+    Trial with_id = sample_trial();
+    with_id.id = id;
+    EXPECT_EQ(append(store, with_id, sample_measurement()), id);
+    EXPECT_EQ(count(store, "trial"), 1);
+    EXPECT_EQ(count(store, "measurement"), 1);
+}
+
+TEST(TrialStore, TrialsOfOneObjectShareAMeasurement) {
+    TrialStore store = in_memory();
+    append(store, sample_trial(), sample_measurement());
+    Trial other = sample_trial();
+    other.candidate += "/again:1";
+    append(store, other, sample_measurement());
+    EXPECT_EQ(count(store, "trial"), 2);
+    EXPECT_EQ(count(store, "measurement"), 1);
+}
+
+TEST(TrialStore, TheLatestMeasurementOfAnObjectCounts) {
+    TrialStore store = in_memory();
+    Sample first = sample('a', 100), second = sample('a', 120);
+    second.measurement.created_at = "2026-08-15T00:00:00.000Z";
+    append(store, second);
+    append(store, first);
+    const Measurement &m = first.measurement;
+    EXPECT_EQ((*store.measurement(m.object_hash, m.machine, 1, m.cache, m.metric))->median, 120);
+}
+
+TEST(TrialStore, RefusesWhatCannotBeTrue) {
+    const struct {
+        const char *what;
+        std::function<void(Trial &, std::optional<Measurement> &)> change;
+        const char *message;
+    } cases[] = {
+        {"ok without time", [](auto &, auto &m) { m.reset(); }, "must also be given"},
+        {"failure with time", [](auto &t, auto &) { t.status = TrialStatus::crash, t.message = "x"; },
+         "must not be given"},
+        {"failure without message", [](auto &t, auto &m) { t.status = TrialStatus::crash, m.reset(); },
+         "a message exists"},
+        {"ok with message", [](auto &t, auto &) { t.message = "x"; }, "a message exists"},
+        {"no samples", [](auto &, auto &m) { m->samples.clear(); }, "samples must be positive"},
+        {"a sample of 0", [](auto &, auto &m) { m->samples[1] = 0; }, "samples must be positive"},
+        {"a sample of NaN", [](auto &, auto &m) { m->samples[1] = std::nan(""); }, "samples must be positive"},
+        {"a median of 0", [](auto &, auto &m) { m->median = 0; }, "positive and finite"},
+        {"a median of NaN", [](auto &, auto &m) { m->median = std::nan(""); }, "NOT NULL"},
+        {"another object's time", [](auto &, auto &m) { m->object_hash = "x"; }, "same object"},
+        {"another machine's time", [](auto &, auto &m) { m->machine = "x"; }, "same object"},
+        {"a time of two threads", [](auto &, auto &m) { m->threads = 2; }, "same object"},
+        {"a cold time", [](auto &, auto &m) { m->cache = CacheMode::cold; }, "same object"},
+        {"over its budget", [](auto &t, auto &) { t.errors.max = 1; }, "within its error budget"},
+        {"NaN as error", [](auto &t, auto &) { t.errors.max = std::nan(""); }, "within its error budget"},
+        {"an id of other content", [](auto &t, auto &) { t.id = std::string(32, '0'); },
+         "was changed after it was made"},
+        {"no workload", [](auto &t, auto &) { t.workload.clear(); }, "a workload has a key"},
+        {"no threads", [](auto &t, auto &) { t.threads = 0; }, "at least one thread"},
+        {"no toolchain", [](auto &t, auto &) { t.toolchain.clear(); }, "a toolchain has a text"},
+        {"no date", [](auto &t, auto &) { t.created_at.clear(); }, "created_at"},
+    };
+    TrialStore store = in_memory();
+    for (const auto &c : cases) {
+        Trial trial = sample_trial();
+        std::optional<Measurement> measurement = sample_measurement();
+        c.change(trial, measurement);
+        const Result<std::string> id = store.append(trial, measurement);
+        ASSERT_FALSE(id.ok()) << c.what;
+        EXPECT_EQ(id.error().code, ErrorCode::bad_input) << c.what;
+        EXPECT_NE(id.error().message.find(c.message), std::string::npos) << c.what << ": " << id.error().message;
+    }
+    for (const char *table : {"trial", "measurement", "workload", "target", "machine", "toolchain"}) {
+        EXPECT_EQ(count(store, table), 0) << table << ": nothing is half-written";
+    }
+}
+
+TEST(TrialStore, WhatSqliteCannotHoldIsStoredAsItsNearest) {
+    TrialStore store = in_memory();
+    Trial t = sample_failure(TrialStatus::wrong_result);
+    t.errors = {.max = std::nan(""), .rms = std::numeric_limits<double>::infinity(), .wide = -0.0};
+    t.stderr_text = std::string(20000, 'x');
+    const std::string id = append(store, t, std::nullopt);
+    EXPECT_EQ(append(store, t, std::nullopt), id);
+    const Trial read = **store.trial(id);
+    EXPECT_EQ(read.errors.max, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(read.errors.rms, std::numeric_limits<double>::infinity());
+    EXPECT_EQ(read.errors.wide, 0.0);
+    EXPECT_EQ(read.stderr_text.size(), 16384u);
+    EXPECT_EQ(append(store, read, std::nullopt), id);
+    EXPECT_TRUE(store.verify().ok());
+}
+
+TEST(TrialStore, FindsTrialsByThePrefixOfTheirId) {
+    TrialStore store = in_memory();
+    std::vector<std::string> ids;
+    for (int i = 0; i < 600; ++i) {  // enough for two ids that begin with the same four digits, see below
+        Trial t = sample_failure();
+        t.message = "failure " + std::to_string(i);
+        ids.push_back(append(store, t, std::nullopt));
+    }
+    std::ranges::sort(ids);
+    const auto same_begin = [](const auto &a, const auto &b) { return a.substr(0, 4) == b.substr(0, 4); };
+    const auto twins = std::ranges::adjacent_find(ids, same_begin);
+    ASSERT_NE(twins, ids.end());
+    const auto ambiguous = store.trial(twins->substr(0, 4));
+    ASSERT_FALSE(ambiguous.ok());
+    EXPECT_NE(ambiguous.error().message.find("give more digits"), std::string::npos);
+    EXPECT_EQ((*store.trial(*twins))->id, *twins);
+    EXPECT_EQ(store.trial("0000000000000000")->has_value(), false);
+    for (const std::string &bad : {std::string("abc"), std::string("xyzw"), std::string("ABCD"), std::string(33, 'a'),
+                                   std::string("' OR 1 --"), std::string()}) {
+        EXPECT_FALSE(store.trial(bad).ok()) << bad;
+    }
+}
+
+TEST(TrialStore, FiltersByEachField) {
+    TrialStore store = in_memory();
+    const Trial base = sample_failure();
+    append(store, base, std::nullopt);
+    const std::pair<std::function<void(Trial &)>, std::function<void(TrialFilter &, const Trial &)>> cases[] = {
+        {[](Trial &t) { t.workload = "conv2d/w"; }, [](TrialFilter &f, const Trial &t) { f.workload = t.workload; }},
+        {[](Trial &t) { t.target = "arm-64"; }, [](TrialFilter &f, const Trial &t) { f.target = t.target; }},
+        {[](Trial &t) { t.machine = "m"; }, [](TrialFilter &f, const Trial &t) { f.machine = t.machine; }},
+        {[](Trial &t) { t.toolchain = "k"; }, [](TrialFilter &f, const Trial &t) { f.toolchain = t.toolchain; }},
+        {[](Trial &t) { t.candidate = "c"; }, [](TrialFilter &f, const Trial &t) { f.candidate = t.candidate; }},
+        {[](Trial &t) { t.threads = 2; }, [](TrialFilter &f, const Trial &t) { f.threads = t.threads; }},
+        {[](Trial &t) { t.cache = CacheMode::cold; }, [](TrialFilter &f, const Trial &t) { f.cache = t.cache; }},
+        {[](Trial &t) { t.error_budget = 1e-3; },
+         [](TrialFilter &f, const Trial &t) { f.error_budget = t.error_budget; }},
+    };
+    for (const auto &[change, restrict] : cases) {
+        Trial t = base;
+        change(t);
+        append(store, t, std::nullopt);
+        TrialFilter only_new, without_new;
+        restrict(only_new, t);
+        restrict(without_new, base);
+        ASSERT_EQ(store.trials(only_new)->size(), 1u);
+        t.id = store.trials(only_new)->front().id;
+        EXPECT_EQ(store.trials(only_new)->front(), t);
+        EXPECT_EQ(store.trials(without_new)->size() + 1, store.trials({})->size());
+    }
+}
+
+TEST(TrialStore, OldestTrialComesFirst) {
+    TrialStore store = in_memory();
+    for (const char *time : {"2026-01-03", "2026-01-01", "2026-01-02"}) {
+        Trial t = sample_failure();
+        t.created_at = std::string(time) + "T00:00:00.000Z";
+        append(store, t, std::nullopt);
+    }
+    const std::vector<Trial> trials = *store.trials({});
+    EXPECT_TRUE(std::ranges::is_sorted(trials, {}, &Trial::created_at));
+}
+
+TEST(Best, IsTheLowestMedianOfItsKind) {
+    TrialStore store = in_memory();
+    append(store, sample('a', 300));
+    const std::string best_id = append(store, sample('b', 100));
+    append(store, sample('c', 200));
+    append(store, sample_failure(), std::nullopt);
+    const std::optional<Best> best = *store.best({});
+    ASSERT_TRUE(best);
+    EXPECT_EQ(best->trial.id, best_id);
+    EXPECT_EQ(best->measurement, sample('b', 100).measurement);
+    EXPECT_EQ(best->evidence, "median");
+    EXPECT_EQ(count(store, "best"), 1);
+}
+
+TEST(Best, KindsDoNotCompete) {
+    const std::function<void(Sample &)> changes[] = {
+        [](Sample &s) { s.trial.workload = "conv2d/w"; },
+        [](Sample &s) { s.trial.target = "arm-64"; },
+        [](Sample &s) { s.trial.threads = s.measurement.threads = 2; },
+        [](Sample &s) { s.trial.machine = s.measurement.machine = "m"; },
+        [](Sample &s) { s.trial.toolchain = "k"; },
+        [](Sample &s) { s.trial.cache = s.measurement.cache = CacheMode::cold; },
+        [](Sample &s) { s.trial.error_budget = 1e-3; },
+        [](Sample &s) { s.measurement.metric = Metric::instructions; },
+    };
+    for (const auto &change : changes) {
+        TrialStore store = in_memory();
+        append(store, sample('a', 300));
+        Sample faster = sample('b', 100);
+        change(faster);
+        append(store, faster);
+        EXPECT_EQ(count(store, "best"), 2);
+    }
+}
+
+TEST(Best, OverWhatAFilterLeavesOpenIsTheLowestTime) {
+    TrialStore store = in_memory();
+    append(store, sample('a', 300));
+    Sample other = sample('b', 100), counted = sample('c', 5);
+    other.trial.toolchain = "k";
+    counted.measurement.metric = Metric::instructions;
+    append(store, other);
+    append(store, counted);
+    EXPECT_EQ((*store.best({}))->measurement.median, 100);
+    EXPECT_EQ((*store.best({.toolchain = sample_trial().toolchain}))->measurement.median, 300);
+    EXPECT_EQ((*store.best({.workload = sample_trial().workload, .toolchain = "k"}))->measurement.median, 100);
+    EXPECT_EQ(store.best({.workload = "conv2d/none"})->has_value(), false);
+}
+
+TEST(Best, TiesGoToTheSmallerObjectThenTheLowerId) {
+    TrialStore store = in_memory();
+    Sample unknown = sample('9', 100), large = sample('a', 100), small = sample('b', 100), small_too = sample('c', 100);
+    unknown.trial.object_bytes.reset();
+    large.trial.object_bytes = 2000;
+    small.trial.object_bytes = small_too.trial.object_bytes = 1000;
+    append(store, unknown);
+    append(store, large);
+    const std::string one = append(store, small), two = append(store, small_too);
+    EXPECT_EQ((*store.best({}))->trial.id, std::min(one, two));
+}
+
+class Race : public ::testing::Test {
+protected:
+    Race() : path_(folder_ / "race.db"), store_(std::move(*TrialStore::open(path_, OpenMode::create))) {}
+
+    // Nothing writes races yet; by hand, on a connection of its own.
+    void insert_race(char digit, const std::string &created_at, const std::vector<std::string> &ranking) {
+        const Result<Connection> opened = Connection::open(path_, OpenMode::write);
+        ASSERT_TRUE(opened.ok());
+        const Connection &connection = *opened;
+        const std::string id(32, digit);
+        Status status = connection.run(
+            "INSERT INTO race (id, workload_id, target_id, machine_id, toolchain_id, cache, error_budget, metric, "
+            "confidence, "
+            "conditions, created_at) "
+            "SELECT ?, workload_id, target_id, machine_id, toolchain_id, cache, error_budget, 'ns', 0.95, '', ? "
+            "FROM trial WHERE id = ?",
+            {id, created_at, ranking.front()});
+        ASSERT_TRUE(status.ok()) << status.error().message;
+        for (size_t i = 0; i < ranking.size(); ++i) {
+            const double ratio = 1 + 0.1 * static_cast<double>(i);
+            status = connection.run("INSERT INTO race_entry VALUES (?, ?, ?, ?, ?, ?, '[1, 2]')",
+                                    {id, static_cast<int64_t>(i) + 1, ranking[i], ratio, ratio, ratio});
+            ASSERT_TRUE(status.ok()) << status.error().message;
+        }
+    }
+
+    ScratchFolder folder_;
+    std::string path_;
+    TrialStore store_;
+};
+
+TEST_F(Race, TheLatestWinnerIsBest) {
+    const std::string a = append(store_, sample('a', 100)), b = append(store_, sample('b', 110)),
+                      c = append(store_, sample('c', 120));
+    insert_race('1', "2026-08-20T00:00:00.000Z", {c, a});
+    EXPECT_EQ((*store_.best({}))->trial.id, c);
+    EXPECT_EQ((*store_.best({}))->evidence, "race");
+    EXPECT_EQ((*store_.best({}))->measurement.median, 120);
+    insert_race('2', "2026-08-22T00:00:00.000Z", {b, c, a});
+    EXPECT_EQ((*store_.best({}))->trial.id, b);
+    insert_race('3', "2026-08-21T00:00:00.000Z", {a, b});  // an older one, merged in later
+    EXPECT_EQ((*store_.best({}))->trial.id, b);
+    EXPECT_EQ(count(store_, "best"), 1);
+    EXPECT_EQ(at(*store_.best_table(), 0, "evidence"), Cell("race"));
+    EXPECT_TRUE(store_.verify().ok());
+}
+
+TEST_F(Race, CountsForItsKindOnly) {
+    Sample cold = sample('c', 50), cold_faster = sample('d', 40);
+    for (Sample *s : {&cold, &cold_faster}) s->trial.cache = s->measurement.cache = CacheMode::cold;
+    const std::string warm = append(store_, sample('a', 100)), slower = append(store_, sample('b', 110));
+    append(store_, cold);
+    const std::string cold_best = append(store_, cold_faster);
+    insert_race('1', "2026-08-20T00:00:00.000Z", {slower, warm});
+    EXPECT_EQ((*store_.best({.cache = CacheMode::warm}))->trial.id, slower);
+    EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->trial.id, cold_best);
+    EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->evidence, "median");
+}
+
+TEST(Reports, AnswerWhatPeopleAsk) {
+    TrialStore store = in_memory();
+    EXPECT_TRUE(store.best_table()->rows.empty());
+    const Trial t = sample_trial();
+    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 3).ok());
+    ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 4).ok());
+    ASSERT_TRUE(store.name_workload(t.workload, "other", "layer", 1).ok());
+    ASSERT_TRUE(store.name_workload("conv9d/unreadable", "other", "strange", 1).ok());
+    append(store, sample('a', 1000));
+    const std::string best_id = append(store, sample('b', 500));
+    for (int i = 0; i < 3; ++i) {
+        Trial failure = sample_failure(i == 0 ? TrialStatus::timeout : TrialStatus::crash);
+        failure.created_at = "2026-08-14T10:00:0" + std::to_string(5 + i) + ".000Z";
+        append(store, failure, std::nullopt);
+    }
+    // 2 N Ho Wo Co Ci R S
+    const int64_t flops = int64_t{2} * 56 * 56 * 64 * 64 * 9;
+
+    const Table best = *store.best_table();
+    ASSERT_EQ(best.rows.size(), 1u);
+    EXPECT_EQ(at(best, 0, "name"), Cell("other/layer"));
+    EXPECT_EQ(at(best, 0, "workload"), Cell(t.workload));
+    EXPECT_EQ(at(best, 0, "algorithm"), Cell("direct@1"));
+    EXPECT_EQ(at(best, 0, "median_us"), Cell(0.5));
+    EXPECT_EQ(at(best, 0, "gflops"), Cell(static_cast<double>(flops) / 500));
+    EXPECT_EQ(at(best, 0, "threads"), Cell(int64_t{1}));
+    EXPECT_EQ(at(best, 0, "trial"), Cell(best_id));
+
+    const Table trials = *store.trials_table();
+    ASSERT_EQ(trials.rows.size(), 5u);
+    EXPECT_EQ(at(trials, 0, "median_us"), Cell(1.0));
+    EXPECT_EQ(at(trials, 2, "median_us"), Cell());
+    EXPECT_EQ(at(trials, 2, "status"), Cell("timeout"));
+
+    const Table workloads = *store.workloads_table();
+    ASSERT_EQ(workloads.rows.size(), 2u);
+    EXPECT_EQ(at(workloads, 0, "count"), Cell(int64_t{5}));
+    EXPECT_EQ(at(workloads, 0, "flops"), Cell(flops));
+    EXPECT_EQ(at(workloads, 0, "trials"), Cell(int64_t{5}));
+    EXPECT_EQ(at(workloads, 0, "ok"), Cell(int64_t{2}));
+    EXPECT_EQ(at(workloads, 0, "failed"), Cell(int64_t{3}));
+    EXPECT_EQ(at(workloads, 0, "best_us"), Cell(0.5));
+    EXPECT_EQ(at(workloads, 1, "op"), Cell("conv9d"));
+    EXPECT_EQ(at(workloads, 1, "flops"), Cell());
+    EXPECT_EQ(at(workloads, 1, "trials"), Cell(int64_t{0}));
+
+    const Table failures = *store.failures_table();
+    ASSERT_EQ(failures.rows.size(), 2u);
+    EXPECT_EQ(at(failures, 0, "status"), Cell("crash"));
+    EXPECT_EQ(at(failures, 0, "count"), Cell(int64_t{2}));
+    EXPECT_EQ(at(failures, 0, "last_at"), Cell("2026-08-14T10:00:07.000Z"));
+
+    const Table info = *store.info();
+    EXPECT_EQ(info.columns, (std::vector<std::string>{"fact", "value"}));
+    EXPECT_EQ(info.rows[0], (std::vector<Cell>{"file", ":memory:"}));
+    EXPECT_NE(std::ranges::find(info.rows, std::vector<Cell>{"failed", int64_t{3}}), info.rows.end());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,100 @@
+#include "generators/catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+namespace kiln {
+namespace {
+
+constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+
+Machine machine() {
+    Machine m;
+    m.halide_target = avx512;
+    return m;
+}
+
+Workload random_convolution(Rng &rng) {
+    auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
+    const int rank = static_cast<int>(draw(1, 3));
+    std::vector<int64_t> input{draw(1, 4)}, kernel;
+    for (int d = 0; d < rank; d++) input.push_back(draw(1, 70)), kernel.push_back(draw(1, 13));
+    const int64_t channels = draw(1, 130);
+    input.push_back(channels), kernel.push_back(channels), kernel.push_back(draw(1, 300));
+    Workload w = convolution(input, kernel);
+    for (int d = 0; d < rank; d++) {
+        w.strides[d] = draw(1, 4), w.rhs_dilation[d] = draw(1, 3), w.padding[d] = {draw(-1, 7), draw(-1, 7)};
+    }
+    return w;
+}
+
+TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    int computed = 0;
+    for (int i = 0; i < 300; i++) {
+        const Workload w = random_convolution(rng);
+        ASSERT_TRUE(validate(w)) << key(w);
+        for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
+            for (int threads : {1, 2, 7}) {
+                const Target target = *parse_target(name, threads, avx512);
+                const auto candidate = default_candidate(w, target, machine());
+                if (!candidate) {
+                    EXPECT_EQ(elements(output_shape(w)), 0) << key(w) << ": " << candidate.error().message;
+                    continue;
+                }
+                computed++;
+                const Status status = check_candidate(*candidate, w, target, machine());
+                EXPECT_TRUE(status) << key(w) << " " << name << ": " << status.error().message;
+                const Space space = find_algorithm(candidate->algorithm)->space(w, target, machine());
+                EXPECT_TRUE(space.sample(rng)) << key(w);
+            }
+        }
+    }
+    EXPECT_GT(computed, 1000);
+}
+
+TEST(Catalog, RefusesWithAReason) {
+    struct Row {
+        const char *key, *reason;
+    };
+    constexpr Row rows[] = {
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", "conv2d_backprop_input"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:f16", "f16"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/output_dtype:bf16", "bf16"},
+        {"conv2d/input:2x8x8x4/kernel:3x3x4x8/batch_group_count:2", "batch_group_count"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:2x1", "lhs_dilation"},
+        {"conv2d/input:1x2x2x4/kernel:3x3x4x8", "empty"},
+        {"conv2d/input:4096x512x512x4/kernel:3x3x4x8", "2^31"},
+        {"space_to_depth/input:1x8x8x4/block:2x2", "space_to_depth"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const auto candidate = default_candidate(*workload, target, machine());
+        ASSERT_FALSE(candidate) << row.key;
+        EXPECT_EQ(candidate.error().code, ErrorCode::unsupported);
+        EXPECT_NE(candidate.error().message.find(row.reason), std::string::npos) << candidate.error().message;
+    }
+}
+
+TEST(Catalog, ChecksRecordedCandidates) {
+    const Target target = *parse_target("avx512", 1, avx512);
+    const Workload w = convolution({1, 14, 14, 256}, {1, 1, 256, 64});
+    const Candidate good = *default_candidate(w, target, machine());
+    EXPECT_TRUE(check_candidate(good, w, target, machine()));
+    Candidate bad = good;
+    bad.algorithm = "fft";
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    bad = good;
+    bad.algorithm_version = 99;
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    bad = good;
+    bad.knobs["pixels"] = 1000;
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,160 @@
+// Every algorithm on every kind of shape, with its default and with random candidates, built by the real generator and
+// judged by the real runner against the reference loops: whole output, guard pages, two sets of inputs.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "generators/catalog.h"
+#include "tuner/generator_builder.h"
+#include "tuner/process_runner.h"
+#include "tuner/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+uint64_t test_seed() {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    return seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
+
+class Kernels : public testing::Test {
+protected:
+    void SetUp() override {
+        auto folder = TemporaryFolder::create();
+        ASSERT_TRUE(folder) << folder.error().message;
+        folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
+        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
+        ASSERT_TRUE(builder) << builder.error().message;
+        builder_ = std::move(*builder);
+        ProcessRunnerOptions options;
+        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
+        options.work_folder = folder_->path();
+        runner_ = std::make_unique<ProcessRunner>(options);
+    }
+
+    void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
+        const std::string what = key(workload) + " " + to_text(target) + " " + to_text(candidate);
+        const auto built = builder_->build({workload, target, candidate});
+        ASSERT_TRUE(built) << what << ": " << built.error().message;
+        ASSERT_TRUE(built->ok()) << what << ": " << built->failure().message << built->failure().stderr_text;
+        RunRequest request{workload, target, built->artifact()};
+        request.measure = false;
+        const auto run = runner_->run(request);
+        ASSERT_TRUE(run) << what << ": " << run.error().message;
+        EXPECT_TRUE(run->ok()) << what << ": " << (run->ok() ? "" : run->failure().message);
+    }
+
+    // The default candidate and `draws` random ones of every algorithm that applies.
+    void expect_candidates_right(const std::string &workload_key, const Target &target, int draws) {
+        const auto workload = parse_workload_key(workload_key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        for (const Algorithm &algorithm : catalog()) {
+            if (!algorithm.applies(*workload, target)) continue;
+            const Space space = algorithm.space(*workload, target, machine_);
+            expect_right(*workload, target, space.default_candidate());
+            for (int i = 0; i < draws; i++) {
+                const auto candidate = space.sample(rng_);
+                ASSERT_TRUE(candidate) << workload_key;
+                expect_right(*workload, target, *candidate);
+            }
+        }
+    }
+
+    const Machine machine_ = read_machine();
+    Rng rng_{test_seed()};
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::unique_ptr<GeneratorBuilder> builder_;
+    std::unique_ptr<ProcessRunner> runner_;
+};
+
+// What is awkward: single pixels and channels, primes, windows larger than the image, crops, strides beyond the kernel,
+// ragged panels and tiles, ranks 1 and 3, batches, every epilogue, groups that share, fill and straddle vectors.
+constexpr const char *awkward[] = {
+    "conv2d/input:1x1x1x1/kernel:1x1x1x1",
+    "conv2d/input:1x14x14x65/kernel:1x1x65x33/epilogue:bias,relu",
+    "conv2d/input:2x13x11x17/kernel:3x3x17x7/padding:1,1x1,1/epilogue:bias",
+    "conv2d/input:1x7x7x33/kernel:3x3x33x65/padding:1,1x1,1/epilogue:add,relu",
+    "conv2d/input:3x9x8x3/kernel:3x3x3x17/strides:1x2/padding:-1,1x2,-2/epilogue:bias,add,clamp:-1:1.5",
+    "conv2d/input:1x31x29x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3",
+    "conv2d/input:1x17x17x16/kernel:1x7x16x16/padding:0,0x3,3/kernel_layout:HWOI",
+    "conv2d/input:1x17x17x16/kernel:7x1x16x16/padding:3,3x0,0/epilogue:relu",
+    "conv2d/input:1x15x15x8/kernel:3x3x8x12/padding:4,4x4,4/rhs_dilation:4x4",
+    "conv2d/input:1x5x6x7/kernel:5x6x7x10",
+    "conv2d/input:1x3x3x5/kernel:5x5x5x6/padding:4,4x4,4",
+    "conv2d/input:2x12x12x6/kernel:2x2x6x20/strides:3x5",
+    "conv1d/input:2x50x12/kernel:5x12x20/strides:2/padding:2,2",
+    "conv3d/input:1x5x9x9x4/kernel:3x3x3x4x18/padding:1,1x1,1x1,1",
+    "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/strides:2x1x1/padding:0,0x1,1x1,1",
+    "conv2d/input:1x12x13x12/kernel:3x3x4x24/padding:1,1x1,1/feature_group_count:3",
+    "conv2d/input:1x12x13x64/kernel:3x3x4x64/padding:1,1x1,1/feature_group_count:16/epilogue:bias",
+    "conv2d/input:1x9x10x48/kernel:3x3x8x48/strides:2x2/padding:1,1x1,1/feature_group_count:6",
+    "conv2d/input:1x9x7x32/kernel:3x3x16x64/padding:1,1x1,1/feature_group_count:2",
+    "conv2d/input:1x9x9x15/kernel:2x3x3x25/padding:1,0x1,1/feature_group_count:5",
+    "conv2d/input:1x13x12x40/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:40/epilogue:bias,relu",
+    "conv2d/input:2x10x10x12/kernel:5x5x1x24/strides:2x2/padding:1,2x1,2/feature_group_count:12",
+    "conv2d/input:1x20x20x7/kernel:11x11x1x7/padding:5,5x5,5/feature_group_count:7",
+    "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW/epilogue:bias,add",
+    "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW16c/output_layout:NCHW8c/epilogue:bias",
+    "conv2d/input:2x9x11x20/kernel:1x1x20x36/output_layout:NCHW16c/epilogue:add,relu",
+    "conv2d/input:1x9x11x20/kernel:3x3x4x20/padding:1,1x1,1/feature_group_count:5/input_layout:NCHW8c/"
+    "output_layout:NCHW",
+    "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
+    "output_layout:NCHW8c",
+    "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+};
+
+TEST_F(Kernels, AwkwardShapesOnThisMachine) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *workload : awkward) expect_candidates_right(workload, target, 1);
+}
+
+TEST_F(Kernels, AwkwardShapesOnNarrowerTargets) {
+    for (const char *name : {"baseline", "avx2"}) {
+        const auto target = parse_target(name, 1, machine_.halide_target);
+        ASSERT_TRUE(target);
+        if (!missing_features(*target, machine_.halide_target).empty()) continue;
+        for (size_t i = test_seed() % 4; i < std::size(awkward); i += 4)
+            expect_candidates_right(awkward[i], *target, 1);
+    }
+}
+
+TEST_F(Kernels, AwkwardShapesOnThreads) {
+    const Target target = *parse_target("host", 3, machine_.halide_target);  // a count that divides little
+    for (size_t i = test_seed() % 3; i < std::size(awkward); i += 3) expect_candidates_right(awkward[i], target, 2);
+}
+
+TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload workload = convolution({1, 8, 8, 16}, {3, 3, 16, 16});
+    const Candidate good = *default_candidate(workload, target, machine_);
+    for (void (*spoil)(Candidate &) :
+         {+[](Candidate &c) { c.algorithm = "fft"; }, +[](Candidate &c) { c.algorithm_version = 9; },
+          +[](Candidate &c) { c.schedule = "gpu_tile"; }, +[](Candidate &c) { c.knobs.erase("pixels"); },
+          +[](Candidate &c) { c.knobs["pixels"] = 0; }}) {
+        Candidate bad = good;
+        spoil(bad);
+        const auto built = builder_->build({workload, target, bad});
+        ASSERT_TRUE(built) << built.error().message;
+        ASSERT_FALSE(built->ok()) << to_text(bad);
+        EXPECT_EQ(built->failure().status, TrialStatus::refused) << built->failure().message;
+    }
+}
+
+TEST_F(Kernels, TheSameCandidateGivesTheSameObject) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload workload = convolution({1, 14, 14, 32}, {3, 3, 32, 32});
+    const Candidate candidate = *default_candidate(workload, target, machine_);
+    const auto first = builder_->build({workload, target, candidate});
+    const auto second = builder_->build({workload, target, candidate});
+    ASSERT_TRUE(first && second && first->ok() && second->ok());
+    EXPECT_EQ(first->artifact().object_hash, second->artifact().object_hash);
+    Candidate other = candidate;
+    other.knobs["unroll"] = 2;
+    const auto third = builder_->build({workload, target, other});
+    ASSERT_TRUE(third && third->ok());
+    EXPECT_NE(first->artifact().object_hash, third->artifact().object_hash);
+}
+
+}  // namespace
+}  // namespace kiln

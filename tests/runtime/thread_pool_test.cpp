@@ -1,0 +1,179 @@
+#include "runtime/thread_pool.h"
+
+#include <HalideRuntime.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "runtime/arena.h"
+
+namespace kiln {
+namespace {
+
+struct Destroy {
+    void operator()(ThreadPool *pool) const { ThreadPool::destroy(pool); }
+};
+using Pool = std::unique_ptr<ThreadPool, Destroy>;
+
+// Counts how often each index ran, and on how many threads at once each thread number was seen.
+struct Record {
+    explicit Record(int count, int threads) : runs(count), inside(threads) {}
+    std::vector<std::atomic<int>> runs, inside;
+    std::atomic<bool> shared_thread{false};
+    std::atomic<bool> bad_thread{false};
+};
+
+void record(void *argument, int index, int thread) {
+    auto &r = *static_cast<Record *>(argument);
+    if (thread < 0 || thread >= static_cast<int>(r.inside.size())) {
+        r.bad_thread = true;
+        return;
+    }
+    if (r.inside[thread]++ != 0) r.shared_thread = true;
+    r.runs[index]++;
+    r.inside[thread]--;
+}
+
+TEST(ThreadPool, RunsEachIndexOnceOnOneThreadAtATime) {
+    for (const int threads : {1, 2, 3, 8}) {
+        const Pool pool(ThreadPool::create(threads));
+        ASSERT_TRUE(pool);
+        EXPECT_EQ(pool->threads(), threads);
+        for (const int count : {0, 1, 2, 7, 100}) {
+            for (int repeat = 0; repeat < 200; repeat++) {
+                Record r(count, threads);
+                pool->run(count, record, &r);
+                for (const auto &runs : r.runs) ASSERT_EQ(runs, 1);
+                ASSERT_FALSE(r.shared_thread);
+                ASSERT_FALSE(r.bad_thread);
+            }
+        }
+    }
+}
+
+TEST(ThreadPool, WakesThreadsThatSleep) {
+    const Pool pool(ThreadPool::create(2));
+    for (int repeat = 0; repeat < 5; repeat++) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        // The two tasks wait for each other, so the loop ends only if a second thread comes.
+        struct Meeting {
+            std::atomic<int> arrived{0};
+        } meeting;
+        pool->run(
+            2,
+            [](void *argument, int, int) {
+                auto &m = *static_cast<Meeting *>(argument);
+                m.arrived++;
+                while (m.arrived < 2) std::this_thread::yield();
+            },
+            &meeting);
+        EXPECT_EQ(meeting.arrived, 2);
+    }
+}
+
+TEST(ThreadPool, CallersThatMeetDoNotWaitForEachOther) {
+    const Pool pool(ThreadPool::create(2));
+    std::vector<std::thread> callers;
+    std::atomic<int> wrong{0};
+    for (int c = 0; c < 4; c++) {
+        callers.emplace_back([&] {
+            for (int repeat = 0; repeat < 300; repeat++) {
+                Record r(16, 2);
+                pool->run(16, record, &r);
+                for (const auto &runs : r.runs) wrong += runs != 1;
+                wrong += r.shared_thread || r.bad_thread;
+            }
+        });
+    }
+    for (std::thread &caller : callers) caller.join();
+    EXPECT_EQ(wrong, 0);
+}
+
+TEST(ThreadPool, RefusesThreadCountsOutOfRange) {
+    for (const int threads : {-1, 0, ThreadPool::max_threads + 1}) EXPECT_EQ(ThreadPool::create(threads), nullptr);
+    ThreadPool::destroy(nullptr);
+}
+
+// halide_do_par_for, as kernels call it.
+struct Kernel {
+    std::vector<std::atomic<int>> runs = std::vector<std::atomic<int>>(32);
+    std::atomic<int> wrong_context{0};
+    KernelContext *workers = nullptr;
+    int threads = 0;
+    int fails_at = -1;
+};
+
+int body(void *user_context, int index, uint8_t *closure) {
+    auto &kernel = *reinterpret_cast<Kernel *>(closure);
+    auto *context = static_cast<KernelContext *>(user_context);
+    if (kernel.workers && (context < kernel.workers || context >= kernel.workers + kernel.threads)) {
+        kernel.wrong_context++;
+    }
+    void *scratch = halide_malloc(user_context, 256);
+    kernel.runs[index]++;
+    halide_free(user_context, scratch);
+    return index == kernel.fails_at ? -7 : 0;
+}
+
+struct Contexts {
+    explicit Contexts(int threads) : memory((threads + 1) * 1024 + 64), workers(threads) {
+        Arena all = make_arena(memory.data(), memory.size());
+        for (KernelContext &worker : workers) worker.arena = make_arena(allocate(all, 900), 900);
+        caller.arena = make_arena(allocate(all, 900), 900);
+    }
+    std::vector<char> memory;
+    std::vector<KernelContext> workers;
+    KernelContext caller;
+};
+
+TEST(ParallelLoop, GivesEachThreadItsOwnContext) {
+    const Pool pool(ThreadPool::create(3));
+    Contexts contexts(3);
+    contexts.caller.parallel = pool->parallel_for();
+    contexts.caller.workers = contexts.workers.data();
+    Kernel kernel;
+    kernel.workers = contexts.workers.data();
+    kernel.threads = 3;
+    ASSERT_EQ(halide_do_par_for(&contexts.caller, body, 4, 20, reinterpret_cast<uint8_t *>(&kernel)), 0);
+    for (int i = 0; i < 32; i++) EXPECT_EQ(kernel.runs[i], i >= 4 && i < 24 ? 1 : 0);
+    EXPECT_EQ(kernel.wrong_context, 0);
+    EXPECT_EQ(contexts.caller.arena.peak, 0u);
+    for (const KernelContext &worker : contexts.workers) EXPECT_EQ(worker.arena.used, 0u);
+}
+
+TEST(ParallelLoop, WithoutWorkersRunsInOrderOnTheSameContext) {
+    Contexts contexts(0);
+    Kernel kernel;
+    ASSERT_EQ(halide_do_par_for(&contexts.caller, body, 0, 32, reinterpret_cast<uint8_t *>(&kernel)), 0);
+    EXPECT_GT(contexts.caller.arena.peak, 0u);
+    kernel.fails_at = 3;
+    EXPECT_EQ(halide_do_par_for(&contexts.caller, body, 0, 32, reinterpret_cast<uint8_t *>(&kernel)), -7);
+    EXPECT_EQ(kernel.runs[3], 2);
+    EXPECT_EQ(kernel.runs[4], 1) << "a failure ends the loop";
+}
+
+TEST(ParallelLoop, AFailingTaskIsReported) {
+    const Pool pool(ThreadPool::create(2));
+    Contexts contexts(2);
+    contexts.caller.parallel = pool->parallel_for();
+    contexts.caller.workers = contexts.workers.data();
+    Kernel kernel;
+    kernel.fails_at = 10;
+    EXPECT_EQ(halide_do_par_for(&contexts.caller, body, 0, 32, reinterpret_cast<uint8_t *>(&kernel)), -7);
+}
+
+TEST(ParallelLoop, ExhaustionIsReportedToTheHook) {
+    Contexts contexts(0);
+    static size_t reported;
+    reported = 0;
+    contexts.caller.on_exhausted = [](const Arena &, size_t requested) { reported = requested; };
+    EXPECT_EQ(halide_malloc(&contexts.caller, 5000), nullptr);
+    EXPECT_EQ(reported, 5000u);
+    EXPECT_TRUE(contexts.caller.arena.exhausted);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,4 @@
+int something_else(void **args) {
+    (void)args;
+    return 0;
+}

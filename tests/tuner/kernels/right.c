@@ -1,0 +1,7 @@
+#include "convolution.h"
+
+int kiln_compute_argv(void **args) {
+    const struct operands o = operands_of(args);
+    convolve(&o);
+    return 0;
+}

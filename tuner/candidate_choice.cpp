@@ -1,0 +1,86 @@
+#include "tuner/candidate_choice.h"
+
+#include <algorithm>
+
+#include "tuner/workload_list.h"
+
+namespace kiln {
+namespace {
+
+// The candidate of a row, when it is one of `usable` and can still be built.
+std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
+                                   const std::vector<const Algorithm *> &usable, const ChoiceContext &context) {
+    const Result<Candidate> candidate = parse_candidate(trial.candidate);
+    if (!candidate) return {};
+    const auto allowed = [&](const Algorithm *a) { return a->name == candidate->algorithm; };
+    if (std::none_of(usable.begin(), usable.end(), allowed)) return {};
+    if (!check_candidate(*candidate, workload, context.target, context.machine)) return {};
+    return *candidate;
+}
+
+Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
+                                                     const std::vector<const Algorithm *> &usable,
+                                                     const ChoiceContext &context, const TrialFilter &filter) {
+    const auto best = context.store->best(filter);
+    if (!best) return best.error();
+    if (!*best) return std::optional<CandidateChoice>();
+    if (const auto candidate = buildable((*best)->trial, workload, usable, context)) {
+        return std::optional<CandidateChoice>({*candidate, **best});
+    }
+    // The winner is out; of those that remain, the lowest median (the view `best` keeps winners only).
+    const auto trials = context.store->trials(filter);
+    if (!trials) return trials.error();
+    std::optional<CandidateChoice> chosen;
+    for (const Trial &trial : *trials) {
+        if (trial.status != TrialStatus::ok) continue;
+        const auto candidate = buildable(trial, workload, usable, context);
+        if (!candidate) continue;
+        const auto measurement =
+            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
+        if (!measurement) return measurement.error();
+        if (*measurement && (!chosen || (*measurement)->median < chosen->best->measurement.median)) {
+            chosen = CandidateChoice{*candidate, Best{trial, **measurement, "median"}};
+        }
+    }
+    return chosen;
+}
+
+}  // namespace
+
+Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
+    std::vector<const Algorithm *> usable;
+    bool any = false;
+    std::string reasons;
+    for (const Algorithm &algorithm : catalog()) {
+        const Status applies = algorithm.applies(workload, context.target);
+        any |= applies.ok();
+        if (!applies) {
+            reasons += (reasons.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + applies.error().message;
+        } else if (glob_match(context.algorithm, algorithm.name)) {
+            usable.push_back(&algorithm);
+        }
+    }
+    if (!any) return unsupported(reasons);
+    return usable;
+}
+
+Result<CandidateChoice> choose_candidate(const Workload &workload, const std::vector<const Algorithm *> &usable,
+                                         const ChoiceContext &context) {
+    if (context.store) {
+        TrialFilter filter{.workload = key(workload),
+                           .target = context.target.halide,
+                           .machine = key(context.machine),
+                           .toolchain = context.toolchain,
+                           .threads = context.target.threads,
+                           .cache = CacheMode::warm};
+        for (const std::string &toolchain : {context.toolchain, std::string()}) {
+            filter.toolchain = toolchain;
+            const auto chosen = best_recorded(workload, usable, context, filter);
+            if (!chosen) return chosen.error();
+            if (*chosen) return **chosen;
+        }
+    }
+    return CandidateChoice{usable.front()->space(workload, context.target, context.machine).default_candidate(), {}};
+}
+
+}  // namespace kiln

@@ -1,0 +1,39 @@
+// Which candidate stands for a workload: the best recorded one, else the default. One rule for every command that uses
+// kernels instead of searching for them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/trial_store.h"
+#include "generators/catalog.h"
+#include "runtime/machine.h"
+#include "runtime/result.h"
+#include "runtime/target.h"
+#include "runtime/workload.h"
+
+namespace kiln {
+
+struct ChoiceContext {
+    const Target &target;
+    const Machine &machine;
+    const TrialStore *store = nullptr;  // none: everything is untuned
+    std::string toolchain;              // its rows come before those of others
+    std::string algorithm = "*";        // glob: which algorithms may be used
+};
+
+// Algorithms that apply and that the glob allows, in the catalog's order. The error (unsupported) joins the reasons of
+// those that do not apply; none of the allowed ones applying while others would is an empty list.
+Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context);
+
+struct CandidateChoice {
+    Candidate candidate;
+    std::optional<Best> best;  // nothing: untuned, the candidate is the default one
+};
+
+// Recorded candidates that cannot be built any more are passed over. Precondition: `usable` is not empty.
+Result<CandidateChoice> choose_candidate(const Workload &workload, const std::vector<const Algorithm *> &usable,
+                                         const ChoiceContext &context);
+
+}  // namespace kiln

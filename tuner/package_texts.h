@@ -1,0 +1,14 @@
+// The texts of a package that people and build systems read: header, CMake config, README. Pure.
+#pragma once
+
+#include <string>
+
+#include "tuner/package.h"
+
+namespace kiln {
+
+std::string package_header(const Package &package);        // include/<name>.h
+std::string package_cmake_config(const Package &package);  // lib/cmake/<name>/<name>-config.cmake
+std::string package_readme(const Package &package);
+
+}  // namespace kiln

@@ -1,0 +1,306 @@
+#include "tuner/process_runner.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <list>
+
+#include "tuner/child_process.h"
+#include "tuner/operands.h"
+#include "tuner/reference.h"
+#include "tuner/runner_protocol.h"
+
+namespace kiln {
+
+namespace {
+
+template<typename T>
+Status write_file(const std::string &path, const std::vector<T> &content) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char *>(content.data()), std::streamsize(content.size() * sizeof(T)));
+    if (!file.flush()) {
+        return environment_error(fmt::format("{}: cannot be written: {}", path, strerror(errno)));
+    }
+    return {};
+}
+
+// Files of one workload's operands and references; removed with this object.
+class DataFiles {
+public:
+    explicit DataFiles(std::string prefix) : prefix_(std::move(prefix)) {}
+    DataFiles(DataFiles &&) = default;
+    DataFiles &operator=(DataFiles &&) = delete;
+    ~DataFiles() {
+        for (const std::string &path : paths_) {
+            std::error_code ignored;
+            std::filesystem::remove(path, ignored);
+        }
+    }
+
+    const std::vector<RunnerData> &data() const { return data_; }
+    int64_t bytes() const { return bytes_; }
+
+    Status add(const Workload &workload, const Operands &operands) {
+        RunnerData data;
+        for (const NamedOperand &operand : operand_list(workload)) {
+            data.operands.emplace_back();
+            if (Status status = write((operands.*operand.place).data, &data.operands.back()); !status) {
+                return status;
+            }
+        }
+        data_.push_back(std::move(data));
+        return {};
+    }
+
+    // Of the operands added last.
+    Status add(const Reference &reference) {
+        if (Status status = write(reference.expected, &data_.back().expected); !status) {
+            return status;
+        }
+        return write(reference.magnitude, &data_.back().magnitude);
+    }
+
+private:
+    template<typename T>
+    Status write(const std::vector<T> &content, std::string *path) {
+        *path = fmt::format("{}-{}", prefix_, paths_.size());
+        paths_.push_back(*path);
+        bytes_ += int64_t(content.size() * sizeof(T));
+        return write_file(*path, content);
+    }
+
+    std::string prefix_;
+    std::vector<std::string> paths_;
+    std::vector<RunnerData> data_;
+    int64_t bytes_ = 0;
+};
+
+Result<DataFiles> make_data(const Workload &workload, const std::string &prefix) {
+    DataFiles files(prefix);
+    struct DataSet {
+        Data data;
+        uint64_t seed;
+    };
+    for (const DataSet &set : {DataSet{Data::ordinary, 1}, {Data::ordinary, 2}, {Data::wide, 3}}) {
+        const Operands operands = make_operands(workload, set.data, set.seed);
+        const auto expected = reference(workload, operands);
+        if (!expected) {
+            return expected.error();
+        }
+        if (Status status = files.add(workload, operands); !status) {
+            return status.error();
+        }
+        if (Status status = files.add(*expected); !status) {
+            return status.error();
+        }
+    }
+    return files;
+}
+
+int64_t bytes_of(const Workload &workload) {
+    int64_t bytes = elements(stored_result_shape(workload)) * size_of(workload.output_dtype);
+    for (const NamedOperand &operand : operand_list(workload)) {
+        bytes += operand.tensor.elements() * size_of(operand.tensor.dtype);
+    }
+    return bytes;
+}
+
+// Address space: the process itself with its libraries, a stack for each thread, twice the operands (a call's own and
+// the files they come from), the reference, and then what the kernel may use.
+int64_t address_space(const RunRequest &request, int64_t kernel_bytes) {
+#if defined(__SANITIZE_ADDRESS__)
+    return 0;  // the sanitizer reserves terabytes
+#endif
+    constexpr int64_t process_bytes = 192 << 20, thread_bytes = 16 << 20;
+    const int64_t own_bytes =
+        bytes_of(request.workload) + request.artifact.packed_bytes + request.artifact.prepared_bytes;
+    const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * elements(stored_result_shape(request.workload));
+    return process_bytes + request.target.threads * thread_bytes + 2 * own_bytes + reference_bytes + kernel_bytes;
+}
+
+std::string last_part(const std::string &text, size_t limit) {
+    return text.size() <= limit ? text : text.substr(text.size() - limit);
+}
+
+// What became of a process that did not answer to the end.
+Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t time_limit_ns) {
+    Failure failure;
+    const std::string where = answer.step.empty() ? "" : fmt::format(" (in: {})", answer.step);
+    if (child.end == ChildResult::End::timed_out) {
+        failure.status = TrialStatus::timeout;
+        failure.message = fmt::format("the kernel did not end within {:.1f} s{}", double(time_limit_ns) * 1e-9, where);
+    } else if (child.end == ChildResult::End::signalled && child.code == SIGKILL) {
+        failure.status = TrialStatus::out_of_memory;
+        failure.message =
+            fmt::format("the measuring process was killed, probably because the machine ran out of memory{}", where);
+    } else {
+        failure.message = fmt::format("the measuring process ended with {}{}", describe(child), where);
+    }
+    return failure;
+}
+
+struct Answered {
+    std::variant<RunnerAnswer, Failure> outcome;
+    ErrorMeasures errors;
+    int64_t wall_ns = 0;
+};
+
+}  // namespace
+
+struct ProcessRunner::State {
+    struct Entry {
+        std::string key;
+        DataFiles files;
+    };
+
+    ProcessRunnerOptions options;
+    std::list<Entry> entries;  // the workload used last comes first
+    int64_t next_prefix = 0;
+
+    std::string new_prefix() { return fmt::format("{}/data{}", options.work_folder, next_prefix++); }
+
+    // Made once for each workload. Those used last are kept, as many as fit; the newest always.
+    Result<const DataFiles *> data_of(const Workload &workload) {
+        constexpr int64_t kept_bytes = 256 << 20;
+        const std::string key = kiln::key(workload);
+        const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &e) { return e.key == key; });
+        if (found != entries.end()) {
+            entries.splice(entries.begin(), entries, found);
+            return &entries.front().files;
+        }
+        auto files = make_data(workload, new_prefix());
+        if (!files) {
+            return files.error();
+        }
+        entries.push_front({key, std::move(*files)});
+        int64_t total = 0;
+        auto keep = entries.begin();
+        for (; keep != entries.end(); ++keep) {
+            total += keep->files.bytes();
+            if (total > kept_bytes && keep != entries.begin()) {
+                break;
+            }
+        }
+        entries.erase(keep, entries.end());
+        return &entries.front().files;
+    }
+
+    RunnerJob job_of(const RunRequest &request) const {
+        RunnerJob job;
+        job.workload = key(request.workload);
+        job.shared_object = request.artifact.shared_object_path;
+        job.packed_bytes = request.artifact.packed_bytes;
+        job.prepared_bytes = request.artifact.prepared_bytes;
+        job.threads = request.target.threads;
+        job.error_budget = request.error_budget;
+        job.cache = request.cache;
+        job.measure = request.measure;
+        job.sampling = options.sampling;
+        job.memory_limit_bytes = options.memory_limit_bytes;
+        return job;
+    }
+
+    Result<Answered> ask(const RunRequest &request, const RunnerJob &job) {
+        ChildRequest child;
+        child.arguments = {options.executable};
+        child.input = to_json(job);
+        child.time_limit_ns = options.time_limit_ns;
+        child.memory_limit_bytes = address_space(request, options.memory_limit_bytes);
+        if (request.target.threads == 1) {
+            child.cpu = options.cpu;
+        }
+        const auto result = run_child(child);
+        if (!result) {
+            return result.error();
+        }
+        RunnerAnswer answer = parse_runner_answer(result->output);
+        if (!answer.environment.empty()) {
+            return environment_error(fmt::format("{}: {}", options.executable, answer.environment));
+        }
+        Answered answered{answer, answer.errors, result->wall_ns};
+        if (answer.status == TrialStatus::ok) {
+            return answered;
+        }
+        Failure failure;
+        if (answer.status) {
+            failure.status = *answer.status;
+            failure.message = answer.message;
+            // A wrong result says itself where it was found.
+            if (failure.status == TrialStatus::crash || failure.status == TrialStatus::out_of_memory) {
+                failure.message += fmt::format(" (in: {})", answer.step);
+            }
+        } else if (answer.step.empty() && result->end == ChildResult::End::exited) {
+            // Not even begun: no kernel was loaded that could have done this.
+            return environment_error(fmt::format("{}: ended with {} before it did anything: {}", options.executable,
+                                                 describe(*result), last_part(result->error_output, 400)));
+        } else {
+            failure = failure_of(*result, answer, options.time_limit_ns);
+        }
+        failure.stderr_text = last_part(result->error_output, 16 << 10);
+        answered.outcome = std::move(failure);
+        return answered;
+    }
+};
+
+ProcessRunner::ProcessRunner(ProcessRunnerOptions options) : state_(new State{std::move(options), {}}) {}
+
+ProcessRunner::~ProcessRunner() = default;
+
+Result<RunResult> ProcessRunner::run(const RunRequest &request) {
+    const auto files = state_->data_of(request.workload);
+    if (!files) {
+        return files.error();
+    }
+    RunnerJob job = state_->job_of(request);
+    job.data = (*files)->data();
+    auto answered = state_->ask(request, job);
+    if (!answered) {
+        return answered.error();
+    }
+    RunResult result;
+    result.errors = answered->errors;
+    result.wall_ns = answered->wall_ns;
+    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
+        result.outcome = std::move(*failure);
+    } else {
+        RunnerAnswer &answer = std::get<RunnerAnswer>(answered->outcome);
+        result.outcome = RunReport{answer.errors, std::move(answer.samples), std::move(answer.conditions),
+                                   answer.workspace_bytes, answer.workspace_bytes_per_thread};
+    }
+    return result;
+}
+
+Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &request, const Operands &operands) {
+    DataFiles files(state_->new_prefix());
+    if (Status status = files.add(request.workload, operands); !status) {
+        return status.error();
+    }
+    RunnerJob job = state_->job_of(request);
+    job.data = files.data();
+    job.output = state_->new_prefix() + "-output";
+    auto answered = state_->ask(request, job);
+    if (!answered) {
+        return answered.error();
+    }
+    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
+        return std::variant<Tensor, Failure>(std::move(*failure));
+    }
+    Tensor result{request.workload.output_dtype, stored_result_shape(request.workload), {}};
+    result.data.resize(size_t(result.elements()) * size_of(result.dtype));
+    std::ifstream file(job.output, std::ios::binary);
+    file.read(reinterpret_cast<char *>(result.data.data()), std::streamsize(result.data.size()));
+    std::error_code ignored;
+    std::filesystem::remove(job.output, ignored);
+    if (size_t(file.gcount()) != result.data.size()) {
+        return environment_error(
+            fmt::format("{}: holds {} bytes of a result of {}", job.output, file.gcount(), result.data.size()));
+    }
+    return std::variant<Tensor, Failure>(std::move(result));
+}
+
+}  // namespace kiln

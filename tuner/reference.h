@@ -1,0 +1,23 @@
+// The reference that every kernel is judged by: plain loops in double, written without Halide and without cleverness,
+// for every convolution of XLA's semantics (any rank, dilations, groups, layouts) and its two gradients.
+#pragma once
+
+#include <vector>
+
+#include "runtime/result.h"
+#include "runtime/workload.h"
+#include "tuner/operands.h"
+#include "tuner/tensor.h"
+
+namespace kiln {
+
+// In the memory order of the result.
+struct Reference {
+    std::vector<double> expected;   // after the epilogue, before the conversion to output_dtype
+    std::vector<double> magnitude;  // sum |x||k| + |bias| + |addend|: what errors are relative to
+};
+
+// Errors: an operation that has no reference yet (unsupported).
+Result<Reference> reference(const Workload &workload, const Operands &operands);
+
+}  // namespace kiln

@@ -1,0 +1,145 @@
+#include "tuner/runner_protocol.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace kiln {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// Messages may quote a kernel's or the system's bytes, which need not be UTF-8.
+std::string line(const Json &object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+void put(Json &object, const char *field, const std::optional<double> &value) {
+    if (value && std::isfinite(*value)) {
+        object[field] = *value;
+    }
+}
+
+void take(const Json &object, const char *field, std::optional<double> *value) {
+    if (object.contains(field) && object[field].is_number()) {
+        *value = object[field].get<double>();
+    }
+}
+
+void merge(const Json &object, RunnerAnswer *answer) {
+    answer->step = object.value("step", answer->step);
+    answer->environment = object.value("environment", answer->environment);
+    if (object.contains("errors")) {
+        take(object["errors"], "max", &answer->errors.max);
+        take(object["errors"], "rms", &answer->errors.rms);
+        take(object["errors"], "wide", &answer->errors.wide);
+    }
+    if (object.contains("status")) {
+        answer->status = parse_trial_status(object["status"].get<std::string>());
+        answer->message = object.value("message", std::string());
+        answer->samples = object.value("samples", Samples());
+        answer->conditions = object.value("conditions", std::string());
+        answer->workspace_bytes = object.value("workspace_bytes", int64_t(0));
+        answer->workspace_bytes_per_thread = object.value("workspace_bytes_per_thread", int64_t(0));
+    }
+}
+
+}  // namespace
+
+std::string to_json(const RunnerJob &job) {
+    Json data = Json::array();
+    for (const RunnerData &d : job.data) {
+        data.push_back({{"operands", d.operands}, {"expected", d.expected}, {"magnitude", d.magnitude}});
+    }
+    return Json{{"workload", job.workload},
+                {"shared_object", job.shared_object},
+                {"packed_bytes", job.packed_bytes},
+                {"prepared_bytes", job.prepared_bytes},
+                {"threads", job.threads},
+                {"error_budget", job.error_budget},
+                {"cache", name(job.cache)},
+                {"measure", job.measure},
+                {"sampling",
+                 {{"min_samples", job.sampling.min_samples},
+                  {"max_samples", job.sampling.max_samples},
+                  {"min_total_ns", job.sampling.min_total_ns},
+                  {"max_total_ns", job.sampling.max_total_ns},
+                  {"relative_precision", job.sampling.relative_precision},
+                  {"unstable_spread", job.sampling.unstable_spread}}},
+                {"memory_limit_bytes", job.memory_limit_bytes},
+                {"data", std::move(data)},
+                {"output", job.output}}
+        .dump();
+}
+
+Result<RunnerJob> parse_runner_job(const std::string &text) {
+    try {
+        const Json json = Json::parse(text);
+        RunnerJob job;
+        json.at("workload").get_to(job.workload);
+        json.at("shared_object").get_to(job.shared_object);
+        json.at("packed_bytes").get_to(job.packed_bytes);
+        json.at("prepared_bytes").get_to(job.prepared_bytes);
+        json.at("threads").get_to(job.threads);
+        json.at("error_budget").get_to(job.error_budget);
+        json.at("measure").get_to(job.measure);
+        json.at("memory_limit_bytes").get_to(job.memory_limit_bytes);
+        json.at("output").get_to(job.output);
+        const auto cache = parse_cache_mode(json.at("cache").get<std::string>());
+        if (!cache || job.threads < 1) {
+            return bad_input("job of the measuring process: bad cache mode or number of threads");
+        }
+        job.cache = *cache;
+        const Json &sampling = json.at("sampling");
+        sampling.at("min_samples").get_to(job.sampling.min_samples);
+        sampling.at("max_samples").get_to(job.sampling.max_samples);
+        sampling.at("min_total_ns").get_to(job.sampling.min_total_ns);
+        sampling.at("max_total_ns").get_to(job.sampling.max_total_ns);
+        sampling.at("relative_precision").get_to(job.sampling.relative_precision);
+        sampling.at("unstable_spread").get_to(job.sampling.unstable_spread);
+        for (const Json &d : json.at("data")) {
+            job.data.push_back({d.at("operands").get<std::vector<std::string>>(), d.at("expected").get<std::string>(),
+                                d.at("magnitude").get<std::string>()});
+        }
+        return job;
+    } catch (const Json::exception &e) {
+        return bad_input(fmt::format("job of the measuring process: {}", e.what()));
+    }
+}
+
+RunnerAnswer parse_runner_answer(const std::string &lines) {
+    RunnerAnswer answer;
+    std::istringstream stream(lines);
+    for (std::string text; std::getline(stream, text);) {
+        try {
+            merge(Json::parse(text), &answer);
+        } catch (const Json::exception &) {
+        }
+    }
+    return answer;
+}
+
+std::string step_line(std::string_view step) { return line({{"step", step}}); }
+
+std::string errors_line(const ErrorMeasures &errors) {
+    Json object = Json::object();
+    put(object, "max", errors.max);
+    put(object, "rms", errors.rms);
+    put(object, "wide", errors.wide);
+    return line({{"errors", object}});
+}
+
+std::string end_line(const RunnerAnswer &answer) {
+    if (!answer.status) {
+        return line({{"environment", answer.environment}});
+    }
+    return line({{"status", name(*answer.status)},
+                 {"message", answer.message},
+                 {"samples", answer.samples},
+                 {"conditions", answer.conditions},
+                 {"workspace_bytes", answer.workspace_bytes},
+                 {"workspace_bytes_per_thread", answer.workspace_bytes_per_thread}});
+}
+
+}  // namespace kiln

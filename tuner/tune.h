@@ -1,0 +1,79 @@
+// The tuning loop: propose, build, run, record; default candidate first. It owns no process, file or clock: those come
+// in, so tests feed it fakes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/trial_store.h"
+#include "runtime/machine.h"
+#include "tuner/builder.h"
+#include "tuner/runner.h"
+#include "tuner/workload_list.h"
+
+namespace kiln {
+
+inline constexpr int64_t unlimited_trials = std::numeric_limits<int64_t>::max();
+
+struct TuneOptions {
+    int64_t trials = 64;                   // a workload, recorded ones counted; unlimited_trials: until time ends
+    std::optional<int64_t> time_limit_ns;  // for the whole job
+    std::string strategy = "random";
+    uint64_t seed = 1;
+    std::string algorithm = "*";  // glob: which algorithms may be used
+    std::string without;          // glob: which may not
+    double error_budget = 1e-5;
+    CacheMode cache = CacheMode::warm;
+};
+
+// What the loop works with; all outlive the call.
+struct TuneEnvironment {
+    Builder &builder;
+    Runner &runner;
+    TrialStore &store;
+    const Machine &machine;
+    std::function<int64_t()> now_ns;
+    std::function<std::string()> timestamp;  // UTC, ISO 8601 with milliseconds
+    std::function<bool()> interrupted;
+};
+
+// Where one workload stands; handed to the listener after every trial and at the start and end of a workload.
+struct TuneProgress {
+    const NamedWorkload *workload = nullptr;
+    size_t workload_index = 0, workload_count = 0;
+    int64_t trials_done = 0, trials_wanted = 0;  // of this workload
+    int64_t failures = 0;                        // of this workload
+    double fraction = 0;                         // of this workload's trials or time, whichever is nearer its end
+    std::optional<double> best_ns, default_ns;
+    std::string best_candidate;
+    std::string problem;                 // at the end of a workload without a valid trial: why
+    std::optional<double> seconds_left;  // of the whole job, estimated
+    const Trial *last = nullptr;         // the trial just recorded
+    enum class Event { workload_started, trial_recorded, workload_finished } event = Event::trial_recorded;
+};
+using TuneListener = std::function<void(const TuneProgress &)>;
+
+struct TunedWorkload {
+    NamedWorkload workload;
+    std::optional<double> best_ns, default_ns;
+    std::string best_candidate;
+    int64_t trials = 0, new_trials = 0, failures = 0;
+    std::string problem;  // why there is no valid trial; empty otherwise
+};
+
+struct TuneReport {
+    std::vector<TunedWorkload> workloads;
+    bool interrupted = false;
+    bool out_of_time = false;
+};
+
+// Tunes each distinct workload in turn. A failed candidate is a recorded trial; an Error means that the job cannot go
+// on (environment). What was recorded before stays recorded.
+Result<TuneReport> tune(const std::vector<NamedWorkload> &workloads, const Target &target, const TuneOptions &options,
+                        TuneEnvironment environment, const TuneListener &listener);
+
+}  // namespace kiln
