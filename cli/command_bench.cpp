@@ -69,7 +69,7 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
     if (!built) return built.error();
     if (!built->ok()) {
         const Failure &failure = built->failure();
-        layer->problem = fmt::format("{}: {}: {}", to_text(candidate), name(failure.status), failure.message);
+        layer->problem = fmt::format("{}: {} ({})", name(failure.status), failure.message, to_text(candidate));
         return std::optional<Kernel>();
     }
     return std::optional<Kernel>(
@@ -77,11 +77,16 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
 }
 
 Status Bench::measure_once(Kernel *kernel, Layer *layer) {
-    const Result<RunResult> run = workshop_.runner->run(kernel->request);
+    // A busy moment of the machine is no fault of the kernel: it gets another turn.
+    constexpr int attempts = 3;
+    Result<RunResult> run = workshop_.runner->run(kernel->request);
+    for (int i = 1; i < attempts && run && !run->ok() && run->failure().status == TrialStatus::unstable; i++) {
+        run = workshop_.runner->run(kernel->request);
+    }
     if (!run) return run.error();
     if (!run->ok()) {
         const Failure &failure = run->failure();
-        layer->problem = fmt::format("{}: {}: {}", kernel->timing.candidate, name(failure.status), failure.message);
+        layer->problem = fmt::format("{}: {} ({})", name(failure.status), failure.message, kernel->timing.candidate);
         return {};
     }
     const Summary summary = summarize(run->report().samples);

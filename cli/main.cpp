@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "cli/command.h"
 
@@ -79,6 +80,8 @@ int run(int argc, char **argv) {
 int main(int argc, char **argv) {
     try {
         return kiln::run(argc, argv);
+    } catch (const std::system_error &error) {  // fmt's way to say that a stream is full or closed
+        return kiln::fail(kiln::environment_error(fmt::format("output failed: {}", error.what())));
     } catch (const std::exception &error) {  // only what nobody could foresee, such as no memory
         return kiln::fail(kiln::environment_error(error.what()));
     }

@@ -16,6 +16,7 @@ namespace kiln {
 namespace {
 
 constexpr int64_t plain_interval_ns = 10'000'000'000;
+constexpr int shortest_bar = 5, longest_bar = 20, bar_rank = 6;
 
 bool starts_character(char c) { return (c & 0xC0) != 0x80; }  // of UTF-8
 
@@ -75,17 +76,21 @@ ProgressStyle progress_style(std::FILE *stream) {
 }
 
 std::string progress_line(const TuneProgress &p, double peak_gflops, int width, bool with_bar) {
+    constexpr int roomy = 120;
+    const std::string name = width < roomy ? p.workload->name : layer_name(p);
     std::vector<Part> parts;
     parts.push_back({fmt::format("{}/{}", p.workload_index + 1, p.workload_count), 0});
-    parts.push_back({shortened(layer_name(p), std::max(8, width / 3)), 0});
-    if (with_bar) parts.push_back({bar(p.fraction, std::clamp(width / 6, 5, 20)), 5});
-    parts.push_back({p.trials_wanted == unlimited_trials ? fmt::format("{} trials", p.trials_done)
-                                                         : fmt::format("{}/{} trials", p.trials_done, p.trials_wanted),
+    parts.push_back({shortened(name, std::max(8, width / 3)), 0});
+    const size_t bar_at = parts.size();
+    if (with_bar) parts.push_back({bar(p.fraction, shortest_bar), bar_rank});
+    parts.push_back({p.trials_wanted == unlimited_trials
+                         ? fmt::format("{} trials", p.trials_done)
+                         : fmt::format("{}/{}{}", p.trials_done, p.trials_wanted, width < roomy ? "" : " trials"),
                      2});
     if (p.best_ns) {
         parts.push_back({fmt::format("best {:.1f} us", *p.best_ns * 1e-3), 1});
         if (const double speed = gflops(p); speed > 0) {
-            parts.push_back({fmt::format("{:.1f} GFLOP/s", speed), 6});
+            parts.push_back({fmt::format("{:.1f} GFLOP/s", speed), 8});
             if (peak_gflops > 0) parts.push_back({peak_share(speed, peak_gflops), 3});
         }
     }
@@ -93,6 +98,10 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
     if (p.seconds_left) parts.push_back({duration_text(*p.seconds_left) + " left", 4});
     for (int rank = 8; rank > 0 && columns(join(parts)) > width; rank--) {
         std::erase_if(parts, [&](const Part &part) { return part.rank == rank; });
+    }
+    if (with_bar && parts.size() > bar_at && parts[bar_at].rank == bar_rank) {  // the bar takes what is left
+        const int room = width - columns(join(parts));
+        parts[bar_at].text = bar(p.fraction, std::min(longest_bar, shortest_bar + std::max(0, room)));
     }
     return shortened(join(parts), width);
 }

@@ -93,14 +93,14 @@ private:
         const Expr ic = join && outside_x ? clamp(c, 0, row_floats - 1) : Expr(c), ix = join ? Expr(x) : clamped(x, 0);
         const int block = extent(shape.input_block);
         const bool whole = shape.input_block == shape.all_input_channels();  // NHWC
-        Expr value = input(whole        ? ic
-                           : block == 1 ? Expr(0)
-                                        : ic % block,
-                           ix, clamped(y, 1), clamped(z, 2),
-                           whole        ? Expr(0)
-                           : block == 1 ? ic
-                                        : ic / block,
-                           n);
+        Expr in_block = ic % block, block_index = ic / block;
+        if (whole) in_block = ic, block_index = 0;
+        if (!whole && block == 1) in_block = 0, block_index = ic;
+        // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not
+        // exist.
+        const bool beyond = shape.output[1] % rows != 0;
+        const Expr iy = beyond ? clamp(y, 0, extent(view.input[1]) - 1) : clamped(y, 1);
+        Expr value = input(in_block, ix, iy, clamped(z, 2), block_index, n);
         if (outside_x) value = select(likely(join ? c >= 0 && c < row_floats : inside(x, 0)), value, 0.0f);
         if (view.reads_outside(1) && !knob("skip_rows")) value = select(likely(inside(y, 1)), value, 0.0f);
         if (view.reads_outside(2) && knob("inline_sum")) value = select(likely(inside(z, 2)), value, 0.0f);

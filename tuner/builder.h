@@ -20,7 +20,7 @@ struct Artifact {
     std::string shared_object_path;  // the same code linked for dlopen, what the runner measures
     std::string object_hash;         // covers code, read-only data and relocations
     int64_t object_bytes = 0;
-    int64_t packed_bytes = 0;  // 0: the algorithm has no pack
+    int64_t packed_bytes = 0;    // 0: the algorithm has no pack
     int64_t prepared_bytes = 0;  // 0: the algorithm has no prepare
 };
 

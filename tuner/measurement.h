@@ -24,7 +24,7 @@ struct SamplingLimits {
     double min_total_ns = 20e6;
     double max_total_ns = 400e6;
     double relative_precision = 0.005;  // half-width of the median's 95 % interval over the median
-    double unstable_spread = 1.0;       // more spread than this at the end: status `unstable`
+    double unstable_spread = 0.5;       // more spread than this at the end: status `unstable`
 };
 bool enough(const Samples &samples, const SamplingLimits &limits);
 bool unstable(const Samples &samples, const SamplingLimits &limits);

@@ -29,7 +29,7 @@ struct RunRequest {
 // A kernel whose whole output was right, before timing, after it on other inputs, and at the full thread count.
 struct RunReport {
     ErrorMeasures errors;
-    Samples samples;  // empty unless measured
+    Samples samples;         // empty unless measured
     std::string conditions;  // JSON, see Measurement
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };
@@ -48,7 +48,8 @@ class Runner {
 public:
     virtual ~Runner() = default;
 
-    // Errors are for what no kernel could be blamed for: no runner executable, no memory for the operands, an interrupt.
+    // Errors are for what no kernel could be blamed for: no runner executable, no memory for the operands, an
+    // interrupt.
     virtual Result<RunResult> run(const RunRequest &request) = 0;
 };
 

@@ -58,7 +58,9 @@ TEST(Progress, LineFitsEveryWidth) {
         EXPECT_LE(line.size(), static_cast<size_t>(width)) << line;
         EXPECT_TRUE(line.starts_with("2/20")) << line;
     }
-    EXPECT_EQ(progress_line(progress(16, 400'000), 128, 50, true), "2/20  resnet50/res2a  16/64 trials  best 400.0 us");
+    EXPECT_EQ(progress_line(progress(16, 400'000), 128, 40, true), "2/20  res2a  16/64  best 400.0 us");
+    EXPECT_EQ(progress_line(progress(16, 400'000), 128, 79, true),
+              "2/20  res2a  [##....]  16/64  best 400.0 us  50 % of peak  2 failed  4m10s left");
 }
 
 TEST(Progress, FinishedLine) {

@@ -124,6 +124,26 @@ TEST_F(Kernels, AwkwardShapesOnThreads) {
     for (size_t i = test_seed() % 3; i < std::size(awkward); i += 3) expect_candidates_right(awkward[i], target, 2);
 }
 
+// Rows of a tile below the last row of the output are computed and not stored; they must not read below the input.
+TEST_F(Kernels, TilesThatDoNotDivideTheRows) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *text :
+         {"conv2d/input:1x15x11x16/kernel:3x3x16x16", "conv2d/input:1x15x11x16/kernel:3x3x4x16/feature_group_count:4",
+          "conv2d/input:1x15x11x16/kernel:3x3x1x16/feature_group_count:16"}) {
+        const Workload workload = *parse_workload_key(text);
+        const Space space = find_algorithm("direct")->space(workload, target, machine_);
+        int tried = 0;
+        for (int draw = 0; draw < 2000 && tried < 4; draw++) {
+            const auto candidate = space.sample(rng_);
+            ASSERT_TRUE(candidate) << text;
+            if (13 % candidate->knob("rows") == 0 || candidate->knob("stage_input")) continue;
+            expect_right(workload, target, *candidate);
+            tried++;
+        }
+        EXPECT_GT(tried, 0) << text;
+    }
+}
+
 TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = convolution({1, 8, 8, 16}, {3, 3, 16, 16});
