@@ -136,7 +136,8 @@ Result<Workshop> make_workshop() {
     runner_options.executable = *runner;
     runner_options.work_folder = folder->path();
     runner_options.cpu = measuring_cpu();
-    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options)};
+    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),
+                    runner_options.cpu};
 }
 
 CLI::Validator whole_number() {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,7 @@ struct Workshop {
     TemporaryFolder folder;
     std::unique_ptr<GeneratorBuilder> builder;
     std::unique_ptr<ProcessRunner> runner;
+    std::optional<int> cpu;  // where one-thread kernels are measured
 };
 Result<Workshop> make_workshop();
 

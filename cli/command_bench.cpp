@@ -1,52 +1,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <sstream>
+#include <numeric>
+#include <random>
 
+#include "cli/bench_report.h"
 #include "cli/command.h"
+#include "cli/peers.h"
 #include "tuner/candidate_choice.h"
 #include "tuner/hardware_probe.h"
 #include "tuner/interrupt.h"
 #include "tuner/measurement.h"
+#include "tuner/peer_process.h"
 
 namespace kiln {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-// Whose kernels `--against` will compare with.
-constexpr std::string_view peers[] = {"onednn", "onnxruntime", "openvino", "xnnpack"};
+constexpr int default_rounds = 3, fewest_rounds_with_peers = 5;
 
 struct BenchArguments {
     WorkloadOptions workloads;
     TargetOptions target;
-    std::string db, against;
-    int rounds = 3;
+    std::string db, against, peers_folder, svg;
+    int rounds = 0;  // 0: not given
     TableFormat format = TableFormat::table;
 };
 
-// One kernel over all rounds.
-struct Timing {
-    std::string candidate;
-    std::vector<double> round_medians_ns;
-    double min_ns = 0;
-
-    double median_ns() const { return summarize(round_medians_ns).median; }
-};
-
-struct Layer {
-    std::string algorithm;
-    std::optional<Timing> chosen, standard;  // tuned (or else default), and default
-    bool untuned = false;
-    std::string problem;  // why there is no time
+// A peer's process, started again where it was lost.
+struct Peer {
+    PeerProgram program;
+    std::string version;
+    std::optional<PeerProcess> process;
 };
 
 class Bench {
 public:
     Bench(const ChoiceContext &context, Workshop &workshop, int rounds)
         : context_(context), workshop_(workshop), rounds_(rounds) {}
+
+    // Errors: it does not start.
+    Status add(const PeerProgram &program);
 
     // Errors: the environment failed, or the user stopped. What is wrong with a layer is in it.
     Result<Layer> measure(const Workload &workload);
@@ -58,10 +54,15 @@ private:
     };
     Result<std::optional<Kernel>> build(const Workload &workload, const Candidate &candidate, Layer *layer);
     Status measure_once(Kernel *kernel, Layer *layer);
+    Result<PeerTiming> prepare(Peer *peer, const Workload &workload);
+    Status measure_once(Peer *peer, PeerTiming *timing);
+    Status measure_rounds(std::vector<Kernel> *kernels, Layer *layer);
 
     const ChoiceContext &context_;
     Workshop &workshop_;
     int rounds_;
+    std::vector<Peer> peers_;
+    std::mt19937 order_{1};
 };
 
 Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, const Candidate &candidate, Layer *layer) {
@@ -90,9 +91,91 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
         return {};
     }
     const Summary summary = summarize(run->report().samples);
-    Timing &timing = kernel->timing;
-    timing.min_ns = timing.round_medians_ns.empty() ? summary.min : std::min(timing.min_ns, summary.min);
-    timing.round_medians_ns.push_back(summary.median);
+    kernel->timing.add(summary.median, summary.min);
+    return {};
+}
+
+Status Bench::add(const PeerProgram &program) {
+    Peer peer{program, "", {}};
+    if (context_.target.threads == 1) peer.program.cpu = workshop_.cpu;
+    Result<PeerProcess> process = PeerProcess::start(peer.program);
+    if (!process) return process.error();
+    peer.version = process->version();
+    peer.process = std::move(*process);
+    peers_.push_back(std::move(peer));
+    return {};
+}
+
+Result<PeerTiming> Bench::prepare(Peer *peer, const Workload &workload) {
+    PeerTiming timing{.name = peer->program.name, .version = peer->version};
+    if (!peer->process) {
+        Result<PeerProcess> process = PeerProcess::start(peer->program);
+        if (!process) return process.error();
+        peer->process = std::move(*process);
+    }
+    const Result<PeerLayer> layer = peer->process->prepare(workload, context_.target.threads);
+    if (!layer) {
+        peer->process.reset();
+        if (layer.error().code == ErrorCode::interrupted) return layer.error();
+        timing.problem = layer.error().message;
+        return timing;
+    }
+    switch (layer->refusal) {
+        case PeerLayer::Refusal::none:
+            timing.timing = Timing{layer->about, {}, 0};
+            break;
+        case PeerLayer::Refusal::unsupported:
+            timing.problem = "unsupported: " + layer->reason;
+            break;
+        case PeerLayer::Refusal::wrong_numbers:
+            timing.problem = "computes wrong numbers, not timed: " + layer->reason;
+            break;
+        case PeerLayer::Refusal::failed:
+            timing.problem = "failed: " + layer->reason;
+            break;
+    }
+    return timing;
+}
+
+Status Bench::measure_once(Peer *peer, PeerTiming *timing) {
+    if (!timing->timing) return {};
+    constexpr int64_t budget_ns = 50'000'000;
+    const Result<PeerRound> round = peer->process->round(budget_ns);
+    if (!round) {
+        peer->process.reset();
+        if (round.error().code == ErrorCode::interrupted) return round.error();
+        timing->timing.reset();
+        timing->problem = round.error().message;
+        return {};
+    }
+    const Summary summary = summarize(round->samples_ns);
+    const double overhead_ns = round->call_overhead_ns;
+    if (summary.min <= overhead_ns) {
+        timing->timing.reset();
+        timing->problem = fmt::format("too short to be told from its call ({:.1f} us)", overhead_ns * 1e-3);
+        return {};
+    }
+    timing->timing->add(summary.median - overhead_ns, summary.min - overhead_ns);
+    const double rounds = double(timing->timing->round_medians_ns.size());
+    timing->call_overhead_ns += (overhead_ns - timing->call_overhead_ns) / rounds;
+    return {};
+}
+
+// In turns, so that a slow phase of the machine meets all, and in another order each time, so that none profits from
+// what the one before leaves behind.
+Status Bench::measure_rounds(std::vector<Kernel> *kernels, Layer *layer) {
+    std::vector<std::function<Status()>> turns;
+    for (Kernel &kernel : *kernels) turns.push_back([this, &kernel, layer] { return measure_once(&kernel, layer); });
+    for (size_t i = 0; i < peers_.size(); i++) {
+        turns.push_back([this, i, layer] { return measure_once(&peers_[i], &layer->peers[i]); });
+    }
+    for (int round = 0; round < rounds_; round++) {
+        std::shuffle(turns.begin(), turns.end(), order_);
+        for (const auto &turn : turns) {
+            if (Status s = turn(); !s) return s;
+            if (!layer->problem.empty()) return {};
+        }
+    }
     return {};
 }
 
@@ -117,111 +200,55 @@ Result<Layer> Bench::measure(const Workload &workload) {
         if (!*kernel) return layer;
         kernels.push_back(std::move(**kernel));
     }
-    // In turns, so that a slow phase of the machine meets both.
-    for (int round = 0; round < rounds_; round++) {
-        for (Kernel &kernel : kernels) {
-            if (Status s = measure_once(&kernel, &layer); !s) return s.error();
-            if (!layer.problem.empty()) return layer;
-        }
+    for (Peer &peer : peers_) {
+        Result<PeerTiming> prepared = prepare(&peer, workload);
+        if (!prepared) return prepared.error();
+        layer.peers.push_back(std::move(*prepared));
+    }
+    if (Status s = measure_rounds(&kernels, &layer); !s) return s.error();
+    if (!layer.problem.empty()) {
+        layer.peers.clear();
+        return layer;
     }
     layer.chosen = kernels.front().timing;
     layer.standard = kernels.back().timing;
     return layer;
 }
 
-double gflops(const Workload &workload, const Timing &timing) {
-    return static_cast<double>(flop_count(workload)) / timing.median_ns();
+// Whether everything asked for has a time. That a peer has no way to compute a layer is an answer too.
+bool is_complete(const Layer &layer) {
+    return layer.chosen && std::all_of(layer.peers.begin(), layer.peers.end(), [](const PeerTiming &peer) {
+               return peer.timing || peer.problem.starts_with("unsupported");
+           });
 }
 
-Json microseconds(const std::vector<double> &ns) {
-    Json values = Json::array();
-    for (double value : ns) values.push_back(value * 1e-3);
-    return values;
+Result<int> rounds(const BenchArguments &arguments, bool has_peers) {
+    const int fewest = has_peers ? fewest_rounds_with_peers : 1;
+    if (arguments.rounds == 0) return std::max(default_rounds, fewest);
+    if (arguments.rounds >= fewest) return arguments.rounds;
+    return Error{ErrorCode::usage, fmt::format("--rounds {}: a comparison with peers needs at least {}",
+                                               arguments.rounds, fewest_rounds_with_peers)};
 }
 
-struct BenchReport {
-    std::vector<NamedWorkload> workloads;
-    std::vector<Layer> layers;  // one each
-    Target target;
-    FmaPeak peak;
-};
-
-void print_json(const BenchReport &report) {
-    Json document = {{"format", "bench/1"},
-                     {"peak_gflops", report.peak.gflops},
-                     {"target", to_text(report.target)},
-                     {"layers", Json::array()}};
-    for (size_t i = 0; i < report.layers.size(); i++) {
-        const NamedWorkload &w = report.workloads[i];
-        const Layer &layer = report.layers[i];
-        Json row = {{"name", w.name}, {"list", w.list}, {"key", key(w.workload)}};
-        row["algorithm"] = layer.algorithm.empty() ? Json() : Json(layer.algorithm);
-        row["median_us"] = row["min_us"] = row["gflops"] = row["default_us"] = nullptr;
-        if (layer.chosen) {
-            row["median_us"] = layer.chosen->median_ns() * 1e-3;
-            row["min_us"] = layer.chosen->min_ns * 1e-3;
-            row["gflops"] = gflops(w.workload, *layer.chosen);
-            row["default_us"] = layer.standard->median_ns() * 1e-3;
-            row["candidate"] = layer.chosen->candidate;
-            row["default_candidate"] = layer.standard->candidate;
-            row["round_medians_us"] = microseconds(layer.chosen->round_medians_ns);
-            row["default_round_medians_us"] = microseconds(layer.standard->round_medians_ns);
-        }
-        row["untuned"] = layer.untuned;
-        row["reason"] = layer.problem.empty() ? Json() : Json(layer.problem);
-        row["peers"] = Json::object();
-        document["layers"].push_back(std::move(row));
-    }
-    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
-void print_table(const BenchReport &report) {
-    fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(report.target), report.peak.gflops,
-               report.peak.instructions);
-    Table table{.columns = {"layer", "algorithm", "median us", "min us", "GFLOP/s", "% of peak", "default us",
-                            "default % of peak", "note"}};
-    for (size_t i = 0; i < report.layers.size(); i++) {
-        const NamedWorkload &w = report.workloads[i];
-        const Layer &layer = report.layers[i];
-        std::vector<Cell> row = {w.list + "/" + w.name, layer.algorithm};
-        if (layer.chosen) {
-            const double rate = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
-            for (double value :
-                 {layer.chosen->median_ns() * 1e-3, layer.chosen->min_ns * 1e-3, rate, 100 * rate / report.peak.gflops,
-                  layer.standard->median_ns() * 1e-3, 100 * plain / report.peak.gflops}) {
-                row.push_back(fmt::format("{:.1f}", value));
-            }
-            row.push_back(layer.untuned ? "untuned" : "");
-        } else {
-            row.resize(table.columns.size() - 1);
-            row.push_back(layer.problem);
-        }
-        table.rows.push_back(std::move(row));
-    }
-    print(table, TableFormat::table);
-}
-
-// Peers are built beside kiln, not into it; which names there are is checked already.
-Status check_peers(const std::string &against) {
-    std::istringstream names(against);
-    for (std::string peer; std::getline(names, peer, ',');) {
-        if (std::find(std::begin(peers), std::end(peers), peer) == std::end(peers)) {
-            return Error{ErrorCode::usage,
-                         fmt::format("--against: unknown peer `{}`; known are {}", peer, fmt::join(peers, ", "))};
-        }
-    }
-    if (against.empty()) return {};
-    return Error{ErrorCode::usage,
-                 fmt::format("--against {}: peers come with a later version; leave the option out", against)};
+Status write_chart(const BenchReport &report, const std::string &path) {
+    std::ofstream file(path, std::ios::trunc);
+    file << bench_chart(report);
+    if (!file.flush()) return environment_error(path + ": cannot be written");
+    return {};
 }
 
 int run(const BenchArguments &arguments) {
-    if (Status s = check_peers(arguments.against); !s) return fail(s.error());
+    Result<std::vector<std::string>> peers = parse_peers(arguments.against);
+    if (!peers) return fail(peers.error());
+    const Result<int> round_count = rounds(arguments, !peers->empty());
+    if (!round_count) return fail(round_count.error());
     const Machine machine = read_machine();
     Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
     Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
     if (!workloads) return fail(workloads.error());
+    const Result<std::vector<PeerProgram>> programs = find_peers(*peers, arguments.peers_folder);
+    if (!programs) return fail(programs.error());
     std::optional<TrialStore> store;
     if (!arguments.db.empty()) {
         Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
@@ -236,8 +263,15 @@ int run(const BenchArguments &arguments) {
                                 .machine = machine,
                                 .store = store ? &*store : nullptr,
                                 .toolchain = workshop->builder->toolchain()};
-    BenchReport report{.workloads = std::move(*workloads), .target = *target, .peak = measure_fma_peak(*target)};
-    Bench bench(context, *workshop, arguments.rounds);
+    Bench bench(context, *workshop, *round_count);
+    for (const PeerProgram &program : *programs) {
+        if (Status s = bench.add(program); !s) return fail(s.error());
+    }
+    BenchReport report{.workloads = std::move(*workloads),
+                       .layers = {},
+                       .target = *target,
+                       .peak = measure_fma_peak(*target),
+                       .peers = std::move(*peers)};
     std::map<std::string, Layer> measured;  // by key: equal layers are measured once
     bool complete = true;
     for (const NamedWorkload &w : report.workloads) {
@@ -249,8 +283,11 @@ int run(const BenchArguments &arguments) {
             if (!layer) return fail(layer.error());
             found = measured.emplace(key(w.workload), std::move(*layer)).first;
         }
-        complete &= found->second.chosen.has_value();
+        complete &= is_complete(found->second);
         report.layers.push_back(found->second);
+    }
+    if (!arguments.svg.empty()) {
+        if (Status s = write_chart(report, arguments.svg); !s) return fail(s.error());
     }
     arguments.format == TableFormat::json ? print_json(report) : print_table(report);
     return complete ? exit_done : exit_failed;
@@ -266,13 +303,17 @@ void add_bench_command(CLI::App &app, Action &action) {
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
     command->add_option("--against", arguments->against, "Peers to measure beside kiln's kernels")
-        ->type_name("PEER,...");
-    command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn")
+        ->type_name("onednn,onnxruntime,openvino");
+    command
+        ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
+        ->type_name("DIR");
+    command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
+    command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))
         ->type_name("N");
     add_options(*command, arguments->target);
     add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json});
-    command->footer("Example:\n  kiln bench --workloads workloads/resnet50.json --db kiln.db");
+    command->footer("Example:\n  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -1,6 +1,5 @@
 #include "schedules/candidate.h"
 
-#include <cassert>
 #include <charconv>
 #include <optional>
 
@@ -31,10 +30,9 @@ bool parse_versioned(std::string_view text, std::string *name, int *version) {
 
 }  // namespace
 
-int64_t Candidate::knob(std::string_view name) const {
+int64_t value_of(const Knobs &knobs, std::string_view name) {
     const auto found = knobs.find(name);
-    assert(found != knobs.end());
-    return found->second;
+    return found == knobs.end() ? 0 : found->second;
 }
 
 std::string to_text(const Candidate &c) {

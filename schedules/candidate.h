@@ -18,6 +18,8 @@ namespace kiln {
 
 using Knobs = std::map<std::string, int64_t, std::less<>>;
 
+int64_t value_of(const Knobs &knobs, std::string_view name);  // 0 where there is no such knob
+
 struct Candidate {
     std::string algorithm;
     int algorithm_version = 1;
@@ -28,8 +30,8 @@ struct Candidate {
     auto operator<=>(const Candidate &) const = default;
     bool operator==(const Candidate &) const = default;
 
-    // Precondition: the candidate has the knob (spaces and the generator check that before).
-    int64_t knob(std::string_view name) const;
+    // 0 where there is no such knob: spaces leave out what does not apply.
+    int64_t knob(std::string_view knob_name) const { return value_of(knobs, knob_name); }
 };
 
 std::string to_text(const Candidate &candidate);

@@ -56,6 +56,31 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
     return {x_tile, y_block};
 }
 
+// Extent of what a tile of outputs reads of dimension d.
+int reach(const ConvShape &shape, int outputs, int d) {
+    return static_cast<int>((outputs - 1) * shape.stride[d] + (shape.kernel[d] - 1) * shape.dilation[d] + 1);
+}
+
+void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Loops &loops) {
+    if (candidate.knob("spread") == 0) return;
+    Func &spread = stages.spread;
+    if (candidate.knob("spread") == 1) {
+        // All channels of a group at once: together the lanes read one dense vector, which constant shuffles spread.
+        spread.compute_at(stages.output, loops.tile)
+            .bound_extent(stages.x, reach(shape, static_cast<int>(candidate.knob("pixels")), 0))
+            .bound_extent(stages.y, reach(shape, static_cast<int>(candidate.knob("rows")), 1))
+            .vectorize(stages.lane)
+            .vectorize(stages.ci);
+    } else {
+        spread.compute_at(stages.sum, stages.channel_out).vectorize(stages.lane).unroll(stages.ci);
+    }
+    spread.reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
+        .unroll(stages.vector)
+        .unroll(stages.x)
+        .unroll(stages.y)
+        .store_in(MemoryType::Register);
+}
+
 void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const Loops &loops) {
     auto knob = [&](const char *name) { return static_cast<int>(candidate.knob(name)); };
     const Var &x = stages.x, &row = stages.row;
@@ -64,12 +89,13 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
         .bound(stages.lane, 0, lanes)
         .bound(stages.vector, 0, knob("vectors"))
         .bound(row, 0, knob("rows"))
+        .bound_extent(stages.y_tile, 1)
         .vectorize(stages.lane)
         .unroll(stages.vector)
         .unroll(x)
         .unroll(row);
     RVar channel(stages.taps[0]), column(stages.taps[1]), kernel_row(stages.taps[2]), plane(stages.taps[3]);
-    RVar channel_out("channel_out"), channel_in("channel_in");
+    RVar channel_out = stages.channel_out, channel_in("channel_in");
     Stage update = stages.sum.update();
     update.split(channel, channel_out, channel_in, knob("unroll"))
         .reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane)
@@ -80,30 +106,6 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
         .unroll(channel_in);
     if (knob("unroll_columns")) update.unroll(column);
     if (knob("unroll_rows")) update.unroll(kernel_row);
-
-    if (!stages.spread.defined()) return;
-    if (knob("spread") == 1) {
-        // All channels of a group at once: together the lanes read one dense vector, which constant shuffles spread.
-        stages.spread.compute_at(stages.output, loops.tile)
-            .reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
-            .bound(stages.lane, 0, lanes)
-            .vectorize(stages.lane)
-            .vectorize(stages.ci)
-            .unroll(stages.vector)
-            .unroll(stages.x)
-            .unroll(stages.y)
-            .store_in(MemoryType::Register);
-    } else if (knob("spread") == 2) {
-        stages.spread.compute_at(stages.sum, channel_out)
-            .reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
-            .bound(stages.lane, 0, lanes)
-            .vectorize(stages.lane)
-            .unroll(stages.ci)
-            .unroll(stages.vector)
-            .unroll(stages.x)
-            .unroll(stages.y)
-            .store_in(MemoryType::Register);
-    }
 }
 
 }  // namespace
@@ -112,6 +114,7 @@ void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvSh
     const int lanes = vector_lanes(target), stage_input = static_cast<int>(candidate.knob("stage_input"));
     const Loops loops = tile_output(stages, candidate, shape, lanes);
     if (stages.sum.defined()) tile_sum(stages, candidate, lanes, loops);
+    if (stages.spread.defined()) spread_input(stages, candidate, shape, loops);
     if (!stages.padded.defined() || !stage_input) return;
     if (stage_input == 2) {
         stages.padded.compute_root();
@@ -120,15 +123,16 @@ void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvSh
         stages.padded.compute_at(stages.output, loops.block);
         if (stage_input == 3) stages.padded.store_root();
     }
-    if (shape.input_block == 1 && shape.groups == 1) {  // NCHW: rows are contiguous, in the copy too
+    const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input that does not exist
+    if (shape.input_block == 1 && shape.groups == 1) {       // NCHW: rows are contiguous, in the copy too
         stages.padded.reorder_storage(stages.x, stages.y, stages.z, stages.c, stages.n)
             .reorder(stages.x, stages.y, stages.z, stages.c, stages.n)
-            .vectorize(stages.x, lanes);
+            .vectorize(stages.x, lanes, guarded);
         return;
     }
     const int64_t contiguous =
         candidate.knob("join_columns") ? shape.input_channels * shape.input[0] : shape.all_input_channels();
-    stages.padded.vectorize(stages.c, static_cast<int>(std::min<int64_t>(lanes, contiguous)));
+    stages.padded.vectorize(stages.c, static_cast<int>(std::min<int64_t>(lanes, contiguous)), guarded);
 }
 
 }  // namespace kiln

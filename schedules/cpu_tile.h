@@ -22,6 +22,7 @@ struct ConvStages {
     Halide::Func output, sum, spread, padded;
     Halide::Var c, b, x, y, z, n;                      // of output and padded
     Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
+    Halide::RVar channel_out{"channel_out"};           // the loop over what `unroll` leaves of ci
     Halide::RDom taps;                                 // (ci, s, r, t)
 };
 

@@ -24,7 +24,7 @@ bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_su
 }
 
 int64_t unrolled_steps(const ConvShape &s, const Knobs &k) {
-    auto at = [&](const char *name) { return k.find(name)->second; };
+    auto at = [&](const char *name) { return value_of(k, name); };
     if (at("inline_sum")) return s.taps() * at("vectors") * at("pixels") * at("rows");
     const int64_t columns = at("unroll_columns") ? s.kernel[0] : 1, tiles = at("unroll_tiles") ? at("x_block") : 1;
     const int64_t rows = at("unroll_rows") ? s.kernel[1] + (at("share_rows") ? (at("rows") - 1) * s.stride[1] : 0) : 1;
@@ -51,15 +51,21 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         const double loads = tile.vectors * (input_loads * (crowded ? 6 : 1) + s.taps());
         return tiles * (std::max(sums * s.taps() / 2, loads / 2) + 0.25 * loads + sums + 4);
     }
-    // Lanes that need different inputs load a vector for every product; others share a broadcast.
-    const double inputs = f.spreads() ? sums : pixels;
+    double inputs = pixels, products = sums;
+    if (f.spreads()) {
+        // Lanes that need different inputs: a shuffle for each, on a port that multiplies too; rows of a tile share
+        // them.
+        const double shared_rows = double((tile.rows - 1) * s.stride[1] + s.kernel[1]) / s.kernel[1];
+        inputs = double(tile.vectors) * tile.pixels * (s.dilation[1] == 1 ? shared_rows : tile.rows);
+        products += inputs;
+    }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
     const double weights = panel_bytes > f.l1_bytes / 2 ? tile.vectors * f.lanes * 4 / 32.0 : 0;  // 32 bytes a cycle
     const double stores = sums / double(s.input_channels * s.taps());
     // Pixels whose addresses differ by multiples of 4 KiB share the 8 to 12 ways of one L1 set.
     const bool aliased = s.input_channels * s.groups * s.stride[0] * 4 % 4096 == 0 && tile.pixels > 8;
-    return tiles * (std::max({sums / 2, loads / 2, latency_sums / 2.0}) * (aliased ? 1.3 : 1) + 0.1 * loads +
+    return tiles * (std::max({products / 2, loads / 2, latency_sums / 2.0}) * (aliased ? 1.3 : 1) + 0.1 * loads +
                     0.3 * weights + stores);
 }
 

@@ -49,9 +49,9 @@ std::vector<Knob> domains(const TileFacts &f) {
     const std::vector<int64_t> choice{0, 1}, off{0};
     const bool nhwc = s.input_block == s.all_input_channels();
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
-    // A sliding copy (3) relies on blocks of rows coming one after the other.
+    // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels.
     const std::vector<int64_t> stagings =
-        f.threads > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1, 2, 3};
+        f.threads > 1 || s.groups > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1, 2, 3};
     return {
         {"vectors", tile_sizes(f.channel_vectors(), 6, 1.2)},
         {"pixels", tile_sizes(s.output[0], f.registers - 4, 1.25)},
@@ -76,9 +76,7 @@ std::vector<Knob> domains(const TileFacts &f) {
     };
 }
 
-RegisterTile tile_of(const Knobs &k) {
-    return {k.find("vectors")->second, k.find("pixels")->second, k.find("rows")->second};
-}
+RegisterTile tile_of(const Knobs &k) { return {value_of(k, "vectors"), value_of(k, "pixels"), value_of(k, "rows")}; }
 
 int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
     int64_t most = 1;
@@ -96,7 +94,7 @@ int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
 std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> &knobs) {
     const ConvShape &s = f.shape;
     const int64_t fewest_sums = std::min(latency_sums, most_sums(f, knobs));
-    auto at = [](const Knobs &k, const char *name) { return k.find(name)->second; };
+    auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
     return {
         {"the register tile needs more vector registers than the target has",
          [=](const Knobs &k) { return fits_registers(f, tile_of(k), at(k, "inline_sum")); }},
@@ -144,6 +142,12 @@ Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &targe
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
     base.knobs = default_tile_knobs(facts, knobs);
+    // A knob that can only be 0 does not apply to this convolution: candidates do without it.
+    std::erase_if(knobs, [&](const Knob &knob) {
+        const bool applies = knob.values.back() != 0;
+        if (!applies) base.knobs.erase(knob.name);
+        return !applies;
+    });
     std::vector<Constraint> limits = constraints(facts, knobs);
     return Space(std::move(base), std::move(knobs), std::move(limits));
 }

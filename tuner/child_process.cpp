@@ -2,14 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/close_range.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +16,7 @@
 
 #include "tuner/descriptor.h"
 #include "tuner/interrupt.h"
+#include "tuner/started_child.h"
 
 namespace kiln {
 
@@ -31,26 +28,6 @@ int64_t now_ns() {
 }
 
 Error system_error(const std::string &what) { return environment_error(fmt::format("{}: {}", what, strerror(errno))); }
-
-// Where this process was started without stdin or stdout, new descriptors would take their numbers.
-Descriptor above_stdio(Descriptor descriptor) {
-    if (descriptor.get() > 2 || !descriptor.valid()) {
-        return descriptor;
-    }
-    return Descriptor(fcntl(descriptor.get(), F_DUPFD_CLOEXEC, 3));
-}
-
-struct Pipe {
-    Descriptor read, write;
-};
-
-Result<Pipe> make_pipe() {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return system_error("cannot make a pipe");
-    }
-    return Pipe{above_stdio(Descriptor(ends[0])), above_stdio(Descriptor(ends[1]))};
-}
 
 // A memory file rather than a pipe: nothing to write while the child runs, and no SIGPIPE where it does not read.
 Result<Descriptor> input_file(const std::string &input) {
@@ -68,85 +45,6 @@ Result<Descriptor> input_file(const std::string &input) {
     }
     return file;
 }
-
-struct Streams {
-    int input, output, error_output;
-    int exec_error;  // receives errno where exec fails; exec itself closes it
-};
-
-// Between fork and exec; only async-signal-safe calls. Does not return.
-[[noreturn]] void become(const ChildRequest &request, char *const *argv, const Streams &streams, pid_t parent) {
-    // The child dies with its parent. Where the parent died before this call, nobody would tell.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) {
-        _exit(127);
-    }
-    setpgid(0, 0);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) {
-        signal(number, SIG_DFL);
-    }
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, nullptr);
-
-    // Ours close themselves at exec; others of this process may not.
-    syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC);
-
-    const rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    bool ready = true;
-    if (request.memory_limit_bytes > 0) {
-        const rlimit limit = {rlim_t(request.memory_limit_bytes), rlim_t(request.memory_limit_bytes)};
-        ready = setrlimit(RLIMIT_AS, &limit) == 0;
-    }
-    if (request.cpu) {
-        cpu_set_t set;
-        CPU_ZERO(&set);
-        CPU_SET(*request.cpu, &set);
-        ready = ready && sched_setaffinity(0, sizeof(set), &set) == 0;
-    }
-    if (ready && dup2(streams.input, 0) >= 0 && dup2(streams.output, 1) >= 0 && dup2(streams.error_output, 2) >= 0) {
-        execv(argv[0], argv);
-    }
-    const int error = errno;
-    [[maybe_unused]] const auto written = write(streams.exec_error, &error, sizeof(error));
-    _exit(127);
-}
-
-// A started child; its group is killed and it is reaped when this goes out of scope, whatever happened before.
-class Child {
-public:
-    Child(pid_t pid, Descriptor handle) : pid_(pid), handle_(std::move(handle)) {}
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
-    ~Child() {
-        if (pid_ > 0) {
-            int status;
-            rusage usage;
-            reap(status, usage);
-        }
-    }
-
-    int handle() const { return handle_.get(); }
-
-    // The child is not yet reaped here, so its number cannot have become somebody else's.
-    void kill_group() const {
-        kill(-pid_, SIGKILL);
-        kill(pid_, SIGKILL);
-    }
-
-    // Kills what is left of the group and waits for the child itself.
-    void reap(int &status, rusage &usage) {
-        kill_group();
-        while (wait4(pid_, &status, 0, &usage) < 0 && errno == EINTR) {
-        }
-        pid_ = -1;
-    }
-
-private:
-    pid_t pid_;
-    Descriptor handle_;  // pidfd: readable when the child has ended
-};
 
 struct Stream {
     Descriptor descriptor;
@@ -172,7 +70,7 @@ void drain(Stream &stream) {
 enum class Wake { ended, timed_out, interrupted };
 
 // Collects output until the child ends, its time is over or the user interrupts.
-Wake wait_for(const Child &child, std::array<Stream, 2> &streams, int64_t deadline_ns) {
+Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, int64_t deadline_ns) {
     for (;;) {
         std::array<pollfd, 4> polled = {{{child.handle(), POLLIN, 0},
                                          {interrupt_descriptor(), POLLIN, 0},
@@ -205,8 +103,8 @@ Result<ChildResult> run_child(const ChildRequest &request) {
         return interrupted_error();
     }
     auto input = input_file(request.input);
-    auto output = make_pipe(), error_output = make_pipe(), exec_error = make_pipe();
-    for (const auto *result : {&output, &error_output, &exec_error}) {
+    auto output = make_pipe(), error_output = make_pipe();
+    for (const auto *result : {&output, &error_output}) {
         if (!result->ok()) {
             return result->error();
         }
@@ -214,36 +112,18 @@ Result<ChildResult> run_child(const ChildRequest &request) {
     if (!input) {
         return input.error();
     }
-    std::vector<char *> argv;
-    for (const std::string &argument : request.arguments) {
-        argv.push_back(const_cast<char *>(argument.c_str()));
-    }
-    argv.push_back(nullptr);
-
     const int64_t start_ns = now_ns();
-    const pid_t parent = getpid();
-    const pid_t pid = fork();
-    if (pid < 0) {
-        return system_error("cannot start a process");
-    }
-    if (pid == 0) {
-        become(request, argv.data(),
-               {input->get(), output->write.get(), error_output->write.get(), exec_error->write.get()}, parent);
-    }
-    setpgid(pid, pid);  // here too: the group must exist before it may have to be killed
-    // By number: the header of glibc 2.36 declares pidfd_open without C linkage.
-    Child child(pid, Descriptor(int(syscall(SYS_pidfd_open, pid, 0))));
-    if (child.handle() < 0) {
-        return system_error("cannot watch a child process");
+    auto child = start_child({.arguments = request.arguments,
+                              .input = input->get(),
+                              .output = output->write.get(),
+                              .error_output = error_output->write.get(),
+                              .memory_limit_bytes = request.memory_limit_bytes,
+                              .cpu = request.cpu});
+    if (!child) {
+        return child.error();
     }
     output->write.reset();
     error_output->write.reset();
-    exec_error->write.reset();
-
-    int exec_errno = 0;
-    if (read(exec_error->read.get(), &exec_errno, sizeof(exec_errno)) == sizeof(exec_errno)) {
-        return environment_error(fmt::format("{}: cannot be started: {}", request.arguments[0], strerror(exec_errno)));
-    }
 
     ChildResult result;
     std::array<Stream, 2> streams = {
@@ -252,10 +132,10 @@ Result<ChildResult> run_child(const ChildRequest &request) {
     for (Stream &stream : streams) {
         fcntl(stream.descriptor.get(), F_SETFL, O_NONBLOCK);
     }
-    const Wake wake = wait_for(child, streams, start_ns + request.time_limit_ns);
+    const Wake wake = wait_for(*child, streams, start_ns + request.time_limit_ns);
     int status = 0;
     rusage usage = {};
-    child.reap(status, usage);
+    child->reap(status, usage);
     if (wake == Wake::interrupted) {
         return interrupted_error();
     }

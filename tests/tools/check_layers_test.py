@@ -61,8 +61,8 @@ BAD = [
         "target_link_libraries(r PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,kiln_database>)\n",
         "links kiln_database of database/",
     ),
-    ("database/CMakeLists.txt", "target_link_libraries(kiln_database PUBLIC kiln_tuner)\n", "links kiln_tuner of tuner/"),
-    ("runtime/CMakeLists.txt", "target_link_libraries(kiln_values PUBLIC kiln_database)\n", "links kiln_database of database/"),
+    ("database/CMakeLists.txt", "target_link_libraries(kiln_database PUBLIC kiln_tuner)\n", "links kiln_tuner of"),
+    ("runtime/CMakeLists.txt", "target_link_libraries(kiln_values PUBLIC kiln_database)\n", "links kiln_database of"),
 ]
 
 

@@ -1,0 +1,196 @@
+"""oneDNN through its C interface. Source, weights and destination are `any`: the layout that its best implementation
+wants; reorders are done once, outside the clock.
+
+The wheel is the SYCL build: its CPU device is Intel's OpenCL runtime, which it finds only by OCL_ICD_FILENAMES, and its
+threads are that runtime's. Both are set before the library is loaded.
+"""
+
+import ctypes
+import os
+import pathlib
+import sys
+
+import numpy as np
+
+from peer_protocol import Convolution, Layer, Operands, Peer, serve
+
+LIBRARIES = pathlib.Path(sys.prefix) / "lib"
+
+# dnnl_types.h
+F32 = 3
+CPU = 1
+IN_ORDER = 1
+FORWARD_INFERENCE = 96
+CONVOLUTION_DIRECT = 1
+ELTWISE_RELU = 0x20
+FORMAT_ANY = 1
+ALLOCATE = ctypes.c_void_p(-1)
+SRC, DST, WEIGHTS, BIAS = 1, 17, 33, 41
+QUERY_IMPLEMENTATION, QUERY_SRC, QUERY_WEIGHTS, QUERY_DST = 8, 129, 131, 133
+STATUS = {1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 5: "runtime error"}
+
+
+class Version(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_int) for name in ("major", "minor", "patch")]
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [("arg", ctypes.c_int), ("memory", ctypes.c_void_p)]
+
+
+def argument_list(memories: "dict[int, Memory]") -> ctypes.Array:
+    return (Argument * len(memories))(*[Argument(a, m.handle.value) for a, m in memories.items()])
+
+
+def dims(values: list[int]) -> ctypes.Array:
+    return (ctypes.c_int64 * 12)(*values)  # DNNL_MAX_NDIMS
+
+
+class Memory:
+    """A buffer of the library's, freed with this object."""
+
+    def __init__(self, library: "Library", layout: ctypes.c_void_p):
+        self.library = library
+        self.handle = library.make("memory_create", layout, library.engine, ALLOCATE)
+
+    def __del__(self) -> None:
+        if hasattr(self, "handle"):
+            self.library.do("memory_destroy", self.handle)
+
+
+class Library:
+    """libdnnl with statuses as exceptions. Buffers have an owner; the small things are freed with the process."""
+
+    def __init__(self) -> None:
+        self.dnnl = ctypes.CDLL(str(LIBRARIES / "libdnnl.so.3"))
+        self.dnnl.dnnl_version.restype = ctypes.POINTER(Version)
+        self.dnnl.dnnl_primitive_desc_query_md.restype = ctypes.c_void_p
+        self.engine = self.make("engine_create", CPU, ctypes.c_size_t(0))
+        self.stream = self.make("stream_create", self.engine, IN_ORDER)
+
+    def version(self) -> str:
+        v = self.dnnl.dnnl_version().contents
+        return f"{v.major}.{v.minor}.{v.patch}"
+
+    def do(self, function: str, *arguments: object) -> None:
+        status = getattr(self.dnnl, "dnnl_" + function)(*arguments)
+        if status:
+            raise RuntimeError(f"dnnl_{function}: {STATUS.get(status, status)}")
+
+    def make(self, function: str, *arguments: object) -> ctypes.c_void_p:
+        result = ctypes.c_void_p()
+        self.do(function, ctypes.byref(result), *arguments)
+        return result
+
+    def any_layout(self, shape: list[int]) -> ctypes.c_void_p:
+        return self.make("memory_desc_create_with_tag", len(shape), dims(shape), F32, FORMAT_ANY)
+
+    def layout_of(self, array: np.ndarray) -> ctypes.c_void_p:
+        strides = [s // array.itemsize for s in array.strides]
+        return self.make("memory_desc_create_with_strides", array.ndim, dims(list(array.shape)), F32, dims(strides))
+
+    def query(self, pd: ctypes.c_void_p, what: int) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.dnnl.dnnl_primitive_desc_query_md(pd, what, 0))
+
+    def implementation(self, pd: ctypes.c_void_p) -> str:
+        text = ctypes.c_char_p()
+        self.do("primitive_desc_query", pd, QUERY_IMPLEMENTATION, 0, ctypes.byref(text))
+        return (text.value or b"").decode()
+
+    def execute(self, primitive: ctypes.c_void_p, arguments: ctypes.Array) -> None:
+        self.do("primitive_execute", primitive, self.stream, len(arguments), arguments)
+        self.do("stream_wait", self.stream)
+
+    def reorder(self, source: Memory, source_layout: ctypes.c_void_p, target: Memory,
+                target_layout: ctypes.c_void_p) -> None:
+        pd = self.make("reorder_primitive_desc_create", source_layout, self.engine, target_layout, self.engine, None)
+        self.execute(self.make("primitive_create", pd), argument_list({SRC: source, DST: target}))
+
+    def copy(self, memory: Memory, array: np.ndarray, to_array: bool) -> None:
+        """Between dense C-ordered contents and an array."""
+        address = ctypes.c_void_p()
+        self.do("memory_map_data", memory.handle, ctypes.byref(address))
+        here = array.ctypes.data_as(ctypes.c_void_p)
+        pair = (here, address) if to_array else (address, here)
+        ctypes.memmove(*pair, array.nbytes)
+        self.do("memory_unmap_data", memory.handle, address)
+
+    def upload(self, array: np.ndarray, layout: ctypes.c_void_p) -> Memory:
+        array = np.ascontiguousarray(array)
+        plain_layout = self.layout_of(array)
+        plain, wanted = Memory(self, plain_layout), Memory(self, layout)
+        self.copy(plain, array, to_array=False)
+        self.reorder(plain, plain_layout, wanted, layout)
+        return wanted
+
+    def download(self, memory: Memory, layout: ctypes.c_void_p, shape: list[int]) -> np.ndarray:
+        array = np.empty(shape, np.float32)
+        plain_layout = self.layout_of(array)
+        plain = Memory(self, plain_layout)
+        self.reorder(memory, layout, plain, plain_layout)
+        self.copy(plain, array, to_array=True)
+        return array
+
+
+class OneDnn(Peer):
+    name = "onednn"
+    works_in_calling_thread = False  # a thread of the OpenCL runtime works, the caller waits
+
+    def __init__(self) -> None:
+        self.library = Library()
+        self.version = self.library.version()
+
+    def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer:
+        lib = self.library
+        n, h, w, ci = c.input
+        r, s, per_group, co = c.kernel
+        _, ho, wo, _ = c.output
+        weights = operands.k.transpose(3, 2, 0, 1)  # O I R S
+        if c.groups > 1:
+            weights = weights.reshape(c.groups, co // c.groups, per_group, r, s)
+        attributes = lib.make("primitive_attr_create")
+        if c.relu:
+            post = lib.make("post_ops_create")
+            lib.do("post_ops_append_eltwise", post, ELTWISE_RELU, ctypes.c_float(0), ctypes.c_float(0))
+            lib.do("primitive_attr_set_post_ops", attributes, post)
+        bias_layout = lib.layout_of(operands.bias) if operands.bias is not None else None
+        pd = lib.make(
+            "convolution_forward_primitive_desc_create", lib.engine, FORWARD_INFERENCE, CONVOLUTION_DIRECT,
+            lib.any_layout([n, ci, h, w]), lib.any_layout(list(weights.shape)), bias_layout,
+            lib.any_layout([n, co, ho, wo]), dims(c.strides), dims([d - 1 for d in c.dilation]),
+            dims([lo for lo, _ in c.padding]), dims([hi for _, hi in c.padding]), attributes)
+        source_layout, output_layout = lib.query(pd, QUERY_SRC), lib.query(pd, QUERY_DST)
+        output = Memory(lib, output_layout)
+        arguments = {
+            SRC: lib.upload(operands.x.transpose(0, 3, 1, 2), source_layout),
+            WEIGHTS: lib.upload(weights, lib.query(pd, QUERY_WEIGHTS)),
+            DST: output,
+        }
+        if operands.bias is not None:
+            arguments[BIAS] = lib.upload(operands.bias, bias_layout)
+        primitive = lib.make("primitive_create", pd)
+        list_of = argument_list(arguments)
+
+        def call(kept: dict[int, Memory] = arguments) -> None:  # the list alone would not keep its buffers
+            lib.execute(primitive, list_of)
+
+        def result() -> np.ndarray:
+            return lib.download(output, output_layout, [n, co, ho, wo]).transpose(0, 2, 3, 1)
+
+        return Layer(call, result, lib.implementation(pd))
+
+
+def start_in_environment() -> None:
+    """Libraries read the environment when they are loaded, some before main: start again with it set."""
+    runtime = str(LIBRARIES / "libintelocl.so")
+    if os.environ.get("OCL_ICD_FILENAMES") == runtime:
+        return
+    threads = str(len(os.sched_getaffinity(0)))
+    os.environ.update(OCL_ICD_FILENAMES=runtime, ONEAPI_DEVICE_SELECTOR="opencl:cpu", DPCPP_CPU_NUM_CUS=threads,
+                      LD_LIBRARY_PATH=str(LIBRARIES))
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
+if __name__ == "__main__":
+    start_in_environment()
+    serve(OneDnn)

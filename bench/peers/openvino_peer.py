@@ -1,0 +1,74 @@
+"""OpenVINO's CPU plugin. Activations outside are NHWC or NCHW, whichever gives the faster call: with NHWC the plugin
+mostly runs the convolution in place and its reorders do nothing. Where it does reorder in both, that is counted, since
+it cannot be asked for its inner layout; `about` names the implementation.
+"""
+
+import numpy as np
+import openvino
+from openvino import opset13 as ops
+
+from peer_protocol import Convolution, Layer, Operands, Peer, serve, warm_up
+
+TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
+
+
+def model(c: Convolution, operands: Operands, is_nhwc: bool) -> openvino.Model:
+    n, h, w, ci = c.input
+    r, s, per_group, co = c.kernel
+    x = ops.parameter([n, h, w, ci] if is_nhwc else [n, ci, h, w], np.float32)
+    weights = np.ascontiguousarray(operands.k.transpose(3, 2, 0, 1))
+    lo, hi = [p[0] for p in c.padding], [p[1] for p in c.padding]
+    y = ops.transpose(x, ops.constant(np.array(TO_NCHW))) if is_nhwc else x
+    if c.groups > 1:
+        weights = weights.reshape(c.groups, co // c.groups, per_group, r, s)
+        y = ops.group_convolution(y, ops.constant(weights), c.strides, lo, hi, c.dilation)
+    else:
+        y = ops.convolution(y, ops.constant(weights), c.strides, lo, hi, c.dilation)
+    if operands.bias is not None:
+        y = ops.add(y, ops.constant(operands.bias.reshape(1, co, 1, 1)))
+    if c.relu:
+        y = ops.relu(y)
+    if is_nhwc:
+        y = ops.transpose(y, ops.constant(np.array(TO_NHWC)))
+    return openvino.Model([y], [x])
+
+
+def implementation(compiled: openvino.CompiledModel) -> str:
+    for node in compiled.get_runtime_model().get_ordered_ops():
+        info = node.get_rt_info()
+        if "Convolution" in info["layerType"].astype(str):
+            return info["primitiveType"].astype(str)
+    return "no convolution left in the graph"
+
+
+class OpenVino(Peer):
+    name = "openvino"
+
+    def __init__(self) -> None:
+        self.core = openvino.Core()
+        self.version = openvino.__version__.split("-")[0]
+
+    def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer:
+        layers = [self.prepare_in(layout, c, operands, threads) for layout in ("NHWC", "NCHW")]
+        return min(layers, key=lambda layer: warm_up(layer.call))
+
+    def prepare_in(self, layout: str, c: Convolution, operands: Operands, threads: int) -> Layer:
+        is_nhwc = layout == "NHWC"
+        options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
+                   "ENABLE_CPU_PINNING": False}
+        compiled = self.core.compile_model(model(c, operands, is_nhwc), "CPU", options)
+        request = compiled.create_infer_request()
+        x = operands.x if is_nhwc else np.ascontiguousarray(operands.x.transpose(TO_NCHW))
+        y = np.empty(list(compiled.outputs[0].shape), np.float32)
+        # Tensors over arrays do not keep the arrays alive: `result` does.
+        request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
+        request.set_output_tensor(openvino.Tensor(y, shared_memory=True))
+
+        def result(kept: tuple[np.ndarray, np.ndarray] = (x, y)) -> np.ndarray:
+            return kept[1] if is_nhwc else kept[1].transpose(TO_NHWC)
+
+        return Layer(lambda: request.infer(), result, f"{implementation(compiled)}, {layout}")
+
+
+if __name__ == "__main__":
+    serve(OpenVino)

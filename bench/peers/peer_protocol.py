@@ -1,0 +1,254 @@
+"""What every peer shares: the line protocol with kiln, the numbers that a peer is checked by, and the clock.
+
+A peer is a child of `kiln bench` that lives as long as it. One JSON object a line, requests on stdin, answers on stdout:
+
+    (at the start)                                      {"peer": "onednn", "version": "3.13.0"} or {"error": REASON}
+    {"do": "prepare", "threads": 1, "workload": {...}}  {"about": "..."} | {"unsupported": REASON}
+                                                        | {"wrong": REASON} | {"error": REASON}
+    {"do": "round", "budget_ns": N}                     {"samples_ns": [...], "call_overhead_ns": X} | {"error": REASON}
+
+`workload` has the fields of a `workloads/1` entry, all of them. `prepare` compiles, packs weights, lays out the input as
+the peer likes best, checks its numbers and warms up; only what `round` calls is timed. `call_overhead_ns` is the same
+call on a convolution of one multiplication: Python and the library's own dispatch, which kiln subtracts. stdout belongs to the protocol:
+what a library prints there goes to stderr.
+"""
+
+import abc
+import dataclasses
+import json
+import math
+import os
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+
+class Unsupported(Exception):
+    """The peer has no way to compute this workload; the text says why."""
+
+
+class WrongNumbers(Exception):
+    """The peer computed something else than the convolution."""
+
+
+@dataclasses.dataclass
+class Convolution:
+    """A forward f32 convolution; two spatial dimensions, shapes as in `workloads/1` (N H W C; R S Ci/g Co)."""
+
+    input: list[int]
+    kernel: list[int]
+    strides: list[int]
+    padding: list[list[int]]
+    dilation: list[int]
+    groups: int
+    bias: bool
+    relu: bool
+
+    @staticmethod
+    def of(workload: dict) -> "Convolution":
+        def need(condition: bool, reason: str) -> None:
+            if not condition:
+                raise Unsupported(reason)
+
+        need(workload["op"] == "conv2d", f"operation {workload['op']}: peers run conv2d only")
+        need(workload["dtype"] == workload["output_dtype"] == "f32", "peers run f32 only")
+        need(all(d == 1 for d in workload["lhs_dilation"]), "lhs_dilation")
+        need(workload["batch_group_count"] == 1, "batch groups")
+        need(all(p >= 0 for pair in workload["padding"] for p in pair), "negative padding")
+        steps = workload["epilogue"]
+        need(steps in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(steps)}")
+        c = Convolution(workload["input"], workload["kernel"], workload["strides"], workload["padding"],
+                        workload["rhs_dilation"], workload["feature_group_count"], "bias" in steps, "relu" in steps)
+        need(all(extent > 0 for extent in c.output), "empty output")
+        return c
+
+    @property
+    def output(self) -> list[int]:
+        spatial = [
+            (self.input[1 + d] + sum(self.padding[d]) - (self.kernel[d] - 1) * self.dilation[d] - 1)
+            // self.strides[d] + 1
+            for d in range(2)
+        ]
+        return [self.input[0], *spatial, self.kernel[3]]
+
+
+# The smallest convolution: its time is what a call costs whatever the work.
+EMPTY_CALL = Convolution([1, 1, 1, 1], [1, 1, 1, 1], [1, 1], [[0, 0], [0, 0]], [1, 1], 1, False, False)
+
+
+@dataclasses.dataclass
+class Operands:
+    x: np.ndarray  # N H W C
+    k: np.ndarray  # R S Ci/g Co
+    bias: np.ndarray | None
+
+    @staticmethod
+    def random(c: Convolution) -> "Operands":
+        rng = np.random.default_rng(1)
+
+        def draw(shape: list[int]) -> np.ndarray:
+            return rng.uniform(-1, 1, shape).astype(np.float32)
+
+        return Operands(draw(c.input), draw(c.kernel), draw(c.kernel[3:]) if c.bias else None)
+
+
+@dataclasses.dataclass
+class Layer:
+    """A prepared layer."""
+
+    call: Callable[[], None]  # one run, to its end
+    output: Callable[[], np.ndarray]  # of the last call, N H W C
+    about: str  # layout, chosen implementation: for people
+
+
+class Peer(abc.ABC):
+    """One library. `prepare` may raise Unsupported."""
+
+    name: str
+    version: str
+    works_in_calling_thread = True  # with one thread; else its own threads preempt each other and nothing is retaken
+
+    @abc.abstractmethod
+    def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer: ...
+
+
+def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
+    """Compares corners and random outputs with plain sums in double. A wrong weight order or padding shows anywhere."""
+    rng = np.random.default_rng(2)
+    n, ho, wo, co = c.output
+    if list(got.shape) != c.output:
+        raise WrongNumbers(f"the output is {list(got.shape)}, not {c.output}")
+    points = [(0, 0, 0, 0), (n - 1, ho - 1, wo - 1, co - 1)]
+    points += [tuple(int(rng.integers(0, extent)) for extent in c.output) for _ in range(62)]
+    per_group = c.kernel[2]
+    for b, p, q, o in points:
+        first = o // (co // c.groups) * per_group
+        total = magnitude = 0.0
+        for r in range(c.kernel[0]):
+            for s in range(c.kernel[1]):
+                h = p * c.strides[0] + r * c.dilation[0] - c.padding[0][0]
+                w = q * c.strides[1] + s * c.dilation[1] - c.padding[1][0]
+                if 0 <= h < c.input[1] and 0 <= w < c.input[2]:
+                    products = operands.x[b, h, w, first:first + per_group].astype(float) * operands.k[r, s, :, o]
+                    total += products.sum()
+                    magnitude += np.abs(products).sum()
+        if operands.bias is not None:
+            total += operands.bias[o]
+            magnitude += abs(operands.bias[o])
+        if c.relu:
+            total = max(total, 0.0)
+        value = float(got[b, p, q, o])
+        if not abs(value - total) <= 1e-4 * magnitude + 1e-6:  # also NaN
+            raise WrongNumbers(f"output[{b},{p},{q},{o}] is {value:.7g}, not {total:.7g}")
+
+
+def time_calls(call: Callable[[], None], calls: int) -> float:
+    start = time.perf_counter_ns()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter_ns() - start) / calls
+
+
+def warm_up(call: Callable[[], None], budget_ns: float = 30e6) -> float:
+    """Answers the fastest call."""
+    fastest, start = math.inf, time.perf_counter_ns()
+    while time.perf_counter_ns() - start < budget_ns:
+        fastest = min(fastest, time_calls(call, 1))
+    return max(fastest, 1.0)
+
+
+def preemptions() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+
+
+def sample(call: Callable[[], None], call_ns: float, budget_ns: float, retake: bool) -> list[float]:
+    """Several calls a sample where one is short, at least five samples. `retake`: as in kiln's runner, a sample during
+    which the system gave the core to another process is taken again, unless that goes on and on."""
+    calls = max(1, math.ceil(50e3 / call_ns))
+    samples: list[float] = []
+    start = time.perf_counter_ns()
+    while (spent := time.perf_counter_ns() - start) < budget_ns or len(samples) < 5:
+        before = preemptions()
+        ns = time_calls(call, calls)
+        if not retake or preemptions() == before or spent > 4 * budget_ns:
+            samples.append(ns)
+    return samples
+
+
+@dataclasses.dataclass
+class Timed:
+    """A layer under the clock."""
+
+    layer: Layer
+    call_ns: float  # the fastest while warming up
+    retake: bool
+
+    def sample(self, budget_ns: float) -> list[float]:
+        warm_up(self.layer.call, budget_ns / 5)  # others used the core and its caches meanwhile
+        return sample(self.layer.call, self.call_ns, budget_ns, self.retake)
+
+
+class Server:
+    """Answers the requests, one at a time."""
+
+    def __init__(self, peer: Peer):
+        self.peer = peer
+        self.timed: Timed | None = None
+        self.empty: dict[int, Timed] = {}  # by threads
+
+    def timed_layer(self, c: Convolution, threads: int) -> Timed:
+        operands = Operands.random(c)
+        layer = self.peer.prepare(c, operands, threads)
+        layer.call()
+        check(c, operands, layer.output())
+        return Timed(layer, warm_up(layer.call), threads == 1 and self.peer.works_in_calling_thread)
+
+    def prepare(self, request: dict) -> dict:
+        self.timed = None  # frees the one before
+        c, self.threads = Convolution.of(request["workload"]), int(request["threads"])
+        if self.threads not in self.empty:
+            self.empty[self.threads] = self.timed_layer(EMPTY_CALL, self.threads)
+        self.timed = self.timed_layer(c, self.threads)
+        return {"about": self.timed.layer.about}
+
+    def round(self, request: dict) -> dict:
+        if self.timed is None:
+            return {"error": "round before prepare"}
+        budget_ns = float(request["budget_ns"])
+        overhead_ns = statistics.median(self.empty[self.threads].sample(budget_ns / 10))
+        return {"samples_ns": self.timed.sample(budget_ns), "call_overhead_ns": overhead_ns}
+
+    def answer(self, line: str) -> dict:
+        try:
+            request = json.loads(line)
+            what = {"prepare": self.prepare, "round": self.round}[request["do"]]
+            return what(request)
+        except Unsupported as reason:
+            return {"unsupported": str(reason)}
+        except WrongNumbers as reason:
+            return {"wrong": str(reason)}
+        except Exception as error:  # the library's own; kiln prints it
+            return {"error": f"{type(error).__name__}: {error}"}
+
+
+def serve(make_peer: Callable[[], Peer]) -> None:
+    protocol = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(answer: dict) -> None:
+        protocol.write(json.dumps(answer) + "\n")
+        protocol.flush()
+
+    try:
+        peer = make_peer()
+    except Exception as error:
+        say({"error": f"{type(error).__name__}: {error}"})
+        sys.exit(1)
+    say({"peer": peer.name, "version": peer.version})
+    server = Server(peer)
+    for line in sys.stdin:
+        say(server.answer(line))

@@ -1,0 +1,62 @@
+// What `kiln bench` measured, and its three forms: a table, `bench/1` JSON and a bar chart.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/target.h"
+#include "tuner/hardware_probe.h"
+#include "tuner/workload_list.h"
+
+namespace kiln {
+
+// One kernel over all rounds.
+struct Timing {
+    std::string candidate;  // of a peer: what it says about its implementation
+    std::vector<double> round_medians_ns;
+    double min_ns = 0;
+
+    double median_ns() const;
+    void add(double round_median_ns, double round_min_ns);
+};
+
+// A peer on one layer. Its times are without the overhead of its call.
+struct PeerTiming {
+    std::string name, version;
+    std::optional<Timing> timing;
+    double call_overhead_ns = 0;  // median over rounds; already subtracted
+    std::string problem;          // why there is no time
+};
+
+struct Layer {
+    std::string algorithm;
+    std::optional<Timing> chosen, standard;  // tuned (or else default), and default
+    bool untuned = false;
+    std::string problem;  // why there is no time
+    std::vector<PeerTiming> peers;
+};
+
+// Peer's median over ours; `lo` and `hi` are the quartiles of the rounds' own ratios. Precondition: as many rounds
+// each.
+struct Ratio {
+    double value = 0, lo = 0, hi = 0;
+};
+Ratio ratio(const Timing &peer, const Timing &ours);
+
+struct BenchReport {
+    std::vector<NamedWorkload> workloads;
+    std::vector<Layer> layers;  // one each
+    Target target;
+    FmaPeak peak;
+    std::vector<std::string> peers;
+};
+
+double gflops(const Workload &workload, const Timing &timing);
+void print_json(const BenchReport &report);
+void print_table(const BenchReport &report);
+
+// GFLOP/s of each layer, ours and the peers', with the FMA peak as a line: an SVG file that needs nothing else.
+std::string bench_chart(const BenchReport &report);
+
+}  // namespace kiln

@@ -1,0 +1,20 @@
+// Which peers `kiln bench --against` knows, and where their programs and their Python are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/result.h"
+#include "tuner/peer_process.h"
+
+namespace kiln {
+
+// "onednn,openvino" as names. Errors (usage): an unknown name or one given twice.
+Result<std::vector<std::string>> parse_peers(const std::string &against);
+
+// `repository` holds bench/peers and .peers; empty: the first folder that has bench/peers, upwards from this executable
+// and then from the current folder. Errors (environment): bench/peers or .peers is missing; says how to get it.
+Result<std::vector<PeerProgram>> find_peers(const std::vector<std::string> &names, const std::string &repository);
+
+}  // namespace kiln
