@@ -27,6 +27,7 @@ struct PeerTiming {
     std::optional<Timing> timing;
     double call_overhead_ns = 0;  // median over rounds; already subtracted
     std::string problem;          // why there is no time
+    bool is_failure = false;      // it should have had one: it computed wrong numbers, failed or got lost
 };
 
 struct Layer {

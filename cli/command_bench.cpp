@@ -4,7 +4,6 @@
 #include <fstream>
 #include <functional>
 #include <map>
-#include <numeric>
 #include <random>
 
 #include "cli/bench_report.h"
@@ -118,19 +117,22 @@ Result<PeerTiming> Bench::prepare(Peer *peer, const Workload &workload) {
         peer->process.reset();
         if (layer.error().code == ErrorCode::interrupted) return layer.error();
         timing.problem = layer.error().message;
+        timing.is_failure = true;
         return timing;
     }
+    using Refusal = PeerLayer::Refusal;
+    timing.is_failure = layer->refusal == Refusal::wrong_numbers || layer->refusal == Refusal::failed;
     switch (layer->refusal) {
-        case PeerLayer::Refusal::none:
+        case Refusal::none:
             timing.timing = Timing{layer->about, {}, 0};
             break;
-        case PeerLayer::Refusal::unsupported:
+        case Refusal::unsupported:
             timing.problem = "unsupported: " + layer->reason;
             break;
-        case PeerLayer::Refusal::wrong_numbers:
+        case Refusal::wrong_numbers:
             timing.problem = "computes wrong numbers, not timed: " + layer->reason;
             break;
-        case PeerLayer::Refusal::failed:
+        case Refusal::failed:
             timing.problem = "failed: " + layer->reason;
             break;
     }
@@ -146,6 +148,7 @@ Status Bench::measure_once(Peer *peer, PeerTiming *timing) {
         if (round.error().code == ErrorCode::interrupted) return round.error();
         timing->timing.reset();
         timing->problem = round.error().message;
+        timing->is_failure = true;
         return {};
     }
     const Summary summary = summarize(round->samples_ns);
@@ -217,9 +220,8 @@ Result<Layer> Bench::measure(const Workload &workload) {
 
 // Whether everything asked for has a time. That a peer has no way to compute a layer is an answer too.
 bool is_complete(const Layer &layer) {
-    return layer.chosen && std::all_of(layer.peers.begin(), layer.peers.end(), [](const PeerTiming &peer) {
-               return peer.timing || peer.problem.starts_with("unsupported");
-           });
+    return layer.chosen &&
+           std::none_of(layer.peers.begin(), layer.peers.end(), [](const PeerTiming &peer) { return peer.is_failure; });
 }
 
 Result<int> rounds(const BenchArguments &arguments, bool has_peers) {

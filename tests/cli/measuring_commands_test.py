@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 KILN = None
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
@@ -142,6 +143,68 @@ class Bench(unittest.TestCase):
         self.assertLessEqual(first["min_us"], first["median_us"])
         self.assertGreater(first["gflops"], 0)
 
+    def peers_folder(self, program=None):
+        """A repository with one peer; without a program its Python is missing."""
+        folder = pathlib.Path(self.list).parent
+        (folder / "bench/peers").mkdir(parents=True)
+        (folder / "bench/peers/onednn_peer.py").write_text(program or "")
+        if program:
+            (folder / ".peers/bin").mkdir(parents=True)
+            (folder / ".peers/bin/python").symlink_to(sys.executable)
+        return str(folder)
+
+    def against(self, *arguments, program=None):
+        return kiln("bench", "--workloads", self.list, "--filter", "*/a", "--against", "onednn", "--peers",
+                    self.peers_folder(program), *arguments)
+
+    def test_peers_that_are_not_installed(self):
+        done = self.against()
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("run bench/peers/setup", done.stderr)
+
+    def test_a_folder_without_peers(self):
+        done = kiln("bench", "--workloads", self.list, "--against", "onednn", "--peers", "/nowhere")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("/nowhere/bench/peers/onednn_peer.py is missing", done.stderr)
+
+    def test_a_peer_that_does_not_start(self):
+        done = self.against(program="import sys; sys.exit('no device')")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertIn("peer onednn: ended with exit status 1; it said: no device", done.stderr)
+
+    PEER = """
+import json, sys
+print(json.dumps({"peer": "onednn", "version": "9"}), flush=True)
+for line in sys.stdin:
+    prepare = json.loads(line)["do"] == "prepare"
+    print(json.dumps(%s if prepare else {"samples_ns": [5e6, 4e6, 6e6], "call_overhead_ns": 1e6}), flush=True)
+"""
+
+    def test_against_a_peer(self):
+        chart = str(pathlib.Path(self.list).parent / "chart.svg")
+        done = self.against("--format", "json", "--svg", chart, program=self.PEER % {"about": "fast"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        layer = json.loads(done.stdout)["layers"][0]
+        peer = layer["peers"]["onednn"]
+        self.assertEqual((peer["median_us"], peer["min_us"], peer["version"]), (4000, 3000, "9"))
+        self.assertEqual((peer["call_overhead_us"], peer["implementation"]), (1000, "fast"))
+        self.assertAlmostEqual(peer["ratio"], 4000 / layer["median_us"])
+        self.assertLessEqual(peer["ratio_lo"], peer["ratio_hi"])
+        self.assertEqual(len(layer["round_medians_us"]), 5)
+        self.assertEqual(xml.etree.ElementTree.parse(chart).getroot().tag, "{http://www.w3.org/2000/svg}svg")
+
+    def test_a_peer_that_computes_wrong_numbers(self):
+        done = self.against(program=self.PEER % {"wrong": "output[0,0,0,0]"})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("computes wrong numbers, not timed: output[0,0,0,0]", done.stdout)
+
+    def test_a_peer_that_has_no_way(self):
+        done = self.against(program=self.PEER % {"unsupported": "too new"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("unsupported: too new", done.stdout)
+        self.assertIn("onednn / kiln", done.stdout)
+        self.assertIn("Not counted: packing", done.stdout)
+
     def test_a_layer_without_a_kernel(self):
         done = kiln("bench", "--workloads", self.list, "--filter", "*/gradient")
         self.assertEqual(done.returncode, 1)
@@ -161,8 +224,10 @@ class BadInput(unittest.TestCase):
         (["check", "--suite", XLA, "--target", "pentium"], "pentium"),
         (["bench"], "--workloads"),
         (["bench", "--workloads", "missing.json"], "missing.json"),
-        (["bench", "--workloads", "x.json", "--against", "onednn"], "later version"),
         (["bench", "--workloads", "x.json", "--against", "onednn,magic"], "unknown peer `magic`"),
+        (["bench", "--workloads", "x.json", "--against", "onednn,"], "unknown peer ``"),
+        (["bench", "--workloads", "x.json", "--against", "openvino,openvino"], "openvino is given twice"),
+        (["bench", "--workloads", "x.json", "--against", "onednn", "--rounds", "4"], "at least 5"),
         (["bench", "--workloads", "x.json", "--rounds", "0"], "--rounds"),
         (["targets", "--threads", "0"], "--threads"),
         (["targets", "--threads", "1000"], "cores"),
