@@ -18,6 +18,7 @@ TEST(Candidate, TextIsFrozen) {
     ASSERT_TRUE(parsed);
     EXPECT_EQ(*parsed, c);
     EXPECT_EQ(parsed->knob("pixels"), 14);
+    EXPECT_EQ(parsed->knob("spread"), 0);  // left out where it does not apply
 }
 
 TEST(Candidate, RefusesMalformedText) {

@@ -39,6 +39,31 @@ TEST(ConvShape, MergesWhatIsOnlyWalkedOver) {
     EXPECT_EQ(conv_shape(convolution({3, 9, 4}, {3, 4, 8})).output, (Three{7, 1, 1}));
 }
 
+// In NCHW the batch is not the neighbour of rows and planes; rows and columns of one plane are.
+TEST(ConvShape, MergesOnlyNeighboursInMemory) {
+    Workload pointwise = convolution({2, 14, 10, 64}, {1, 1, 64, 40});
+    pointwise.input_layout = {ActivationLayout::Kind::nchw, 0};
+    pointwise.output_layout = {ActivationLayout::Kind::nchwc, 16};
+    ConvShape s = conv_shape(pointwise);
+    EXPECT_EQ(s.output, (Three{140, 1, 1}));
+    EXPECT_EQ(s.batch, 2);
+    EXPECT_EQ(s.input_block, 1);
+    EXPECT_EQ(s.output_block, 16);
+    EXPECT_EQ(s.stored_channels(), 48);
+
+    Workload row = convolution({2, 14, 10, 64}, {1, 3, 64, 32});
+    row.output_layout = {ActivationLayout::Kind::nchw, 0};
+    EXPECT_EQ(conv_shape(row).output, (Three{8, 14, 1}));
+    EXPECT_EQ(conv_shape(convolution({2, 14, 10, 64}, {1, 3, 64, 32})).output_block, 32);  // NHWC: one block
+}
+
+TEST(ConvShape, JoinsColumnsToChannels) {
+    const ConvShape joined = joined_columns(conv_shape(convolution({1, 31, 29, 3}, {7, 5, 3, 8})));
+    EXPECT_EQ(joined.input_channels, 15);
+    EXPECT_EQ(joined.kernel, (Three{1, 7, 1}));
+    EXPECT_EQ(joined.output, (Three{25, 25, 1}));
+}
+
 TEST(ConvShape, ReadsOutsideOnlyWhereATapCan) {
     struct Row {
         int64_t input, kernel, stride, lo, hi;
