@@ -27,6 +27,11 @@ struct ConvShape {
 
     // Whether some tap of dimension d falls outside the input for some output.
     bool reads_outside(int d) const;
+    // Input positions of dimension d between the first and the last that `outputs` neighbouring outputs read, both
+    // counted.
+    int64_t reach(int64_t outputs, int d) const {
+        return (outputs - 1) * stride[d] + (kernel[d] - 1) * dilation[d] + 1;
+    }
     int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
     int64_t all_input_channels() const { return input_channels * groups; }
     // Output channels with those that fill up the last block: what is stored.

@@ -56,19 +56,14 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
     return {x_tile, y_block};
 }
 
-// Extent of what a tile of outputs reads of dimension d.
-int reach(const ConvShape &shape, int outputs, int d) {
-    return static_cast<int>((outputs - 1) * shape.stride[d] + (shape.kernel[d] - 1) * shape.dilation[d] + 1);
-}
-
 void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Loops &loops) {
     if (candidate.knob("spread") == 0) return;
     Func &spread = stages.spread;
     if (candidate.knob("spread") == 1) {
         // All channels of a group at once: together the lanes read one dense vector, which constant shuffles spread.
         spread.compute_at(stages.output, loops.tile)
-            .bound_extent(stages.x, reach(shape, static_cast<int>(candidate.knob("pixels")), 0))
-            .bound_extent(stages.y, reach(shape, static_cast<int>(candidate.knob("rows")), 1))
+            .bound_extent(stages.x, static_cast<int>(shape.reach(candidate.knob("pixels"), 0)))
+            .bound_extent(stages.y, static_cast<int>(shape.reach(candidate.knob("rows"), 1)))
             .vectorize(stages.lane)
             .vectorize(stages.ci);
     } else {

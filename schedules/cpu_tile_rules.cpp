@@ -40,10 +40,7 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
                          ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
-        auto reach = [&](int64_t outputs, int d) {
-            return (outputs - 1) * s.stride[d] + (s.kernel[d] - 1) * s.dilation[d] + 1;
-        };
-        const double input_loads = double(reach(tile.pixels, 0)) * reach(tile.rows, 1) * s.kernel[2];
+        const double input_loads = double(s.reach(tile.pixels, 0)) * s.reach(tile.rows, 1) * s.kernel[2];
         // Pixels lie channels apart: where that is a multiple of many cache lines, they crowd into few of the 64 sets
         // of an 8-way L1 cache.
         const int64_t apart = std::max<int64_t>(1, s.groups * 4 / 64);
