@@ -37,8 +37,7 @@ protected:
     // Extents of the packed weights, innermost first.
     std::vector<int64_t> packed_extents(const ConvShape &s) const {
         const int64_t lanes = panel_lanes(), vectors = candidate.knob("vectors");
-        const int64_t panels = (s.stored_channels() + lanes * vectors - 1) / (lanes * vectors);
-        return {lanes, vectors, s.input_channels, s.kernel[0], s.kernel[1], s.kernel[2], panels};
+        return {lanes, vectors, s.input_channels, s.kernel[0], s.kernel[1], s.kernel[2], s.panels(lanes * vectors)};
     }
 
     // Dense, from 0, with these extents, innermost first: all of it is known when compiling.
@@ -50,6 +49,18 @@ protected:
             buffer.dim(static_cast<int>(d)).set_stride(static_cast<int>(stride));
             stride *= extents[d];
         }
+    }
+
+    // NHWC with the channels of a group apart from each other: c in group, x, y, z, group, n.
+    template<typename BufferParameter>
+    void fix_grouped_activation(BufferParameter &buffer, int64_t channels, const std::array<int64_t, 3> &space) {
+        fix(buffer, {channels, space[0], space[1], space[2], shape.groups, shape.batch});
+        int64_t stride = channels * shape.groups;
+        for (int d : {1, 2, 3, 5}) {
+            buffer.dim(d).set_stride(static_cast<int>(stride));
+            if (d < 4) stride *= space[d - 1];
+        }
+        buffer.dim(4).set_stride(static_cast<int>(channels));
     }
 
     // Blocks of channels; whatever the layout, this is the order in memory: c in block, x, y, z, block, n.

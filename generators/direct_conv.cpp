@@ -28,6 +28,7 @@ public:
 
     void configure() {
         read_parameters();
+        shape = panel_shape(shape, panel_lanes());
         view = candidate.knob("join_columns") ? joined_columns(shape) : shape;
         if (has_epilogue(workload, EpilogueStep::Kind::bias)) bias = add_input<Buffer<float, 1>>("bias");
         if (has_epilogue(workload, EpilogueStep::Kind::add)) addend = add_input<Buffer<float, 6>>("addend");
@@ -38,7 +39,10 @@ public:
         define_padded();
         const int block = extent(shape.output_block), outputs = extent(shape.output_channels);
         const Expr co = shape.output_block == shape.output_channels ? Expr(c) : block == 1 ? Expr(b) : b * block + c;
-        const Expr of_lane = co % lanes, of_vector = (co / lanes) % vectors, of_panel = co / (lanes * vectors);
+        const Expr in_panels = shape.group_panels ? Expr(c) : co;
+        const Expr of_lane = in_panels % lanes, of_vector = (in_panels / lanes) % vectors;
+        Expr of_panel = in_panels / (lanes * vectors);
+        if (shape.group_panels) of_panel += b * group_panels();
         Expr total;
         if (knob("inline_sum")) {
             total = inline_sum(co, of_lane, of_vector, of_panel);
@@ -59,13 +63,14 @@ public:
         } else {
             fix_activation(input, shape.all_input_channels(), shape.input_block, shape.input);
         }
-        fix_activation(output, shape.output_channels, shape.output_block, shape.output);
-        if (addend) fix_activation(*addend, shape.output_channels, shape.output_block, shape.output);
+        fix_result(output);
+        if (addend) fix_result(*addend);
         if (bias) fix(*bias, {shape.output_channels});
         fix(weights, packed_extents(view));
         if (shape.reads_outside(0) || shape.reads_outside(1) || knob("stage_input")) stages.padded = padded;
         if (sum.defined()) stages.sum = sum;
         if (spread.defined()) stages.spread = spread;
+        if (dense.defined()) stages.dense = dense;
         stages.output = output;
         stages.c = c, stages.b = b, stages.x = x, stages.y = y, stages.z = z, stages.n = n;
         stages.lane = lane, stages.vector = vector, stages.panel = panel;
@@ -74,7 +79,17 @@ public:
     }
 
 private:
+    template<typename BufferParameter>
+    void fix_result(BufferParameter &buffer) {
+        if (shape.group_panels) {
+            fix_grouped_activation(buffer, shape.group_outputs(), shape.output);
+        } else {
+            fix_activation(buffer, shape.output_channels, shape.output_block, shape.output);
+        }
+    }
+
     static int extent(int64_t e) { return static_cast<int>(e); }
+    int group_panels() const { return extent(shape.panels(int64_t(lanes) * vectors) / shape.groups); }
     int knob(const char *name) const { return extent(candidate.knob(name)); }
     Expr tap(const Expr &out, const Expr &of_kernel, int d) const {
         return out * extent(view.stride[d]) + of_kernel * extent(view.dilation[d]) - extent(view.pad_lo[d]);
@@ -110,6 +125,7 @@ private:
     // The first input channel of the group that a lane's output belongs to. `vector_index` counts vectors of outputs.
     Expr group_start(const Expr &of_lane, const Expr &vector_index) const {
         if (shape.groups == 1) return 0;
+        if (shape.group_panels) return panel / group_panels() * extent(shape.input_channels);
         const int outputs = extent(shape.group_outputs()), inputs = extent(shape.input_channels);
         const int last = extent(shape.groups - 1) * inputs;
         const bool ragged =
@@ -124,6 +140,22 @@ private:
             first = (vector_index * lanes + of_lane) / outputs * inputs;
         }
         return ragged ? min(first, last) : first;
+    }
+
+    // What each lane of a vector of outputs needs of step k of its group's channels.
+    void define_spread() {
+        const Expr vector_index = panel * vectors + vector;
+        Expr value;
+        if (knob("spread") == 3) {
+            // The lanes of a vector read whole groups: neighbours in memory, loaded as they lie.
+            const int inputs = extent(shape.input_channels), outputs = extent(shape.group_outputs());
+            dense(lane, vector, panel, x, y, z, n) =
+                padded(vector_index * (lanes / outputs * inputs) + lane, x, y, z, n);
+            value = dense(lane / outputs * inputs + k, vector, panel, x, y, z, n);
+        } else {
+            value = padded(group_start(lane, vector_index) + k, x, y, z, n);
+        }
+        spread(lane, k, vector, panel, x, y, z, n) = value;
     }
 
     void define_sum() {
@@ -149,8 +181,7 @@ private:
                 join ? ci + (x * extent(shape.stride[0]) - extent(shape.pad_lo[0])) * channels : Expr(ci);
             value = padded(from_c, from_x, iy, iz, n);
         } else {
-            spread(lane, k, vector, panel, x, y, z, n) =
-                padded(group_start(lane, panel * vectors + vector) + k, x, y, z, n);
+            define_spread();
             value = spread(lane, ci, vector, panel, from_x, iy, iz, n);
         }
         sum(lane, vector, panel, x, row, y_tile, z, n) = 0.0f;
@@ -182,7 +213,7 @@ private:
 
     Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"}, lane{"lane"}, vector{"vector"}, panel{"panel"};
     Var row{"row"}, y_tile{"y_tile"}, k{"k"};
-    Func padded{"padded"}, spread{"spread"}, sum{"sum"};
+    Func padded{"padded"}, dense{"dense"}, spread{"spread"}, sum{"sum"};
     ConvStages stages;
     ConvShape view;  // the loops of the sum: shape, or with the columns joined to the channels
     int lanes = 1, vectors = 1, rows = 1;
@@ -194,15 +225,20 @@ public:
     Input<Buffer<float, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
     Output<Buffer<float, 7>> packed{"packed"};  // lane, vector, ci, s, r, t, panel
 
-    void configure() { read_parameters(); }
+    void configure() {
+        read_parameters();
+        shape = panel_shape(shape, panel_lanes());
+    }
 
     void generate() {
         const int lanes = panel_lanes(), vectors = static_cast<int>(candidate.knob("vectors"));
-        const int outputs = static_cast<int>(shape.output_channels);
-        const Expr co = (panel * vectors + vector) * lanes + lane, index = clamp(co, 0, outputs - 1);
+        const int row = static_cast<int>(shape.group_panels ? shape.group_outputs() : shape.output_channels);
+        const int row_panels = (row + lanes * vectors - 1) / (lanes * vectors);
+        const Expr in_row = ((panel % row_panels) * vectors + vector) * lanes + lane;
+        const Expr index = min(in_row, row - 1) + panel / row_panels * row;
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
         const Expr value = hwio ? kernel(index, ci, s, r, t) : kernel(ci, index, s, r, t);
-        packed(lane, vector, ci, s, r, t, panel) = select(likely(co < outputs), value, 0.0f);
+        packed(lane, vector, ci, s, r, t, panel) = select(likely(in_row < row), value, 0.0f);
     }
 
     void schedule() {

@@ -73,4 +73,15 @@ ConvShape joined_columns(ConvShape s) {
     return s;
 }
 
+ConvShape panel_shape(ConvShape s, int lanes) {
+    const int64_t outputs = s.group_outputs();
+    const bool divide = outputs % lanes == 0 || lanes % outputs == 0;
+    const bool nhwc = s.output_block == s.output_channels;
+    if (s.groups > 1 && s.input_channels > 1 && nhwc && !divide) {
+        s.group_panels = true;
+        s.output_block = outputs;
+    }
+    return s;
+}
+
 }  // namespace kiln

@@ -24,6 +24,9 @@ struct ConvShape {
     int64_t output_channels = 1;  // of all groups together
     // Channels of one block in memory, all of them in NHWC and 1 in NCHW; the last block may be filled up.
     int64_t input_block = 1, output_block = 1;
+    // Panels of output channels start anew with every group: no vector needs inputs of two groups. A group's outputs
+    // then count as a block.
+    bool group_panels = false;
 
     // Whether some tap of dimension d falls outside the input for some output.
     bool reads_outside(int d) const;
@@ -37,6 +40,10 @@ struct ConvShape {
     // Output channels with those that fill up the last block: what is stored.
     int64_t stored_channels() const { return (output_channels + output_block - 1) / output_block * output_block; }
     int64_t group_outputs() const { return output_channels / groups; }
+    // Panels of `width` output channels, the last of a row of panels perhaps not full.
+    int64_t panels(int64_t width) const {
+        return group_panels ? groups * ((group_outputs() + width - 1) / width) : (stored_channels() + width - 1) / width;
+    }
 };
 
 // Precondition: a forward convolution without batch groups and without lhs_dilation, not empty.
@@ -45,5 +52,9 @@ ConvShape conv_shape(const Workload &workload);
 // The same convolution seen as one over rows of floats: the kernel's columns and input channels, contiguous in NHWC,
 // are one dimension of the sum. Packed weights are the same bytes. Precondition: dilation[0] is 1, one group.
 ConvShape joined_columns(ConvShape shape);
+
+// The shape as panels of vectors of `lanes` outputs see it: with group_panels where groups and vectors do not divide
+// each other, so that lanes of one vector would need different groups' inputs at different places.
+ConvShape panel_shape(ConvShape shape, int lanes);
 
 }  // namespace kiln

@@ -17,7 +17,7 @@ struct Loops {
 
 // The loop over all output channels, however they are split into blocks in memory.
 Var channel_loop(ConvStages &stages, const ConvShape &shape) {
-    if (shape.output_block == shape.output_channels) return stages.c;  // one block
+    if (shape.output_block == shape.output_channels || shape.group_panels) return stages.c;
     if (shape.output_block == 1) return stages.b;
     Var channel("channel");
     stages.output.fuse(stages.c, stages.b, channel);
@@ -34,8 +34,9 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
 
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
-    out.split(c, panel, ci, knob("vectors") * lanes, TailStrategy::GuardWithIf)
-        .split(ci, vector, lane, lanes)
+    out.split(c, panel, ci, knob("vectors") * lanes, TailStrategy::GuardWithIf);
+    if (shape.group_panels) out.fuse(panel, stages.b, panel);
+    out.split(ci, vector, lane, lanes)
         .split(panel, panel_group, panel, knob("panel_block"), TailStrategy::GuardWithIf)
         .split(x, x_tile, xi, knob("pixels"), TailStrategy::ShiftInwards)
         .split(x_tile, x_block, x_tile, knob("x_block"), TailStrategy::GuardWithIf)
@@ -56,20 +57,25 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
     return {x_tile, y_block};
 }
 
-void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Loops &loops) {
-    if (candidate.knob("spread") == 0) return;
-    Func &spread = stages.spread;
-    if (candidate.knob("spread") == 1) {
-        // All channels of a group at once: together the lanes read one dense vector, which constant shuffles spread.
-        spread.compute_at(stages.output, loops.tile)
-            .bound_extent(stages.x, static_cast<int>(shape.reach(candidate.knob("pixels"), 0)))
-            .bound_extent(stages.y, static_cast<int>(shape.reach(candidate.knob("rows"), 1)))
-            .vectorize(stages.lane)
-            .vectorize(stages.ci);
-    } else {
-        spread.compute_at(stages.sum, stages.channel_out).vectorize(stages.lane).unroll(stages.ci);
-    }
-    spread.reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
+// Spread inputs live in registers: for one step of channels and one column of the kernel, or for all of its columns,
+// which share most of them.
+void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, int lanes) {
+    const int64_t spread = candidate.knob("spread");
+    if (spread == 0) return;
+    stages.spread.compute_at(stages.sum, spread == 1 ? stages.channel_out : stages.channel_in)
+        .vectorize(stages.lane)
+        .unroll(stages.ci)
+        .reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
+        .unroll(stages.vector)
+        .unroll(stages.x)
+        .unroll(stages.y)
+        .store_in(MemoryType::Register);
+    if (!stages.dense.defined()) return;
+    // Shuffles of a vector in registers need indices that are known when compiling: `unroll` covers a whole group.
+    stages.dense.compute_at(stages.sum, stages.channel_in)
+        .bound(stages.lane, 0, static_cast<int>(lanes / shape.group_outputs() * shape.input_channels))
+        .vectorize(stages.lane)
+        .reorder(stages.lane, stages.vector, stages.x, stages.y)
         .unroll(stages.vector)
         .unroll(stages.x)
         .unroll(stages.y)
@@ -90,11 +96,15 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
         .unroll(x)
         .unroll(row);
     RVar channel(stages.taps[0]), column(stages.taps[1]), kernel_row(stages.taps[2]), plane(stages.taps[3]);
-    RVar channel_out = stages.channel_out, channel_in("channel_in");
+    RVar channel_out = stages.channel_out, channel_in = stages.channel_in;
     Stage update = stages.sum.update();
-    update.split(channel, channel_out, channel_in, knob("unroll"))
-        .reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane)
-        .vectorize(stages.lane)
+    update.split(channel, channel_out, channel_in, knob("unroll"));
+    if (knob("spread") >= 2) {
+        update.reorder(stages.lane, stages.vector, x, row, column, channel_in, channel_out, kernel_row, plane);
+    } else {
+        update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
+    }
+    update.vectorize(stages.lane)
         .unroll(stages.vector)
         .unroll(x)
         .unroll(row)
@@ -109,7 +119,7 @@ void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvSh
     const int lanes = vector_lanes(target), stage_input = static_cast<int>(candidate.knob("stage_input"));
     const Loops loops = tile_output(stages, candidate, shape, lanes);
     if (stages.sum.defined()) tile_sum(stages, candidate, lanes, loops);
-    if (stages.spread.defined()) spread_input(stages, candidate, shape, loops);
+    if (stages.spread.defined()) spread_input(stages, candidate, shape, lanes);
     if (!stages.padded.defined() || !stage_input) return;
     if (stage_input == 2) {
         stages.padded.compute_root();

@@ -17,12 +17,15 @@ namespace kiln {
 //                                                       sum is part of the output's expression (inline_sum)
 //   spread(lane, ci, vector, panel, x, y, z, n)         the input channel that a lane of a grouped convolution needs;
 //                                                       undefined where all lanes need the same
+//   dense(lane, vector, panel, x, y, z, n)              the channels of all groups of a vector side by side, which
+//                                                       `spread` is shuffled out of; else undefined
 //   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
 struct ConvStages {
-    Halide::Func output, sum, spread, padded;
+    Halide::Func output, sum, spread, dense, padded;
     Halide::Var c, b, x, y, z, n;                      // of output and padded
     Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
-    Halide::RVar channel_out{"channel_out"};           // the loop over what `unroll` leaves of ci
+    // The loops that `unroll` makes of ci.
+    Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
     Halide::RDom taps;                                 // (ci, s, r, t)
 };
 

@@ -10,10 +10,13 @@ namespace kiln {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t TileFacts::channel_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
+int64_t TileFacts::channel_vectors() const {
+    return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
+}
 
 TileFacts tile_facts(const ConvShape &shape, const Target &target, const Machine &machine) {
-    return {shape, vector_lanes(target), vector_registers(target), machine.l1_bytes, machine.l2_bytes, target.threads};
+    const int lanes = vector_lanes(target);
+    return {panel_shape(shape, lanes), lanes, vector_registers(target), machine.l1_bytes, machine.l2_bytes, target.threads};
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
@@ -31,12 +34,18 @@ int64_t unrolled_steps(const ConvShape &s, const Knobs &k) {
     return at("unroll") * columns * rows * tiles * at("vectors") * at("pixels") * at("rows");
 }
 
+// Shuffles within 128 bits have their pattern in the instruction and take it from memory; wider ones keep patterns in
+// registers.
+static bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
+    return f.spreads_densely(tile.vectors) && f.shape.input_channels <= 4 && f.shape.group_outputs() <= 4;
+}
+
 // Multiply-adds dominate; loads compete with them a little; weights come from L2 when a panel does not stay in L1; few
 // independent sums leave the multipliers waiting for results.
 double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const ConvShape &s = f.shape;
     const double sums = tile.sums(), pixels = double(tile.pixels) * tile.rows;
-    const double tiles = double(ceil_div(s.output_channels, tile.vectors * f.lanes)) *
+    const double tiles = double(f.panels(tile.vectors)) *
                          ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
@@ -49,12 +58,18 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         return tiles * (std::max(sums * s.taps() / 2, loads / 2) + 0.25 * loads + sums + 4);
     }
     double inputs = pixels, products = sums;
-    if (f.spreads()) {
-        // Lanes that need different inputs: a shuffle for each, on a port that multiplies too; rows of a tile share
-        // them.
-        const double shared_rows = double((tile.rows - 1) * s.stride[1] + s.kernel[1]) / s.kernel[1];
-        inputs = double(tile.vectors) * tile.pixels * (s.dilation[1] == 1 ? shared_rows : tile.rows);
-        products += inputs;
+    if (f.spreads() || f.holds_groups()) {
+        // Lanes that need different inputs: a shuffle for each, on a port that multiplies too; the kernel's columns
+        // share them. Single floats are more work than dense vectors: the rows of a tile share them too.
+        const bool in_place = shuffles_in_place(f, tile), shared = f.spreads() && !in_place && f.shares_rows();
+        const double rows = shared ? double(s.reach(tile.rows, 1)) / s.kernel[1] : double(tile.rows);
+        inputs = double(tile.vectors) * rows * s.reach(tile.pixels, 0) / s.kernel[0];
+        if (f.spreads()) products += inputs * (in_place ? 1 : 3);
+    } else if (s.groups > 1 && !s.group_panels) {
+        // A panel that reaches into another group needs other inputs there.
+        const int64_t panel = tile.vectors * f.lanes, outputs = s.group_outputs();
+        inputs *= double(panel) / outputs + (outputs % panel == 0 || panel % outputs == 0 ? 0 : 1);
+        inputs = std::max(inputs, pixels);
     }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
@@ -67,6 +82,13 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
 }
 
 namespace {
+
+// Whether spread inputs stay in registers beside the sums. Dense vectors do so for all channels of a group, because the
+// compiler loads each only once.
+bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
+    const int64_t inputs = tile.vectors * f.shape.reach(tile.pixels, 0);
+    return tile.sums() + inputs * (shuffles_in_place(f, tile) ? 2 : 1) <= f.registers;
+}
 
 const std::vector<int64_t> &values_of(const std::vector<Knob> &knobs, std::string_view name) {
     const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
@@ -100,6 +122,8 @@ RegisterTile cheapest_tile(const TileFacts &f, const std::vector<Knob> &knobs, b
             for (int64_t p : values_of(knobs, "pixels")) {
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
+                const bool keeps = f.spreads() || f.holds_groups();
+                if (keeps && tile.sums() > 1 && !keeps_spread_inputs(f, tile)) continue;
                 const bool has_enough = tile.sums() >= latency_sums;
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
@@ -121,7 +145,7 @@ void split_over_threads(const TileFacts &f, const std::vector<Knob> &knobs, Knob
         (*k)["row_block"] = nearest(values_of(knobs, "row_block"), std::min<double>((*k)["row_block"], share));
     } else {
         (*k)["parallel"] = 2;
-        const int64_t panels = ceil_div(f.channel_vectors(), (*k)["vectors"]);
+        const int64_t panels = f.panels((*k)["vectors"]);
         (*k)["panel_block"] = nearest(values_of(knobs, "panel_block"), double(ceil_div(panels, f.threads)));
     }
 }
@@ -137,7 +161,7 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     k["vectors"] = tile.vectors, k["pixels"] = tile.pixels, k["rows"] = tile.rows;
 
     const int64_t x_tiles = ceil_div(s.output[0], tile.pixels), y_tiles = ceil_div(s.output[1], tile.rows);
-    const int64_t panels = ceil_div(f.channel_vectors(), tile.vectors);
+    const int64_t panels = f.panels(tile.vectors);
     auto block = [&](const char *name, int64_t tiles, double wanted) {
         k[name] = nearest(values(name), std::min<double>(tiles, wanted));
     };
@@ -161,13 +185,14 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     k["unroll"] =
         join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
                                std::min<int64_t>(6, s.stride[0] * s.input_channels))
-             : nearest_divisor(values("unroll"), s.input_channels, f.spreads() && s.input_channels > 4 ? 1 : 4);
+             : nearest_divisor(values("unroll"), s.input_channels, f.spreads() || f.holds_groups() ? 1 : 4);
     k["unroll_columns"] = join || k["inline_sum"] ? 0 : values("unroll_columns").back();
 
-    // Groups that share a vector: spreading costs shuffles, so rows of a tile share what was spread.
-    k["spread"] = f.spreads() ? nearest(values("spread"), s.input_channels <= 4 ? 1 : 2) : 0;
-    k["share_rows"] = f.spreads() && tile.rows > 1 ? values("share_rows").back() : 0;
-    k["unroll_rows"] = k["share_rows"];
+    // Kernel columns share what was spread over the lanes of a vector of groups.
+    const bool densely = shuffles_in_place(f, tile);
+    k["spread"] = densely ? 3 : nearest(values("spread"), 2);
+    if (densely) k["unroll"] = s.input_channels;
+    k["share_rows"] = k["unroll_rows"] = f.spreads() && !densely && f.shares_rows() && tile.rows > 1;
 
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
     const bool padded = values("stage_input").size() > 1;

@@ -12,6 +12,9 @@
 
 namespace kiln {
 
+// Largest value of `unroll`.
+inline constexpr int64_t most_unrolled_channels = 8;
+
 struct TileFacts {
     ConvShape shape;
     int lanes = 1, registers = 16;  // of the target
@@ -21,14 +24,27 @@ struct TileFacts {
     // Every output has a channel of the input of its own.
     bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1; }
     // Several groups share a vector: its lanes need different input channels.
-    bool spreads() const { return shape.groups > 1 && !depthwise() && shape.group_outputs() % lanes != 0; }
+    bool spreads() const {
+        return shape.groups > 1 && !depthwise() && !shape.group_panels && shape.group_outputs() % lanes != 0;
+    }
+    // A vector of outputs holds one group or several: what it needs of the input, no other vector of the tile does.
+    bool holds_groups() const { return shape.groups > 1 && !depthwise() && shape.group_outputs() <= lanes; }
+    // The lanes of `vectors` vectors of outputs read whole groups, which no vector shares with the next.
+    bool spreads_densely(int64_t vectors) const {
+        return spreads() && lanes % shape.group_outputs() == 0 && shape.output_channels % (vectors * lanes) == 0 &&
+               shape.stored_channels() == shape.output_channels && shape.input_channels <= most_unrolled_channels;
+    }
+    // The rows of a tile can read each row of the input once for all of them.
+    bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout: a copy that makes them so
     // is part of every schedule.
     bool needs_copy() const {
-        return shape.groups > 1 && shape.group_outputs() % lanes != 0 && shape.input_block % lanes != 0 &&
+        return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 && shape.input_block % lanes != 0 &&
                shape.input_block != shape.all_input_channels();
     }
+    // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
     int64_t channel_vectors() const;
+    int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
 };
 TileFacts tile_facts(const ConvShape &shape, const Target &target, const Machine &machine);
 

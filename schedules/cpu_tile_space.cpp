@@ -33,11 +33,11 @@ std::vector<int64_t> block_sizes(int64_t count) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Divisors up to 8 of the innermost loop's length, with and without the columns joined to the channels.
+// Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the channels.
 std::vector<int64_t> unroll_sizes(const ConvShape &s) {
     std::set<int64_t> sizes;
     for (int64_t length : {s.input_channels, s.input_channels * s.kernel[0]}) {
-        for (int64_t d = 1; d <= std::min<int64_t>(length, 8); d++) {
+        for (int64_t d = 1; d <= std::min(length, most_unrolled_channels); d++) {
             if (length % d == 0) sizes.insert(d);
         }
     }
@@ -52,13 +52,17 @@ std::vector<Knob> domains(const TileFacts &f) {
     // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels.
     const std::vector<int64_t> stagings =
         f.threads > 1 || s.groups > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1, 2, 3};
+    std::vector<int64_t> spreads = off;
+    if (f.spreads()) spreads.push_back(1);
+    if ((f.spreads() || f.holds_groups()) && wide) spreads.push_back(2);
+    if (f.spreads_densely(1)) spreads.push_back(3);
     return {
         {"vectors", tile_sizes(f.channel_vectors(), 6, 1.2)},
         {"pixels", tile_sizes(s.output[0], f.registers - 4, 1.25)},
         {"rows", tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0)},
         {"inline_sum", f.depthwise() && s.taps() <= 64 ? choice : off},
-        {"spread", f.spreads() ? std::vector<int64_t>{0, 1, 2} : off},
-        {"share_rows", s.groups > 1 && s.kernel[1] > 1 && s.dilation[1] == 1 ? choice : off},
+        {"spread", spreads},
+        {"share_rows", f.shares_rows() ? choice : off},
         {"unroll_rows", s.kernel[1] > 1 ? choice : off},
         {"join_columns", wide && s.dilation[0] == 1 && s.groups == 1 && nhwc ? choice : off},
         {"unroll", unroll_sizes(s)},
@@ -72,7 +76,7 @@ std::vector<Knob> domains(const TileFacts &f) {
         // Blocks depend on the tile; these domains cover the smallest one, constraints refuse what is too large.
         {"row_block", block_sizes(s.output[1])},
         {"x_block", block_sizes(s.output[0])},
-        {"panel_block", block_sizes(f.channel_vectors())},
+        {"panel_block", block_sizes(f.panels(1))},
     };
 }
 
@@ -93,7 +97,7 @@ int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
 
 std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> &knobs) {
     const ConvShape &s = f.shape;
-    const int64_t fewest_sums = std::min(latency_sums, most_sums(f, knobs));
+    const int64_t fewest_sums = std::min(latency_sums * 3 / 4, most_sums(f, knobs));
     auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
     return {
         {"the register tile needs more vector registers than the target has",
@@ -105,7 +109,7 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
         {"x_block is larger than the number of tiles in x",
          [=](const Knobs &k) { return at(k, "x_block") <= ceil_div(s.output[0], at(k, "pixels")); }},
         {"panel_block is larger than the number of panels",
-         [=](const Knobs &k) { return at(k, "panel_block") <= ceil_div(f.channel_vectors(), at(k, "vectors")); }},
+         [=](const Knobs &k) { return at(k, "panel_block") <= f.panels(at(k, "vectors")); }},
         {"unrolled x tiles are too much code",
          [=](const Knobs &k) { return !at(k, "unroll_tiles") || at(k, "x_block") <= 4; }},
         {"unroll does not divide the innermost loop",
@@ -118,6 +122,12 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
          }},
         {"share_rows needs tiles of several rows, and unrolled kernel rows",
          [=](const Knobs &k) { return !at(k, "share_rows") || (at(k, "rows") > 1 && at(k, "unroll_rows")); }},
+        {"columns that share spread inputs are unrolled",
+         [=](const Knobs &k) { return at(k, "spread") < 2 || s.kernel[0] == 1 || at(k, "unroll_columns"); }},
+        {"dense vectors cover whole groups and whole vectors of outputs, and `unroll` a whole group",
+         [=](const Knobs &k) {
+             return at(k, "spread") != 3 || (f.spreads_densely(at(k, "vectors")) && at(k, "unroll") == s.input_channels);
+         }},
         {"skip_rows needs tiles of one row or shared rows",
          [=](const Knobs &k) { return !at(k, "skip_rows") || at(k, "rows") == 1 || at(k, "share_rows"); }},
         {"skipped rows cannot be unrolled apart",

@@ -12,9 +12,9 @@
 //   row_block, x_block      tiles of a block of pixels, in rows and in x
 //   panel_block             panels that walk over a block of pixels before the next block
 //   inline_sum              1: the sum is written out in the output's expression (depthwise)
-//   spread                  groups that share a vector: 0: each lane loads its input channel; 1: channels of a tile
-//   spread by
-//                           shuffles before the sum; 2: within its loop over channels
+//   spread                  groups that share a vector: 0: each lane loads its input channel where it is multiplied;
+//                           1: inputs are spread over the lanes once for each step of channels and kernel column;
+//                           2: once for all columns of a step; 3: the same, shuffled out of dense vectors
 //   share_rows              1: the sum runs over the input rows of the tile, each read once for all output rows
 //   join_columns            1: a kernel row's columns and channels are one loop over contiguous floats
 //   unroll                  input channels unrolled in the innermost loop
@@ -36,7 +36,7 @@
 namespace kiln {
 
 inline constexpr const char *cpu_tile_name = "cpu_tile";
-inline constexpr int cpu_tile_version = 1;
+inline constexpr int cpu_tile_version = 2;
 
 // Lanes of one vector of f32.
 int vector_lanes(const Target &target);

@@ -90,6 +90,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x12x13x64/kernel:3x3x4x64/padding:1,1x1,1/feature_group_count:16/epilogue:bias",
     "conv2d/input:1x9x10x48/kernel:3x3x8x48/strides:2x2/padding:1,1x1,1/feature_group_count:6",
     "conv2d/input:1x9x7x32/kernel:3x3x16x64/padding:1,1x1,1/feature_group_count:2",
+    "conv2d/input:1x9x11x72/kernel:3x3x24x72/padding:1,1x1,1/feature_group_count:3/epilogue:bias,add",
+    "conv2d/input:2x8x9x30/kernel:5x3x6x20/strides:1x2/padding:2,2x1,1/feature_group_count:5",
     "conv2d/input:1x9x9x15/kernel:2x3x3x25/padding:1,0x1,1/feature_group_count:5",
     "conv2d/input:1x13x12x40/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:40/epilogue:bias,relu",
     "conv2d/input:2x10x10x12/kernel:5x5x1x24/strides:2x2/padding:1,2x1,2/feature_group_count:12",
