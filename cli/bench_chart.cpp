@@ -107,34 +107,45 @@ std::string bench_chart(const BenchReport &report) {
                        "y=\"{3}\" text-anchor=\"middle\">{4:g}</text>\n",
                        x(value), top - 4, bottom, bottom + 14, value);
     }
+    std::string numbers;  // above everything else
     int y = top;
     for (size_t i = 0; i < count; i++) {
         const std::vector<Bar> drawn = bars(report, i);
         const NamedWorkload &w = report.workloads[i];
         fmt::format_to(out, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{}<title>{}</title></text>\n", left - 8,
                        y + int(drawn.size()) * bar_height / 2 + 4, escaped(w.name), escaped(key(w.workload)));
+        const int layer_top = y;
         for (const Bar &bar : drawn) {
             if (bar.missing.empty()) {
-                fmt::format_to(out,
-                               "<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/><text x=\"{:.1f}\" "
-                               "y=\"{}\" font-size=\"9\">{:.1f}</text>\n",
-                               left, y, x(bar.gflops) - left, bar_height - 2, bar.color, x(bar.gflops) + 3,
-                               y + bar_height - 4, bar.gflops);
+                // Numbers have a white outline: lines pass behind them.
+                fmt::format_to(out, "<rect x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\" fill=\"{}\"/>\n", left, y,
+                               x(bar.gflops) - left, bar_height - 2, bar.color);
+                fmt::format_to(std::back_inserter(numbers),
+                               "<text x=\"{:.1f}\" y=\"{}\" font-size=\"9\" stroke=\"#fff\" stroke-width=\"3\" "
+                               "paint-order=\"stroke\">{:.1f}</text>\n",
+                               x(bar.gflops) + 3, y + bar_height - 4, bar.gflops);
             } else {
                 fmt::format_to(out, "<text x=\"{}\" y=\"{}\" font-size=\"9\" fill=\"#888\">{}</text>\n", left + 3,
                                y + bar_height - 4, escaped(bar.missing.substr(0, 100)));
             }
             y += bar_height;
         }
+        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths);
+        if (roofline && *roofline < 0.999 * report.peak.gflops) {
+            fmt::format_to(out,
+                           "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#c00\" "
+                           "stroke-width=\"2.5\"><title>roofline {3:.1f} GFLOP/s: memory bandwidth</title></line>\n",
+                           x(*roofline), layer_top - 2, y, *roofline);
+        }
         y += gap;
     }
     fmt::format_to(out,
                    "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#c00\" stroke-width=\"1.5\" "
                    "stroke-dasharray=\"5 3\"/>\n<text x=\"{0:.1f}\" y=\"{3}\" text-anchor=\"end\" fill=\"#c00\">peak "
-                   "{4:.1f} ({5})</text>\n</svg>\n",
+                   "{4:.1f} ({5}); ticks: roofline where memory bandwidth is the limit</text>\n",
                    x(report.peak.gflops), top - 8, bottom, bottom + 30, report.peak.gflops,
                    escaped(report.peak.instructions));
-    return svg;
+    return svg + numbers + "</svg>\n";
 }
 
 }  // namespace kiln

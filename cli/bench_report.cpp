@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "runtime/signature.h"
 #include "tuner/measurement.h"
 
 namespace kiln {
@@ -82,6 +83,25 @@ double gflops(const Workload &workload, const Timing &timing) {
     return static_cast<double>(flop_count(workload)) / timing.median_ns();
 }
 
+std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
+                                      const std::vector<Bandwidth> &bandwidths) {
+    const double flops = static_cast<double>(flop_count(workload));
+    if (flops == 0) return std::nullopt;
+    const Signature tensors = signature(workload);
+    const auto size = [](const TensorForm &form) { return elements(form.shape()) * size_of(form.dtype); };
+    int64_t bytes = size(tensors.result);
+    for (const TensorForm &operand : tensors.operands) bytes += size(operand);
+    double limit = peak.gflops;
+    for (const Bandwidth &level : bandwidths) {
+        // Bandwidths are measured on half of a cache.
+        const bool holds = bytes <= 2 * level.working_set_bytes;
+        if (!holds && &level != &bandwidths.back()) continue;
+        limit = std::min(limit, flops / (static_cast<double>(bytes) / level.copy_gb_s));
+        break;
+    }
+    return limit;
+}
+
 void print_json(const BenchReport &report) {
     Json document = {{"format", "bench/1"},
                      {"peak_gflops", report.peak.gflops},
@@ -104,6 +124,8 @@ void print_json(const BenchReport &report) {
             row["round_medians_us"] = microseconds(layer.chosen->round_medians_ns);
             row["default_round_medians_us"] = microseconds(layer.standard->round_medians_ns);
         }
+        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths);
+        row["roofline_gflops"] = roofline ? Json(*roofline) : Json();
         row["untuned"] = layer.untuned;
         row["reason"] = layer.problem.empty() ? Json() : Json(layer.problem);
         row["peers"] = Json::object();
@@ -116,8 +138,8 @@ void print_json(const BenchReport &report) {
 void print_table(const BenchReport &report) {
     fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(report.target), report.peak.gflops,
                report.peak.instructions);
-    Table table{.columns = {"layer", "algorithm", "median us", "min us", "GFLOP/s", "% of peak", "default us",
-                            "default % of peak"}};
+    Table table{.columns = {"layer", "algorithm", "median us", "min us", "GFLOP/s", "% of peak", "roofline GFLOP/s",
+                            "default us", "default % of peak"}};
     for (const std::string &peer : report.peers) {
         table.columns.push_back(peer + " us");
         table.columns.push_back(peer + " / kiln");
@@ -130,14 +152,21 @@ void print_table(const BenchReport &report) {
         std::vector<std::string> notes;
         if (layer.chosen) {
             const double rate = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
-            for (double value :
-                 {layer.chosen->median_ns() * 1e-3, layer.chosen->min_ns * 1e-3, rate, 100 * rate / report.peak.gflops,
-                  layer.standard->median_ns() * 1e-3, 100 * plain / report.peak.gflops}) {
-                row.push_back(fmt::format("{:.1f}", value));
-            }
+            const auto add = [&](double value, bool is_known = true) {
+                Cell &cell = row.emplace_back();
+                if (is_known) cell = fmt::format("{:.1f}", value);
+            };
+            const bool computes = flop_count(w.workload) > 0;  // a transform has times only
+            add(layer.chosen->median_ns() * 1e-3);
+            add(layer.chosen->min_ns * 1e-3);
+            add(rate, computes);
+            add(100 * rate / report.peak.gflops, computes);
+            add(roofline_gflops(w.workload, report.peak, report.bandwidths).value_or(0), computes);
+            add(layer.standard->median_ns() * 1e-3);
+            add(100 * plain / report.peak.gflops, computes);
             if (layer.untuned) notes.push_back("untuned");
         } else {
-            row.resize(8);
+            row.resize(9);
             notes.push_back(layer.problem);
         }
         for (const PeerTiming &peer : layer.peers) {

@@ -50,14 +50,22 @@ struct BenchReport {
     std::vector<Layer> layers;  // one each
     Target target;
     FmaPeak peak;
+    std::vector<Bandwidth> bandwidths;  // smallest working set first
     std::vector<std::string> peers;
 };
+
+// What the direct method can reach on this machine, GFLOP/s: the FMA peak, or less where every operand and the result
+// once through the smallest memory that holds them all takes longer (roofline; Williams et al., 2009). Nothing where no
+// operations are counted. Winograd, which does fewer, can pass it.
+std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
+                                      const std::vector<Bandwidth> &bandwidths);
 
 double gflops(const Workload &workload, const Timing &timing);
 void print_json(const BenchReport &report);
 void print_table(const BenchReport &report);
 
-// GFLOP/s of each layer, ours and the peers', with the FMA peak as a line: an SVG file that needs nothing else.
+// GFLOP/s of each layer, ours and the peers', with the FMA peak as a line and each layer's roofline as a tick: an SVG
+// file that needs nothing else.
 std::string bench_chart(const BenchReport &report);
 
 }  // namespace kiln

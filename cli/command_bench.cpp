@@ -273,6 +273,7 @@ int run(const BenchArguments &arguments) {
                        .layers = {},
                        .target = *target,
                        .peak = measure_fma_peak(*target),
+                       .bandwidths = measure_bandwidths(machine, target->threads),
                        .peers = std::move(*peers)};
     std::map<std::string, Layer> measured;  // by key: equal layers are measured once
     bool complete = true;

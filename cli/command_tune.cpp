@@ -197,7 +197,7 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->type_name("N");
     command->add_option("--time", arguments->time, "Time for the whole job, such as 90s, 10m or 1h30m")
         ->type_name("TIME");
-    command->add_option("--strategy", options.strategy, "How to search: random")->type_name("S");
+    command->add_option("--strategy", options.strategy, "How to search: evolutionary or random")->type_name("S");
     command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
     command->add_option("--algorithm", options.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
     command->add_option("--without", options.without, "No algorithms whose name matches")->type_name("GLOB");

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "generators/transform_algorithms.h"
+#include "generators/winograd_algorithm.h"
 #include "schedules/conv_shape.h"
 #include "schedules/cpu_tile_space.h"
 
@@ -51,8 +53,43 @@ Space direct_space(const Workload &w, const Target &target, const Machine &machi
     return cpu_tile_space(base, conv_shape(w), target, machine);
 }
 
+template<int m>
+Status winograd_applies(const Workload &w, const Target &) {
+    if (Status s = winograd_applies(w, m); !s) return s;
+    if (elements(output_shape(w)) == 0) return unsupported("the output is empty: there is nothing to compute");
+    return fits_32_bits(w);
+}
+
+template<int m>
+Space winograd_space(const Workload &w, const Target &target, const Machine &machine) {
+    return winograd_space(w, m, target, machine);
+}
+
+template<Operation op>
+Status transform_applies(const Workload &w, const Target &) {
+    return transform_applies(w, op);
+}
+
+Space transform_space(const Workload &w, const Target &target, const Machine &) { return transform_space(w, target); }
+
 constexpr Algorithm algorithms[] = {
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, direct_space},
+    {"winograd_4", winograd_algorithm_version, "Winograd, 4 outputs a tile side", winograd_applies<4>,
+     winograd_space<4>, true},
+    {"winograd_2", winograd_algorithm_version, "Winograd, 2 outputs a tile side", winograd_applies<2>,
+     winograd_space<2>, true},
+    {"winograd_3", winograd_algorithm_version, "Winograd, 3 outputs a tile side", winograd_applies<3>,
+     winograd_space<3>, true},
+    {"winograd_5", winograd_algorithm_version, "Winograd, 5 outputs a tile side", winograd_applies<5>,
+     winograd_space<5>, true},
+    {"winograd_6", winograd_algorithm_version, "Winograd, 6 outputs a tile side", winograd_applies<6>,
+     winograd_space<6>, true},
+    {"winograd_input_transform", 1, "B^T D B of every tile", transform_applies<Operation::winograd_input_transform>,
+     transform_space, true},
+    {"winograd_filter_transform", 1, "G K G^T of every kernel", transform_applies<Operation::winograd_filter_transform>,
+     transform_space, true},
+    {"winograd_output_transform", 1, "A^T M A of every tile", transform_applies<Operation::winograd_output_transform>,
+     transform_space, true},
 };
 
 }  // namespace

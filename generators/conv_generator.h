@@ -15,6 +15,17 @@
 
 namespace kiln {
 
+inline Halide::Type type_of(DType dtype) {
+    switch (dtype) {
+        case DType::f16:
+            return Halide::Float(16);
+        case DType::bf16:
+            return Halide::BFloat(16);
+        default:
+            return Halide::Float(32);
+    }
+}
+
 // A generator named after an algorithm makes kiln_compute, one with the suffix _pack makes kiln_pack. Both take the
 // same three parameters; the main program has validated them against the catalog before.
 template<typename Derived>
@@ -63,10 +74,12 @@ protected:
         buffer.dim(4).set_stride(static_cast<int>(channels));
     }
 
-    // Blocks of channels; whatever the layout, this is the order in memory: c in block, x, y, z, block, n.
+    // Blocks of channels; whatever the layout, this is the order in memory: c in block, x, y, z, block, n. The batch is
+    // that of one group times `batch_groups`.
     template<typename BufferParameter>
-    void fix_activation(BufferParameter &buffer, int64_t channels, int64_t block, const std::array<int64_t, 3> &space) {
-        fix(buffer, {block, space[0], space[1], space[2], (channels + block - 1) / block, shape.batch});
+    void fix_activation(BufferParameter &buffer, int64_t channels, int64_t block, const std::array<int64_t, 3> &space,
+                        int64_t batch_groups = 1) {
+        fix(buffer, {block, space[0], space[1], space[2], (channels + block - 1) / block, shape.batch * batch_groups});
     }
 
     Workload workload;

@@ -28,6 +28,22 @@ void copy_layout_name(const char (&from)[KILN_MAX_LAYOUT_NAME], char (&to)[KILN_
     for (int i = 0; i < KILN_MAX_LAYOUT_NAME && from[i] != 0; i++) to[i] = from[i];
 }
 
+bool is_winograd_transform(const kiln_descriptor &d) {
+    return is_in(d.operation, KILN_WINOGRAD_INPUT_TRANSFORM, KILN_WINOGRAD_OUTPUT_TRANSFORM);
+}
+
+void normalize_transform(const kiln_descriptor &d, kiln_descriptor *n) {
+    for (int i = 0; i < d.spatial_rank; i++) {
+        n->tile[i] = d.tile[i];
+        if (d.operation != KILN_WINOGRAD_OUTPUT_TRANSFORM) continue;
+        n->output[i] = d.output[i] != 0 ? d.output[i] : d.spatial[i] * d.tile[i];
+    }
+    n->tile_dimensions[0] = d.tile_dimensions[0];
+    n->tile_dimensions[1] = d.tile_dimensions[1];
+    n->points = d.points;
+    n->without_batch = d.without_batch != 0;
+}
+
 }  // namespace
 
 const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
@@ -68,6 +84,7 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     }
     copy_layout_name(d.from_layout, n->from_layout);
     copy_layout_name(d.to_layout, n->to_layout);
+    if (is_winograd_transform(d)) normalize_transform(d, n);
     return nullptr;
 }
 
@@ -88,6 +105,7 @@ uint64_t descriptor_hash(const kiln_descriptor &n) {
         add(n.kernel[i]);
         add(n.strides[i]);
         add(n.padding_lo[i]);
+        add(n.tile[i]);
     }
     add(n.feature_group_count);
     add(n.epilogue_count);

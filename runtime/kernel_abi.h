@@ -5,6 +5,7 @@
 // renames them. Each is called through Halide's argv form with the operands of its workload in order:
 //   compute   &context, input, packed (or kernel, where there is no pack), [bias], [addend], output
 //             gradients: the two operands in the order of the definition (dy, kernel -> dx; x, dy -> dk)
+//             transforms: the one operand, then output; they have no pack and no prepare
 //   pack      &context, kernel, packed
 //   prepare   &context, input, prepared
 // where &context is the address of a `KernelContext *` and every other entry a `halide_buffer_t *`. All extents and

@@ -237,13 +237,17 @@ kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
     Call call(kernel, a);
     kiln_status status = call.begin();
     if (status.code != KILN_OK) return status;
-    status = row.prepare != nullptr
-                 ? call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes)
-                 : call.tensor(KILN_INPUT, a->input);
-    if (status.code != KILN_OK) return status;
-    status = row.pack != nullptr ? call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes)
-                                 : call.tensor(KILN_WEIGHTS, a->weights);
-    if (status.code != KILN_OK) return status;
+    if (row.operands[KILN_INPUT].rank > 0) {
+        status = row.prepare != nullptr
+                     ? call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes)
+                     : call.tensor(KILN_INPUT, a->input);
+        if (status.code != KILN_OK) return status;
+    }
+    if (row.operands[KILN_WEIGHTS].rank > 0) {
+        status = row.pack != nullptr ? call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes)
+                                     : call.tensor(KILN_WEIGHTS, a->weights);
+        if (status.code != KILN_OK) return status;
+    }
     if (row.operands[KILN_BIAS].rank > 0) {
         if (status = call.tensor(KILN_BIAS, a->bias); status.code != KILN_OK) return status;
     }

@@ -126,10 +126,17 @@ typedef struct kiln_descriptor {
     kiln_epilogue_step epilogue[KILN_MAX_EPILOGUE];                          /* in order */
     int64_t block[KILN_MAX_SPATIAL_RANK];                                    /* space_to_depth, depth_to_space */
     char from_layout[KILN_MAX_LAYOUT_NAME], to_layout[KILN_MAX_LAYOUT_NAME]; /* layout_transform */
+    /* Winograd transforms. `spatial` of the output transform counts tiles; the filter transform has no batch or
+     * spatial, its `channels` are the input channels; `kernel` is the window of all three. */
+    int64_t tile[KILN_MAX_SPATIAL_RANK];   /* outputs of a tile */
+    int64_t output[KILN_MAX_SPATIAL_RANK]; /* what the output transform writes; 0: the whole tiles */
+    int32_t tile_dimensions[2];            /* positions of the tile's two dimensions in the transformed tensor */
+    int32_t points;                        /* choice of interpolation points */
+    int32_t without_batch;                 /* 1: tensors have no dimension for the batch, which is 1 */
 } kiln_descriptor;
 
 /* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
- * epilogue. Sizes are 0 and must be filled in. */
+ * epilogue, tiles outermost. Sizes are 0 and must be filled in. */
 static inline void kiln_descriptor_init(kiln_descriptor *d, int32_t operation, int32_t spatial_rank) {
     int i;
     memset(d, 0, sizeof *d);
@@ -144,6 +151,7 @@ static inline void kiln_descriptor_init(kiln_descriptor *d, int32_t operation, i
     d->input_layout = d->output_layout = KILN_NHWC;
     d->kernel_layout = KILN_HWIO;
     d->special_values = KILN_FINITE;
+    d->tile_dimensions[1] = 1; /* the outermost two */
 }
 
 /* Tensors and arguments ---------------------------------------------------------------------------------------- */
@@ -182,7 +190,8 @@ typedef struct kiln_parallel {
 } kiln_parallel;
 
 /* Operands by role. Gradients take theirs in the order of the definition: dy as input and the kernel as weights for
- * conv_backprop_input, x as input and dy as weights for conv_backprop_kernel.
+ * conv_backprop_input, x as input and dy as weights for conv_backprop_kernel. Transforms take one operand: the input,
+ * or the weights for winograd_filter_transform.
  *   pack     weights -> packed             prepare  input -> prepared
  *   run      input, weights, bias, addend -> output; packed instead of weights where the kernel has a packed form, and
  *            prepared instead of input where it has a prepared form. What a kernel does not use is not looked at.

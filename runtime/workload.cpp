@@ -3,8 +3,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <utility>
+
+#include "runtime/workload_checks.h"
 
 namespace kiln {
 namespace {
@@ -139,25 +140,68 @@ bool assign(T *field, std::optional<T> value) {
     return value.has_value();
 }
 
-bool no_default(const Workload &) { return false; }
+// Kinds of operation, as sets.
+enum Kinds : unsigned {
+    convolutions = 1,
+    blocks = 2,
+    layout_transforms = 4,
+    input_transforms = 8,
+    filter_transforms = 16,
+    output_transforms = 32,
+    image_transforms = input_transforms | output_transforms,
+    winograd = image_transforms | filter_transforms,
+    any_kind = 63,
+};
 
-// One row a field of the key, in the key's order: how it is written, read, and when it has its default value.
+Kinds kind_of(Operation op) {
+    switch (op) {
+        case Operation::space_to_depth:
+        case Operation::depth_to_space:
+            return blocks;
+        case Operation::layout_transform:
+            return layout_transforms;
+        case Operation::winograd_input_transform:
+            return input_transforms;
+        case Operation::winograd_filter_transform:
+            return filter_transforms;
+        case Operation::winograd_output_transform:
+            return output_transforms;
+        default:
+            return convolutions;
+    }
+}
+
+// What the output transform writes where nothing else is asked for; empty where the fields make no sense.
+std::vector<int64_t> whole_tiles(const Workload &w) {
+    std::vector<int64_t> extents(2, 1);
+    if (w.input.size() != 4 || w.tile.size() != 2) return {};
+    for (int d = 0; d < 2; d++) {
+        if (__builtin_mul_overflow(w.input[d + 1], w.tile[d], &extents[d])) return {};
+    }
+    return extents;
+}
+
+// One row a field of the key, in the key's order: which operations it says something about, how it is written, read,
+// and when it has its default value.
 struct Field {
     std::string_view name;
+    unsigned used_by;
     bool (*is_default)(const Workload &);
     std::string (*text)(const Workload &);
     bool (*parse)(std::string_view, Workload *);
 };
 
 constexpr Field fields[] = {
-    {"input", no_default, [](const Workload &w) { return join(w.input); },
+    {"input", any_kind & ~filter_transforms, [](const Workload &w) { return w.input.empty(); },
+     [](const Workload &w) { return join(w.input); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->input); }},
-    {"kernel", [](const Workload &w) { return w.kernel.empty(); }, [](const Workload &w) { return join(w.kernel); },
+    {"kernel", convolutions | filter_transforms, [](const Workload &w) { return w.kernel.empty(); },
+     [](const Workload &w) { return join(w.kernel); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->kernel); }},
-    {"strides", [](const Workload &w) { return is_all(w.strides, 1); },
+    {"strides", convolutions, [](const Workload &w) { return is_all(w.strides, 1); },
      [](const Workload &w) { return join(w.strides); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->strides); }},
-    {"padding",
+    {"padding", convolutions | input_transforms,
      [](const Workload &w) {
          for (const Padding &p : w.padding) {
              if (p != Padding{}) return false;
@@ -166,137 +210,76 @@ constexpr Field fields[] = {
      },
      [](const Workload &w) { return join(w.padding); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->padding); }},
-    {"lhs_dilation", [](const Workload &w) { return is_all(w.lhs_dilation, 1); },
+    {"lhs_dilation", convolutions, [](const Workload &w) { return is_all(w.lhs_dilation, 1); },
      [](const Workload &w) { return join(w.lhs_dilation); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->lhs_dilation); }},
-    {"rhs_dilation", [](const Workload &w) { return is_all(w.rhs_dilation, 1); },
+    {"rhs_dilation", convolutions, [](const Workload &w) { return is_all(w.rhs_dilation, 1); },
      [](const Workload &w) { return join(w.rhs_dilation); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->rhs_dilation); }},
-    {"feature_group_count", [](const Workload &w) { return w.feature_group_count == 1; },
+    {"feature_group_count", convolutions, [](const Workload &w) { return w.feature_group_count == 1; },
      [](const Workload &w) { return std::to_string(w.feature_group_count); },
      [](std::string_view t, Workload *w) { return assign(&w->feature_group_count, parse_integer(t)); }},
-    {"batch_group_count", [](const Workload &w) { return w.batch_group_count == 1; },
+    {"batch_group_count", convolutions, [](const Workload &w) { return w.batch_group_count == 1; },
      [](const Workload &w) { return std::to_string(w.batch_group_count); },
      [](std::string_view t, Workload *w) { return assign(&w->batch_group_count, parse_integer(t)); }},
-    {"dtype", [](const Workload &w) { return w.dtype == DType::f32; },
+    {"dtype", any_kind, [](const Workload &w) { return w.dtype == DType::f32; },
      [](const Workload &w) { return std::string(name(w.dtype)); },
      [](std::string_view t, Workload *w) {  // output_dtype follows unless it comes later in the key
          const bool known = assign(&w->dtype, parse_dtype(t));
          w->output_dtype = w->dtype;
          return known;
      }},
-    {"output_dtype", [](const Workload &w) { return w.output_dtype == w.dtype; },
+    {"output_dtype", any_kind, [](const Workload &w) { return w.output_dtype == w.dtype; },
      [](const Workload &w) { return std::string(name(w.output_dtype)); },
      [](std::string_view t, Workload *w) { return assign(&w->output_dtype, parse_dtype(t)); }},
-    {"input_layout", [](const Workload &w) { return w.input_layout == ActivationLayout{}; },
+    {"input_layout", convolutions | blocks | image_transforms,
+     [](const Workload &w) { return w.input_layout == ActivationLayout{}; },
      [](const Workload &w) { return name(w.input_layout); },
      [](std::string_view t, Workload *w) { return assign(&w->input_layout, parse_activation_layout(t)); }},
-    {"output_layout", [](const Workload &w) { return w.output_layout == ActivationLayout{}; },
+    {"output_layout", convolutions | blocks | image_transforms,
+     [](const Workload &w) { return w.output_layout == ActivationLayout{}; },
      [](const Workload &w) { return name(w.output_layout); },
      [](std::string_view t, Workload *w) { return assign(&w->output_layout, parse_activation_layout(t)); }},
-    {"kernel_layout", [](const Workload &w) { return w.kernel_layout == KernelLayout::hwio; },
+    {"kernel_layout", convolutions | filter_transforms,
+     [](const Workload &w) { return w.kernel_layout == KernelLayout::hwio; },
      [](const Workload &w) { return std::string(name(w.kernel_layout)); },
      [](std::string_view t, Workload *w) { return assign(&w->kernel_layout, parse_kernel_layout(t)); }},
-    {"epilogue", [](const Workload &w) { return w.epilogue.empty(); },
+    {"epilogue", convolutions, [](const Workload &w) { return w.epilogue.empty(); },
      [](const Workload &w) { return join(w.epilogue); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->epilogue); }},
-    {"special_values", [](const Workload &w) { return w.special_values == SpecialValues::finite; },
+    {"special_values", convolutions, [](const Workload &w) { return w.special_values == SpecialValues::finite; },
      [](const Workload &w) { return std::string(name(w.special_values)); },
      [](std::string_view t, Workload *w) { return assign(&w->special_values, parse_special_values(t)); }},
-    {"block", [](const Workload &w) { return w.block.empty(); }, [](const Workload &w) { return join(w.block); },
+    {"block", blocks, [](const Workload &w) { return w.block.empty(); },
+     [](const Workload &w) { return join(w.block); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->block); }},
-    {"from_layout", [](const Workload &w) { return w.from_layout.empty(); },
+    {"from_layout", layout_transforms, [](const Workload &w) { return w.from_layout.empty(); },
      [](const Workload &w) { return w.from_layout; },
      [](std::string_view t, Workload *w) { return w->from_layout = t, !t.empty(); }},
-    {"to_layout", [](const Workload &w) { return w.to_layout.empty(); }, [](const Workload &w) { return w.to_layout; },
+    {"to_layout", layout_transforms, [](const Workload &w) { return w.to_layout.empty(); },
+     [](const Workload &w) { return w.to_layout; },
      [](std::string_view t, Workload *w) { return w->to_layout = t, !t.empty(); }},
+    {"window", image_transforms, [](const Workload &w) { return w.window.empty(); },
+     [](const Workload &w) { return join(w.window); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->window); }},
+    {"tile", winograd, [](const Workload &w) { return w.tile.empty(); }, [](const Workload &w) { return join(w.tile); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->tile); }},
+    {"points", winograd, [](const Workload &w) { return w.points == 0; },
+     [](const Workload &w) { return std::to_string(w.points); },
+     [](std::string_view t, Workload *w) { return assign(&w->points, parse_integer(t)); }},
+    {"tile_dimensions", winograd,
+     [](const Workload &w) {
+         return w.tile_dimensions.empty() || w.tile_dimensions == std::vector<int64_t>{0, 1};
+     },
+     [](const Workload &w) { return join(w.tile_dimensions); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->tile_dimensions); }},
+    {"batch", image_transforms, [](const Workload &w) { return w.batch; },
+     [](const Workload &) { return std::string("false"); },
+     [](std::string_view t, Workload *w) { return w->batch = t != "false", !w->batch; }},
+    {"output", output_transforms, [](const Workload &w) { return w.output.empty(); },
+     [](const Workload &w) { return join(w.output); },
+     [](std::string_view t, Workload *w) { return parse_list(t, &w->output); }},
 };
-
-// Products of positive numbers, false once the result passes 2^62.
-bool multiply(int64_t factor, int64_t *product) {
-    return !__builtin_mul_overflow(*product, factor, product) && *product < (int64_t(1) << 62);
-}
-
-Status check_sizes(std::string_view field, const std::vector<int64_t> &values, size_t count, int64_t smallest) {
-    if (values.size() != count) {
-        return bad_input(std::string(field) + " has " + std::to_string(values.size()) + " entries; needs " +
-                         std::to_string(count));
-    }
-    for (int64_t v : values) {
-        if (v < smallest || v > std::numeric_limits<int32_t>::max()) {
-            return bad_input(std::string(field) + " has an entry of " + std::to_string(v) + "; needs " +
-                             std::to_string(smallest) + " to 2147483647");
-        }
-    }
-    return {};
-}
-
-Status check_tensor_size(std::string_view field, const std::vector<int64_t> &shape) {
-    int64_t bytes = 4;
-    for (int64_t extent : shape) {
-        if (!multiply(extent, &bytes)) return bad_input(std::string(field) + ": a tensor of this shape is too large");
-    }
-    return {};
-}
-
-Status check_convolution(const Workload &w) {
-    const size_t rank = w.spatial_rank;
-    if (Status s = check_sizes("kernel", w.kernel, rank + 2, 1); !s) return s;
-    if (Status s = check_sizes("strides", w.strides, rank, 1); !s) return s;
-    if (Status s = check_sizes("lhs_dilation", w.lhs_dilation, rank, 1); !s) return s;
-    if (Status s = check_sizes("rhs_dilation", w.rhs_dilation, rank, 1); !s) return s;
-    if (Status s = check_tensor_size("kernel", w.kernel); !s) return s;
-    if (w.padding.size() != rank) {
-        return bad_input("padding has " + std::to_string(w.padding.size()) + " entries; needs " + std::to_string(rank));
-    }
-    constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-    for (const Padding &p : w.padding) {
-        for (int64_t v : {p.lo, p.hi}) {
-            if (v < -limit || v > limit) return bad_input("padding has an entry of " + std::to_string(v));
-        }
-    }
-    const int64_t groups = w.feature_group_count, batch_groups = w.batch_group_count;
-    if (groups < 1) return bad_input("feature_group_count is " + std::to_string(groups) + "; needs at least 1");
-    if (batch_groups < 1) {
-        return bad_input("batch_group_count is " + std::to_string(batch_groups) + "; needs at least 1");
-    }
-    if (groups > 1 && batch_groups > 1) {
-        return bad_input("feature_group_count and batch_group_count are both above 1; one of them must be 1");
-    }
-    const int64_t channels = w.input.back(), group_channels = w.kernel[rank], outputs = w.kernel[rank + 1];
-    if (channels % groups != 0 || channels / groups != group_channels) {
-        return bad_input("kernel has " + std::to_string(group_channels) + " input channels a group, but input has " +
-                         std::to_string(channels) + " channels in " + std::to_string(groups) +
-                         " groups (feature_group_count)");
-    }
-    if (outputs % (groups * batch_groups) != 0) {
-        return bad_input("kernel has " + std::to_string(outputs) + " output channels, which " +
-                         std::to_string(groups * batch_groups) + " groups do not divide");
-    }
-    if (w.input[0] % batch_groups != 0) {
-        return bad_input("input has a batch of " + std::to_string(w.input[0]) + ", which batch_group_count " +
-                         std::to_string(batch_groups) + " does not divide");
-    }
-    for (const EpilogueStep &step : w.epilogue) {
-        if (step.kind == EpilogueStep::Kind::clamp && !(step.lo <= step.hi)) {
-            return bad_input("epilogue: clamp needs lo <= hi, both numbers");
-        }
-    }
-    for (auto kind : {EpilogueStep::Kind::bias, EpilogueStep::Kind::add}) {
-        int count = 0;
-        for (const EpilogueStep &step : w.epilogue) count += step.kind == kind;
-        if (count > 1) return bad_input("epilogue has `" + name(EpilogueStep{kind}) + "` more than once");
-    }
-    const std::vector<int64_t> output = output_shape(w);
-    if (Status s = check_tensor_size("output (from input, padding and dilations)", output); !s) return s;
-    int64_t flops = 2;
-    for (const auto *shape : {&w.kernel, &output}) {
-        for (int64_t extent : *shape) {
-            if (!multiply(extent, &flops)) return bad_input("input and kernel: the operation count is too large");
-        }
-    }
-    return {};
-}
 
 }  // namespace
 
@@ -313,6 +296,15 @@ Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel) {
 
 bool is_convolution(Operation op) {
     return op == Operation::conv || op == Operation::conv_backprop_input || op == Operation::conv_backprop_kernel;
+}
+
+bool is_winograd_transform(Operation op) { return kind_of(op) & winograd; }
+
+bool has_field(Operation op, std::string_view field_name) {
+    for (const Field &field : fields) {
+        if (field.name == field_name) return field.used_by & kind_of(op);
+    }
+    return false;
 }
 
 bool has_epilogue(const Workload &w, EpilogueStep::Kind kind) {
@@ -344,13 +336,31 @@ int64_t flop_count(const Workload &w) {
     return 2 * elements(output_shape(w)) * elements(w.kernel) / w.kernel.back();
 }
 
+void fill_defaults(Workload *w) {
+    if (w->spatial_rank < 1 || w->spatial_rank > 3) return;  // validate() says so
+    for (auto *values : {&w->strides, &w->lhs_dilation, &w->rhs_dilation}) {
+        if (values->empty()) values->assign(w->spatial_rank, 1);
+    }
+    if (w->padding.empty()) w->padding.assign(w->spatial_rank, {});
+    if (!is_winograd_transform(w->op)) return;
+    if (w->tile_dimensions.empty()) w->tile_dimensions = {0, 1};
+    if (w->op == Operation::winograd_output_transform && w->output == whole_tiles(*w)) w->output.clear();
+}
+
 Status validate(const Workload &w) {
     if (w.spatial_rank < 1 || w.spatial_rank > 3) {
         return bad_input(op_name(w) + " with " + std::to_string(w.spatial_rank) +
                          " spatial dimensions; 1, 2 and 3 are known");
     }
-    if (Status s = check_sizes("input", w.input, w.spatial_rank + 2, 1); !s) return s;
-    if (Status s = check_tensor_size("input", w.input); !s) return s;
+    for (const Field &field : fields) {
+        if (!(field.used_by & kind_of(w.op)) && !field.is_default(w)) {
+            return bad_input(std::string(field.name) + " has no meaning for " + op_name(w) + "; leave it out");
+        }
+    }
+    if (has_field(w.op, "input")) {
+        if (Status s = check_sizes("input", w.input, w.spatial_rank + 2, 1); !s) return s;
+        if (Status s = check_tensor_size("input", w.input); !s) return s;
+    }
     for (const auto &[field, layout] :
          {std::pair{"input_layout", w.input_layout}, {"output_layout", w.output_layout}}) {
         if (layout.kind == ActivationLayout::Kind::nchwc && (layout.block < 2 || layout.block > 1024)) {
@@ -359,6 +369,7 @@ Status validate(const Workload &w) {
         }
     }
     if (is_convolution(w.op)) return check_convolution(w);
+    if (is_winograd_transform(w.op)) return check_winograd_transform(w);
     if (w.op == Operation::space_to_depth || w.op == Operation::depth_to_space) {
         return check_sizes("block", w.block, w.spatial_rank, 1);
     }
@@ -401,10 +412,7 @@ Result<Workload> parse_workload_key(std::string_view text) {
     }
     w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : static_cast<int>(w.input.size()) - 2;
     if (w.spatial_rank < 1 || w.spatial_rank > 3) return bad_input(where + "1, 2 or 3 spatial dimensions are known");
-    for (auto *values : {&w.strides, &w.lhs_dilation, &w.rhs_dilation}) {
-        if (values->empty()) values->assign(w.spatial_rank, 1);
-    }
-    if (w.padding.empty()) w.padding.assign(w.spatial_rank, {});
+    fill_defaults(&w);
     if (Status s = validate(w); !s) return bad_input(where + s.error().message);
     if (key(w) != text) return bad_input(where + "not canonical; the canonical key is `" + key(w) + "`");
     return w;
@@ -485,7 +493,7 @@ std::optional<EpilogueStep> parse_epilogue_step(std::string_view text) {
 }
 
 std::optional<OperationName> parse_operation(std::string_view text) {
-    if (const auto op = lookup(operation_stems, text)) return OperationName{*op, 0};
+    if (const auto op = lookup(operation_stems, text)) return OperationName{*op, is_winograd_transform(*op) ? 2 : 0};
     if (text.size() < 6 || !text.starts_with("conv") || text[4] < '1' || text[4] > '3' || text[5] != 'd') return {};
     const int rank = text[4] - '0';
     const std::string_view rest = text.substr(6);

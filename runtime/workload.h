@@ -12,6 +12,18 @@
 //   y[n, p, o] = sum over (r, i) of k[r, i, o] * xe[n, p * stride + r * rhs_dilation, i + group(o) * Ci]
 // where xe is x with lhs_dilation - 1 zeros between neighbours, then padded by (lo, hi) zeros, negative values crop.
 // The back-prop operations are its gradients and state the forward shapes.
+//
+// The Winograd transforms are the three linear maps of the convolution F(tile, window) with matrices A^T, G, B^T
+// (generators/winograd_matrices.h), Y = A^T [ (G K G^T) . (B^T D B) ] A, each on its own; `points` chooses the
+// matrices:
+//   winograd_input_transform    input N, H, W, C -> B^T D B of every tile of outputs. `padding` as in a convolution;
+//                               what the last tiles read beyond the input is zero too.
+//   winograd_filter_transform   kernel window, Ci, Co -> G K G^T
+//   winograd_output_transform   input N, tiles down, tiles across, C, each of tile + window - 1 values a dimension ->
+//                               A^T M A, N, H, W, C; `output` is the H, W that is written, all of the tiles by default
+// A transformed tensor is stored as the other dimensions alone would be (N, tiles down, tiles across, C in its layout,
+// or Ci, Co), with the two dimensions of a tile inserted so that they are at the positions `tile_dimensions`, counted
+// from the outermost. Without `batch` no tensor has a dimension N, which must be 1.
 #pragma once
 
 #include <cstdint>
@@ -81,6 +93,12 @@ struct Workload {
     SpecialValues special_values = SpecialValues::finite;
     std::vector<int64_t> block;          // space_to_depth, depth_to_space: one entry a spatial dimension
     std::string from_layout, to_layout;  // layout_transform
+    // Winograd transforms, vertical and horizontal. The filter's window is that of the kernel.
+    std::vector<int64_t> window, tile;
+    int64_t points = 0;                    // which interpolation points: a choice of winograd_points()
+    std::vector<int64_t> tile_dimensions;  // two positions; outermost by default
+    bool batch = true;
+    std::vector<int64_t> output;  // output transform: empty for the whole tiles
 
     bool operator==(const Workload &) const = default;
 };
@@ -90,16 +108,23 @@ struct Workload {
 Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
 
 bool is_convolution(Operation op);  // conv and its two gradients
+bool is_winograd_transform(Operation op);
+// Whether a field of the key, by its name there, says anything about an operation; else it must have its default.
+bool has_field(Operation op, std::string_view field);
 bool has_epilogue(const Workload &w, EpilogueStep::Kind kind);
 
-// Extents of the forward output, N, spatial..., C. A spatial extent that XLA's formula makes zero or negative is 0:
-// a valid, empty tensor. Precondition: validate(w).
+// Extents of the forward output of a convolution, N, spatial..., C. A spatial extent that XLA's formula makes zero or
+// negative is 0: a valid, empty tensor. Precondition: validate(w). See runtime/signature.h for other operations.
 std::vector<int64_t> output_shape(const Workload &w);
 int64_t elements(const std::vector<int64_t> &shape);
 
 // Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included; 0 for data
-// movement. Every GFLOP/s that kiln prints counts these.
+// movement and transforms. Every GFLOP/s that kiln prints counts these.
 int64_t flop_count(const Workload &w);
+
+// Makes lists that were left out one default entry a spatial dimension, and an `output` of whole tiles a missing one,
+// so that equal workloads are equal values.
+void fill_defaults(Workload *w);
 
 // Whether the fields agree with each other: ranks, positive sizes, groups that divide, no 64-bit overflow of any
 // element or flop count. The message names the field.

@@ -42,7 +42,8 @@ struct ConvShape {
     int64_t group_outputs() const { return output_channels / groups; }
     // Panels of `width` output channels, the last of a row of panels perhaps not full.
     int64_t panels(int64_t width) const {
-        return group_panels ? groups * ((group_outputs() + width - 1) / width) : (stored_channels() + width - 1) / width;
+        return group_panels ? groups * ((group_outputs() + width - 1) / width)
+                            : (stored_channels() + width - 1) / width;
     }
 };
 

@@ -104,11 +104,7 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
     } else {
         update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
     }
-    update.vectorize(stages.lane)
-        .unroll(stages.vector)
-        .unroll(x)
-        .unroll(row)
-        .unroll(channel_in);
+    update.vectorize(stages.lane).unroll(stages.vector).unroll(x).unroll(row).unroll(channel_in);
     if (knob("unroll_columns")) update.unroll(column);
     if (knob("unroll_rows")) update.unroll(kernel_row);
 }

@@ -26,7 +26,7 @@ struct ConvStages {
     Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
     // The loops that `unroll` makes of ci.
     Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
-    Halide::RDom taps;                                 // (ci, s, r, t)
+    Halide::RDom taps;  // (ci, s, r, t)
 };
 
 void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target);

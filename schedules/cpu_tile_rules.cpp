@@ -16,7 +16,8 @@ int64_t TileFacts::channel_vectors() const {
 
 TileFacts tile_facts(const ConvShape &shape, const Target &target, const Machine &machine) {
     const int lanes = vector_lanes(target);
-    return {panel_shape(shape, lanes), lanes, vector_registers(target), machine.l1_bytes, machine.l2_bytes, target.threads};
+    return {panel_shape(shape, lanes), lanes,         vector_registers(target), machine.l1_bytes,
+            machine.l2_bytes,          target.threads};
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
@@ -45,8 +46,8 @@ static bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
 double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const ConvShape &s = f.shape;
     const double sums = tile.sums(), pixels = double(tile.pixels) * tile.rows;
-    const double tiles = double(f.panels(tile.vectors)) *
-                         ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
+    const double tiles =
+        double(f.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
         const double input_loads = double(s.reach(tile.pixels, 0)) * s.reach(tile.rows, 1) * s.kernel[2];
@@ -182,10 +183,9 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     // there; unrolled beyond the stride, LLVM keeps them in registers and spills the sums.
     const bool join = s.input_channels < f.lanes && values("join_columns").back() == 1;
     k["join_columns"] = join;
-    k["unroll"] =
-        join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
-                               std::min<int64_t>(6, s.stride[0] * s.input_channels))
-             : nearest_divisor(values("unroll"), s.input_channels, f.spreads() || f.holds_groups() ? 1 : 4);
+    k["unroll"] = join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
+                                         std::min<int64_t>(6, s.stride[0] * s.input_channels))
+                       : nearest_divisor(values("unroll"), s.input_channels, f.spreads() || f.holds_groups() ? 1 : 4);
     k["unroll_columns"] = join || k["inline_sum"] ? 0 : values("unroll_columns").back();
 
     // Kernel columns share what was spread over the lanes of a vector of groups.

@@ -39,8 +39,8 @@ struct TileFacts {
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout: a copy that makes them so
     // is part of every schedule.
     bool needs_copy() const {
-        return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 && shape.input_block % lanes != 0 &&
-               shape.input_block != shape.all_input_channels();
+        return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
+               shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }
     // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
     int64_t channel_vectors() const;

@@ -33,7 +33,8 @@ std::vector<int64_t> block_sizes(int64_t count) {
     return {sizes.begin(), sizes.end()};
 }
 
-// Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the channels.
+// Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the
+// channels.
 std::vector<int64_t> unroll_sizes(const ConvShape &s) {
     std::set<int64_t> sizes;
     for (int64_t length : {s.input_channels, s.input_channels * s.kernel[0]}) {
@@ -126,7 +127,8 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
          [=](const Knobs &k) { return at(k, "spread") < 2 || s.kernel[0] == 1 || at(k, "unroll_columns"); }},
         {"dense vectors cover whole groups and whole vectors of outputs, and `unroll` a whole group",
          [=](const Knobs &k) {
-             return at(k, "spread") != 3 || (f.spreads_densely(at(k, "vectors")) && at(k, "unroll") == s.input_channels);
+             return at(k, "spread") != 3 ||
+                    (f.spreads_densely(at(k, "vectors")) && at(k, "unroll") == s.input_channels);
          }},
         {"skip_rows needs tiles of one row or shared rows",
          [=](const Knobs &k) { return !at(k, "skip_rows") || at(k, "rows") == 1 || at(k, "share_rows"); }},

@@ -21,21 +21,25 @@ T load(std::span<const std::byte> bytes, size_t index) {
     return value;
 }
 
-// Output elements as doubles, and what rounding to the stored type may add to an error.
+// Output elements as doubles, what rounding to the stored type may add to an error (relative, and at least: numbers
+// close to zero are evenly spaced), and from where on they are infinite.
 struct F32 {
-    static constexpr double rounding = 0;  // far below any budget
+    static constexpr double rounding = 0, subnormal_rounding = 0;  // far below any budget
+    static constexpr double overflow = 0x1.ffffffp127;
     static double at(std::span<const std::byte> bytes, size_t i) { return load<float>(bytes, i); }
     static bool poisoned(std::span<const std::byte> bytes, size_t i) {
         return load<uint32_t>(bytes, i) == (uint32_t(poison) << 16 | poison);
     }
 };
 struct F16 {
-    static constexpr double rounding = 0x1p-11;
+    static constexpr double rounding = 0x1p-11, subnormal_rounding = 0x1p-25;
+    static constexpr double overflow = 65520;
     static double at(std::span<const std::byte> bytes, size_t i) { return f16_to_float(load<uint16_t>(bytes, i)); }
     static bool poisoned(std::span<const std::byte> bytes, size_t i) { return load<uint16_t>(bytes, i) == poison; }
 };
 struct BF16 {
-    static constexpr double rounding = 0x1p-8;
+    static constexpr double rounding = 0x1p-8, subnormal_rounding = 0;
+    static constexpr double overflow = 0x1.ffp127;
     static double at(std::span<const std::byte> bytes, size_t i) { return bf16_to_float(load<uint16_t>(bytes, i)); }
     static bool poisoned(std::span<const std::byte> bytes, size_t i) { return load<uint16_t>(bytes, i) == poison; }
 };
@@ -46,7 +50,12 @@ double error_at(const ComparisonRequest &r, size_t i, double largest) {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) {
         return 0;
     }
-    const double distance = std::fabs(got - expected) - Output::rounding * std::fabs(expected);
+    if (std::isinf(got) && std::signbit(got) == std::signbit(expected) &&
+        std::fabs(expected) + r.error_budget * r.magnitude[i] >= Output::overflow) {
+        return 0;  // the right answer in this type
+    }
+    const double rounding = std::max(Output::rounding * std::fabs(expected), Output::subnormal_rounding);
+    const double distance = std::fabs(got - expected) - rounding;
     const double error = std::max(distance, 0.0) / (r.against_largest ? largest : r.magnitude[i]);
     // max() drops a NaN, so that must be asked for; 0/0 is a difference that rounding to the stored type explains.
     return std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::isnan(error) ? 0 : error;

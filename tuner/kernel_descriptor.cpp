@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/cpu_features.h"
-#include "tuner/operands.h"
+#include "runtime/signature.h"
 
 namespace kiln {
 namespace {
@@ -74,10 +74,37 @@ int32_t code(EpilogueStep::Kind kind) {
     return KILN_EPILOGUE_CLAMP;
 }
 
-OperandShape operand_shape(const Tensor &tensor) {
-    OperandShape shape{code(tensor.dtype), static_cast<int32_t>(tensor.shape.size())};
-    std::copy(tensor.shape.begin(), tensor.shape.end(), shape.shape);
+int operand(Role role) {
+    switch (role) {
+        case Role::input:
+            return KILN_INPUT;
+        case Role::weights:
+            return KILN_WEIGHTS;
+        case Role::bias:
+            return KILN_BIAS;
+        case Role::addend:
+            return KILN_ADDEND;
+        case Role::output:
+            break;
+    }
+    return KILN_OUTPUT;
+}
+
+OperandShape operand_shape(const TensorForm &form) {
+    const std::vector<int64_t> stored = form.shape();
+    OperandShape shape{code(form.dtype), static_cast<int32_t>(stored.size())};
+    std::copy(stored.begin(), stored.end(), shape.shape);
     return shape;
+}
+
+// What only the Winograd transforms have.
+void describe_transform(const Workload &w, kiln_descriptor *d) {
+    std::copy(w.window.begin(), w.window.end(), d->kernel);
+    std::copy(w.tile.begin(), w.tile.end(), d->tile);
+    std::copy(w.tile_dimensions.begin(), w.tile_dimensions.end(), d->tile_dimensions);
+    std::copy(w.output.begin(), w.output.end(), d->output);
+    d->points = static_cast<int32_t>(w.points);
+    d->without_batch = !w.batch;
 }
 
 Status copy_layout_name(const std::string &field, const std::string &from, char (&to)[KILN_MAX_LAYOUT_NAME]) {
@@ -96,13 +123,17 @@ Result<kiln_descriptor> descriptor_of(const Workload &w) {
     kiln_descriptor_init(&d, code(w.op), w.spatial_rank);
     d.dtype = code(w.dtype);
     d.output_dtype = code(w.output_dtype);
-    d.batch = w.input.front();
-    d.channels = w.input.back();
-    std::copy(w.input.begin() + 1, w.input.end() - 1, d.spatial);
+    if (!w.input.empty()) {
+        d.batch = w.input.front();
+        d.channels = w.input.back();
+        std::copy(w.input.begin() + 1, w.input.end() - 1, d.spatial);
+    }
     if (!w.kernel.empty()) {
         std::copy(w.kernel.begin(), w.kernel.end() - 2, d.kernel);
         d.output_channels = w.kernel.back();
+        if (w.input.empty()) d.channels = w.kernel[w.spatial_rank];
     }
+    if (is_winograd_transform(w.op)) describe_transform(w, &d);
     std::copy(w.strides.begin(), w.strides.end(), d.strides);
     std::copy(w.lhs_dilation.begin(), w.lhs_dilation.end(), d.lhs_dilation);
     std::copy(w.rhs_dilation.begin(), w.rhs_dilation.end(), d.rhs_dilation);
@@ -133,14 +164,9 @@ Result<kiln_descriptor> descriptor_of(const Workload &w) {
 
 CallShapes call_shapes(const Workload &w) {
     CallShapes shapes;
-    for (const NamedOperand &operand : operand_list(w)) {
-        const int role = operand.place == &Operands::first    ? KILN_INPUT
-                         : operand.place == &Operands::second ? KILN_WEIGHTS
-                         : operand.place == &Operands::bias   ? KILN_BIAS
-                                                              : KILN_ADDEND;
-        shapes.operands[role] = operand_shape(operand.tensor);
-    }
-    shapes.operands[KILN_OUTPUT] = operand_shape({w.output_dtype, stored_result_shape(w), {}});
+    const Signature tensors = signature(w);
+    for (const TensorForm &form : tensors.operands) shapes.operands[operand(form.role)] = operand_shape(form);
+    shapes.operands[KILN_OUTPUT] = operand_shape(tensors.result);
     return shapes;
 }
 

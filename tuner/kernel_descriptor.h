@@ -15,7 +15,7 @@ Result<kiln_descriptor> descriptor_of(const Workload &workload);
 struct CallShapes {
     OperandShape operands[tensor_operands];
 };
-CallShapes call_shapes(const Workload &workload);  // precondition: a convolution
+CallShapes call_shapes(const Workload &workload);  // precondition: an operation that has a signature
 
 // The CPU features that dispatch must find before it chooses a kernel of this target. Errors: a feature that dispatch
 // cannot look for (unsupported).

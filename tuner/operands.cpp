@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <numeric>
 
 #include "tuner/half.h"
 
@@ -12,52 +11,47 @@ namespace kiln {
 
 namespace {
 
-// A kernel of shape spatial, Ci, Co, or an activation seen as N, positions, C: the spatial dimensions keep their order
-// and stay next to each other in every layout.
-struct Extents {
-    int64_t outer, positions, channels;
+// The loop over the elements of one stored dimension and of those inside it.
+class Walk {
+public:
+    explicit Walk(const TensorForm &form) : form_(form), coordinate_(form.logical.size(), 0) {
+        axis_stride_.assign(form.logical.size(), 1);
+        for (size_t a = form.logical.size(); a-- > 1;) axis_stride_[a - 1] = axis_stride_[a] * form.logical[a];
+    }
+
+    // Calls visit(stored index, canonical index) for each element, ascending as stored; what fills a last block is
+    // left out.
+    template<typename Visit>
+    void run(Visit &visit, size_t depth = 0, int64_t canonical = 0) {
+        if (depth == form_.stored.size()) return visit(stored_++, canonical);
+        const StoredDimension &d = form_.stored[depth];
+        const int64_t first = coordinate_[d.axis];
+        for (int64_t i = 0; i < d.extent; i++) {
+            coordinate_[d.axis] = first + i * d.step;
+            if (coordinate_[d.axis] < form_.logical[d.axis]) {
+                run(visit, depth + 1, canonical + i * d.step * axis_stride_[d.axis]);
+            } else {
+                stored_ += inside(depth);
+            }
+        }
+        coordinate_[d.axis] = first;
+    }
+
+private:
+    int64_t inside(size_t depth) const {  // elements of one index of this dimension
+        int64_t count = 1;
+        for (size_t d = depth + 1; d < form_.stored.size(); d++) count *= form_.stored[d].extent;
+        return count;
+    }
+
+    const TensorForm &form_;
+    std::vector<int64_t> coordinate_, axis_stride_;
+    int64_t stored_ = 0;
 };
 
-Extents activation_extents(const std::vector<int64_t> &logical) {
-    return {logical[0], std::accumulate(logical.begin() + 1, logical.end() - 1, int64_t(1), std::multiplies<>()),
-            logical.back()};
-}
-
-int64_t stored_index(const Extents &e, const ActivationLayout &layout, int64_t n, int64_t p, int64_t c) {
-    switch (layout.kind) {
-        case ActivationLayout::Kind::nhwc:
-            return (n * e.positions + p) * e.channels + c;
-        case ActivationLayout::Kind::nchw:
-            return (n * e.channels + c) * e.positions + p;
-        case ActivationLayout::Kind::nchwc:
-            break;
-    }
-    const int64_t blocks = (e.channels + layout.block - 1) / layout.block;
-    return ((n * blocks + c / layout.block) * e.positions + p) * layout.block + c % layout.block;
-}
-
-// Calls visit(stored index, canonical index) for each element.
 template<typename Visit>
-void for_each_element(const std::vector<int64_t> &logical, const ActivationLayout &layout, Visit visit) {
-    const Extents e = activation_extents(logical);
-    int64_t canonical = 0;
-    for (int64_t n = 0; n < e.outer; n++)
-        for (int64_t p = 0; p < e.positions; p++)
-            for (int64_t c = 0; c < e.channels; c++) {
-                visit(stored_index(e, layout, n, p, c), canonical++);
-            }
-}
-
-template<typename Visit>
-void for_each_element(const std::vector<int64_t> &logical, KernelLayout layout, Visit visit) {
-    const int64_t ci = logical[logical.size() - 2], co = logical.back(), taps = elements(logical) / (ci * co);
-    int64_t canonical = 0;
-    for (int64_t tap = 0; tap < taps; tap++)
-        for (int64_t i = 0; i < ci; i++)
-            for (int64_t o = 0; o < co; o++) {
-                visit(layout == KernelLayout::hwio ? canonical : (tap * co + o) * ci + i, canonical);
-                canonical++;
-            }
+void for_each_element(const TensorForm &form, Visit visit) {
+    Walk(form).run(visit);
 }
 
 double element(const Tensor &tensor, int64_t index) {
@@ -118,71 +112,21 @@ private:
 }  // namespace
 
 std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
-    std::vector<int64_t> shape = logical;
-    if (layout.kind == ActivationLayout::Kind::nhwc) {
-        return shape;
-    }
-    shape.pop_back();
-    if (layout.kind == ActivationLayout::Kind::nchw) {
-        shape.insert(shape.begin() + 1, logical.back());
-    } else {
-        shape.insert(shape.begin() + 1, (logical.back() + layout.block - 1) / layout.block);
-        shape.push_back(layout.block);
-    }
-    return shape;
+    return TensorForm{.stored = activation_dimensions(logical, layout)}.shape();
 }
 
-std::vector<int64_t> stored_kernel_shape(const std::vector<int64_t> &logical, KernelLayout layout) {
-    std::vector<int64_t> shape = logical;
-    if (layout == KernelLayout::hwoi) {
-        std::swap(shape[shape.size() - 2], shape[shape.size() - 1]);
-    }
-    return shape;
-}
-
-std::vector<int64_t> stored_result_shape(const Workload &w) {
-    switch (w.op) {
-        case Operation::conv_backprop_input:
-            return stored_shape(w.input, w.input_layout);
-        case Operation::conv_backprop_kernel:
-            return stored_kernel_shape(w.kernel, w.kernel_layout);
-        default:
-            return stored_shape(output_shape(w), w.output_layout);
-    }
-}
+std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
 
 std::vector<NamedOperand> operand_list(const Workload &w) {
-    const Tensor input{w.dtype, stored_shape(w.input, w.input_layout), {}};
-    const Tensor kernel{w.dtype, stored_kernel_shape(w.kernel, w.kernel_layout), {}};
-    const Tensor output{w.dtype, stored_shape(output_shape(w), w.output_layout), {}};
-    switch (w.op) {
-        case Operation::conv_backprop_input:
-            return {{"dy", &Operands::first, output}, {"kernel", &Operands::second, kernel}};
-        case Operation::conv_backprop_kernel:
-            return {{"x", &Operands::first, input}, {"dy", &Operands::second, output}};
-        default:
-            break;
-    }
-    std::vector<NamedOperand> list = {{"input", &Operands::first, input}, {"kernel", &Operands::second, kernel}};
-    if (has_epilogue(w, EpilogueStep::Kind::bias)) {
-        list.push_back({"bias", &Operands::bias, {DType::f32, {w.kernel.back()}, {}}});
-    }
-    if (has_epilogue(w, EpilogueStep::Kind::add)) {
-        list.push_back({"addend", &Operands::addend, {w.output_dtype, output.shape, {}}});
+    constexpr Tensor Operands::*places[] = {&Operands::first, &Operands::second, &Operands::bias, &Operands::addend};
+    std::vector<NamedOperand> list;
+    for (const TensorForm &form : signature(w).operands) {
+        list.push_back({form.name, form.role, places[size_t(form.role)], {form.dtype, form.shape(), {}}});
     }
     return list;
 }
 
-std::string_view result_name(const Workload &w) {
-    switch (w.op) {
-        case Operation::conv_backprop_input:
-            return "dx";
-        case Operation::conv_backprop_kernel:
-            return "dk";
-        default:
-            return "output";
-    }
-}
+std::string_view result_name(const Workload &w) { return signature(w).result.name; }
 
 Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
     Operands operands;
@@ -202,64 +146,37 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
     return operands;
 }
 
+std::vector<double> canonical(const Tensor &stored, const TensorForm &form) {
+    std::vector<double> result(elements(form.logical));
+    for_each_element(form, [&](int64_t from, int64_t to) { result[to] = element(stored, from); });
+    return result;
+}
+
 std::vector<double> canonical_activation(const Tensor &stored, const std::vector<int64_t> &logical,
                                          const ActivationLayout &layout) {
-    std::vector<double> result(elements(logical));
-    for_each_element(logical, layout, [&](int64_t from, int64_t to) { result[to] = element(stored, from); });
-    return result;
+    return canonical(stored, {.logical = logical, .stored = activation_dimensions(logical, layout)});
 }
 
 std::vector<double> canonical_kernel(const Tensor &stored, const std::vector<int64_t> &logical, KernelLayout layout) {
-    std::vector<double> result(elements(logical));
-    for_each_element(logical, layout, [&](int64_t from, int64_t to) { result[to] = element(stored, from); });
-    return result;
+    return canonical(stored, {.logical = logical, .stored = kernel_dimensions(logical, layout)});
 }
 
-std::vector<double> store_result(const Workload &w, const std::vector<double> &canonical) {
-    std::vector<double> result(elements(stored_result_shape(w)));
-    const auto move = [&](int64_t to, int64_t from) { result[to] = canonical[from]; };
-    switch (w.op) {
-        case Operation::conv_backprop_input:
-            for_each_element(w.input, w.input_layout, move);
-            break;
-        case Operation::conv_backprop_kernel:
-            for_each_element(w.kernel, w.kernel_layout, move);
-            break;
-        default:
-            for_each_element(output_shape(w), w.output_layout, move);
-            break;
-    }
+std::vector<double> store_result(const Workload &w, const std::vector<double> &canonical_result) {
+    const TensorForm form = signature(w).result;
+    std::vector<double> result(elements(form.shape()));
+    for_each_element(form, [&](int64_t to, int64_t from) { result[to] = canonical_result[from]; });
     return result;
 }
 
 std::string result_position(const Workload &w, int64_t index) {
-    // Dimension names in the order of the stored shape.
-    const bool is_kernel = w.op == Operation::conv_backprop_kernel;
-    const std::string_view spatial = std::string_view("dhw").substr(3 - w.spatial_rank);
-    std::vector<std::string> names;
-    for (const char c : spatial) {
-        names.push_back(is_kernel ? fmt::format("k{}", c) : std::string(1, c));
-    }
-    if (is_kernel) {
-        const bool hwio = w.kernel_layout == KernelLayout::hwio;
-        names.insert(names.end(), {hwio ? "ci" : "co", hwio ? "co" : "ci"});
-    } else {
-        const ActivationLayout &layout = w.op == Operation::conv_backprop_input ? w.input_layout : w.output_layout;
-        const bool last = layout.kind == ActivationLayout::Kind::nhwc;
-        names.insert(last ? names.end() : names.begin(),
-                     layout.kind == ActivationLayout::Kind::nchwc ? "c_block" : "c");
-        names.insert(names.begin(), "n");
-        if (layout.kind == ActivationLayout::Kind::nchwc) {
-            names.push_back("c");
-        }
-    }
-    const std::vector<int64_t> shape = stored_result_shape(w);
+    const TensorForm form = signature(w).result;
     std::string text;
-    for (size_t d = shape.size(); d-- > 0;) {
-        text = fmt::format("{}={}{}{}", names[d], index % shape[d], text.empty() ? "" : ", ", text);
-        index /= shape[d];
+    for (size_t d = form.stored.size(); d-- > 0;) {
+        const StoredDimension &dimension = form.stored[d];
+        text = fmt::format("{}={}{}{}", dimension.name, index % dimension.extent, text.empty() ? "" : ", ", text);
+        index /= dimension.extent;
     }
-    return fmt::format("{}[{}]", result_name(w), text);
+    return fmt::format("{}[{}]", form.name, text);
 }
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// The operands and the result of a convolution as tensors in memory: their names, stored shapes and layouts, and
-// random contents.
+// The operands and the result of an operation (runtime/signature.h) as tensors in memory: random contents, and the way
+// between the canonical order of elements and the stored one.
 //
 // Channels in blocks (NCHW<b>c) are stored with the last block filled up; what fills it is zero.
 #pragma once
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/signature.h"
 #include "runtime/workload.h"
 #include "tuner/tensor.h"
 
@@ -16,13 +17,13 @@ namespace kiln {
 
 // Shapes as stored, in the operands' and the result's layouts.
 std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout);
-std::vector<int64_t> stored_kernel_shape(const std::vector<int64_t> &logical, KernelLayout layout);
 std::vector<int64_t> stored_result_shape(const Workload &workload);
 
-// The operands that a kernel takes, in the order of runtime/kernel_abi.h and without those its epilogue does not have,
-// each with its name in the definition: input, kernel, bias, addend; dy, kernel; x, dy. Data is left out.
+// The operands that a kernel takes, in the order of runtime/kernel_abi.h, each with its name in the definition: input,
+// kernel, bias, addend; dy, kernel; x, dy. Data is left out.
 struct NamedOperand {
     std::string_view name;
+    Role role;
     Tensor Operands::*place;
     Tensor tensor;
 };
@@ -34,7 +35,8 @@ std::string_view result_name(const Workload &workload);  // output, dx, dk
 enum class Data { ordinary, wide };
 Operands make_operands(const Workload &workload, Data data, uint64_t seed);
 
-// Elements as doubles in canonical order: N, spatial, C of an activation; spatial, Ci, Co of a kernel.
+// Elements as doubles in canonical order: N, spatial, C of an activation; spatial, Ci, Co of a kernel; see TensorForm.
+std::vector<double> canonical(const Tensor &stored, const TensorForm &form);
 std::vector<double> canonical_activation(const Tensor &stored, const std::vector<int64_t> &logical,
                                          const ActivationLayout &layout);
 std::vector<double> canonical_kernel(const Tensor &stored, const std::vector<int64_t> &logical, KernelLayout layout);

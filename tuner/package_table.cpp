@@ -27,8 +27,8 @@ std::string quoted(std::string_view text) {
     return result + '"';
 }
 
-template<size_t N>
-std::string list(const int64_t (&values)[N]) {
+template<typename T, size_t N>
+std::string list(const T (&values)[N]) {
     return fmt::format("{{{}}}", fmt::join(values, ", "));
 }
 
@@ -49,12 +49,13 @@ std::string descriptor_text(const kiln_descriptor &d) {
     return fmt::format(
         "{{sizeof(kiln_descriptor), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
         "{}, {}, "
-        "{}, 0, {{{}}}, {}, {}, {}}}",
+        "{}, 0, {{{}}}, {}, {}, {}, {}, {}, {}, {}, {}}}",
         d.operation, d.spatial_rank, d.dtype, d.output_dtype, d.batch, list(d.spatial), d.channels, list(d.kernel),
         d.output_channels, list(d.strides), list(d.padding_lo), list(d.padding_hi), list(d.lhs_dilation),
         list(d.rhs_dilation), d.feature_group_count, d.batch_group_count, d.input_layout, d.input_layout_block,
         d.output_layout, d.output_layout_block, d.kernel_layout, d.special_values, d.epilogue_count, steps,
-        list(d.block), quoted(d.from_layout), quoted(d.to_layout));
+        list(d.block), quoted(d.from_layout), quoted(d.to_layout), list(d.tile), list(d.output),
+        list(d.tile_dimensions), d.points, d.without_batch);
 }
 
 std::string function(const PackagedKernel &kernel, const char *symbol, bool exists) {

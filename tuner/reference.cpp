@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tuner/convolution_loops.h"
+#include "tuner/winograd_loops.h"
 
 namespace kiln {
 
@@ -20,7 +21,8 @@ void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
     for (const EpilogueStep &step : w.epilogue) {
         switch (step.kind) {
             case EpilogueStep::Kind::bias: {
-                const auto bias = canonical_activation(operands.bias, {1, w.kernel.back()}, {});
+                const auto bias =
+                    canonical(operands.bias, {.logical = {w.kernel.back()}, .stored = {{"c", w.kernel.back(), 0}}});
                 for (size_t i = 0; i < sums.sum.size(); i++) {
                     add(i, bias[i % channels]);
                 }
@@ -50,6 +52,13 @@ void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
 }  // namespace
 
 Result<Reference> reference(const Workload &w, const Operands &operands) {
+    if (is_winograd_transform(w.op)) {
+        const TensorForm form = signature(w).operands[0];
+        const Tensor &operand = form.role == Role::weights ? operands.second : operands.first;
+        const Result<Sums> sums = transform_tiles(w, canonical(operand, form));
+        if (!sums) return sums.error();
+        return Reference{store_result(w, sums->sum), store_result(w, sums->magnitude)};
+    }
     if (!is_convolution(w.op)) {
         return unsupported(fmt::format("{}: there is no reference for this operation yet", op_name(w)));
     }

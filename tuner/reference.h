@@ -1,5 +1,6 @@
 // The reference that every kernel is judged by: plain loops in double, written without Halide and without cleverness,
-// for every convolution of XLA's semantics (any rank, dilations, groups, layouts) and its two gradients.
+// for every convolution of XLA's semantics (any rank, dilations, groups, layouts) and its two gradients, and for the
+// Winograd transforms.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,8 @@ namespace kiln {
 // In the memory order of the result.
 struct Reference {
     std::vector<double> expected;   // after the epilogue, before the conversion to output_dtype
-    std::vector<double> magnitude;  // sum |x||k| + |bias| + |addend|: what errors are relative to
+    std::vector<double> magnitude;  // sum |x||k| + |bias| + |addend|: what errors are relative to; of a
+                                    // transform: sum of |matrix entries||x|
 };
 
 // Errors: an operation that has no reference yet (unsupported).

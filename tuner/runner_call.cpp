@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "tuner/comparison.h"
@@ -90,6 +92,7 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerJob &job, const Workload 
         }
         std::copy(file->bytes().begin(), file->bytes().end(), memory.begin());
         (*argument)->memory.set_read_only(true);
+        call->roles_.push_back(operand.role);
         call->operands_.push_back(std::move(*argument));
         index++;
     }
@@ -113,18 +116,24 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerJob &job, const Workload 
     return call;
 }
 
+const Call::ArgumentPointer *Call::operand(Role role) const {
+    const auto found = std::find(roles_.begin(), roles_.end(), role);
+    return found == roles_.end() ? nullptr : &operands_[size_t(found - roles_.begin())];
+}
+
 int Call::prepare(const LoadedKernel &kernel, KernelContext &context) {
     KernelContext *user_context = &context;
     struct Step {
         ArgvFunction function;
-        Argument &from, &to;
+        const ArgumentPointer *from;
+        Argument &to;
     };
-    for (const Step &step :
-         {Step{kernel.pack(), *operands_[1], *packed_}, Step{kernel.prepare(), *operands_[0], *prepared_}}) {
-        if (!step.function) {
+    for (const Step &step : {Step{kernel.pack(), operand(Role::weights), *packed_},
+                             Step{kernel.prepare(), operand(Role::input), *prepared_}}) {
+        if (!step.function || !step.from) {
             continue;
         }
-        void *arguments[] = {&user_context, &step.from.buffer, &step.to.buffer};
+        void *arguments[] = {&user_context, &(*step.from)->buffer, &step.to.buffer};
         if (const int code = step.function(arguments)) {
             return code;
         }
@@ -137,14 +146,11 @@ int Call::compute(const LoadedKernel &kernel, KernelContext &context) {
     KernelContext *user_context = &context;
     std::array<void *, 6> arguments = {&user_context};  // context, first, second, bias, addend, output
     size_t count = 1;
-    for (const ArgumentPointer &operand : operands_) {
-        arguments[count++] = &operand->buffer;
-    }
-    if (kernel.prepare()) {
-        arguments[1] = &prepared_->buffer;
-    }
-    if (kernel.pack()) {
-        arguments[2] = &packed_->buffer;
+    for (size_t i = 0; i < operands_.size(); i++) {
+        const bool is_packed = roles_[i] == Role::weights && kernel.pack();
+        const bool is_prepared = roles_[i] == Role::input && kernel.prepare();
+        const ArgumentPointer &argument = is_packed ? packed_ : is_prepared ? prepared_ : operands_[i];
+        arguments[count++] = &argument->buffer;
     }
     arguments[count] = &output_->buffer;
     return kernel.compute()(arguments.data());
@@ -154,16 +160,16 @@ void Call::poison_output() { fill_with_poison(output_->memory.data()); }
 
 std::span<const std::byte> Call::weights() const {
     const std::span<const std::byte> packed = packed_->memory.data();
-    return packed.empty() ? std::span<const std::byte>(operands_[1]->memory.data()) : packed;
+    const ArgumentPointer *plain = operand(Role::weights);
+    return packed.empty() && plain ? std::span<const std::byte>((*plain)->memory.data()) : packed;
 }
 
 std::vector<std::span<const std::byte>> Call::activations() const {
-    std::vector<std::span<const std::byte>> spans = {output()};
-    for (const ArgumentPointer *argument : {&operands_[0], &prepared_}) {
-        spans.push_back((*argument)->memory.data());
-    }
-    for (size_t i = 2; i < operands_.size(); i++) {
-        spans.push_back(operands_[i]->memory.data());
+    std::vector<std::span<const std::byte>> spans = {output(), prepared_->memory.data()};
+    for (size_t i = 0; i < operands_.size(); i++) {
+        if (roles_[i] != Role::weights) {
+            spans.push_back(operands_[i]->memory.data());
+        }
     }
     return spans;
 }

@@ -35,7 +35,7 @@ public:
     void poison_output();
     std::span<const std::byte> output() const { return output_->memory.data(); }
 
-    // The weights as compute() reads them, and everything else that it reads or writes.
+    // The weights as compute() reads them, empty where it has none, and everything else that it reads or writes.
     std::span<const std::byte> weights() const;
     std::vector<std::span<const std::byte>> activations() const;
 
@@ -47,9 +47,12 @@ private:
     };
     using ArgumentPointer = std::unique_ptr<Argument>;  // buffers point into their argument, which must not move
 
+    const ArgumentPointer *operand(Role role) const;  // null where the workload has none
+
     static Result<ArgumentPointer> make_argument(const char *name, const Tensor &tensor, Place place, size_t index);
 
-    std::vector<ArgumentPointer> operands_;
+    std::vector<Role> roles_;
+    std::vector<ArgumentPointer> operands_;  // in the order of `roles_`
     ArgumentPointer packed_, prepared_, output_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "tuner/evolutionary_search.h"
 #include "tuner/random_search.h"
 
 namespace kiln {
@@ -20,6 +21,7 @@ std::unique_ptr<Search> make(std::vector<Space> spaces, uint64_t seed) {
 }
 
 constexpr Strategy strategies[] = {
+    {"evolutionary", make<EvolutionarySearch>},
     {"random", make<RandomSearch>},
 };
 

@@ -18,8 +18,9 @@ struct Tensor {
     bool operator==(const Tensor &) const = default;
 };
 
-// What a convolution reads, in the order of runtime/kernel_abi.h. For conv: input and kernel; for conv_backprop_input:
-// dy and kernel; for conv_backprop_kernel: x and dy. `bias` and `addend` are empty unless the epilogue has them.
+// What an operation reads, by role (runtime/signature.h): `first` is the input, `second` the weights. For conv: input
+// and kernel; for conv_backprop_input: dy and kernel; for conv_backprop_kernel: x and dy. What an operation does not
+// have, a transform's second or a filter transform's first, is empty.
 struct Operands {
     Tensor first, second, bias, addend;
 };

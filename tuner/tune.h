@@ -22,7 +22,7 @@ inline constexpr int64_t unlimited_trials = std::numeric_limits<int64_t>::max();
 struct TuneOptions {
     int64_t trials = 64;                   // a workload, recorded ones counted; unlimited_trials: until time ends
     std::optional<int64_t> time_limit_ns;  // for the whole job
-    std::string strategy = "random";
+    std::string strategy = "evolutionary";
     uint64_t seed = 1;
     std::string algorithm = "*";  // glob: which algorithms may be used
     std::string without;          // glob: which may not

@@ -33,12 +33,22 @@ Problem read_integer(const Json &value, int64_t smallest, int64_t *result) {
     return {};
 }
 
-Problem read_sizes(const Json &value, std::vector<int64_t> *result) {
-    if (!value.is_array() || value.empty()) return expected("a list of positive integers", value);
+Problem read_integers(const Json &value, int64_t smallest, std::vector<int64_t> *result) {
+    if (!value.is_array() || value.empty()) {
+        return expected(smallest > 0 ? "a list of positive integers" : "a list of integers from 0", value);
+    }
     result->clear();
     for (const Json &entry : value) {
-        if (Problem p = read_integer(entry, 1, &result->emplace_back())) return p;
+        if (Problem p = read_integer(entry, smallest, &result->emplace_back())) return p;
     }
+    return {};
+}
+
+Problem read_sizes(const Json &value, std::vector<int64_t> *result) { return read_integers(value, 1, result); }
+
+Problem read_flag(const Json &value, bool *result) {
+    if (!value.is_boolean()) return expected("true or false", value);
+    *result = value.get<bool>();
     return {};
 }
 
@@ -71,7 +81,7 @@ constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8";
 constexpr std::string_view known_layouts = "one of NHWC, NCHW, NCHW<b>c with b from 2 to 1024";
 constexpr std::string_view known_operations =
     "one of conv1d, conv2d, conv3d, each also with _backprop_input or _backprop_kernel, space_to_depth, "
-    "depth_to_space, layout_transform";
+    "depth_to_space, layout_transform, winograd_input_transform, winograd_filter_transform, winograd_output_transform";
 constexpr std::string_view known_steps = R"(a list of "bias", "add", "relu", {"clamp": [lo, hi]})";
 
 std::optional<EpilogueStep> read_step(const Json &value) {
@@ -111,72 +121,75 @@ Problem read_block(const Json &value, std::vector<int64_t> *result) {
     return read_integer(value, 1, &result->front());
 }
 
-// Which kinds of operation a field has a meaning for.
-enum Kinds : unsigned { convolutions = 1, blocks = 2, transforms = 4, any_kind = 7 };
-
-Kinds kind_of(Operation op) {
-    if (is_convolution(op)) return convolutions;
-    return op == Operation::layout_transform ? transforms : blocks;
-}
-
+// Which operations a field has a meaning for is known to runtime/workload.h; but for those of the entry itself.
 struct Field {
     std::string_view name;
-    unsigned used_by, required_by;
+    enum Presence { optional, required } presence;
     Problem (*read)(const Json &, NamedWorkload *);
+    bool of_entry = false;
+
+    bool is_used_by(Operation op) const { return of_entry || has_field(op, name); }
 };
 
 constexpr Field fields[] = {
-    {"name", any_kind, any_kind, [](const Json &v, NamedWorkload *e) { return read_text(v, &e->name); }},
-    {"count", any_kind, 0, [](const Json &v, NamedWorkload *e) { return read_integer(v, 1, &e->count); }},
+    {"name", Field::required, [](const Json &v, NamedWorkload *e) { return read_text(v, &e->name); }, true},
+    {"count", Field::optional, [](const Json &v, NamedWorkload *e) { return read_integer(v, 1, &e->count); }, true},
     // Before all others in read_entry().
-    {"op", any_kind, any_kind, [](const Json &, NamedWorkload *) { return Problem(); }},
+    {"op", Field::required, [](const Json &, NamedWorkload *) { return Problem(); }, true},
     // The output's dtype is the same unless output_dtype, which comes later in this table, says otherwise.
-    {"dtype", any_kind, 0,
+    {"dtype", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          const Problem problem = read_name(v, parse_dtype, known_dtypes, &e->workload.dtype);
          e->workload.output_dtype = e->workload.dtype;
          return problem;
      }},
-    {"output_dtype", any_kind, 0,
+    {"output_dtype", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          return read_name(v, parse_dtype, known_dtypes, &e->workload.output_dtype);
      }},
-    {"input", any_kind, any_kind, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.input); }},
-    {"kernel", convolutions, convolutions,
-     [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.kernel); }},
-    {"strides", convolutions, 0, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.strides); }},
-    {"padding", convolutions, 0, [](const Json &v, NamedWorkload *e) { return read_padding(v, &e->workload.padding); }},
-    {"lhs_dilation", convolutions, 0,
+    {"input", Field::required, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.input); }},
+    {"kernel", Field::required, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.kernel); }},
+    {"strides", Field::optional, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.strides); }},
+    {"padding", Field::optional, [](const Json &v, NamedWorkload *e) { return read_padding(v, &e->workload.padding); }},
+    {"lhs_dilation", Field::optional,
      [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.lhs_dilation); }},
-    {"rhs_dilation", convolutions, 0,
+    {"rhs_dilation", Field::optional,
      [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.rhs_dilation); }},
-    {"feature_group_count", convolutions, 0,
+    {"feature_group_count", Field::optional,
      [](const Json &v, NamedWorkload *e) { return read_integer(v, 1, &e->workload.feature_group_count); }},
-    {"batch_group_count", convolutions, 0,
+    {"batch_group_count", Field::optional,
      [](const Json &v, NamedWorkload *e) { return read_integer(v, 1, &e->workload.batch_group_count); }},
-    {"input_layout", convolutions | blocks, 0,
+    {"input_layout", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          return read_name(v, parse_activation_layout, known_layouts, &e->workload.input_layout);
      }},
-    {"output_layout", convolutions | blocks, 0,
+    {"output_layout", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          return read_name(v, parse_activation_layout, known_layouts, &e->workload.output_layout);
      }},
-    {"kernel_layout", convolutions, 0,
+    {"kernel_layout", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          return read_name(v, parse_kernel_layout, "one of HWIO, HWOI", &e->workload.kernel_layout);
      }},
-    {"epilogue", convolutions, 0,
+    {"epilogue", Field::optional,
      [](const Json &v, NamedWorkload *e) { return read_epilogue(v, &e->workload.epilogue); }},
-    {"special_values", convolutions, 0,
+    {"special_values", Field::optional,
      [](const Json &v, NamedWorkload *e) {
          return read_name(v, parse_special_values, "one of finite, exact", &e->workload.special_values);
      }},
-    {"block", blocks, blocks, [](const Json &v, NamedWorkload *e) { return read_block(v, &e->workload.block); }},
-    {"from_layout", transforms, transforms,
+    {"block", Field::required, [](const Json &v, NamedWorkload *e) { return read_block(v, &e->workload.block); }},
+    {"from_layout", Field::required,
      [](const Json &v, NamedWorkload *e) { return read_any_layout(v, &e->workload.from_layout); }},
-    {"to_layout", transforms, transforms,
+    {"to_layout", Field::required,
      [](const Json &v, NamedWorkload *e) { return read_any_layout(v, &e->workload.to_layout); }},
+    {"window", Field::required, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.window); }},
+    {"tile", Field::required, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.tile); }},
+    {"points", Field::optional,
+     [](const Json &v, NamedWorkload *e) { return read_integer(v, 0, &e->workload.points); }},
+    {"tile_dimensions", Field::optional,
+     [](const Json &v, NamedWorkload *e) { return read_integers(v, 0, &e->workload.tile_dimensions); }},
+    {"batch", Field::optional, [](const Json &v, NamedWorkload *e) { return read_flag(v, &e->workload.batch); }},
+    {"output", Field::optional, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.output); }},
 };
 
 const Field *find_field(std::string_view name) {
@@ -186,10 +199,10 @@ const Field *find_field(std::string_view name) {
     return nullptr;
 }
 
-std::string field_names(unsigned kinds) {
+std::string field_names(Operation op) {
     std::string names;
     for (const Field &field : fields) {
-        if (field.used_by & kinds) names += (names.empty() ? "" : ", ") + std::string(field.name);
+        if (field.is_used_by(op)) names += (names.empty() ? "" : ", ") + std::string(field.name);
     }
     return names;
 }
@@ -201,23 +214,16 @@ Problem read_operation(const Json &entry, Workload *workload, int *rank) {
     if (Problem p = read_name(entry["op"], parse_operation, known_operations, &operation)) return "op: " + *p;
     workload->op = operation.op;
     *rank = operation.spatial_rank;
-    if (!is_convolution(operation.op) && kind_of(operation.op) == blocks && operation.op != Operation::space_to_depth &&
-        operation.op != Operation::depth_to_space) {
-        return fmt::format("op: {} is known, but this version of kiln has no form for its sizes yet; leave it out",
-                           entry["op"].get<std::string>());
-    }
     return {};
 }
 
 // Fills what the entry left out; the sizes that the rank must agree with are checked by validate().
-void fill_defaults(int rank, Workload *w) {
+void complete(int rank, Workload *w) {
     w->spatial_rank = rank ? rank : static_cast<int>(w->input.size()) - 2;
-    if (w->spatial_rank < 1 || w->spatial_rank > 3) return;
-    for (auto *values : {&w->strides, &w->lhs_dilation, &w->rhs_dilation}) {
-        if (values->empty()) values->assign(w->spatial_rank, 1);
+    if (w->block.size() == 1 && w->spatial_rank >= 1 && w->spatial_rank <= 3) {
+        w->block.assign(w->spatial_rank, w->block[0]);
     }
-    if (w->padding.empty()) w->padding.assign(w->spatial_rank, {});
-    if (w->block.size() == 1) w->block.assign(w->spatial_rank, w->block[0]);
+    fill_defaults(w);
 }
 
 }  // namespace
@@ -242,22 +248,22 @@ FieldProblem read_workload_entry(const Json &entry, NamedWorkload *result) {
     int rank = 0;
     Workload &w = result->workload;
     if (Problem p = read_operation(entry, &w, &rank)) return p;
-    const Kinds kind = kind_of(w.op);
     for (const auto &[name, value] : entry.items()) {
         const Field *field = find_field(name);
-        if (!field) return fmt::format("{}: unknown field; allowed are {}", name, field_names(kind));
-        if (!(field->used_by & kind)) {
-            return fmt::format("{}: has no meaning for {}; allowed are {}", name, op_name(w), field_names(kind));
+        if (!field) return fmt::format("{}: unknown field; allowed are {}", name, field_names(w.op));
+        if (!field->is_used_by(w.op)) {
+            return fmt::format("{}: has no meaning for {}; allowed are {}", name, op_name(w), field_names(w.op));
         }
     }
     for (const Field &field : fields) {
         if (!entry.contains(field.name)) {
-            if (field.required_by & kind) return fmt::format("{}: is missing", field.name);
+            if (field.presence == Field::required && field.is_used_by(w.op))
+                return fmt::format("{}: is missing", field.name);
         } else if (Problem p = field.read(entry[std::string(field.name)], result)) {
             return fmt::format("{}: {}", field.name, *p);
         }
     }
-    fill_defaults(rank, &w);
+    complete(rank, &w);
     if (Status s = validate(w); !s) return s.error().message;
     if (w.op == Operation::layout_transform &&
         parse_kernel_layout(w.from_layout).has_value() != parse_kernel_layout(w.to_layout).has_value()) {

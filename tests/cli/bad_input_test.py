@@ -34,7 +34,7 @@ BAD_LISTS = {
     "repeated_key": (workload_list()[:-3] + ', "input": [1, 8, 8, 4]}]}', "twice"),
     "op": (workload_list(op="conv4d"), "op: needs one of conv1d"),
     "no_op": (workload_list(op=None), "op: is missing"),
-    "winograd": (workload_list(op="winograd_input_transform"), "op: winograd_input_transform"),
+    "winograd": (workload_list(op="winograd_input_transform"), "kernel: has no meaning for winograd_input_transform"),
     "field": (workload_list(stride=[1, 1]), "stride: unknown field"),
     "dtype": (workload_list(dtype="f8"), "dtype: needs one of f32"),
     "layout": (workload_list(input_layout="CHWN"), "input_layout: needs one of NHWC"),

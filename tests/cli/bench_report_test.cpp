@@ -31,6 +31,18 @@ TEST(RatioTest, OfMediansWithQuartilesOfTheRounds) {
     EXPECT_EQ(one.hi, 0.5);
 }
 
+TEST(Roofline, PeakOrTheBandwidthOfWhatHoldsTheTensors) {
+    const FmaPeak peak{"", 80, 1, 1};
+    const Workload w = convolution({1, 10, 10, 10}, {1, 1, 10, 50});  // 100 000 operations on 26 000 bytes
+    const Bandwidth l1{"L1", 8192, 0, 1000}, l2{"L2", 1 << 18, 0, 10}, far{"DRAM", 1 << 26, 0, 5};
+    EXPECT_EQ(roofline_gflops(w, peak, {}), 80);
+    EXPECT_NEAR(*roofline_gflops(w, peak, {l1, l2, far}), 1e5 / 2600, 1e-9);
+    EXPECT_NEAR(*roofline_gflops(w, peak, {l1}), 80, 1e-9);  // 26 ns at 1000 GB/s: the peak is the limit
+    EXPECT_NEAR(*roofline_gflops(w, peak, {far}), 1e5 / 5200, 1e-9);
+    Workload transform = *parse_workload_key("winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x2");
+    EXPECT_FALSE(roofline_gflops(transform, peak, {l1}));
+}
+
 size_t count(const std::string &text, const std::string &what) {
     size_t n = 0;
     for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) n++;
@@ -70,6 +82,7 @@ BenchReport report() {
                   .layers = {},
                   .target = *target,
                   .peak = {"AVX2 FMA", 80, 2.5, 32},
+                  .bandwidths = {},
                   .peers = {"onednn", "openvino"}};
     const Workload w = convolution({1, 10, 10, 10}, {1, 1, 10, 50});  // 100 000 operations
     Layer good{.algorithm = "direct", .chosen = timing({2000}), .standard = timing({2500}), .peers = {}};
@@ -88,8 +101,12 @@ BenchReport report() {
 }
 
 TEST(BenchChartTest, WellFormedWhateverTheNames) {
-    const std::string svg = bench_chart(report());
+    BenchReport measured = report();
+    measured.bandwidths = {{"L2", 1 << 18, 0, 10}};
+    const std::string svg = bench_chart(measured);
     expect_well_formed(svg);
+    EXPECT_EQ(count(svg, "roofline 38.5 GFLOP/s"), 2u);
+    EXPECT_EQ(count(bench_chart(report()), "roofline 38.5"), 0u);
     for (const char *text : {"a&lt;b", "c&amp;d", ">50.0<", ">40.0<", "unsupported: &lt;a&gt; &amp; &quot;b&quot;",
                              "crash signal 11", "peak 80.0 (AVX2 FMA)", ">kiln<", ">onednn<", ">openvino<"}) {
         EXPECT_NE(svg.find(text), std::string::npos) << text << "\n" << svg;

@@ -61,13 +61,18 @@ TEST(Catalog, RefusesWithAReason) {
     };
     constexpr Row rows[] = {
         {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", "conv2d_backprop_input"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:f16", "f16"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/output_dtype:bf16", "bf16"},
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8/dtype:f16", "f16"},
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8/output_dtype:bf16", "bf16"},
         {"conv2d/input:2x8x8x4/kernel:3x3x4x8/batch_group_count:2", "batch_group_count"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:2x1", "lhs_dilation"},
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", "empty"},
         {"conv2d/input:4096x512x512x4/kernel:3x3x4x8", "2^31"},
         {"space_to_depth/input:1x8x8x4/block:2x2", "space_to_depth"},
+        {"winograd_input_transform/input:1x2x8x4/window:3x3/tile:4x4", "empty"},
+        {"winograd_input_transform/input:64x512x512x64/window:3x3/tile:4x4", "2^31"},
+        {"winograd_input_transform/input:1x8x8x4/padding:1073741824,0x0,0/window:3x3/tile:4x4", "32 bits"},
+        {"winograd_filter_transform/kernel:3x3x4x8/tile:9x4", "at most 10"},
+        {"winograd_output_transform/input:1x2x2x4/window:3x3/tile:4x4/points:2", "points is 2"},
     };
     const Target target = *parse_target("avx512", 1, avx512);
     for (const Row &row : rows) {

@@ -2,6 +2,7 @@
 // judged by the real runner against the reference loops: whole output, guard pages, two sets of inputs.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <string>
 
@@ -45,20 +46,29 @@ protected:
         EXPECT_TRUE(run->ok()) << what << ": " << (run->ok() ? "" : run->failure().message);
     }
 
-    // The default candidate and `draws` random ones of every algorithm that applies.
+    // The default candidate and `draws` random ones of the algorithm that would be used untuned; one candidate of one
+    // of the others that apply.
     void expect_candidates_right(const std::string &workload_key, const Target &target, int draws) {
         const auto workload = parse_workload_key(workload_key);
         ASSERT_TRUE(workload) << workload.error().message;
+        const auto untuned = default_candidate(*workload, target, machine_);
+        ASSERT_TRUE(untuned) << workload_key;
+        expect_right(*workload, target, *untuned);
+        std::vector<const Algorithm *> others;
         for (const Algorithm &algorithm : catalog()) {
             if (!algorithm.applies(*workload, target)) continue;
-            const Space space = algorithm.space(*workload, target, machine_);
-            expect_right(*workload, target, space.default_candidate());
-            for (int i = 0; i < draws; i++) {
-                const auto candidate = space.sample(rng_);
-                ASSERT_TRUE(candidate) << workload_key;
-                expect_right(*workload, target, *candidate);
-            }
+            // Winograd convolutions have shapes and error bounds of their own: winograd_kernels_test.cpp.
+            if (algorithm.reassociates && is_convolution(workload->op)) continue;
+            if (algorithm.name != untuned->algorithm) others.push_back(&algorithm);
         }
+        for (int i = 0; i < draws; i++) expect_draw_right(*workload, target, *find_algorithm(untuned->algorithm));
+        if (!others.empty()) expect_draw_right(*workload, target, *others[rng_() % others.size()]);
+    }
+
+    void expect_draw_right(const Workload &workload, const Target &target, const Algorithm &algorithm) {
+        const auto candidate = algorithm.space(workload, target, machine_).sample(rng_);
+        ASSERT_TRUE(candidate) << key(workload) << " " << algorithm.name;
+        expect_right(workload, target, *candidate);
     }
 
     const Machine machine_ = read_machine();
@@ -143,6 +153,98 @@ TEST_F(Kernels, TilesThatDoNotDivideTheRows) {
             tried++;
         }
         EXPECT_GT(tried, 0) << text;
+    }
+}
+
+// Transforms: every layout, the tile's dimensions everywhere, ragged tiles, crops, one channel, one-dimensional
+// windows.
+constexpr const char *transforms[] = {
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x2",
+    "winograd_input_transform/input:2x13x11x17/padding:1,1x1,1/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x9x12x33/padding:1,2x-1,3/window:3x3/tile:6x4/tile_dimensions:4x5",
+    "winograd_input_transform/input:1x9x10x20/padding:1,1x1,1/window:3x3/tile:4x4/tile_dimensions:3x4/batch:false",
+    "winograd_input_transform/input:2x7x9x5/window:5x5/tile:2x2/tile_dimensions:2x0",
+    "winograd_input_transform/input:1x6x31x8/padding:0,0x3,3/window:1x7/tile:1x4/tile_dimensions:5x1",
+    "winograd_input_transform/input:1x31x6x1/padding:1,1x0,0/window:3x1/tile:4x1/points:1",
+    "winograd_input_transform/input:2x20x37x6/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW/window:3x3/tile:2x2",
+    "winograd_input_transform/input:1x9x70x20/padding:1,1x1,1/input_layout:NCHW16c/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x5x5x40/dtype:f16/input_layout:NCHW/window:3x3/tile:2x4/tile_dimensions:3x4",
+    "winograd_input_transform/input:1x9x9x24/padding:1,1x1,1/dtype:bf16/output_dtype:f32/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x9x9x24/padding:1,1x1,1/output_dtype:bf16/window:3x3/tile:4x4",
+    "winograd_filter_transform/kernel:3x3x17x33/tile:4x4",
+    "winograd_filter_transform/kernel:3x3x40x24/kernel_layout:HWOI/tile:2x6/tile_dimensions:2x3",
+    "winograd_filter_transform/kernel:1x7x5x3/output_dtype:f16/tile:1x2/tile_dimensions:1x2",
+    "winograd_filter_transform/kernel:3x3x16x16/dtype:bf16/tile:4x4/points:1/tile_dimensions:3x0",
+    "winograd_output_transform/input:1x4x4x16/window:3x3/tile:2x2",
+    "winograd_output_transform/input:2x4x3x33/window:3x3/tile:4x4/output:13x11",
+    "winograd_output_transform/input:1x2x3x20/window:3x3/tile:6x4/tile_dimensions:4x5/output:7x12",
+    "winograd_output_transform/input:1x3x3x20/window:3x3/tile:4x4/tile_dimensions:1x3/batch:false/output:10x9",
+    "winograd_output_transform/input:1x6x8x8/window:1x7/tile:1x4/tile_dimensions:5x0/output:6x31",
+    "winograd_output_transform/input:2x10x19x6/input_layout:NCHW/output_layout:NCHW/window:3x3/tile:2x2/output:19x37",
+    "winograd_output_transform/input:1x3x17x20/output_layout:NCHW16c/window:3x3/tile:4x4/output:9x67",
+    "winograd_output_transform/input:1x3x2x1/output_layout:NCHW/window:5x5/tile:2x4/points:1/tile_dimensions:2x3",
+    "winograd_output_transform/input:1x3x3x24/dtype:f16/window:3x3/tile:4x4/output:9x9",
+    "winograd_output_transform/input:1x3x3x24/dtype:bf16/output_dtype:f32/window:3x3/tile:2x2/output:5x6",
+};
+
+TEST_F(Kernels, TransformsOnThisMachine) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *workload : transforms) expect_candidates_right(workload, target, 1);
+}
+
+TEST_F(Kernels, TransformsOnOtherTargetsAndThreads) {
+    const std::pair<const char *, int> targets[] = {{"baseline", 1}, {"avx2", 1}, {"host", 3}};
+    for (size_t i = 0; i < std::size(transforms); i++) {
+        const auto &[name, threads] = targets[(i + test_seed()) % std::size(targets)];
+        const Target target = *parse_target(name, threads, machine_.halide_target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        expect_candidates_right(transforms[i], target, 1);
+    }
+}
+
+Workload random_transform(Rng &rng) {
+    const auto draw = [&](int64_t lo, int64_t hi) { return lo + int64_t(rng() % uint64_t(hi - lo + 1)); };
+    Workload w;
+    w.op = std::array{Operation::winograd_input_transform, Operation::winograd_filter_transform,
+                      Operation::winograd_output_transform}[draw(0, 2)];
+    w.tile = {draw(1, 6), draw(1, 6)};
+    const std::vector<int64_t> window{draw(1, 5), draw(1, 5)};
+    w.dtype = std::array{DType::f32, DType::f16, DType::bf16}[draw(0, 2)];
+    w.output_dtype = std::array{DType::f32, DType::f16, DType::bf16}[draw(0, 2)];
+    w.points = draw(0, 1);
+    const auto layout = [&](bool blocks) {
+        const std::array layouts{ActivationLayout{}, ActivationLayout{ActivationLayout::Kind::nchw, 0},
+                                 ActivationLayout{ActivationLayout::Kind::nchwc, static_cast<int>(draw(2, 20))}};
+        return layouts[draw(0, blocks ? 2 : 1)];
+    };
+    if (w.op == Operation::winograd_filter_transform) {
+        w.kernel = {window[0], window[1], draw(1, 40), draw(1, 40)};
+        w.kernel_layout = draw(0, 1) ? KernelLayout::hwio : KernelLayout::hwoi;
+        w.tile_dimensions = {draw(0, 3), draw(0, 3)};
+    } else {
+        const bool is_input = w.op == Operation::winograd_input_transform;
+        w.window = window;
+        w.batch = draw(0, 1);
+        w.input = {w.batch ? draw(1, 2) : 1, draw(1, is_input ? 20 : 5), draw(1, is_input ? 40 : 9), draw(1, 40)};
+        if (is_input) w.padding = {{draw(-1, 4), draw(-1, 4)}, {draw(-1, 4), draw(-1, 4)}};
+        if (!is_input && draw(0, 1)) {
+            for (int d = 0; d < 2; d++) w.output.push_back(w.input[d + 1] * w.tile[d] - draw(0, w.tile[d] - 1));
+        }
+        w.input_layout = layout(is_input), w.output_layout = layout(!is_input);
+        w.tile_dimensions = {draw(0, w.batch ? 5 : 4), draw(0, w.batch ? 5 : 4)};
+    }
+    fill_defaults(&w);
+    return w;
+}
+
+TEST_F(Kernels, RandomTransforms) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (int built = 0, draws = 0; built < 6; draws++) {
+        ASSERT_LT(draws, 1000);
+        const Workload w = random_transform(rng_);
+        if (!validate(w) || !default_candidate(w, target, machine_)) continue;  // a position twice, no image left
+        expect_candidates_right(key(w), target, 1);
+        built++;
     }
 }
 

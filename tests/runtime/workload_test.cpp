@@ -14,6 +14,15 @@ Workload conv3x3() {
     return w;
 }
 
+Workload winograd(Operation op, std::vector<int64_t> input) {
+    Workload w;
+    w.op = op;
+    w.input = std::move(input);
+    w.tile = {4, 4};
+    fill_defaults(&w);
+    return w;
+}
+
 TEST(WorkloadKey, IsFrozen) {
     struct Row {
         const char *key;
@@ -60,6 +69,29 @@ TEST(WorkloadKey, IsFrozen) {
     w.to_layout = "NCHW16c";
     rows.push_back({"layout_transform/input:1x8x8x3/from_layout:NHWC/to_layout:NCHW16c", w});
 
+    w = winograd(Operation::winograd_input_transform, {1, 56, 56, 64});
+    w.padding = {{1, 1}, {1, 1}};
+    w.window = {3, 3};
+    rows.push_back({"winograd_input_transform/input:1x56x56x64/padding:1,1x1,1/window:3x3/tile:4x4", w});
+    w.input_layout = w.output_layout = {ActivationLayout::Kind::nchw, 0};
+    w.output_dtype = DType::bf16;
+    w.points = 1;
+    w.tile_dimensions = {3, 4};
+    w.batch = false;
+    rows.push_back(
+        {"winograd_input_transform/input:1x56x56x64/padding:1,1x1,1/output_dtype:bf16/input_layout:NCHW/"
+         "output_layout:NCHW/window:3x3/tile:4x4/points:1/tile_dimensions:3x4/batch:false",
+         w});
+    w = winograd(Operation::winograd_filter_transform, {});
+    w.kernel = {3, 3, 64, 32};
+    w.kernel_layout = KernelLayout::hwoi;
+    rows.push_back({"winograd_filter_transform/kernel:3x3x64x32/kernel_layout:HWOI/tile:4x4", w});
+    w = winograd(Operation::winograd_output_transform, {2, 14, 13, 64});
+    w.window = {3, 1};
+    rows.push_back({"winograd_output_transform/input:2x14x13x64/window:3x1/tile:4x4", w});
+    w.output = {55, 49};
+    rows.push_back({"winograd_output_transform/input:2x14x13x64/window:3x1/tile:4x4/output:55x49", w});
+
     for (const Row &row : rows) {
         EXPECT_EQ(key(row.workload), row.key);
         const auto parsed = parse_workload_key(row.key);
@@ -84,6 +116,13 @@ TEST(WorkloadKey, RefusesWhatIsNotCanonical) {
              "conv2d/input:1x56x56x64/kernel:3x3x64x64/epilogue:clamp:6:0",  // lo > hi
              "conv2d/input:1x56x56x99999999999999999999/kernel:3x3x64x64",   // no int64
              "conv2d/input:1x56x56x64/kernel:3x3x64x64/",
+             "conv2d/input:1x56x56x64/kernel:3x3x64x64/tile:4x4",                        // of another operation
+             "winograd_filter_transform/kernel:3x3x4x8/tile:4x4/tile_dimensions:0x1",    // the default
+             "winograd_output_transform/input:1x2x3x8/window:3x3/tile:4x4/output:8x12",  // the default
+             "winograd_input_transform/input:1x8x8x8/window:3x3/tile:4x4/batch:true",    // the default
+             "winograd_input_transform/input:1x8x8x8/strides:2x2/window:3x3/tile:4x4",   // no meaning
+             "winograd_filter_transform/input:1x8x8x4/kernel:3x3x4x8/tile:4x4",          // no meaning
+             "winograd_filter_transform/kernel:3x3x4x8/tile:99999999999x4",
          }) {
         EXPECT_FALSE(parse_workload_key(text)) << text;
     }
@@ -185,6 +224,47 @@ TEST(Workload, ValidationNamesTheField) {
         const Status status = validate(w);
         ASSERT_FALSE(status) << row.field;
         EXPECT_NE(status.error().message.find(row.field), std::string::npos) << status.error().message;
+    }
+}
+
+TEST(Workload, ValidationOfTransformsNamesTheField) {
+    struct Row {
+        const char *key, *reason;
+    };
+    constexpr Row rows[] = {
+        {"winograd_input_transform/window:3x3/tile:4x4", "input has 0 entries"},
+        {"winograd_input_transform/input:1x8x8/window:3x3/tile:4x4", "input has 3 entries; needs 4"},
+        {"winograd_input_transform/input:1x8x8x4/tile:4x4", "window has 0 entries; needs 2"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3", "tile has 0 entries; needs 2"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:0x4", "tile has an entry of 0"},
+        {"winograd_input_transform/input:1x8x8x4/padding:1,1/window:3x3/tile:4x4", "padding has 1 entries"},
+        {"winograd_input_transform/input:1x8x8x4/dtype:i8/window:3x3/tile:4x4",
+         "dtype: a Winograd transform has no i8"},
+        {"winograd_input_transform/input:1x8x8x4/output_layout:NCHW4c/window:3x3/tile:4x4",
+         "output_layout: a transformed tensor has no blocks"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/points:-1", "points is -1"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/tile_dimensions:0x6",
+         "tile_dimensions has a position of 6, but the transformed tensor has 6 dimensions"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/tile_dimensions:4x5/batch:false",
+         "tile_dimensions has a position of 5, but the transformed tensor has 5"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/tile_dimensions:2x2", "twice"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/tile_dimensions:2",
+         "tile_dimensions has 1 entries"},
+        {"winograd_input_transform/input:2x8x8x4/window:3x3/tile:4x4/batch:false", "batch is false, but input has"},
+        {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/output:8x8", "output has no meaning"},
+        {"winograd_filter_transform/kernel:3x3x4/tile:4x4", "kernel has 3 entries; needs 4"},
+        {"winograd_filter_transform/kernel:3x3x4x8/tile:2147483647x2147483647", "output: a tensor of this shape"},
+        {"winograd_output_transform/input:1x2x2x4/input_layout:NCHW4c/window:3x3/tile:4x4", "input_layout"},
+        {"winograd_output_transform/input:1x2x2x4/window:3x3/tile:4x4/output:4x8", "are for 5 to 8"},
+        {"winograd_output_transform/input:1x2x2x4/window:3x3/tile:4x4/output:8x9", "are for 5 to 8"},
+        {"winograd_output_transform/input:1x2x2x4/padding:1,1x1,1/window:3x3/tile:4x4", "padding has no meaning"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/window:3x3", "window has no meaning for conv2d"},
+        {"space_to_depth/input:1x8x8x4/padding:1,1x1,1/block:2x2", "padding has no meaning for space_to_depth"},
+    };
+    for (const Row &row : rows) {
+        const auto parsed = parse_workload_key(row.key);
+        ASSERT_FALSE(parsed) << row.key;
+        EXPECT_NE(parsed.error().message.find(row.reason), std::string::npos) << parsed.error().message;
     }
 }
 

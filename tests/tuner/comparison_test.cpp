@@ -96,5 +96,40 @@ TEST(ComparisonTest, RoundingToTheStoredTypeIsNoError) {
     }
 }
 
+// Close to zero, f16 is evenly spaced: half a step is no error of the kernel, a whole one is.
+TEST(ComparisonTest, SubnormalRounding) {
+    Workload w = convolution({1, 1, 1, 1}, {1, 1, 1, 1});
+    w.output_dtype = DType::f16;
+    const uint16_t got = 3;  // 3 * 2^-24
+    for (const auto &[expected, right] : {std::pair{3.49 * 0x1p-24, true}, {4.0 * 0x1p-24, false}}) {
+        const double magnitude = expected;
+        const Comparison c = compare(
+            {w, std::as_bytes(std::span(&got, 1)), std::span(&expected, 1), std::span(&magnitude, 1), 1e-5, false});
+        EXPECT_EQ(c.problem.empty(), right) << expected << ": " << c.problem;
+    }
+}
+
+// What is too large for the output's type is infinite there, with its sign, and nothing else is.
+TEST(ComparisonTest, Overflow) {
+    struct Row {
+        uint16_t got;
+        double expected;
+        bool right;
+    };
+    constexpr uint16_t infinite = 0x7c00, minus_infinite = 0xfc00, largest = 0x7bff;  // f16
+    constexpr Row table[] = {
+        {infinite, 160000, true}, {minus_infinite, -160000, true}, {infinite, -160000, false},
+        {infinite, 60000, false}, {largest, 65504, true},          {largest, 160000, false},
+    };
+    Workload w = convolution({1, 1, 1, 1}, {1, 1, 1, 1});
+    w.output_dtype = DType::f16;
+    for (const Row &row : table) {
+        const double magnitude = std::fabs(row.expected);
+        const Comparison c = compare({w, std::as_bytes(std::span(&row.got, 1)), std::span(&row.expected, 1),
+                                      std::span(&magnitude, 1), 0.01, false});
+        EXPECT_EQ(c.problem.empty(), row.right) << row.expected << ": " << c.problem;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -46,6 +46,17 @@ constexpr const char *keys[] = {
     "depth_to_space/input:1x8x8x16/block:2x2",
     "layout_transform/input:1x8x8x16/from_layout:NHWC/to_layout:NCHW",
     "layout_transform/input:1x8x8x16/from_layout:NCHW/to_layout:NHWC",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/padding:1,1x1,1/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/window:5x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/points:1",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/tile_dimensions:3x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/batch:false",
+    "winograd_filter_transform/kernel:3x3x16x32/tile:4x4",
+    "winograd_filter_transform/kernel:3x3x8x32/tile:4x4",
+    "winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4",
+    "winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4/output:32x31",
 };
 
 TEST(KernelDescriptor, TellsWorkloadsApart) {
@@ -61,6 +72,24 @@ TEST(KernelDescriptor, TellsWorkloadsApart) {
         ASSERT_EQ(normalize(*descriptor, &again), nullptr);
         EXPECT_EQ(std::memcmp(&again, &*descriptor, sizeof again), 0) << text;
     }
+}
+
+// What a caller may leave out.
+TEST(KernelDescriptor, WholeTilesAreTheDefaultOfTheOutputTransform) {
+    kiln_descriptor d, normalized;
+    kiln_descriptor_init(&d, KILN_WINOGRAD_OUTPUT_TRANSFORM, 2);
+    d.batch = 1, d.channels = 16;
+    d.spatial[0] = d.spatial[1] = 8;
+    d.kernel[0] = d.kernel[1] = 3;
+    d.tile[0] = d.tile[1] = 4;
+    ASSERT_EQ(normalize(d, &normalized), nullptr);
+    const auto described =
+        descriptor_of(*parse_workload_key("winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4"));
+    ASSERT_TRUE(described.ok());
+    EXPECT_EQ(std::memcmp(&normalized, &*described, sizeof normalized), 0);
+    d.output[0] = d.output[1] = 32;
+    ASSERT_EQ(normalize(d, &normalized), nullptr);
+    EXPECT_EQ(std::memcmp(&normalized, &*described, sizeof normalized), 0);
 }
 
 TEST(KernelDescriptor, RefusesWhatItCannotHold) {
@@ -90,6 +119,10 @@ TEST(CallShapes, AreThoseOfTheStoredTensors) {
         EXPECT_EQ(std::vector<int64_t>(shape.shape, shape.shape + shape.rank), row.shape) << row.operand;
     }
     EXPECT_EQ(call_shapes(convolution({1, 4, 4, 1}, {1, 1, 1, 1})).operands[KILN_BIAS].rank, 0);
+    const auto filter = call_shapes(*parse_workload_key("winograd_filter_transform/kernel:3x3x4x8/tile:4x4"));
+    EXPECT_EQ(filter.operands[KILN_INPUT].rank, 0);
+    EXPECT_EQ(filter.operands[KILN_WEIGHTS].rank, 4);
+    EXPECT_EQ(filter.operands[KILN_OUTPUT].rank, 4);
 }
 
 TEST(CpuFeatures, EveryAliasCanBeDispatched) {

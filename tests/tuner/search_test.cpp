@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -18,8 +20,22 @@ Space space_of(const std::string &algorithm, int64_t size, std::vector<Constrain
     return Space(base, {knob}, std::move(constraints));
 }
 
-std::unique_ptr<Search> search_of(std::vector<Space> spaces, uint64_t seed = 1) {
-    return std::move(*make_search("random", std::move(spaces), seed));
+std::unique_ptr<Search> search_of(std::vector<Space> spaces, uint64_t seed = 1, std::string_view name = "random") {
+    return std::move(*make_search(name, std::move(spaces), seed));
+}
+
+// Proposals of a search that is told invented times one by one.
+template<typename Time>
+std::vector<Candidate> run(Search &search, int trials, Time time_of) {
+    std::vector<Candidate> proposals;
+    for (int i = 0; i < trials; i++) {
+        const std::vector<Candidate> proposed = search.propose(1);
+        if (proposed.empty()) break;
+        const Observation observation{proposed[0], time_of(proposed[0])};
+        search.observe({&observation, 1});
+        proposals.push_back(proposed[0]);
+    }
+    return proposals;
 }
 
 TEST(Search, UnknownStrategyNamesTheKnown) {
@@ -30,17 +46,30 @@ TEST(Search, UnknownStrategyNamesTheKnown) {
     for (std::string_view name : search_names()) EXPECT_TRUE(make_search(name, {space_of("a", 2)}, 1).ok());
 }
 
-TEST(RandomSearch, ProposesEverythingOnceAndEnds) {
+TEST(Search, ProposesEverythingOnceAndEnds) {
     const std::vector<Constraint> even = {{"even only", [](const Knobs &k) { return k.at("x") % 2 == 0; }}};
-    const auto search = search_of({space_of("a", 50), space_of("b", 40, even)});
-    std::set<Candidate> seen;
-    for (;;) {
-        const std::vector<Candidate> proposals = search->propose(7);
-        for (const Candidate &c : proposals) EXPECT_TRUE(seen.insert(c).second) << to_text(c);
-        if (proposals.size() < 7) break;
+    for (std::string_view name : search_names()) {
+        const auto search = search_of({space_of("a", 50), space_of("b", 40, even)}, 1, name);
+        std::set<Candidate> seen;
+        for (;;) {
+            const std::vector<Candidate> proposals = search->propose(7);
+            for (const Candidate &c : proposals) EXPECT_TRUE(seen.insert(c).second) << name << " " << to_text(c);
+            if (proposals.size() < 7) break;
+        }
+        EXPECT_EQ(seen.size(), 70u) << name;
+        EXPECT_TRUE(search->propose(1).empty()) << name;
     }
-    EXPECT_EQ(seen.size(), 70u);
-    EXPECT_TRUE(search->propose(1).empty());
+}
+
+TEST(Search, ToldOfTimesProposesEverythingOnceAndEnds) {
+    for (std::string_view name : search_names()) {
+        const auto search = search_of({space_of("a", 50), space_of("b", 20)}, 1, name);
+        const auto proposals = run(*search, 1000, [](const Candidate &c) {
+            return c.algorithm == "b" ? std::optional(1e6) : std::optional(1000.0 + double(c.knob("x")));
+        });
+        EXPECT_EQ(std::set<Candidate>(proposals.begin(), proposals.end()).size(), 70u) << name;
+        EXPECT_EQ(proposals.size(), 70u) << name;
+    }
 }
 
 TEST(RandomSearch, NeverProposesWhatWasObserved) {
@@ -57,10 +86,15 @@ TEST(RandomSearch, NeverProposesWhatWasObserved) {
     EXPECT_EQ(proposals[0].knob("x"), 9);
 }
 
-TEST(RandomSearch, IsAFunctionOfItsSeed) {
-    const auto draw = [](uint64_t seed) { return search_of({space_of("a", 1000)}, seed)->propose(20); };
-    EXPECT_EQ(draw(1), draw(1));
-    EXPECT_NE(draw(1), draw(2));
+TEST(Search, IsAFunctionOfItsSeed) {
+    for (std::string_view name : search_names()) {
+        const auto draw = [&](uint64_t seed) {
+            return run(*search_of({space_of("a", 1000)}, seed, name), 40,
+                       [](const Candidate &c) { return std::optional(1000.0 + double(c.knob("x"))); });
+        };
+        EXPECT_EQ(draw(1), draw(1)) << name;
+        EXPECT_NE(draw(1), draw(2)) << name;
+    }
 }
 
 TEST(RandomSearch, WeighsAlgorithmsEquallyWhateverTheirSize) {
@@ -74,6 +108,85 @@ TEST(RandomSearch, UniformWithinASpace) {
     std::map<int64_t, int> counts;
     for (uint64_t seed = 0; seed < 4000; seed++) counts[search_of({space_of("a", 8)}, seed)->propose(1)[0].knob("x")]++;
     for (int64_t i = 0; i < 8; i++) EXPECT_NEAR(counts[i], 500, 120) << i;
+}
+
+// Six knobs of ten values; the time grows with the distance from one point, and one constraint cuts corners off.
+Space valley() {
+    Candidate base;
+    base.algorithm = "valley";
+    base.schedule = "test";
+    std::vector<Knob> knobs;
+    for (const char *name : {"a", "b", "c", "d", "e", "f"}) {
+        knobs.push_back({name, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}});
+        base.knobs[name] = 0;
+    }
+    return Space(base, knobs, {{"a + b is at most 12", [](const Knobs &k) { return k.at("a") + k.at("b") <= 12; }}});
+}
+
+std::optional<double> time_in_valley(const Candidate &c) {
+    if (c.algorithm != "valley") return 10000;
+    if (c.knob("f") == 5) return std::nullopt;  // does not build
+    double time = 100;
+    for (const auto &[name, best] : {std::pair{"a", 7}, {"b", 3}, {"c", 4}, {"d", 8}, {"e", 1}, {"f", 6}}) {
+        time += 10.0 * std::abs(double(c.knob(name) - best));
+    }
+    return time;
+}
+
+double best_in_valley(const std::vector<Candidate> &candidates) {
+    double best = 1e9;
+    for (const Candidate &c : candidates) best = std::min(best, time_in_valley(c).value_or(1e9));
+    return best;
+}
+
+TEST(EvolutionarySearch, FindsAValleyThatRandomDrawsMiss) {
+    int better = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        const auto bred = run(*search_of({valley()}, seed, "evolutionary"), 100, time_in_valley);
+        const auto drawn = run(*search_of({valley()}, seed), 100, time_in_valley);
+        EXPECT_LE(best_in_valley(bred), 150) << seed;
+        better += best_in_valley(bred) < best_in_valley(drawn);
+    }
+    EXPECT_GE(better, 18);
+}
+
+TEST(EvolutionarySearch, SpendsLittleOnAnAlgorithmFarBehindButSome) {
+    const auto proposals =
+        run(*search_of({valley(), space_of("slow", 1000000)}, 3, "evolutionary"), 300, time_in_valley);
+    const auto slow = std::count_if(proposals.begin(), proposals.end(), [](auto &c) { return c.algorithm == "slow"; });
+    EXPECT_GT(slow, 2);
+    EXPECT_LT(slow, 40);
+}
+
+TEST(EvolutionarySearch, BreedsFromRecordedTrials) {
+    const auto search = search_of({valley()}, 1, "evolutionary");
+    std::vector<Observation> recorded;
+    Candidate c = valley().default_candidate();
+    c.knobs = {{"a", 7}, {"b", 3}, {"c", 4}, {"d", 8}, {"e", 1}, {"f", 6}};
+    for (int64_t value = 0; value < 10; value++) {
+        c.knobs["e"] = value;
+        recorded.push_back({c, time_in_valley(c)});
+    }
+    search->observe(recorded);
+    int near = 0;
+    for (const Candidate &proposal : search->propose(40)) {
+        EXPECT_TRUE(valley().check(proposal)) << to_text(proposal);
+        near += time_in_valley(proposal).value_or(1e9) < 250;
+    }
+    EXPECT_GE(near, 15);
+}
+
+TEST(EvolutionarySearch, ParentsOfAnotherVersionBreedNothing) {
+    const auto search = search_of({space_of("a", 100)}, 1, "evolutionary");
+    std::vector<Observation> recorded;
+    for (int64_t i = 0; i < 20; i++) {
+        Candidate old = space_of("a", 100).default_candidate();
+        old.schedule_version = 99;
+        old.knobs["x"] = i;
+        recorded.push_back({old, 1.0});
+    }
+    search->observe(recorded);
+    EXPECT_EQ(search->propose(200).size(), 100u);
 }
 
 }  // namespace

@@ -12,11 +12,7 @@ namespace {
 const NamedWorkload layer_a{"net", "a", 2, convolution({1, 56, 56, 64}, {1, 1, 64, 64})};
 const NamedWorkload layer_b{"net", "b", 1, convolution({1, 28, 28, 64}, {3, 3, 64, 32})};
 
-NamedWorkload unsupported_layer() {
-    NamedWorkload layer{"net", "half", 1, convolution({1, 8, 8, 4}, {1, 1, 4, 8})};
-    layer.workload.dtype = layer.workload.output_dtype = DType::f16;
-    return layer;
-}
+NamedWorkload unsupported_layer() { return {"net", "empty", 1, convolution({1, 8, 8, 4}, {9, 9, 4, 8})}; }
 
 TuneOptions trials(int64_t n) {
     TuneOptions options;
@@ -26,7 +22,9 @@ TuneOptions trials(int64_t n) {
 
 TEST(Tune, DefaultCandidateFirstThenTheSearch) {
     FakeWorkshop shop;
-    const auto report = shop.tune({layer_a}, trials(6));
+    TuneOptions options = trials(6);
+    options.strategy = "random";
+    const auto report = shop.tune({layer_a}, options);
     ASSERT_TRUE(report.ok());
     const std::vector<Trial> recorded = shop.trials();
     ASSERT_EQ(recorded.size(), 6u);
@@ -271,6 +269,7 @@ TEST(Tune, IsAFunctionOfItsSeedForEachWorkload) {
         FakeWorkshop shop;
         TuneOptions options = trials(5);
         options.seed = seed;
+        options.algorithm = "direct";  // every algorithm's default would come first, whatever the seed
         EXPECT_TRUE(shop.tune(layers, options).ok());
         return std::vector<std::string>(shop.builder.candidates.end() - 5, shop.builder.candidates.end());
     };
@@ -284,12 +283,12 @@ TEST(Tune, AWorkloadWithoutAlgorithmSaysWhyAndOthersGoOn) {
     const auto report = shop.tune({unsupported_layer(), layer_a}, trials(2));
     ASSERT_TRUE(report.ok());
     ASSERT_EQ(report->workloads.size(), 2u);
-    EXPECT_TRUE(report->workloads[0].problem.starts_with("no algorithm applies (direct: dtype f16"))
+    EXPECT_TRUE(report->workloads[0].problem.starts_with("no algorithm applies (direct: the output is empty"))
         << report->workloads[0].problem;
     EXPECT_EQ(report->workloads[0].trials, 0);
     EXPECT_EQ(report->workloads[1].trials, 2);
 
-    for (const auto &[algorithm, without] : {std::pair{"winograd*", ""}, {"*", "*"}}) {
+    for (const auto &[algorithm, without] : {std::pair{"fft*", ""}, {"*", "*"}}) {
         TuneOptions options = trials(2);
         options.algorithm = algorithm;
         options.without = without;

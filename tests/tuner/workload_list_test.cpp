@@ -15,6 +15,12 @@ std::string entry(const std::string &fields) {
     return list_of(R"({"name": "a", "op": "conv2d", "input": [1, 8, 8, 4], "kernel": [3, 3, 4, 16])" + fields + "}");
 }
 
+std::string transform(const std::string &fields) {
+    return list_of(
+        R"({"name": "a", "op": "winograd_input_transform", "input": [1, 8, 8, 4], "window": [3, 3], "tile": [4, 4], )" +
+        fields + "}");
+}
+
 TEST(WorkloadList, ReadsEveryField) {
     const struct {
         std::string json, key;
@@ -44,6 +50,21 @@ TEST(WorkloadList, ReadsEveryField) {
         {list_of(R"({"name": "l", "op": "layout_transform", "input": [1, 4, 4, 16], "from_layout": "NHWC",
                      "to_layout": "NCHW8c"})"),
          "layout_transform/input:1x4x4x16/from_layout:NHWC/to_layout:NCHW8c"},
+        {transform(R"("padding": [[1, 1], [1, 1]], "input_layout": "NCHW", "output_layout": "NCHW", "points": 1,
+                      "tile_dimensions": [3, 4], "batch": false, "output_dtype": "bf16")"),
+         "winograd_input_transform/input:1x8x8x4/padding:1,1x1,1/output_dtype:bf16/input_layout:NCHW/"
+         "output_layout:NCHW/window:3x3/tile:4x4/points:1/tile_dimensions:3x4/batch:false"},
+        {transform(R"("tile_dimensions": [0, 1], "batch": true, "points": 0)"),
+         "winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4"},
+        {list_of(R"({"name": "f", "op": "winograd_filter_transform", "kernel": [3, 1, 4, 8], "kernel_layout": "HWOI",
+                     "tile": [4, 1]})"),
+         "winograd_filter_transform/kernel:3x1x4x8/kernel_layout:HWOI/tile:4x1"},
+        {list_of(R"({"name": "o", "op": "winograd_output_transform", "input": [1, 2, 3, 8], "window": [3, 3],
+                     "tile": [4, 4], "output": [7, 12]})"),
+         "winograd_output_transform/input:1x2x3x8/window:3x3/tile:4x4/output:7x12"},
+        {list_of(R"({"name": "o", "op": "winograd_output_transform", "input": [1, 2, 3, 8], "window": [3, 3],
+                     "tile": [4, 4], "output": [8, 12]})"),
+         "winograd_output_transform/input:1x2x3x8/window:3x3/tile:4x4"},
     };
     for (const auto &c : cases) {
         const auto list = parse_workload_list(c.json, "list.json");
@@ -86,8 +107,21 @@ TEST(WorkloadList, RefusesBadInputAndSaysWhere) {
          "list.json: workloads[0]: name: is missing"},
         {list_of(R"({"name": "a", "op": "conv4d"})"), in_entry + "op: needs one of conv1d, conv2d, conv3d"},
         {list_of(R"({"name": "a", "op": 2})"), in_entry + "op: needs one of conv1d"},
-        {list_of(R"({"name": "a", "op": "winograd_input_transform", "input": [1, 8, 8, 4]})"),
-         in_entry + "op: winograd_input_transform is known, but this version"},
+        {list_of(R"({"name": "a", "op": "winograd_input_transform", "input": [1, 8, 8, 4], "tile": [4, 4]})"),
+         in_entry + "window: is missing"},
+        {transform(R"("padding": [[1, 1]])"), in_entry + "padding has 1 entries"},
+        {transform(R"("batch": "no")"), in_entry + "batch: needs true or false; got \"no\""},
+        {transform(R"("points": -1)"), in_entry + "points: needs an integer from 0"},
+        {transform(R"("tile_dimensions": 3)"), in_entry + "tile_dimensions: needs a list of integers from 0; got 3"},
+        {transform(R"("tile_dimensions": [-1, 0])"), in_entry + "tile_dimensions: needs an integer from 0"},
+        {transform(R"("tile_dimensions": [0, 6])"), in_entry + "tile_dimensions has a position of 6"},
+        {transform(R"("output": [8, 8])"), in_entry + "output: has no meaning for winograd_input_transform; allowed"},
+        {transform(R"("kernel": [3, 3, 4, 4])"), in_entry + "kernel: has no meaning for winograd_input_transform"},
+        {list_of(R"({"name": "a", "op": "winograd_filter_transform", "kernel": [3, 3, 4, 8]})"),
+         in_entry + "tile: is missing"},
+        {list_of(R"({"name": "a", "op": "winograd_filter_transform", "input": [1, 8, 8, 4], "kernel": [3, 3, 4, 8],
+                     "tile": [4, 4]})"),
+         in_entry + "input: has no meaning for winograd_filter_transform"},
         {list_of(R"({"name": "a", "op": "conv2d", "kernel": [3, 3, 4, 16]})"), in_entry + "input: is missing"},
         {list_of(R"({"name": "a", "op": "conv2d", "input": [1, 8, 8, 4]})"), in_entry + "kernel: is missing"},
         {list_of(R"({"name": "a", "op": "space_to_depth", "input": [1, 4, 4, 3]})"), in_entry + "block: is missing"},

@@ -1,0 +1,88 @@
+#include "generators/winograd_algorithm.h"
+
+#include <algorithm>
+#include <string>
+
+#include "generators/winograd_matrices.h"
+#include "schedules/conv_shape.h"
+#include "schedules/winograd_space.h"
+
+namespace kiln {
+namespace {
+
+// Beyond 10 products a side, rounding errors outgrow what is saved, and code its caches.
+constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
+
+Status all_are_one(const std::vector<int64_t> &values, const char *what) {
+    for (int64_t v : values) {
+        if (v != 1) return unsupported(std::string("Winograd needs ") + what + " 1");
+    }
+    return {};
+}
+
+Status kernel_applies(const Workload &w, int m) {
+    bool any = false;
+    for (int d = 0; d < w.spatial_rank; d++) {
+        const int64_t side = w.kernel[d], tile = side == 1 ? 1 : m + side - 1;
+        if (d + 2 < w.spatial_rank && (side != 1 || w.padding[d] != Padding{})) {
+            return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
+        }
+        if (side > largest_kernel_side || tile > largest_tile_side) {
+            return unsupported("a kernel side of " + std::to_string(side) + " is too large for Winograd with m = " +
+                               std::to_string(m) + ": sides up to 7 with m + side - 1 up to 10");
+        }
+        if (side > 1 && std::max(w.padding[d].lo, w.padding[d].hi) >= side) {
+            return unsupported(
+                "padding of a whole kernel side: outputs that see nothing but padding would be rounding "
+                "errors instead of 0");
+        }
+        any |= side > 1;
+    }
+    return any ? Status() : unsupported("a 1x1 kernel has nothing that Winograd could save");
+}
+
+// Where bf16 for the product loses no more than bf16 of the operands or the output: larger tiles multiply its errors
+// by ten and more.
+bool may_demote(const Workload &w, int m) {
+    const bool coarse = w.dtype == DType::bf16 || w.output_dtype == DType::bf16;
+    const int64_t side = *std::max_element(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);
+    return coarse && m + side - 1 <= 4;
+}
+
+}  // namespace
+
+int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
+
+Status winograd_applies(const Workload &w, int m) {
+    if (w.op != Operation::conv) return unsupported("operation " + op_name(w) + " has no Winograd form here");
+    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
+        return unsupported("Winograd transforms fractions: dtype i8 would overflow and round");
+    }
+    if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported by Winograd");
+    if (w.feature_group_count != 1) return unsupported("feature_group_count above 1 is not supported by Winograd");
+    for (const auto &[values, what] : {std::pair{&w.strides, "strides of"},
+                                       {&w.lhs_dilation, "lhs_dilation of"},
+                                       {&w.rhs_dilation, "rhs_dilation of"}}) {
+        if (Status s = all_are_one(*values, what); !s) return s;
+    }
+    if (w.special_values == SpecialValues::exact) {
+        return unsupported("special_values exact: Winograd spreads a NaN or Inf over its whole tile");
+    }
+    return kernel_applies(w, m);
+}
+
+Space winograd_space(const Workload &w, int m, const Target &target, const Machine &machine) {
+    const ConvShape shape = conv_shape(w);
+    WinogradTransform transform{m, 1, may_demote(w, m)};
+    for (int d = 0; d < 2; d++) {
+        if (shape.kernel[d] == 1) continue;
+        const int count = m + static_cast<int>(shape.kernel[d]) - 2;
+        transform.point_choices = std::max(transform.point_choices, winograd_point_choices(count));
+    }
+    Candidate base;
+    base.algorithm = "winograd_" + std::to_string(m);
+    base.algorithm_version = winograd_algorithm_version;
+    return winograd_space(std::move(base), transform, shape, target, machine);
+}
+
+}  // namespace kiln

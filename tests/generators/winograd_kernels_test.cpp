@@ -1,0 +1,169 @@
+// Winograd convolutions of every tile size, built by the real generator and judged by the real runner: whole output,
+// guard pages, several sets of inputs. The shapes are awkward on purpose.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+
+#include "generators/catalog.h"
+#include "tuner/generator_builder.h"
+#include "tuner/process_runner.h"
+#include "tuner/temporary_folder.h"
+
+namespace kiln {
+namespace {
+
+uint64_t test_seed() {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    return seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
+
+class WinogradKernels : public testing::Test {
+protected:
+    void SetUp() override {
+        auto folder = TemporaryFolder::create();
+        ASSERT_TRUE(folder) << folder.error().message;
+        folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
+        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
+        ASSERT_TRUE(builder) << builder.error().message;
+        builder_ = std::move(*builder);
+        ProcessRunnerOptions options;
+        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
+        options.work_folder = folder_->path();
+        runner_ = std::make_unique<ProcessRunner>(options);
+    }
+
+    // A wrong index is an error of the order of 1; transforms of 16-bit data lose two or three digits.
+    static double budget(const Workload &w, const Candidate &c) {
+        const bool coarse = size_of(w.dtype) < 4 || size_of(w.output_dtype) < 4 || c.knob("demote");
+        return coarse ? 0.1 : 1e-4;
+    }
+
+    // Whether a candidate builds and its errors stay below `error_budget`; if not, why not in `message`.
+    bool within(double error_budget, const Workload &workload, const Target &target, const Candidate &candidate,
+                std::string *message = nullptr) {
+        const auto built = builder_->build({workload, target, candidate});
+        if (!built || !built->ok()) {
+            ADD_FAILURE() << key(workload) << " " << to_text(candidate) << ": "
+                          << (built ? built->failure().message + built->failure().stderr_text : built.error().message);
+            return false;
+        }
+        RunRequest request{workload, target, built->artifact()};
+        request.measure = false;
+        request.error_budget = error_budget;
+        const auto run = runner_->run(request);
+        if (!run) {
+            ADD_FAILURE() << run.error().message;
+            return false;
+        }
+        if (!run->ok() && message) *message = run->failure().message;
+        return run->ok();
+    }
+
+    void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
+        std::string message;
+        EXPECT_TRUE(within(budget(workload, candidate), workload, target, candidate, &message))
+            << key(workload) << " " << to_text(target) << " " << to_text(candidate) << ": " << message;
+    }
+
+    Space space(int m, const Workload &workload, const Target &target) const {
+        return find_algorithm("winograd_" + std::to_string(m))->space(workload, target, machine_);
+    }
+
+    // The default and one random candidate of F(m, r) for an m that walks through those that apply.
+    void expect_some_right(const std::string &workload_key, const Target &target) {
+        const auto workload = parse_workload_key(workload_key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        int m = 0;
+        do {
+            m = 2 + static_cast<int>(next_m_++ % 5);
+        } while (!find_algorithm("winograd_" + std::to_string(m))->applies(*workload, target));
+        const Space candidates = space(m, *workload, target);
+        expect_right(*workload, target, candidates.default_candidate());
+        const auto candidate = candidates.sample(rng_);
+        ASSERT_TRUE(candidate) << workload_key;
+        expect_right(*workload, target, *candidate);
+    }
+
+    const Machine machine_ = read_machine();
+    Rng rng_{test_seed()};
+    uint64_t next_m_ = test_seed();
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::unique_ptr<GeneratorBuilder> builder_;
+    std::unique_ptr<ProcessRunner> runner_;
+};
+
+// One channel, channels that do not fill vectors or panels, tiles that do not fill the image, asymmetric and negative
+// padding, flat and tall kernels, ranks 1 and 3, batches, every layout, epilogue and type.
+constexpr const char *awkward[] = {
+    "conv2d/input:1x9x9x1/kernel:3x3x1x1",
+    "conv2d/input:2x13x11x17/kernel:3x3x17x7/padding:1,1x1,1/epilogue:bias",
+    "conv2d/input:1x7x7x33/kernel:3x3x33x65/padding:1,1x1,1/epilogue:add,relu",
+    "conv2d/input:3x9x8x3/kernel:3x3x3x17/padding:-1,1x2,-2/epilogue:bias,add,clamp:-1:1.5",
+    "conv2d/input:1x30x31x32/kernel:3x3x32x50/padding:0,2x2,0",
+    "conv2d/input:1x17x17x16/kernel:1x7x16x16/padding:0,0x3,3/kernel_layout:HWOI",
+    "conv2d/input:1x17x17x16/kernel:7x1x16x16/padding:3,3x0,0/epilogue:relu",
+    "conv2d/input:2x6x40x16/kernel:1x3x16x33/input_layout:NCHW",
+    "conv2d/input:1x9x12x7/kernel:5x4x7x10/padding:2,2x1,2",
+    "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW/epilogue:bias,add",
+    "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW16c/output_layout:NCHW8c/epilogue:bias",
+    "conv1d/input:2x50x12/kernel:5x12x20/padding:2,2",
+    "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/padding:0,0x1,1x1,1",
+    "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/padding:0,0x1,1x1,1/input_layout:NCHW/output_layout:NCHW",
+    "conv2d/input:1x12x12x16/kernel:3x3x16x33/dtype:f16/epilogue:bias,add",
+    "conv2d/input:1x12x12x20/kernel:3x3x20x33/dtype:bf16/output_dtype:f32/input_layout:NCHW",
+    "conv2d/input:1x12x12x16/kernel:2x3x16x17/padding:1,0x2,1/output_dtype:bf16",
+};
+
+TEST_F(WinogradKernels, AwkwardShapesOnThisMachine) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *workload : awkward) expect_some_right(workload, target);
+}
+
+TEST_F(WinogradKernels, AwkwardShapesOnNarrowerTargetsAndThreads) {
+    const std::pair<const char *, int> targets[] = {{"baseline", 1}, {"avx2", 1}, {"host", 3}};
+    for (size_t i = test_seed() % 3; i < std::size(awkward); i += 3) {
+        const auto &[name, threads] = targets[(i / 3 + test_seed()) % std::size(targets)];
+        const Target target = *parse_target(name, threads, machine_.halide_target);
+        if (missing_features(target, machine_.halide_target).empty()) expect_some_right(awkward[i], target);
+    }
+}
+
+// Threads get rows of tiles or blocks of channels; both ways with counts that do not divide.
+TEST_F(WinogradKernels, BothSplitsOverThreads) {
+    const Target target = *parse_target("host", 3, machine_.halide_target);
+    const Workload workload = *parse_workload_key("conv2d/input:2x22x13x40/kernel:3x3x40x72/padding:1,1x1,1");
+    for (int64_t split : {1, 2}) {
+        Candidate candidate = space(4, workload, target).default_candidate();
+        candidate.knobs["parallel"] = split;
+        candidate.knobs["tiles_y"] = candidate.knobs["block_y"] = 1;
+        candidate.knobs["vectors"] = candidate.knobs["panel_block"] = 1;
+        expect_right(workload, target, candidate);
+    }
+}
+
+// Weights or both operands as bf16: within what bf16 can hold, and beyond what f32 would lose.
+TEST_F(WinogradKernels, DemotedOperands) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload workload =
+        *parse_workload_key("conv2d/input:1x12x12x32/kernel:3x3x32x32/dtype:bf16/output_dtype:f32");
+    for (int64_t demote : {0, 1, 2}) {
+        Candidate candidate = space(2, workload, target).default_candidate();
+        candidate.knobs["demote"] = demote;
+        expect_right(workload, target, candidate);
+        EXPECT_EQ(within(1e-5, workload, target, candidate), demote == 0) << demote;
+    }
+}
+
+// Points chosen for accuracy keep every m within the default error budget.
+TEST_F(WinogradKernels, GoodPointsStayWithinTheDefaultBudget) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload workload = *parse_workload_key("conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1");
+    for (int m = 2; m <= 6; m++) {
+        EXPECT_TRUE(within(1e-5, workload, target, space(m, workload, target).default_candidate())) << m;
+    }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,120 @@
+// The matrices in double against the definition, and the expressions against the plain product of matrix and vector.
+#include "generators/winograd_transform.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "generators/winograd_matrices.h"
+
+namespace kiln {
+namespace {
+
+using Rows = std::vector<std::vector<double>>;
+
+std::vector<double> product(const Rows &rows, const std::vector<double> &v) {
+    std::vector<double> result;
+    for (const auto &row : rows) {
+        double sum = 0;
+        for (size_t j = 0; j < v.size(); j++) sum += row[j] * v[j];
+        result.push_back(sum);
+    }
+    return result;
+}
+
+class Winograd : public testing::Test {
+protected:
+    std::vector<double> draw(int count) {
+        std::vector<double> v(count);
+        for (double &x : v) x = normal_(rng_);
+        return v;
+    }
+
+    // Every (m, r) with at most ten products, and every choice of points.
+    template<typename Check>
+    void for_every_transform(const Check &check) {
+        for (int m = 1; m <= 10; m++) {
+            for (int r = 1; m + r - 1 <= largest_winograd_points + 1; r++) {
+                for (int choice = 0; choice < winograd_point_choices(m + r - 2); choice++) {
+                    SCOPED_TRACE(testing::Message() << "F(" << m << ", " << r << "), points " << choice);
+                    check(winograd_matrices(m, r, winograd_points(m + r - 2, choice)));
+                }
+            }
+        }
+    }
+
+private:
+    std::mt19937_64 rng_{std::getenv("KILN_TEST_SEED") ? std::strtoull(std::getenv("KILN_TEST_SEED"), nullptr, 10) : 1};
+    std::normal_distribution<double> normal_;
+};
+
+TEST_F(Winograd, MatricesComputeTheCorrelation) {
+    for_every_transform([&](const WinogradMatrices &w) {
+        const auto d = draw(w.a()), k = draw(w.r);
+        auto products = product(w.bt, d);
+        const auto filter = product(w.g, k);
+        for (int i = 0; i < w.a(); i++) products[i] *= filter[i];
+        const auto y = product(w.at, products);
+        ASSERT_EQ(y.size(), static_cast<size_t>(w.m));
+        for (int j = 0; j < w.m; j++) {
+            double expected = 0;
+            for (int t = 0; t < w.r; t++) expected += k[t] * d[j + t];
+            EXPECT_NEAR(y[j], expected, 1e-9) << "output " << j;
+        }
+    });
+}
+
+TEST_F(Winograd, PointsDiffer) {
+    for (int count = 0; count <= largest_winograd_points; count++) {
+        for (int choice = 0; choice < winograd_point_choices(count); choice++) {
+            const auto points = winograd_points(count, choice);
+            ASSERT_EQ(points.size(), static_cast<size_t>(count));
+            for (int i = 0; i < count; i++) {
+                for (int j = 0; j < i; j++) EXPECT_GT(std::fabs(points[i] - points[j]), 0.1) << count << " " << choice;
+            }
+        }
+    }
+}
+
+// Of constants, which Halide folds: no need to compile.
+void expect_same_product(const Rows &rows, const std::vector<double> &values) {
+    const auto transformed = winograd_transform(rows, {values.begin(), values.end()});
+    const auto expected = product(rows, values);
+    ASSERT_EQ(transformed.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); i++) {
+        const auto folded = Halide::Internal::as_const_float(Halide::Internal::simplify(transformed[i]));
+        ASSERT_TRUE(folded) << transformed[i];
+        EXPECT_NEAR(*folded, expected[i], 1e-9) << "row " << i;
+    }
+}
+
+TEST_F(Winograd, ExpressionsAreTheMatrixProduct) {
+    for_every_transform([&](const WinogradMatrices &w) {
+        expect_same_product(w.bt, draw(w.a()));
+        expect_same_product(w.g, draw(w.r));
+        expect_same_product(w.at, draw(w.a()));
+    });
+}
+
+TEST(WinogradTransform, AnyMatrix) {
+    const std::vector<double> values{0.5, 7, -3};
+    expect_same_product({{1, 2, 3}, {1, -2, 3}, {0, 0, 0}, {-1, 0, 0}, {0, -4, 0}}, values);
+    expect_same_product({{1, 1, 2}, {-1, 1, 2}, {3, -3, 2}, {2, 2, -1}}, values);
+}
+
+// Counted by hand: rows of +p and -p share their halves, and neither 0 nor +-1 costs a multiplication.
+TEST(WinogradTransform, SharesAndSkips) {
+    struct Row {
+        int m, r, choice, input, output;
+    };
+    for (const Row &row : {Row{1, 1, 0, 0, 0}, Row{2, 3, 0, 4, 4}, Row{4, 3, 0, 12, 12}}) {
+        const auto w = winograd_matrices(row.m, row.r, winograd_points(row.m + row.r - 2, row.choice));
+        EXPECT_EQ(winograd_transform_operations(w.bt), row.input) << row.m;
+        EXPECT_EQ(winograd_transform_operations(w.at), row.output) << row.m;
+    }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,132 @@
+#include "tuner/evolutionary_search.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+constexpr size_t first_draws = 8;  // valid times before anything is bred from them
+constexpr size_t most_parents = 12;
+constexpr int explore_percent = 20, cross_percent = 30, second_mutation_percent = 35, neighbour_percent = 60;
+constexpr double far_behind = 1.5;  // an algorithm's best time by the best of all
+constexpr int far_behind_percent = 20;
+constexpr int tries = 50;
+
+}  // namespace
+
+EvolutionarySearch::EvolutionarySearch(std::vector<Space> spaces, uint64_t seed)
+    : spaces_(spaces), random_(std::move(spaces), seed), rng_(seed ^ 0x9e3779b97f4a7c15) {}
+
+std::vector<Candidate> EvolutionarySearch::propose(int n) {
+    std::vector<Candidate> proposals;
+    while (static_cast<int>(proposals.size()) < n) {
+        std::optional<Candidate> candidate = propose_one();
+        if (!candidate) break;
+        proposals.push_back(std::move(*candidate));
+    }
+    return proposals;
+}
+
+void EvolutionarySearch::observe(std::span<const Observation> observations) {
+    random_.observe(observations);
+    for (const Observation &o : observations) {
+        known_.insert(o.candidate);
+        if (!o.median_ns) continue;
+        parents_.insert({*o.median_ns, o.candidate});
+        const auto [best, is_first] = fastest_.try_emplace(o.candidate.algorithm, *o.median_ns);
+        if (!is_first) best->second = std::min(best->second, *o.median_ns);
+    }
+}
+
+std::optional<Candidate> EvolutionarySearch::propose_one() {
+    std::optional<Candidate> candidate;
+    if (parents_.size() >= first_draws && !chance(explore_percent)) candidate = child();
+    if (!candidate) candidate = explore();
+    if (!candidate) return std::nullopt;
+    known_.insert(*candidate);
+    const Observation proposed{*candidate, std::nullopt};
+    random_.observe({&proposed, 1});  // so that it draws nothing twice
+    return candidate;
+}
+
+// A random draw. Draws of algorithms that lag behind are mostly put off until nothing else is new.
+std::optional<Candidate> EvolutionarySearch::explore() {
+    for (int i = 0; i < tries; i++) {
+        std::vector<Candidate> drawn = random_.propose(1);
+        if (drawn.empty()) break;
+        if (!lags_behind(drawn.front()) || chance(far_behind_percent)) return std::move(drawn.front());
+        put_off_.push_back(std::move(drawn.front()));
+    }
+    while (!put_off_.empty()) {
+        Candidate candidate = std::move(put_off_.back());
+        put_off_.pop_back();
+        if (!known_.contains(candidate)) return candidate;  // else a child was the same
+    }
+    return std::nullopt;
+}
+
+std::optional<Candidate> EvolutionarySearch::child() {
+    for (int i = 0; i < tries; i++) {
+        const Parent &parent = select();
+        const Space *space = space_of(parent.candidate);
+        if (!space) continue;  // recorded by another version
+        Candidate candidate = parent.candidate;
+        bool is_crossed = false;
+        if (chance(cross_percent)) {
+            const Parent &other = select();
+            is_crossed = other.candidate.algorithm == parent.candidate.algorithm && space->check(other.candidate);
+            if (is_crossed) candidate = crossed(parent, other);
+        }
+        if (!is_crossed || chance(second_mutation_percent)) mutate(*space, &candidate);
+        if (!known_.contains(candidate) && space->check(candidate)) return candidate;
+    }
+    return std::nullopt;
+}
+
+// The better of two draws among the fastest.
+const EvolutionarySearch::Parent &EvolutionarySearch::select() {
+    const size_t count = std::min(parents_.size(), most_parents);
+    const size_t rank = std::min(rng_() % count, rng_() % count);
+    return *std::next(parents_.begin(), static_cast<std::ptrdiff_t>(rank));
+}
+
+Candidate EvolutionarySearch::crossed(const Parent &first, const Parent &second) {
+    Candidate candidate = first.candidate;
+    for (auto &[name, value] : candidate.knobs) {
+        if (chance(50)) value = second.candidate.knob(name);
+    }
+    return candidate;
+}
+
+void EvolutionarySearch::mutate(const Space &space, Candidate *candidate) {
+    std::vector<const Knob *> choices;
+    for (const Knob &knob : space.knobs()) {
+        if (knob.values.size() > 1) choices.push_back(&knob);
+    }
+    if (choices.empty()) return;
+    do {
+        const Knob &knob = *choices[rng_() % choices.size()];
+        const auto size = static_cast<int64_t>(knob.values.size());
+        int64_t &value = candidate->knobs[knob.name];
+        const int64_t at = std::lower_bound(knob.values.begin(), knob.values.end(), value) - knob.values.begin();
+        int64_t next = static_cast<int64_t>(rng_() % static_cast<uint64_t>(size));
+        if (chance(neighbour_percent)) next = std::clamp<int64_t>(at + (chance(50) ? 1 : -1), 0, size - 1);
+        value = knob.values[static_cast<size_t>(next)];
+    } while (chance(second_mutation_percent));
+}
+
+const Space *EvolutionarySearch::space_of(const Candidate &candidate) const {
+    for (const Space &space : spaces_) {
+        if (space.check(candidate)) return &space;
+    }
+    return nullptr;
+}
+
+bool EvolutionarySearch::lags_behind(const Candidate &candidate) const {
+    const auto best = fastest_.find(candidate.algorithm);
+    return best != fastest_.end() && best->second > far_behind * parents_.begin()->median_ns;
+}
+
+}  // namespace kiln
