@@ -130,7 +130,7 @@ std::string bench_chart(const BenchReport &report) {
             }
             y += bar_height;
         }
-        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths);
+        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
         if (roofline && *roofline < 0.999 * report.peak.gflops) {
             fmt::format_to(out,
                            "<line x1=\"{0:.1f}\" y1=\"{1}\" x2=\"{0:.1f}\" y2=\"{2}\" stroke=\"#c00\" "

@@ -84,19 +84,24 @@ double gflops(const Workload &workload, const Timing &timing) {
 }
 
 std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
-                                      const std::vector<Bandwidth> &bandwidths) {
+                                      const std::vector<Bandwidth> &bandwidths, int threads) {
     const double flops = static_cast<double>(flop_count(workload));
     if (flops == 0) return std::nullopt;
     const Signature tensors = signature(workload);
-    const auto size = [](const TensorForm &form) { return elements(form.shape()) * size_of(form.dtype); };
-    int64_t bytes = size(tensors.result);
-    for (const TensorForm &operand : tensors.operands) bytes += size(operand);
+    const auto size = [](const TensorForm &form) {
+        return static_cast<double>(elements(form.shape()) * size_of(form.dtype));
+    };
+    const double written = size(tensors.result);
+    double read = 0;
+    for (const TensorForm &operand : tensors.operands) read += size(operand);
+    const double copied = std::min(read, written);
     double limit = peak.gflops;
     for (const Bandwidth &level : bandwidths) {
-        // Bandwidths are measured on half of a cache.
-        const bool holds = bytes <= 2 * level.working_set_bytes;
+        // Bandwidths are measured on half of what a level holds, for each thread.
+        const bool holds = read + written <= 2.0 * static_cast<double>(level.working_set_bytes) * threads;
         if (!holds && &level != &bandwidths.back()) continue;
-        limit = std::min(limit, flops / (static_cast<double>(bytes) / level.copy_gb_s));
+        const double ns = (2 * copied + 2 * (written - copied)) / level.copy_gb_s + (read - copied) / level.read_gb_s;
+        limit = std::min(limit, flops / ns);
         break;
     }
     return limit;
@@ -124,7 +129,7 @@ void print_json(const BenchReport &report) {
             row["round_medians_us"] = microseconds(layer.chosen->round_medians_ns);
             row["default_round_medians_us"] = microseconds(layer.standard->round_medians_ns);
         }
-        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths);
+        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
         row["roofline_gflops"] = roofline ? Json(*roofline) : Json();
         row["untuned"] = layer.untuned;
         row["reason"] = layer.problem.empty() ? Json() : Json(layer.problem);
@@ -161,7 +166,8 @@ void print_table(const BenchReport &report) {
             add(layer.chosen->min_ns * 1e-3);
             add(rate, computes);
             add(100 * rate / report.peak.gflops, computes);
-            add(roofline_gflops(w.workload, report.peak, report.bandwidths).value_or(0), computes);
+            add(roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads).value_or(0),
+                computes);
             add(layer.standard->median_ns() * 1e-3);
             add(100 * plain / report.peak.gflops, computes);
             if (layer.untuned) notes.push_back("untuned");

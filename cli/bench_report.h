@@ -54,11 +54,12 @@ struct BenchReport {
     std::vector<std::string> peers;
 };
 
-// What the direct method can reach on this machine, GFLOP/s: the FMA peak, or less where every operand and the result
-// once through the smallest memory that holds them all takes longer (roofline; Williams et al., 2009). Nothing where no
-// operations are counted. Winograd, which does fewer, can pass it.
+// An estimate of what the direct method can reach on this machine, GFLOP/s: the FMA peak, or less where it takes longer
+// to read all operands and write the result once, from and to the smallest memory that holds them all (roofline;
+// Williams et al., 2009). Nothing where no operations are counted. Counted operations that a kernel skips, taps in the
+// padding and what Winograd saves, take it past this.
 std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
-                                      const std::vector<Bandwidth> &bandwidths);
+                                      const std::vector<Bandwidth> &bandwidths, int threads);
 
 double gflops(const Workload &workload, const Timing &timing);
 void print_json(const BenchReport &report);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -157,6 +158,15 @@ CLI::Validator one_of(std::vector<std::string> words) {
         return known ? "" : fmt::format("`{}` is unknown; needs one of {}", text, fmt::join(words, ", "));
     };
     return CLI::Validator(check, "");
+}
+
+void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning) {
+    command.add_option("--max-error", error_budget, meaning)->type_name("E");
+}
+
+Status check_error_budget(double error_budget) {
+    if (error_budget > 0 && std::isfinite(error_budget)) return {};
+    return usage_error(fmt::format("--max-error {}: needs a positive number", error_budget));
 }
 
 void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed) {

@@ -72,6 +72,10 @@ struct Workshop {
 };
 Result<Workshop> make_workshop();
 
+// --max-error E, the error budget; check_error_budget() says what is wrong with the number given.
+void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning);
+Status check_error_budget(double error_budget);
+
 // --format: tables for people, JSON as a list of objects, CSV. `columns` of numbers are right-aligned.
 enum class TableFormat { table, json, csv };
 void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);

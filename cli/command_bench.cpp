@@ -23,7 +23,8 @@ constexpr int default_rounds = 3, fewest_rounds_with_peers = 5;
 struct BenchArguments {
     WorkloadOptions workloads;
     TargetOptions target;
-    std::string db, against, peers_folder, svg;
+    std::string db, against, peers_folder, svg, algorithm = "*";
+    double error_budget = default_error_budget;
     int rounds = 0;  // 0: not given
     TableFormat format = TableFormat::table;
 };
@@ -73,7 +74,7 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
         return std::optional<Kernel>();
     }
     return std::optional<Kernel>(
-        {RunRequest{workload, context_.target, built->artifact()}, {to_text(candidate), {}, 0}});
+        {RunRequest{workload, context_.target, built->artifact(), context_.error_budget}, {to_text(candidate), {}, 0}});
 }
 
 Status Bench::measure_once(Kernel *kernel, Layer *layer) {
@@ -189,6 +190,10 @@ Result<Layer> Bench::measure(const Workload &workload) {
         layer.problem = usable.error().message;
         return layer;
     }
+    if (usable->empty()) {
+        layer.problem = fmt::format("no algorithm that matches `{}` applies", context_.algorithm);
+        return layer;
+    }
     const auto choice = choose_candidate(workload, *usable, context_);
     if (!choice) return choice.error();
     const Candidate standard = usable->front()->space(workload, context_.target, context_.machine).default_candidate();
@@ -240,6 +245,7 @@ Status write_chart(const BenchReport &report, const std::string &path) {
 }
 
 int run(const BenchArguments &arguments) {
+    if (Status s = check_error_budget(arguments.error_budget); !s) return fail(s.error());
     Result<std::vector<std::string>> peers = parse_peers(arguments.against);
     if (!peers) return fail(peers.error());
     const Result<int> round_count = rounds(arguments, !peers->empty());
@@ -264,7 +270,9 @@ int run(const BenchArguments &arguments) {
     const ChoiceContext context{.target = *target,
                                 .machine = machine,
                                 .store = store ? &*store : nullptr,
-                                .toolchain = workshop->builder->toolchain()};
+                                .toolchain = workshop->builder->toolchain(),
+                                .algorithm = arguments.algorithm,
+                                .error_budget = arguments.error_budget};
     Bench bench(context, *workshop, *round_count);
     for (const PeerProgram &program : *programs) {
         if (Status s = bench.add(program); !s) return fail(s.error());
@@ -310,6 +318,8 @@ void add_bench_command(CLI::App &app, Action &action) {
     command
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");
+    command->add_option("--algorithm", arguments->algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
     command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))

@@ -15,6 +15,7 @@ namespace {
 struct BuildArguments {
     WorkloadOptions workloads;
     TargetOptions targets;  // several, separated by commas
+    double error_budget = default_error_budget;
     std::string db, name = "kiln_kernels", output;
 };
 
@@ -87,6 +88,7 @@ int64_t count(const CollectedKernels &collected, KernelSource source) {
 
 int run(const BuildArguments &arguments) {
     if (Status s = check_package_name(arguments.name); !s) return fail(s.error());
+    if (Status s = check_error_budget(arguments.error_budget); !s) return fail(s.error());
     const Machine machine = read_machine();
     const Result<std::vector<Target>> targets = read_targets(arguments.targets, machine);
     if (!targets) {
@@ -112,6 +114,7 @@ int run(const BuildArguments &arguments) {
                                          .runner = *workshop->runner,
                                          .store = store ? &*store : nullptr,
                                          .machine = machine,
+                                         .error_budget = arguments.error_budget,
                                          .interrupted = interrupted};
     Result<CollectedKernels> collected = collect_kernels(*workloads, *targets, environment, show);
     if (!collected) return fail(collected.error());
@@ -149,6 +152,7 @@ void add_build_command(CLI::App &app, Action &action) {
     command->add_option("-o,--output", arguments->output, "Folder; a package that is there already is replaced")
         ->required()
         ->type_name("DIR");
+    add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
     command->footer(
         "Examples:\n"
         "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"

@@ -56,9 +56,7 @@ Result<TuneOptions> read_options(const TuneArguments &arguments) {
         return usage_error(
             fmt::format("--algorithm and --without leave no algorithm; known are {}", fmt::join(algorithms, ", ")));
     }
-    if (!(options.error_budget > 0) || !std::isfinite(options.error_budget)) {
-        return usage_error(fmt::format("--max-error {}: needs a positive number", options.error_budget));
-    }
+    if (Status s = check_error_budget(options.error_budget); !s) return s.error();
     const auto cache = parse_cache_mode(arguments.cache);
     if (!cache) return usage_error(fmt::format("--cache {}: needs warm or cold", arguments.cache));
     options.cache = *cache;
@@ -201,8 +199,7 @@ void add_tune_command(CLI::App &app, Action &action) {
     command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
     command->add_option("--algorithm", options.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
     command->add_option("--without", options.without, "No algorithms whose name matches")->type_name("GLOB");
-    command->add_option("--max-error", options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|")
-        ->type_name("E");
+    add_max_error_option(*command, options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|");
     command->add_option("--cache", arguments->cache, "Measure with warm or cold weights")->type_name("warm|cold");
     command->footer(
         "Examples:\n"

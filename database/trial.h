@@ -39,9 +39,16 @@ std::optional<Metric> parse_metric(std::string_view text);
 // sum |x||k| (+ |bias| + |addend|); `wide` is the maximum on data of wide dynamic range, relative to the layer's
 // largest such sum. Unset where the trial ended before the comparison. The database has no NaN and keeps one as
 // infinity.
+inline constexpr double default_error_budget = 1e-5;
+// `wide` may be this much of the budget: on data of wide range the largest sum is a few products, whose errors have no
+// others to average with, and every output of the layer counts. It lets F(6, 3) in, and nothing much worse.
+inline constexpr double wide_error_factor = 2;
+
 struct ErrorMeasures {
     std::optional<double> max, rms, wide;
     bool operator==(const ErrorMeasures &) const = default;
+    // Precondition: `max` is set.
+    bool within(double budget) const { return *max <= budget && wide.value_or(0) <= wide_error_factor * budget; }
 };
 
 struct Measurement {

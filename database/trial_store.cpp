@@ -54,6 +54,10 @@ Where where(const TrialFilter &filter) {
     if (filter.threads) where.add(" AND threads = ?", int64_t{*filter.threads});
     if (filter.cache) where.add(" AND cache = ?", std::string(name(*filter.cache)));
     if (filter.error_budget) where.add(" AND error_budget = ?", *filter.error_budget);
+    if (filter.within_budget) {
+        where.add(" AND max_error <= ?", *filter.within_budget);
+        where.add(" AND ifnull(wide_error, 0) <= ?", wide_error_factor * *filter.within_budget);
+    }
     return where;
 }
 

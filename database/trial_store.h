@@ -23,6 +23,7 @@ struct TrialFilter {
     std::optional<int> threads;
     std::optional<CacheMode> cache;
     std::optional<double> error_budget;
+    std::optional<double> within_budget;  // ErrorMeasures::within, whatever the trial was judged against
 };
 
 // The answer of the view `best`: a trial and the measurement that ranks it.

@@ -1,57 +1,11 @@
 #include "generators/catalog.h"
 
-#include <limits>
-
+#include "generators/conv_algorithms.h"
 #include "generators/transform_algorithms.h"
 #include "generators/winograd_algorithm.h"
-#include "schedules/conv_shape.h"
-#include "schedules/cpu_tile_space.h"
 
 namespace kiln {
 namespace {
-
-// What no algorithm of this version computes, with the reason in words that a user can act on.
-Status f32_forward(const Workload &w) {
-    if (w.op != Operation::conv) return unsupported("operation " + op_name(w) + " is not supported yet");
-    if (w.dtype != DType::f32 || w.output_dtype != DType::f32) {
-        return unsupported("dtype " + std::string(name(w.dtype)) + " to " + std::string(name(w.output_dtype)) +
-                           " is not supported yet, only f32");
-    }
-    if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported yet");
-    for (int64_t d : w.lhs_dilation) {
-        if (d != 1) return unsupported("lhs_dilation above 1 is not supported yet");
-    }
-    return {};
-}
-
-// Kernels index with 32 bits.
-Status fits_32_bits(const Workload &w) {
-    constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-    for (const auto &[what, shape] : {std::pair{"input", w.input}, {"kernel", w.kernel}, {"output", output_shape(w)}}) {
-        if (elements(shape) > limit - 4096) {  // room for the last panel's padding lanes
-            return unsupported(std::string(what) + " has more than 2^31 elements, which 32-bit indices cannot reach");
-        }
-    }
-    for (int d = 0; d < w.spatial_rank; d++) {
-        const int64_t reach = (output_shape(w)[d + 1] - 1) * w.strides[d] + (w.kernel[d] - 1) * w.rhs_dilation[d];
-        if (reach + std::abs(w.padding[d].lo) + std::abs(w.padding[d].hi) > limit) {
-            return unsupported("coordinates of the padded input need more than 32 bits");
-        }
-    }
-    return {};
-}
-
-Status direct_applies(const Workload &w, const Target &) {
-    if (Status s = f32_forward(w); !s) return s;
-    if (elements(output_shape(w)) == 0) return unsupported("the output is empty: there is nothing to compute");
-    return fits_32_bits(w);
-}
-
-Space direct_space(const Workload &w, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = "direct";
-    return cpu_tile_space(base, conv_shape(w), target, machine);
-}
 
 template<int m>
 Status winograd_applies(const Workload &w, const Target &) {
@@ -73,7 +27,9 @@ Status transform_applies(const Workload &w, const Target &) {
 Space transform_space(const Workload &w, const Target &target, const Machine &) { return transform_space(w, target); }
 
 constexpr Algorithm algorithms[] = {
+    {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, phases_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, direct_space},
+    {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
     {"winograd_4", winograd_algorithm_version, "Winograd, 4 outputs a tile side", winograd_applies<4>,
      winograd_space<4>, true},
     {"winograd_2", winograd_algorithm_version, "Winograd, 2 outputs a tile side", winograd_applies<2>,
@@ -94,6 +50,21 @@ constexpr Algorithm algorithms[] = {
 
 }  // namespace
 
+void Refusals::add(std::string_view algorithm, const std::string &reason) {
+    for (auto &[known, names] : names_by_reason_) {
+        if (known != reason) continue;
+        names += ", " + std::string(algorithm);
+        return;
+    }
+    names_by_reason_.emplace_back(reason, algorithm);
+}
+
+std::string Refusals::text() const {
+    std::string text;
+    for (const auto &[reason, names] : names_by_reason_) text += (text.empty() ? "" : "; ") + names + ": " + reason;
+    return text;
+}
+
 std::span<const Algorithm> catalog() { return algorithms; }
 
 const Algorithm *find_algorithm(std::string_view name) {
@@ -104,13 +75,13 @@ const Algorithm *find_algorithm(std::string_view name) {
 }
 
 Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Machine &machine) {
-    std::string reasons;
+    Refusals refusals;
     for (const Algorithm &algorithm : algorithms) {
         const Status applies = algorithm.applies(workload, target);
         if (applies) return algorithm.space(workload, target, machine).default_candidate();
-        reasons += (reasons.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + applies.error().message;
+        refusals.add(algorithm.name, applies.error().message);
     }
-    return unsupported(reasons);
+    return unsupported(refusals.text());
 }
 
 Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target,

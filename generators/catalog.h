@@ -5,7 +5,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "runtime/machine.h"
 #include "runtime/result.h"
@@ -25,6 +28,16 @@ struct Algorithm {
     Space (*space)(const Workload &, const Target &, const Machine &);
     // It transforms operands first (Winograd), so that sums of small integers need not come out exact.
     bool reassociates = false;
+};
+
+// Why algorithms refused, those with the same reason together: "direct: ...; winograd_2, winograd_4: ...".
+class Refusals {
+public:
+    void add(std::string_view algorithm, const std::string &reason);
+    std::string text() const;
+
+private:
+    std::vector<std::pair<std::string, std::string>> names_by_reason_;  // in the order of their first names
 };
 
 // In order of preference for a default: the first that applies is the default algorithm of a workload.

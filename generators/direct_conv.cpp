@@ -1,15 +1,19 @@
 // Direct convolution, with groups: the definition, with the output channels in panels of a register tile's width.
 //
 //   sum(lane, vector, panel, x, row, y_tile, z, n) = sum over (ci, s, r, t) of
-//       weights(lane, vector, ci, s, r, t, panel) * padded(first(group) + ci, x * sx + s * dx - px, y * sy + r * dy -
-//       py, ...)
+//       weights(lane, vector, ci, s, r, t, panel) * padded(first(group) + ci, x * sx + s * dx - px, ...)
 //   output(c, x, y, z, n) = epilogue(sum(c as lane, vector, panel; y as row, y_tile))
 //
 // The weights are packed in exactly the order in which the sum reads them, so that a panel streams through the caches.
+// They are f32 and so are sums and epilogue: operands are converted when they are loaded, the result when it is stored.
+//
+// The gradient of the input is the same with the kernel turned around, and `phases` the same on the shape of the
+// output's phases (schedules/conv_shape.h). Where sums then are not in the order of the result, `gathered` holds them
+// and the output picks them up: phases become pixels, groups of the batch become images.
 #include <Halide.h>
 
-#include "generators/conv_generator.h"
 #include "generators/epilogue.h"
+#include "generators/panel_generator.h"
 #include "schedules/cpu_tile.h"
 #include "schedules/cpu_tile_space.h"
 
@@ -18,27 +22,29 @@ namespace {
 
 using namespace Halide;
 
-class DirectConv : public ConvGenerator<DirectConv> {
+class DirectConv : public PanelGenerator<DirectConv> {
 public:
-    Input<Buffer<float, 6>> input{"input"};      // c in block, x, y, z, block, n
+    Input<Buffer<void, 6>> input{"input"};       // c in block, x, y, z, block, n
     Input<Buffer<float, 7>> weights{"weights"};  // lane, vector, ci, s, r, t, panel
     Input<Buffer<float, 1>> *bias = nullptr;
-    Input<Buffer<float, 6>> *addend = nullptr;  // as output
-    Output<Buffer<float, 6>> output{"output"};  // c in block, x, y, z, block, n
+    Input<Buffer<>> *addend = nullptr;         // as output
+    Output<Buffer<void, 6>> output{"output"};  // c in block, x, y, z, block, n
 
     void configure() {
-        read_parameters();
-        shape = panel_shape(shape, panel_lanes());
+        read_panels();
         view = candidate.knob("join_columns") ? joined_columns(shape) : shape;
+        input.set_type(type_of(workload.dtype));
+        output.set_type(type_of(workload.output_dtype));
         if (has_epilogue(workload, EpilogueStep::Kind::bias)) bias = add_input<Buffer<float, 1>>("bias");
-        if (has_epilogue(workload, EpilogueStep::Kind::add)) addend = add_input<Buffer<float, 6>>("addend");
+        if (has_epilogue(workload, EpilogueStep::Kind::add)) {
+            addend = add_input<Buffer<>>("addend", type_of(workload.output_dtype), 6);
+        }
     }
 
     void generate() {
         lanes = panel_lanes(), vectors = knob("vectors"), rows = knob("rows");
         define_padded();
-        const int block = extent(shape.output_block), outputs = extent(shape.output_channels);
-        const Expr co = shape.output_block == shape.output_channels ? Expr(c) : block == 1 ? Expr(b) : b * block + c;
+        const Expr co = channel_of(shape.output_block, shape.output_channels);
         const Expr in_panels = shape.group_panels ? Expr(c) : co;
         const Expr of_lane = in_panels % lanes, of_vector = (in_panels / lanes) % vectors;
         Expr of_panel = in_panels / (lanes * vectors);
@@ -50,28 +56,32 @@ public:
             define_sum();
             total = sum(of_lane, of_vector, of_panel, x, y % rows, y / rows, z, n);
         }
-        const bool filled = shape.stored_channels() != shape.output_channels;
-        Expr value = apply_epilogue(workload, total, bias ? (*bias)(filled ? min(co, outputs - 1) : co) : Expr(),
-                                    addend ? (*addend)(c, x, y, z, b, n) : Expr());
-        if (filled) value = select(co < outputs, value, 0.0f);
-        output(c, x, y, z, b, n) = value;
+        if (!shape.scatters()) return define_output(co, total);
+        gathered(c, x, y, z, b, n) = total;
+        const Expr to = channel_of(stored.output_block, stored_channels());
+        define_output(to, scattered(to));
     }
 
     void schedule() {
         if (knob("join_columns")) {
             fix(input, {shape.input_channels * shape.input[0], 1, shape.input[1], shape.input[2], 1, shape.batch});
         } else {
-            fix_activation(input, shape.all_input_channels(), shape.input_block, shape.input);
+            fix_activation(input, shape.stored_input_channels(), shape.input_block, shape.input, shape.batch_groups);
         }
         fix_result(output);
         if (addend) fix_result(*addend);
-        if (bias) fix(*bias, {shape.output_channels});
+        if (bias) fix(*bias, {whole.output_channels});
         fix(weights, packed_extents(view));
         if (shape.reads_outside(0) || shape.reads_outside(1) || knob("stage_input")) stages.padded = padded;
         if (sum.defined()) stages.sum = sum;
         if (spread.defined()) stages.spread = spread;
         if (dense.defined()) stages.dense = dense;
         stages.output = output;
+        if (shape.scatters()) {
+            bound_gathered();
+            stages.output = gathered, stages.scattered = output;
+            stages.scattered_block = stored.output_block;
+        }
         stages.c = c, stages.b = b, stages.x = x, stages.y = y, stages.z = z, stages.n = n;
         stages.lane = lane, stages.vector = vector, stages.panel = panel;
         stages.row = row, stages.y_tile = y_tile, stages.ci = k;
@@ -81,11 +91,59 @@ public:
 private:
     template<typename BufferParameter>
     void fix_result(BufferParameter &buffer) {
-        if (shape.group_panels) {
+        if (shape.scatters()) {
+            fix_activation(buffer, stored_channels(), stored.output_block, whole.output, stored.result_batch_groups);
+        } else if (shape.group_panels) {
             fix_grouped_activation(buffer, shape.group_outputs(), shape.output);
         } else {
             fix_activation(buffer, shape.output_channels, shape.output_block, shape.output);
         }
+    }
+
+    void bound_gathered() {
+        gathered.bound(c, 0, extent(shape.group_panels ? shape.group_outputs() : shape.output_channels))
+            .bound(b, 0, extent(shape.group_panels ? shape.groups : 1))
+            .bound(x, 0, extent(shape.output[0]))
+            .bound(y, 0, extent(shape.output[1]))
+            .bound(z, 0, extent(shape.output[2]))
+            .bound(n, 0, extent(shape.batch));
+    }
+
+    // Channels of the result, those that fill up its last block left out.
+    int stored_channels() const { return extent(whole.output_channels / whole.result_batch_groups); }
+
+    Expr channel_of(int64_t block, int64_t channels) const {
+        return block == channels ? Expr(c) : block == 1 ? Expr(b) : b * extent(block) + c;
+    }
+
+    // The sum that belongs to channel `co` of the result at x, y, z, n: its group may be that of the image, its phase
+    // is that of its place.
+    Expr scattered(const Expr &co) const {
+        const int of_phase = extent(whole.group_outputs()), of_group = extent(shape.group_outputs());
+        const int images = extent(shape.batch), phases = extent(shape.all_phases());
+        const Expr channel = stored_channels() % stored.output_block ? min(co, stored_channels() - 1) : co;
+        const bool batch_groups = stored.result_batch_groups > 1;
+        const Expr group = batch_groups ? n / images : channel / of_phase;
+        const Expr in_group = batch_groups ? channel : channel % of_phase;
+        std::array<Expr, 3> at{x, y, z}, of{0, 0, 0};  // of which phase, and which of its outputs
+        for (int d = 0; d < 3; d++) {
+            if (shape.phases[d] == 1) continue;
+            const Expr from_origin = at[d] + extent(shape.phase_origin[d]);
+            of[d] = from_origin % extent(shape.phases[d]), at[d] = from_origin / extent(shape.phases[d]);
+        }
+        const Expr which = (of[2] * extent(shape.phases[1]) + of[1]) * extent(shape.phases[0]) + of[0];
+        const Expr in_panels = phases > 1 ? which * of_phase + in_group : in_group;
+        return gathered(shape.group_panels ? in_panels : group * of_group + in_panels, at[0], at[1], at[2],
+                        shape.group_panels ? group : Expr(0), batch_groups ? n % images : Expr(n));
+    }
+
+    void define_output(const Expr &co, const Expr &total) {
+        const int channels = stored_channels();
+        const bool filled = !stored.group_panels && channels % stored.output_block != 0;
+        Expr value = apply_epilogue(workload, total, bias ? (*bias)(filled ? min(co, channels - 1) : co) : Expr(),
+                                    addend ? cast<float>((*addend)(c, x, y, z, b, n)) : Expr());
+        if (filled) value = select(co < channels, value, 0.0f);
+        output(c, x, y, z, b, n) = convert_result(workload, output.type(), value);
     }
 
     static int extent(int64_t e) { return static_cast<int>(e); }
@@ -94,9 +152,15 @@ private:
     Expr tap(const Expr &out, const Expr &of_kernel, int d) const {
         return out * extent(view.stride[d]) + of_kernel * extent(view.dilation[d]) - extent(view.pad_lo[d]);
     }
-    Expr inside(const Expr &i, int d) const { return i >= 0 && i < extent(view.input[d]); }
-    Expr clamped(const Expr &i, int d) const {
-        return view.reads_outside(d) ? clamp(i, 0, extent(view.input[d]) - 1) : i;
+    Expr inside(const Expr &i, int d) const {
+        const Expr in_image = i >= 0 && i < extent(view.dilated(d));
+        return view.hole[d] == 1 ? in_image : in_image && i % extent(view.hole[d]) == 0;
+    }
+    // The input at position i of the dilated input, or any where that is none.
+    Expr clamped(const Expr &i, int d) const { return view.reads_outside(d) ? nearest(i, d) : i; }
+    Expr nearest(const Expr &i, int d) const {
+        const Expr in_image = clamp(i, 0, extent(view.dilated(d)) - 1);
+        return view.hole[d] == 1 ? in_image : in_image / extent(view.hole[d]);
     }
 
     // The input with zeros around it. Joined, it is one long row of floats, c, without x: a kernel row's columns and
@@ -106,16 +170,21 @@ private:
         const int row_floats = extent(shape.input[0] * shape.input_channels);
         const bool outside_x = shape.reads_outside(0);
         const Expr ic = join && outside_x ? clamp(c, 0, row_floats - 1) : Expr(c), ix = join ? Expr(x) : clamped(x, 0);
-        const int block = extent(shape.input_block);
-        const bool whole = shape.input_block == shape.all_input_channels();  // NHWC
-        Expr in_block = ic % block, block_index = ic / block;
-        if (whole) in_block = ic, block_index = 0;
-        if (!whole && block == 1) in_block = 0, block_index = ic;
+        // Groups of the batch are read as if they were groups of channels.
+        const bool batch_groups = shape.batch_groups > 1;
+        const int inputs = extent(shape.input_channels), block = extent(shape.input_block);
+        const Expr channel = batch_groups ? ic % inputs : ic;
+        const Expr image = batch_groups ? n + ic / inputs * extent(shape.batch) : Expr(n);
+        const bool nhwc = shape.input_block == shape.stored_input_channels();
+        Expr in_block = channel % block, block_index = channel / block;
+        if (nhwc) in_block = channel, block_index = 0;
+        if (!nhwc && block == 1) in_block = 0, block_index = channel;
         // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not
         // exist.
         const bool beyond = shape.output[1] % rows != 0;
-        const Expr iy = beyond ? clamp(y, 0, extent(view.input[1]) - 1) : clamped(y, 1);
-        Expr value = input(in_block, ix, iy, clamped(z, 2), block_index, n);
+        const Expr iy = beyond ? nearest(y, 1) : clamped(y, 1);
+        const bool empty = shape.input[0] * shape.input[1] * shape.input[2] == 0;  // the gradient of nothing
+        Expr value = empty ? Expr(0.0f) : cast<float>(input(in_block, ix, iy, clamped(z, 2), block_index, image));
         if (outside_x) value = select(likely(join ? c >= 0 && c < row_floats : inside(x, 0)), value, 0.0f);
         if (view.reads_outside(1) && !knob("skip_rows")) value = select(likely(inside(y, 1)), value, 0.0f);
         if (view.reads_outside(2) && knob("inline_sum")) value = select(likely(inside(z, 2)), value, 0.0f);
@@ -158,6 +227,24 @@ private:
         spread(lane, k, vector, panel, x, y, z, n) = value;
     }
 
+    // Taps that the panel's phase does not have are left out where a panel is of one phase, as bounds of the loops.
+    void skip_missing_taps(const std::array<Expr, 3> &window) {
+        const int64_t panel_width = int64_t(lanes) * vectors;
+        if (!shape.skips_missing_taps(panel_width)) return;
+        Expr of_phase = panel / extent(whole.group_outputs() / panel_width) % extent(shape.all_phases());
+        for (int d = 0; d < 3; d++) {
+            const int phases = extent(shape.phases[d]);
+            const PhaseTaps taps = phase_taps(whole, shape, d);
+            const Expr reach =
+                window[d] * extent(taps.scale) + extent(taps.shift) - of_phase % phases * extent(taps.step);
+            of_phase = of_phase / phases;
+            const bool unrolled =
+                d == 0 ? knob("unroll_columns") || knob("join_columns") : d == 1 && knob("unroll_rows");
+            if (phases == 1 || unrolled) continue;
+            stages.taps.where(reach >= 0 && reach <= extent((taps.kernel - 1) * taps.dilation));
+        }
+    }
+
     void define_sum() {
         const bool share = knob("share_rows"), skip = knob("skip_rows") && view.reads_outside(1);
         const bool join = knob("join_columns");
@@ -173,6 +260,7 @@ private:
         if (skip) stages.taps.where(inside(iy, 1));
         if (view.reads_outside(2)) stages.taps.where(inside(iz, 2));
 
+        skip_missing_taps({s, r, t});
         const Expr from_x = join ? Expr(0) : tap(x, s, 0);
         Expr value;
         if (shape.groups == 1) {
@@ -213,49 +301,14 @@ private:
 
     Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"}, lane{"lane"}, vector{"vector"}, panel{"panel"};
     Var row{"row"}, y_tile{"y_tile"}, k{"k"};
-    Func padded{"padded"}, dense{"dense"}, spread{"spread"}, sum{"sum"};
+    Func padded{"padded"}, dense{"dense"}, spread{"spread"}, sum{"sum"}, gathered{"gathered"};
     ConvStages stages;
     ConvShape view;  // the loops of the sum: shape, or with the columns joined to the channels
     int lanes = 1, vectors = 1, rows = 1;
-};
-
-// Weights, HWIO or HWOI, to panels; the last panel is filled up with zeros.
-class DirectConvPack : public ConvGenerator<DirectConvPack> {
-public:
-    Input<Buffer<float, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
-    Output<Buffer<float, 7>> packed{"packed"};  // lane, vector, ci, s, r, t, panel
-
-    void configure() {
-        read_parameters();
-        shape = panel_shape(shape, panel_lanes());
-    }
-
-    void generate() {
-        const int lanes = panel_lanes(), vectors = static_cast<int>(candidate.knob("vectors"));
-        const int row = static_cast<int>(shape.group_panels ? shape.group_outputs() : shape.output_channels);
-        const int row_panels = (row + lanes * vectors - 1) / (lanes * vectors);
-        const Expr in_row = ((panel % row_panels) * vectors + vector) * lanes + lane;
-        const Expr index = min(in_row, row - 1) + panel / row_panels * row;
-        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const Expr value = hwio ? kernel(index, ci, s, r, t) : kernel(ci, index, s, r, t);
-        packed(lane, vector, ci, s, r, t, panel) = select(likely(in_row < row), value, 0.0f);
-    }
-
-    void schedule() {
-        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const int64_t ci_extent = shape.input_channels, co_extent = shape.output_channels;
-        fix(kernel, {hwio ? co_extent : ci_extent, hwio ? ci_extent : co_extent, shape.kernel[0], shape.kernel[1],
-                     shape.kernel[2]});
-        fix(packed, packed_extents(shape));
-        if (hwio) packed.vectorize(lane, panel_lanes());
-    }
-
-private:
-    Var lane{"lane"}, vector{"vector"}, ci{"ci"}, s{"s"}, r{"r"}, t{"t"}, panel{"panel"};
 };
 
 }  // namespace
 }  // namespace kiln
 
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, direct)
-HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, direct_pack)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, phases)

@@ -1,6 +1,7 @@
 #include "generators/winograd_algorithm.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "generators/winograd_matrices.h"
@@ -28,8 +29,8 @@ Status kernel_applies(const Workload &w, int m) {
             return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
         }
         if (side > largest_kernel_side || tile > largest_tile_side) {
-            return unsupported("a kernel side of " + std::to_string(side) + " is too large for Winograd with m = " +
-                               std::to_string(m) + ": sides up to 7 with m + side - 1 up to 10");
+            return unsupported("a kernel side of " + std::to_string(side) +
+                               " is too large: Winograd takes sides up to 7, with m + side - 1 up to 10");
         }
         if (side > 1 && std::max(w.padding[d].lo, w.padding[d].hi) >= side) {
             return unsupported(
@@ -37,6 +38,13 @@ Status kernel_applies(const Workload &w, int m) {
                 "errors instead of 0");
         }
         any |= side > 1;
+    }
+    int64_t places = 1;  // of a transformed kernel
+    for (int d = 0; d < w.spatial_rank; d++) places *= w.kernel[d] == 1 ? 1 : m + w.kernel[d] - 1;
+    constexpr int64_t filled_up = 64;  // channels that fill up the last vectors
+    if ((w.kernel[w.spatial_rank] + filled_up) * (w.kernel[w.spatial_rank + 1] + filled_up) >
+        std::numeric_limits<int32_t>::max() / places) {
+        return unsupported("transformed weights have more than 2^31 elements, which 32-bit indices cannot reach");
     }
     return any ? Status() : unsupported("a 1x1 kernel has nothing that Winograd could save");
 }

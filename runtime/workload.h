@@ -74,7 +74,8 @@ struct EpilogueStep {
 
 enum class SpecialValues {
     finite,  // operands are finite; taps in the padding may be skipped or multiplied
-    exact,   // NaN and Inf propagate as in the definition
+    exact,   // NaN and Inf propagate as in the definition; whether those of the kernel meet the zeros of padding and
+             // holes is left open, as XLA leaves it
 };
 
 struct Workload {

@@ -20,13 +20,16 @@ namespace kiln {
 //   dense(lane, vector, panel, x, y, z, n)              the channels of all groups of a vector side by side, which
 //                                                       `spread` is shuffled out of; else undefined
 //   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
+//   scattered(c, x, y, z, b, n)                         what is stored where `output` only gathers the sums; else
+//                                                       undefined
 struct ConvStages {
-    Halide::Func output, sum, spread, dense, padded;
+    Halide::Func output, sum, spread, dense, padded, scattered;
     Halide::Var c, b, x, y, z, n;                      // of output and padded
     Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
     // The loops that `unroll` makes of ci.
     Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
-    Halide::RDom taps;  // (ci, s, r, t)
+    Halide::RDom taps;            // (ci, s, r, t)
+    int64_t scattered_block = 1;  // channels of one block of `scattered`
 };
 
 void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target);

@@ -10,6 +10,12 @@ namespace kiln {
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+const std::vector<int64_t> &domain_of(const std::vector<Knob> &knobs, std::string_view name) {
+    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
+    assert(found != knobs.end());
+    return found->values;
+}
+
 int64_t TileFacts::channel_vectors() const {
     return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
 }
@@ -39,6 +45,13 @@ int64_t unrolled_steps(const ConvShape &s, const Knobs &k) {
 // registers.
 static bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
     return f.spreads_densely(tile.vectors) && f.shape.input_channels <= 4 && f.shape.group_outputs() <= 4;
+}
+
+bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
+    if (tile.sums() == 1 || !(f.spreads() || f.holds_groups())) return true;
+    // Dense vectors do so for all channels of a group, because the compiler loads each only once.
+    const int64_t inputs = tile.vectors * f.shape.reach(tile.pixels, 0);
+    return tile.sums() + inputs * (shuffles_in_place(f, tile) ? 2 : 1) <= f.registers;
 }
 
 // Multiply-adds dominate; loads compete with them a little; weights come from L2 when a panel does not stay in L1; few
@@ -84,19 +97,6 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
 
 namespace {
 
-// Whether spread inputs stay in registers beside the sums. Dense vectors do so for all channels of a group, because the
-// compiler loads each only once.
-bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
-    const int64_t inputs = tile.vectors * f.shape.reach(tile.pixels, 0);
-    return tile.sums() + inputs * (shuffles_in_place(f, tile) ? 2 : 1) <= f.registers;
-}
-
-const std::vector<int64_t> &values_of(const std::vector<Knob> &knobs, std::string_view name) {
-    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
-    assert(found != knobs.end());
-    return found->values;
-}
-
 // Largest value up to the wanted one; the smallest where there is none.
 int64_t nearest(const std::vector<int64_t> &values, double wanted) {
     int64_t best = values.front();
@@ -114,17 +114,31 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
     return best;
 }
 
+// The largest register tile that the domains have room for.
+int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
+    int64_t most = 1;
+    for (int64_t v : domain_of(knobs, "vectors")) {
+        for (int64_t p : domain_of(knobs, "pixels")) {
+            for (int64_t r : domain_of(knobs, "rows")) {
+                const RegisterTile tile{v, p, r};
+                if (fits_registers(f, tile, false) && keeps_spread_inputs(f, tile)) most = std::max(most, tile.sums());
+            }
+        }
+    }
+    return most;
+}
+
 RegisterTile cheapest_tile(const TileFacts &f, const std::vector<Knob> &knobs, bool inline_sum) {
     RegisterTile best;
     double least = 1e300;
+    const int64_t fewest = inline_sum ? 1 : fewest_sums(f, knobs);
     bool enough = false;  // sums to hide the latency; where no tile has them, the best of the others
-    for (int64_t v : values_of(knobs, "vectors")) {
-        for (int64_t r : values_of(knobs, "rows")) {
-            for (int64_t p : values_of(knobs, "pixels")) {
+    for (int64_t v : domain_of(knobs, "vectors")) {
+        for (int64_t r : domain_of(knobs, "rows")) {
+            for (int64_t p : domain_of(knobs, "pixels")) {
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
-                const bool keeps = f.spreads() || f.holds_groups();
-                if (keeps && tile.sums() > 1 && !keeps_spread_inputs(f, tile)) continue;
+                if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 const bool has_enough = tile.sums() >= latency_sums;
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
@@ -143,19 +157,23 @@ void split_over_threads(const TileFacts &f, const std::vector<Knob> &knobs, Knob
     if (images * y_tiles >= 2 * f.threads) {
         (*k)["parallel"] = 1;
         const double share = std::max<double>(1, double(images * y_tiles) / f.threads);
-        (*k)["row_block"] = nearest(values_of(knobs, "row_block"), std::min<double>((*k)["row_block"], share));
+        (*k)["row_block"] = nearest(domain_of(knobs, "row_block"), std::min<double>((*k)["row_block"], share));
     } else {
         (*k)["parallel"] = 2;
         const int64_t panels = f.panels((*k)["vectors"]);
-        (*k)["panel_block"] = nearest(values_of(knobs, "panel_block"), double(ceil_div(panels, f.threads)));
+        (*k)["panel_block"] = nearest(domain_of(knobs, "panel_block"), double(ceil_div(panels, f.threads)));
     }
 }
 
 }  // namespace
 
+int64_t fewest_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
+    return std::min(latency_sums * 3 / 4, most_sums(f, knobs));
+}
+
 Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     const ConvShape &s = f.shape;
-    auto values = [&](const char *name) -> const std::vector<int64_t> & { return values_of(knobs, name); };
+    auto values = [&](const char *name) -> const std::vector<int64_t> & { return domain_of(knobs, name); };
     Knobs k;
     k["inline_sum"] = values("inline_sum").back();
     const RegisterTile tile = cheapest_tile(f, knobs, k["inline_sum"]);
@@ -199,14 +217,16 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     const bool folds = s.groups == 1 && !join && tile.rows == 1 && k["x_block"] == x_tiles && x_tiles <= 4;
     k["unroll_tiles"] = folds ? values("unroll_tiles").back() : 0;
     k["skip_rows"] = !k["inline_sum"] && (tile.rows == 1 || k["share_rows"]) ? values("skip_rows").back() : 0;
+    // Columns that are unrolled apart cannot be left out by the phases that do not have them.
+    if (s.skips_missing_taps(tile.vectors * f.lanes)) k["unroll_columns"] = k["unroll_tiles"] = 0;
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_tiles"] = 0;
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_columns"] = 0;
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_rows"] = k["share_rows"] = 0;
     if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
     const bool copies_well = join || s.input_channels >= f.lanes;  // in whole vectors of contiguous floats
-    k["stage_input"] = f.needs_copy()                                                              ? 2
-                       : padded && s.groups == 1 && copies_well && !(folds && k["unroll_columns"]) ? 1
-                                                                                                   : 0;
+    const bool wants_copy =  // conversions and the search for holes are done once for all taps
+        s.converts || s.has_holes() || (s.groups == 1 && copies_well && !(folds && k["unroll_columns"]));
+    k["stage_input"] = f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
     k["parallel"] = values("parallel").front();
     if (f.threads > 1) split_over_threads(f, knobs, &k);

@@ -36,9 +36,10 @@ struct TileFacts {
     }
     // The rows of a tile can read each row of the input once for all of them.
     bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
-    // Lanes read neighbouring channels, but those are not neighbours in the input's layout: a copy that makes them so
-    // is part of every schedule.
+    // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
+    // batch: a copy that makes them neighbours is part of every schedule.
     bool needs_copy() const {
+        if (shape.batch_groups > 1) return true;
         return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
                shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }
@@ -61,12 +62,20 @@ inline constexpr int64_t latency_sums = 8;
 inline constexpr int64_t most_unrolled_steps = 4096;
 
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
+// Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
+bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 int64_t unrolled_steps(const ConvShape &shape, const Knobs &knobs);
 int64_t ceil_div(int64_t a, int64_t b);
+
+// The domain of one of `knobs`, which must be there.
+const std::vector<int64_t> &domain_of(const std::vector<Knob> &knobs, std::string_view name);
 
 // Estimated cycles of the whole convolution in units that compare tiles, for a core that starts two multiply-adds and
 // two loads a cycle.
 double tile_cost(const TileFacts &facts, const RegisterTile &tile);
+
+// Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.
+int64_t fewest_sums(const TileFacts &facts, const std::vector<Knob> &knobs);
 
 // The default knobs: a function of the facts alone. `knobs` are the domains to choose from.
 Knobs default_tile_knobs(const TileFacts &facts, const std::vector<Knob> &knobs);

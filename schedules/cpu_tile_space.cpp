@@ -48,11 +48,12 @@ std::vector<int64_t> unroll_sizes(const ConvShape &s) {
 std::vector<Knob> domains(const TileFacts &f) {
     const ConvShape &s = f.shape;
     const std::vector<int64_t> choice{0, 1}, off{0};
-    const bool nhwc = s.input_block == s.all_input_channels();
+    const bool nhwc = s.input_block == s.stored_input_channels();
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
-    // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels.
-    const std::vector<int64_t> stagings =
-        f.threads > 1 || s.groups > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1, 2, 3};
+    // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
+    // shares with the next.
+    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1];
+    const std::vector<int64_t> stagings = slides ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 2};
     std::vector<int64_t> spreads = off;
     if (f.spreads()) spreads.push_back(1);
     if ((f.spreads() || f.holds_groups()) && wide) spreads.push_back(2);
@@ -65,14 +66,15 @@ std::vector<Knob> domains(const TileFacts &f) {
         {"spread", spreads},
         {"share_rows", f.shares_rows() ? choice : off},
         {"unroll_rows", s.kernel[1] > 1 ? choice : off},
-        {"join_columns", wide && s.dilation[0] == 1 && s.groups == 1 && nhwc ? choice : off},
+        {"join_columns",
+         wide && s.input[0] > 0 && s.dilation[0] == 1 && s.hole[0] == 1 && s.groups == 1 && nhwc ? choice : off},
         {"unroll", unroll_sizes(s)},
         {"unroll_columns", wide ? choice : off},
         {"unroll_tiles", padded_x ? choice : off},
         {"skip_rows", padded_y ? choice : off},
-        {"stage_input", f.needs_copy()         ? std::vector<int64_t>{1, 2}
-                        : padded_x || padded_y ? stagings
-                                               : off},
+        {"stage_input", f.needs_copy()                       ? std::vector<int64_t>{1, 2}
+                        : padded_x || padded_y || s.converts ? stagings
+                                                             : off},
         {"parallel", f.threads > 1 ? std::vector<int64_t>{1, 2} : off},
         // Blocks depend on the tile; these domains cover the smallest one, constraints refuse what is too large.
         {"row_block", block_sizes(s.output[1])},
@@ -83,28 +85,15 @@ std::vector<Knob> domains(const TileFacts &f) {
 
 RegisterTile tile_of(const Knobs &k) { return {value_of(k, "vectors"), value_of(k, "pixels"), value_of(k, "rows")}; }
 
-int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
-    int64_t most = 1;
-    for (int64_t v : knobs[0].values) {
-        for (int64_t p : knobs[1].values) {
-            for (int64_t r : knobs[2].values) {
-                const RegisterTile tile{v, p, r};
-                if (fits_registers(f, tile, false)) most = std::max(most, tile.sums());
-            }
-        }
-    }
-    return most;
-}
-
 std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> &knobs) {
     const ConvShape &s = f.shape;
-    const int64_t fewest_sums = std::min(latency_sums * 3 / 4, most_sums(f, knobs));
+    const int64_t fewest = fewest_sums(f, knobs);
     auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
     return {
         {"the register tile needs more vector registers than the target has",
          [=](const Knobs &k) { return fits_registers(f, tile_of(k), at(k, "inline_sum")); }},
         {"too few sums to hide the latency of a multiply-add",
-         [=](const Knobs &k) { return at(k, "inline_sum") || tile_of(k).sums() >= fewest_sums; }},
+         [=](const Knobs &k) { return at(k, "inline_sum") || tile_of(k).sums() >= fewest; }},
         {"row_block is larger than the number of rows of tiles",
          [=](const Knobs &k) { return at(k, "row_block") <= ceil_div(s.output[1], at(k, "rows")); }},
         {"x_block is larger than the number of tiles in x",

@@ -23,14 +23,15 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
                                                      const ChoiceContext &context, const TrialFilter &filter) {
     const auto best = context.store->best(filter);
     if (!best) return best.error();
-    if (!*best) return std::optional<CandidateChoice>();
-    if (const auto candidate = buildable((*best)->trial, workload, usable, context)) {
-        return std::optional<CandidateChoice>({*candidate, **best});
+    std::optional<CandidateChoice> chosen;
+    if (*best) {
+        if (const auto candidate = buildable((*best)->trial, workload, usable, context)) chosen = {*candidate, **best};
     }
-    // The winner is out; of those that remain, the lowest median (the view `best` keeps winners only).
+    if (chosen && chosen->best->evidence == "race") return chosen;
+    // The view `best` keeps the winners of each error budget only, and those may be out for their errors or because
+    // they cannot be built any more: the lowest median of what remains.
     const auto trials = context.store->trials(filter);
     if (!trials) return trials.error();
-    std::optional<CandidateChoice> chosen;
     for (const Trial &trial : *trials) {
         if (trial.status != TrialStatus::ok) continue;
         const auto candidate = buildable(trial, workload, usable, context);
@@ -50,17 +51,17 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
     std::vector<const Algorithm *> usable;
     bool any = false;
-    std::string reasons;
+    Refusals refusals;
     for (const Algorithm &algorithm : catalog()) {
         const Status applies = algorithm.applies(workload, context.target);
         any |= applies.ok();
         if (!applies) {
-            reasons += (reasons.empty() ? "" : "; ") + std::string(algorithm.name) + ": " + applies.error().message;
+            refusals.add(algorithm.name, applies.error().message);
         } else if (glob_match(context.algorithm, algorithm.name)) {
             usable.push_back(&algorithm);
         }
     }
-    if (!any) return unsupported(reasons);
+    if (!any) return unsupported(refusals.text());
     return usable;
 }
 
@@ -72,7 +73,8 @@ Result<CandidateChoice> choose_candidate(const Workload &workload, const std::ve
                            .machine = key(context.machine),
                            .toolchain = context.toolchain,
                            .threads = context.target.threads,
-                           .cache = CacheMode::warm};
+                           .cache = CacheMode::warm,
+                           .within_budget = context.error_budget};
         for (const std::string &toolchain : {context.toolchain, std::string()}) {
             filter.toolchain = toolchain;
             const auto chosen = best_recorded(workload, usable, context, filter);

@@ -18,9 +18,10 @@ namespace kiln {
 struct ChoiceContext {
     const Target &target;
     const Machine &machine;
-    const TrialStore *store = nullptr;  // none: everything is untuned
-    std::string toolchain;              // its rows come before those of others
-    std::string algorithm = "*";        // glob: which algorithms may be used
+    const TrialStore *store = nullptr;           // none: everything is untuned
+    std::string toolchain;                       // its rows come before those of others
+    std::string algorithm = "*";                 // glob: which algorithms may be used
+    double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
 };
 
 // Algorithms that apply and that the glob allows, in the catalog's order. The error (unsupported) joins the reasons of

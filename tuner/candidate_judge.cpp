@@ -113,10 +113,8 @@ Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional
 // wider budget counts only where its errors are within ours.
 Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::string &object_hash) const {
     const auto judged = judged_.find(object_hash);
-    if (judged == judged_.end() || !judged->second.errors.max ||
-        *judged->second.errors.max > job_.options.error_budget) {
-        return std::optional<Measurement>();
-    }
+    if (judged == judged_.end() || !judged->second.errors.max) return std::optional<Measurement>();
+    if (!judged->second.errors.within(job_.options.error_budget)) return std::optional<Measurement>();
     return job_.environment.store.measurement(object_hash, key(job_.environment.machine), job_.target.threads,
                                               job_.options.cache, Metric::ns);
 }

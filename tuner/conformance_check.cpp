@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tuner/workload_list.h"
+
 namespace kiln {
 namespace {
 
@@ -129,7 +131,14 @@ Result<CaseResult> ConformanceChecker::check(const ConformanceCase &c) {
     }
     if (usable->empty()) {
         result.status = CaseStatus::not_applicable;
-        result.reason = fmt::format("no algorithm that matches `{}` applies", context_.algorithm);
+        Refusals refusals;
+        for (const Algorithm &algorithm : catalog()) {
+            if (!glob_match(context_.algorithm, algorithm.name)) continue;
+            if (Status s = algorithm.applies(*c.workload, context_.target); !s) {
+                refusals.add(algorithm.name, s.error().message);
+            }
+        }
+        result.reason = fmt::format("no algorithm that matches `{}` applies ({})", context_.algorithm, refusals.text());
         return result;
     }
     const auto chosen = choose(*c.workload, *usable);

@@ -7,11 +7,13 @@
 namespace kiln {
 namespace {
 
-constexpr size_t first_draws = 8;  // valid times before anything is bred from them
+// Before anything is bred: so many valid trials, or where most fail, so many trials.
+constexpr size_t first_valid = 8, first_trials = 20;
 constexpr size_t most_parents = 12;
 constexpr int explore_percent = 20, cross_percent = 30, second_mutation_percent = 35, neighbour_percent = 60;
 constexpr double far_behind = 1.5;  // an algorithm's best time by the best of all
 constexpr int far_behind_percent = 20;
+constexpr int hopeless_failures = 3;  // of an algorithm without a valid trial, while another has one
 constexpr int tries = 50;
 
 }  // namespace
@@ -33,7 +35,11 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
     random_.observe(observations);
     for (const Observation &o : observations) {
         known_.insert(o.candidate);
-        if (!o.median_ns) continue;
+        observed_++;
+        if (!o.median_ns) {
+            failures_[o.candidate.algorithm]++;
+            continue;
+        }
         parents_.insert({*o.median_ns, o.candidate});
         const auto [best, is_first] = fastest_.try_emplace(o.candidate.algorithm, *o.median_ns);
         if (!is_first) best->second = std::min(best->second, *o.median_ns);
@@ -42,7 +48,8 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
 
 std::optional<Candidate> EvolutionarySearch::propose_one() {
     std::optional<Candidate> candidate;
-    if (parents_.size() >= first_draws && !chance(explore_percent)) candidate = child();
+    const bool knows_enough = parents_.size() >= first_valid || (observed_ >= first_trials && !parents_.empty());
+    if (knows_enough && !chance(explore_percent)) candidate = child();
     if (!candidate) candidate = explore();
     if (!candidate) return std::nullopt;
     known_.insert(*candidate);
@@ -126,6 +133,10 @@ const Space *EvolutionarySearch::space_of(const Candidate &candidate) const {
 
 bool EvolutionarySearch::lags_behind(const Candidate &candidate) const {
     const auto best = fastest_.find(candidate.algorithm);
+    if (best == fastest_.end() && !parents_.empty()) {
+        const auto failed = failures_.find(candidate.algorithm);
+        return failed != failures_.end() && failed->second >= hopeless_failures;
+    }
     return best != fastest_.end() && best->second > far_behind * parents_.begin()->median_ns;
 }
 

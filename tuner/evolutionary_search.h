@@ -48,6 +48,8 @@ private:
     std::vector<Candidate> put_off_;         // drawn, not proposed
     std::set<Parent> parents_;               // fastest first
     std::map<std::string, double> fastest_;  // by algorithm
+    std::map<std::string, int> failures_;    // by algorithm
+    size_t observed_ = 0;
 };
 
 }  // namespace kiln

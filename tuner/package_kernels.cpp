@@ -18,7 +18,8 @@ public:
           context_{.target = target,
                    .machine = environment.machine,
                    .store = environment.store,
-                   .toolchain = environment.builder.toolchain()} {
+                   .toolchain = environment.builder.toolchain(),
+                   .error_budget = environment.error_budget} {
         report_.workload = workload;
         report_.target = target;
     }

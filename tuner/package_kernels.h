@@ -21,6 +21,7 @@ struct CollectEnvironment {
     Runner &runner;
     const TrialStore *store = nullptr;  // none: everything is untuned
     const Machine &machine;
+    double error_budget = default_error_budget;  // recorded candidates with larger errors are not used
     std::function<bool()> interrupted;
 };
 

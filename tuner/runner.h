@@ -21,7 +21,7 @@ struct RunRequest {
     Workload workload;
     Target target;
     Artifact artifact;
-    double error_budget = 1e-5;  // of ErrorMeasures::max
+    double error_budget = default_error_budget;  // of ErrorMeasures::max and wide
     CacheMode cache = CacheMode::warm;
     bool measure = true;  // false: correctness only, no samples
 };

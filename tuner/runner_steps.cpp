@@ -140,8 +140,8 @@ End Steps::compare_output(const Call &call, DataSet data, const std::string &ste
     if (!expected || !magnitude) {
         return environment_failed(expected ? magnitude.error() : expected.error());
     }
-    const Comparison comparison =
-        compare({workload_, call.output(), expected->doubles(), magnitude->doubles(), job_.error_budget, data == wide});
+    const Comparison comparison = compare({workload_, call.output(), expected->doubles(), magnitude->doubles(),
+                                           (data == wide ? wide_error_factor : 1) * job_.error_budget, data == wide});
     ErrorMeasures &errors = answer_.errors;
     if (data == wide) {
         errors.wide = std::max(errors.wide.value_or(0), comparison.max_error);

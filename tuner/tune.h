@@ -26,7 +26,7 @@ struct TuneOptions {
     uint64_t seed = 1;
     std::string algorithm = "*";  // glob: which algorithms may be used
     std::string without;          // glob: which may not
-    double error_budget = 1e-5;
+    double error_budget = default_error_budget;
     CacheMode cache = CacheMode::warm;
 };
 

@@ -27,7 +27,7 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
 Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
     const TuneOptions &options = job.options;
     std::vector<Space> spaces;
-    std::string reasons;
+    Refusals refusals;
     for (const Algorithm &algorithm : catalog()) {
         std::string reason;
         if (!glob_match(options.algorithm, algorithm.name)) {
@@ -40,9 +40,9 @@ Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workloa
             spaces.push_back(algorithm.space(workload, job.target, job.environment.machine));
             continue;
         }
-        reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", algorithm.name, reason);
+        refusals.add(algorithm.name, reason);
     }
-    if (spaces.empty()) return unsupported("no algorithm applies (" + reasons + ")");
+    if (spaces.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
     return spaces;
 }
 

@@ -33,14 +33,18 @@ TEST(RatioTest, OfMediansWithQuartilesOfTheRounds) {
 
 TEST(Roofline, PeakOrTheBandwidthOfWhatHoldsTheTensors) {
     const FmaPeak peak{"", 80, 1, 1};
-    const Workload w = convolution({1, 10, 10, 10}, {1, 1, 10, 50});  // 100 000 operations on 26 000 bytes
-    const Bandwidth l1{"L1", 8192, 0, 1000}, l2{"L2", 1 << 18, 0, 10}, far{"DRAM", 1 << 26, 0, 5};
-    EXPECT_EQ(roofline_gflops(w, peak, {}), 80);
-    EXPECT_NEAR(*roofline_gflops(w, peak, {l1, l2, far}), 1e5 / 2600, 1e-9);
-    EXPECT_NEAR(*roofline_gflops(w, peak, {l1}), 80, 1e-9);  // 26 ns at 1000 GB/s: the peak is the limit
-    EXPECT_NEAR(*roofline_gflops(w, peak, {far}), 1e5 / 5200, 1e-9);
-    Workload transform = *parse_workload_key("winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x2");
-    EXPECT_FALSE(roofline_gflops(transform, peak, {l1}));
+    // 100 000 operations; 6 000 bytes are read, 20 000 written.
+    const Workload w = convolution({1, 10, 10, 10}, {1, 1, 10, 50});
+    const Bandwidth l1{"L1", 8192, 2000, 1000}, l2{"L2", 1 << 18, 20, 10}, far{"DRAM", 1 << 26, 10, 5};
+    EXPECT_EQ(roofline_gflops(w, peak, {}, 1), 80);
+    EXPECT_NEAR(*roofline_gflops(w, peak, {l1, l2, far}, 1), 1e5 / 4000, 1e-9);
+    EXPECT_EQ(*roofline_gflops(w, peak, {l1, l2, far}, 2), 80);  // fits both cores' L1
+    EXPECT_NEAR(*roofline_gflops(w, peak, {far}, 1), 1e5 / 8000, 1e-9);
+    // 4 040 000 bytes are read, 4 000 written.
+    const Workload reads = convolution({1, 1, 1, 1000}, {1, 1, 1000, 1000});
+    EXPECT_NEAR(*roofline_gflops(reads, peak, {far}, 1), 2e6 / (8000 / 5.0 + 4e6 / 10), 1e-6);
+    const Workload transform = *parse_workload_key("winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x2");
+    EXPECT_FALSE(roofline_gflops(transform, peak, {l1}, 1));
 }
 
 size_t count(const std::string &text, const std::string &what) {
@@ -102,11 +106,11 @@ BenchReport report() {
 
 TEST(BenchChartTest, WellFormedWhateverTheNames) {
     BenchReport measured = report();
-    measured.bandwidths = {{"L2", 1 << 18, 0, 10}};
+    measured.bandwidths = {{"L2", 1 << 18, 20, 10}};
     const std::string svg = bench_chart(measured);
     expect_well_formed(svg);
-    EXPECT_EQ(count(svg, "roofline 38.5 GFLOP/s"), 2u);
-    EXPECT_EQ(count(bench_chart(report()), "roofline 38.5"), 0u);
+    EXPECT_EQ(count(svg, "roofline 25.0 GFLOP/s"), 2u);
+    EXPECT_EQ(count(bench_chart(report()), "roofline 25.0"), 0u);
     for (const char *text : {"a&lt;b", "c&amp;d", ">50.0<", ">40.0<", "unsupported: &lt;a&gt; &amp; &quot;b&quot;",
                              "crash signal 11", "peak 80.0 (AVX2 FMA)", ">kiln<", ">onednn<", ">openvino<"}) {
         EXPECT_NE(svg.find(text), std::string::npos) << text << "\n" << svg;

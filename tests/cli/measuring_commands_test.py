@@ -112,7 +112,7 @@ class Check(unittest.TestCase):
     def test_table(self):
         done = kiln("check", "--suite", XLA, "--filter", "*/x000_alexnet1.*")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("3 cases: 1 passed, 0 failed, 2 unsupported", done.stdout)
+        self.assertIn("3 cases: 3 passed, 0 failed, 0 unsupported", done.stdout)
         self.assertIn("untuned", done.stdout)
         self.assertIn("x000_alexnet1.bpk", done.stderr)
 
@@ -123,8 +123,8 @@ class Bench(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.list = str(pathlib.Path(folder.name, "net.json"))
         layer = {"name": "a", "op": "conv2d", "input": [1, 14, 14, 32], "kernel": [3, 3, 32, 32]}
-        grad = dict(layer, name="gradient", op="conv2d_backprop_kernel")
-        entries = [layer, dict(layer, name="again"), grad]
+        empty = dict(layer, name="empty", kernel=[15, 15, 32, 32])
+        entries = [layer, dict(layer, name="again"), empty]
         pathlib.Path(self.list).write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": entries}))
 
     def test_untuned(self):
@@ -206,7 +206,7 @@ for line in sys.stdin:
         self.assertIn("Not counted: packing", done.stdout)
 
     def test_a_layer_without_a_kernel(self):
-        done = kiln("bench", "--workloads", self.list, "--filter", "*/gradient")
+        done = kiln("bench", "--workloads", self.list, "--filter", "*/empty")
         self.assertEqual(done.returncode, 1)
         self.assertIn("direct: ", done.stdout)
 

@@ -114,6 +114,39 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
     "output_layout:NCHW8c",
     "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+    // dtypes
+    "conv2d/input:1x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/dtype:f16/epilogue:bias,add,relu",
+    "conv2d/input:2x9x11x20/kernel:1x1x20x36/dtype:bf16/input_layout:NCHW/output_layout:NCHW8c/epilogue:bias",
+    "conv2d/input:1x9x11x3/kernel:5x5x3x17/strides:2x2/padding:2,2x2,2/dtype:f16/output_dtype:f32",
+    "conv2d/input:1x9x11x24/kernel:3x3x4x24/padding:1,1x1,1/feature_group_count:6/output_dtype:bf16/epilogue:add",
+    "conv2d/input:1x13x12x40/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:40/dtype:bf16/epilogue:relu",
+    // holes, groups of the batch
+    "conv2d/input:1x6x7x10/kernel:3x4x10x20/padding:2,1x-3,4/lhs_dilation:2x3/epilogue:bias",
+    "conv2d/input:2x5x4x8/kernel:5x3x8x3/strides:2x3/padding:4,4x2,2/lhs_dilation:3x2/rhs_dilation:2x3/epilogue:add",
+    "conv2d/input:1x5x6x12/kernel:4x4x3x8/padding:2,2x2,2/lhs_dilation:2x2/feature_group_count:4/input_layout:NCHW/"
+    "output_layout:NCHW4c/epilogue:bias",
+    "conv2d/input:6x7x8x5/kernel:3x3x5x12/padding:1,1x1,1/batch_group_count:3/epilogue:bias,add",
+    "conv3d/input:4x3x4x5x6/kernel:2x2x3x6x8/padding:1,0x1,1x-1,2/lhs_dilation:2x1x2/batch_group_count:2/"
+    "input_layout:NCHW",
+    // gradients of the input
+    "conv2d_backprop_input/input:1x14x14x17/kernel:3x3x17x33/padding:1,1x1,1",
+    "conv2d_backprop_input/input:2x15x13x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3",
+    "conv2d_backprop_input/input:1x9x12x20/kernel:3x2x5x24/strides:3x4/padding:-1,2x0,1/rhs_dilation:2x1/"
+    "feature_group_count:4/input_layout:NCHW/kernel_layout:HWOI",
+    "conv2d_backprop_input/input:4x9x8x6/kernel:3x3x6x10/strides:2x1/padding:1,1x1,1/batch_group_count:2/"
+    "dtype:bf16/output_layout:NCHW",
+    "conv2d_backprop_input/input:1x10x10x24/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:24/input_layout:NCHW8c",
+    "conv2d_backprop_input/input:1x2x3x4/kernel:5x5x4x3",
+    // gradients of the kernel
+    "conv2d_backprop_kernel/input:1x14x13x17/kernel:3x3x17x33/padding:1,1x1,1",
+    "conv2d_backprop_kernel/input:2x15x13x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/kernel_layout:HWOI",
+    "conv2d_backprop_kernel/input:1x9x12x20/kernel:3x2x5x24/strides:3x4/padding:-1,2x0,1/lhs_dilation:2x3/"
+    "rhs_dilation:2x1/feature_group_count:4/input_layout:NCHW",
+    "conv2d_backprop_kernel/input:4x9x8x6/kernel:3x3x6x10/strides:2x1/padding:1,1x1,1/batch_group_count:2/dtype:bf16/"
+    "output_layout:NCHW4c",
+    "conv2d_backprop_kernel/input:1x10x10x24/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:24/dtype:f16",
+    "conv3d_backprop_kernel/input:2x4x6x5x8/kernel:3x1x2x8x9/padding:1,1x0,0x0,1/input_layout:NCHW",
+    "conv2d_backprop_kernel/input:1x2x3x4/kernel:5x5x4x3",
 };
 
 TEST_F(Kernels, AwkwardShapesOnThisMachine) {

@@ -41,6 +41,8 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/special_values:exact", 4, "NaN"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8", 4, "i8"},
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", 4, "empty"},
+        {"conv2d/input:1x8x8x8192/kernel:3x3x8192x8192", 4, "2^31"},
+        {"conv2d/input:1x8x8x4096/kernel:3x3x4096x4096", 4, nullptr},
         {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", 4, "conv2d_backprop_input"},
     };
     const Target target = *parse_target("avx512", 1, avx512);

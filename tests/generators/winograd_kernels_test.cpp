@@ -34,11 +34,8 @@ protected:
         runner_ = std::make_unique<ProcessRunner>(options);
     }
 
-    // A wrong index is an error of the order of 1; transforms of 16-bit data lose two or three digits.
-    static double budget(const Workload &w, const Candidate &c) {
-        const bool coarse = size_of(w.dtype) < 4 || size_of(w.output_dtype) < 4 || c.knob("demote");
-        return coarse ? 0.1 : 1e-4;
-    }
+    // A wrong tap or index is an error of some 1e-3 and more. Arithmetic is f32 whatever the operands, unless demoted.
+    static double budget(const Candidate &c) { return c.knob("demote") ? 0.05 : 1e-4; }
 
     // Whether a candidate builds and its errors stay below `error_budget`; if not, why not in `message`.
     bool within(double error_budget, const Workload &workload, const Target &target, const Candidate &candidate,
@@ -63,7 +60,7 @@ protected:
 
     void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
         std::string message;
-        EXPECT_TRUE(within(budget(workload, candidate), workload, target, candidate, &message))
+        EXPECT_TRUE(within(budget(candidate), workload, target, candidate, &message))
             << key(workload) << " " << to_text(target) << " " << to_text(candidate) << ": " << message;
     }
 
@@ -108,6 +105,7 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x12x7/kernel:5x4x7x10/padding:2,2x1,2",
     "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW/epilogue:bias,add",
     "conv2d/input:2x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/input_layout:NCHW16c/output_layout:NCHW8c/epilogue:bias",
+    "conv2d/input:2x1x32x16/kernel:1x3x16x16/padding:1,1x1,1",
     "conv1d/input:2x50x12/kernel:5x12x20/padding:2,2",
     "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/padding:0,0x1,1x1,1",
     "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/padding:0,0x1,1x1,1/input_layout:NCHW/output_layout:NCHW",

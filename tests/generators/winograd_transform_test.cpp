@@ -90,6 +90,24 @@ void expect_same_product(const Rows &rows, const std::vector<double> &values) {
     }
 }
 
+// Points are part of what the transforms compute: another set needs another choice, or recorded candidates and packed
+// weights would mean something else.
+TEST_F(Winograd, PointsAreFrozen) {
+    const double q = std::sqrt(0.5);
+    EXPECT_EQ(winograd_points(2, 0), (std::vector<double>{q, -q}));
+    EXPECT_EQ(winograd_points(3, 0), (std::vector<double>{0, 1, -1}));
+    EXPECT_EQ(winograd_points(4, 0), (std::vector<double>{0.5, -0.5, 1.25, -1.25}));
+    EXPECT_EQ(winograd_points(5, 0), (std::vector<double>{0, q, -q, 2 * q, -2 * q}));
+    EXPECT_EQ(winograd_points(6, 0), (std::vector<double>{0.375, -0.375, 0.875, -0.875, 1.75, -1.75}));
+    EXPECT_EQ(winograd_points(7, 0), (std::vector<double>{0, 0.5, -0.5, 1, -1, 2, -2}));
+    EXPECT_EQ(winograd_points(8, 0), (std::vector<double>{0.3, -0.3, 0.7, -0.7, 1.1, -1.1, 2, -2}));
+    EXPECT_EQ(winograd_points(9, 0), (std::vector<double>{0, 0.4, -0.4, 0.8, -0.8, 1.25, -1.25, 2.5, -2.5}));
+    for (int count : {2, 4, 5, 6, 8, 9}) {
+        const std::vector<double> simple{0, 1, -1, 2, -2, 0.5, -0.5, 4, -4};
+        EXPECT_EQ(winograd_points(count, 1), std::vector<double>(simple.begin(), simple.begin() + count));
+    }
+}
+
 TEST_F(Winograd, ExpressionsAreTheMatrixProduct) {
     for_every_transform([&](const WinogradMatrices &w) {
         expect_same_product(w.bt, draw(w.a()));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace kiln {
 namespace {
 
@@ -79,6 +81,98 @@ TEST(ConvShape, ReadsOutsideOnlyWhereATapCan) {
         w.padding = {{r.lo, r.hi}};
         EXPECT_EQ(conv_shape(w).reads_outside(0), r.outside) << r.input << " " << r.lo << " " << r.hi;
     }
+}
+
+// The gradient of the input is a convolution of dy whose strides and holes have changed places; a stride of 2 leaves 2
+// phases a dimension, which see 4 and 3 taps of 7.
+TEST(ConvShape, TurnsTheGradientOfTheInput) {
+    Workload w = convolution({2, 224, 220, 3}, {7, 5, 3, 64});
+    w.op = Operation::conv_backprop_input;
+    w.strides = {2, 2};
+    w.padding = {{3, 3}, {2, 2}};
+    const ConvShape s = conv_shape(w);
+    EXPECT_TRUE(s.turned);
+    EXPECT_EQ(s.input, (Three{110, 112, 1}));
+    EXPECT_EQ(s.output, (Three{220, 224, 1}));
+    EXPECT_EQ(s.hole, (Three{2, 2, 1}));
+    EXPECT_EQ(s.stride, (Three{1, 1, 1}));
+    EXPECT_EQ(s.pad_lo, (Three{2, 3, 0}));
+    EXPECT_EQ(s.input_channels, 64);
+    EXPECT_EQ(s.output_channels, 3);
+
+    const ConvShape phased = phase_shape(s);
+    EXPECT_EQ(phased.phases, (Three{2, 2, 1}));
+    EXPECT_EQ(phased.output, (Three{110, 112, 1}));
+    EXPECT_EQ(phased.kernel, (Three{3, 4, 1}));
+    EXPECT_EQ(phased.hole, (Three{1, 1, 1}));
+    EXPECT_EQ(phased.output_channels, 12);
+    EXPECT_TRUE(phased.scatters());
+
+    w = convolution({1, 56, 56, 64}, {4, 4, 64, 128});  // a transposed convolution: both phases see 2 taps of 4
+    w.op = Operation::conv_backprop_input;
+    w.strides = {2, 2};
+    w.padding = {{1, 1}, {1, 1}};
+    EXPECT_EQ(phase_shape(conv_shape(w)).kernel, (Three{2, 2, 1}));
+
+    Workload pointwise = convolution({2, 14, 10, 64}, {1, 1, 64, 32});  // still a matrix product over all pixels
+    pointwise.op = Operation::conv_backprop_input;
+    EXPECT_EQ(conv_shape(pointwise).output, (Three{280, 1, 1}));
+    EXPECT_EQ(conv_shape(pointwise).output_channels, 64);
+}
+
+TEST(ConvShape, GroupsOfTheBatchAreGroups) {
+    Workload w = convolution({6, 14, 10, 5}, {3, 3, 5, 12});
+    w.batch_group_count = 3;
+    ConvShape s = conv_shape(w);
+    EXPECT_EQ(s.groups, 3);
+    EXPECT_EQ(s.batch, 2);
+    EXPECT_EQ(s.input_channels, 5);
+    EXPECT_EQ(s.stored_input_channels(), 5);
+    EXPECT_EQ(s.all_input_channels(), 15);
+    EXPECT_FALSE(s.scatters());
+
+    w.op = Operation::conv_backprop_input;
+    s = conv_shape(w);
+    EXPECT_EQ(s.input_channels, 4);
+    EXPECT_EQ(s.output_channels, 15);
+    EXPECT_EQ(s.result_batch_groups, 3);
+    EXPECT_TRUE(s.scatters());
+}
+
+// Every tap of the kernel that meets an input, for every output, is met exactly once by the output's phase, and no
+// other is.
+TEST(ConvShape, PhasesMeetEveryTapOnce) {
+    const auto check = [](const ConvShape &whole) {
+        const ConvShape phased = phase_shape(whole);
+        const PhaseTaps taps = phase_taps(whole, phased, 0);
+        for (int64_t o = 0; o < whole.output[0]; o++) {
+            const int64_t from_origin = o + phased.phase_origin[0];
+            const int64_t phase = from_origin % phased.phases[0], q = from_origin / phased.phases[0];
+            std::map<int64_t, int64_t> expected, got;  // tap of the kernel -> input
+            for (int64_t k = 0; k < whole.kernel[0]; k++) {
+                const int64_t at = o * whole.stride[0] + k * whole.dilation[0] - whole.pad_lo[0];
+                if (at % whole.hole[0] == 0) expected[k] = at / whole.hole[0];
+            }
+            for (int64_t m = 0; m < phased.kernel[0]; m++) {
+                const int64_t reach = m * taps.scale + taps.shift - phase * taps.step;
+                if (reach < 0 || reach % taps.dilation != 0 || reach / taps.dilation >= taps.kernel) continue;
+                got[reach / taps.dilation] = q * phased.stride[0] + m * phased.dilation[0] - phased.pad_lo[0];
+            }
+            EXPECT_EQ(got, expected) << "output " << o << " of kernel " << whole.kernel[0] << " stride "
+                                     << whole.stride[0] << " hole " << whole.hole[0] << " dilation "
+                                     << whole.dilation[0] << " padding " << whole.pad_lo[0];
+        }
+    };
+    for (int64_t hole = 2; hole <= 13; hole++)
+        for (int64_t stride : {1, 2, 3, 4, 6, 12, 13})
+            for (int64_t dilation : {1, 2, 3, 6, 13})
+                for (int64_t kernel : {1, 2, 3, 7, 13})
+                    for (int64_t pad : {-3, 0, 1, 5}) {
+                        ConvShape s;
+                        s.input[0] = 11, s.output[0] = 30, s.kernel[0] = kernel, s.stride[0] = stride;
+                        s.hole[0] = hole, s.dilation[0] = dilation, s.pad_lo[0] = pad;
+                        check(s);
+                    }
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ protected:
 
     // A row as `tune` would have written it.
     void record(const std::string &candidate, double median, const std::string &toolchain = "here",
-                const std::string &workload = "") {
+                const std::string &workload = "", const ErrorMeasures &errors = {1e-7, 1e-8, 1e-7},
+                double error_budget = 1e-5) {
         const std::string hash = std::string(30, '0') + std::to_string(10 + rows_++);
         Trial trial{.workload = workload.empty() ? key(workload_) : workload,
                     .target = target_.halide,
@@ -24,8 +25,8 @@ protected:
                     .toolchain = toolchain,
                     .candidate = candidate,
                     .origin = "random",
-                    .error_budget = 1e-5,
-                    .errors = {1e-7, 1e-8, 1e-7},
+                    .error_budget = error_budget,
+                    .errors = errors,
                     .object_hash = hash,
                     .object_bytes = 1000,
                     .packed_bytes = 0,
@@ -80,6 +81,16 @@ TEST_F(CandidateChoiceTest, TheFastestRowWins) {
     ASSERT_TRUE(choice.best);
     EXPECT_EQ(to_text(choice.candidate), sample(2));
     EXPECT_EQ(choice.best->measurement.median, 50);
+}
+
+TEST_F(CandidateChoiceTest, RowsWithLargerErrorsThanTheBudgetAreNotUsed) {
+    record(sample(1), 10, "here", "", {1e-4, 1e-5, 1e-7}, 1e-3);
+    record(sample(2), 20, "here", "", {1e-7, 1e-8, 1e-4}, 1e-3);
+    EXPECT_FALSE(choose().best);
+    record(sample(3), 30, "here", "", {9e-6, 1e-6, 1.9e-5}, 1e-3);  // wide data may have twice the error
+    EXPECT_EQ(to_text(choose().candidate), sample(3));
+    record(sample(4), 40);
+    EXPECT_EQ(to_text(choose().candidate), sample(3));
 }
 
 TEST_F(CandidateChoiceTest, RowsOfTheSameToolchainComeFirst) {

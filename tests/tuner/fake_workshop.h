@@ -64,6 +64,7 @@ public:
         RunResult result;
         result.wall_ns = 1'000'000'000;
         result.errors.max = max_error;
+        result.errors.wide = wide_error;
         if (const auto status = refuses(runs)) {
             result.outcome = failure(*status);
             return result;
@@ -81,6 +82,7 @@ public:
 
     std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
     double max_error = 1e-6;
+    double wide_error = 1e-7;
     size_t runs = 0;
 
 private:

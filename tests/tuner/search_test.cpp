@@ -158,6 +158,19 @@ TEST(EvolutionarySearch, SpendsLittleOnAnAlgorithmFarBehindButSome) {
     EXPECT_LT(slow, 40);
 }
 
+TEST(EvolutionarySearch, SpendsLittleOnAlgorithmsThatNeverWork) {
+    std::vector<Space> spaces{valley()};
+    for (const char *name : {"b", "c", "d", "e", "f"}) spaces.push_back(space_of(name, 1000000));
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        const auto search = search_of(spaces, seed, "evolutionary");
+        const auto proposals = run(
+            *search, 64, [](const Candidate &c) { return c.algorithm == "valley" ? time_in_valley(c) : std::nullopt; });
+        const auto valid = std::count_if(proposals.begin(), proposals.end(),
+                                         [](const Candidate &c) { return c.algorithm == "valley"; });
+        EXPECT_GT(valid, 32) << seed;
+    }
+}
+
 TEST(EvolutionarySearch, BreedsFromRecordedTrials) {
     const auto search = search_of({valley()}, 1, "evolutionary");
     std::vector<Observation> recorded;

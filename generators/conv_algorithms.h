@@ -1,0 +1,27 @@
+// Where the algorithms of convolutions and their gradients apply, and their spaces: what the catalog says of them.
+#pragma once
+
+#include "runtime/machine.h"
+#include "runtime/result.h"
+#include "runtime/target.h"
+#include "runtime/workload.h"
+#include "schedules/space.h"
+
+namespace kiln {
+
+// Whether every index of the tensors and of the padded, dilated input stays below 2^31: kernels index with 32 bits.
+Status fits_32_bits(const Workload &w);
+
+// The definition, for forward convolutions and gradients of the input.
+Status direct_applies(const Workload &w, const Target &target);
+Space direct_space(const Workload &w, const Target &target, const Machine &machine);
+
+// The phases of a convolution with lhs_dilation, or of the gradient of the input of one with strides.
+Status phases_applies(const Workload &w, const Target &target);
+Space phases_space(const Workload &w, const Target &target, const Machine &machine);
+
+// The gradient of the kernel.
+Status kernel_gradient_applies(const Workload &w, const Target &target);
+Space kernel_gradient_space(const Workload &w, const Target &target, const Machine &machine);
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+// Candidates built by the real generator and run by the real runner: what tests of kernels share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "generators/catalog.h"
+#include "tuner/generator_builder.h"
+#include "tuner/process_runner.h"
+#include "tuner/temporary_folder.h"
+
+namespace kiln {
+
+class BuiltKernels : public testing::Test {
+protected:
+    void SetUp() override {
+        auto folder = TemporaryFolder::create();
+        ASSERT_TRUE(folder) << folder.error().message;
+        folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
+        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
+        ASSERT_TRUE(builder) << builder.error().message;
+        builder_ = std::move(*builder);
+        ProcessRunnerOptions options;
+        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
+        options.work_folder = folder_->path();
+        runner_ = std::make_unique<ProcessRunner>(options);
+    }
+
+    Result<RunRequest> build(const Workload &workload, const Target &target, const Candidate &candidate) {
+        const auto built = builder_->build({workload, target, candidate});
+        if (!built) return built.error();
+        if (!built->ok()) return environment_error(built->failure().message + built->failure().stderr_text);
+        return RunRequest{workload, target, built->artifact()};
+    }
+
+    // What the runner has against a candidate, on random operands; empty where all is right.
+    std::string problem(const Workload &workload, const Target &target, const Candidate &candidate) {
+        auto request = build(workload, target, candidate);
+        if (!request) return request.error().message;
+        request->measure = false;
+        const auto run = runner_->run(*request);
+        if (!run) return run.error().message;
+        return run->ok() ? "" : run->failure().message;
+    }
+
+    // The result on these operands.
+    Result<Tensor> result_of(const Workload &workload, const Target &target, const Candidate &candidate,
+                             const Operands &operands) {
+        const auto request = build(workload, target, candidate);
+        if (!request) return request.error();
+        auto output = runner_->execute(*request, operands);
+        if (!output) return output.error();
+        if (const auto *failure = std::get_if<Failure>(&*output)) return environment_error(failure->message);
+        return std::get<Tensor>(std::move(*output));
+    }
+
+    const Machine machine_ = read_machine();
+    std::unique_ptr<TemporaryFolder> folder_;
+    std::unique_ptr<GeneratorBuilder> builder_;
+    std::unique_ptr<ProcessRunner> runner_;
+};
+
+}  // namespace kiln
