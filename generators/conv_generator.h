@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "generators/halide_type.h"
 #include "runtime/target.h"
 #include "runtime/workload.h"
 #include "schedules/candidate.h"
@@ -14,17 +15,6 @@
 #include "schedules/cpu_tile_space.h"
 
 namespace kiln {
-
-inline Halide::Type type_of(DType dtype) {
-    switch (dtype) {
-        case DType::f16:
-            return Halide::Float(16);
-        case DType::bf16:
-            return Halide::BFloat(16);
-        default:
-            return Halide::Float(32);
-    }
-}
 
 // A generator named after an algorithm makes kiln_compute, one with the suffix _pack makes kiln_pack. Both take the
 // same three parameters; the main program has validated them against the catalog before.

@@ -33,11 +33,11 @@ public:
     void configure() {
         read_panels();
         view = candidate.knob("join_columns") ? joined_columns(shape) : shape;
-        input.set_type(type_of(workload.dtype));
-        output.set_type(type_of(workload.output_dtype));
+        input.set_type(halide_type(workload.dtype));
+        output.set_type(halide_type(workload.output_dtype));
         if (has_epilogue(workload, EpilogueStep::Kind::bias)) bias = add_input<Buffer<float, 1>>("bias");
         if (has_epilogue(workload, EpilogueStep::Kind::add)) {
-            addend = add_input<Buffer<>>("addend", type_of(workload.output_dtype), 6);
+            addend = add_input<Buffer<>>("addend", halide_type(workload.output_dtype), 6);
         }
     }
 

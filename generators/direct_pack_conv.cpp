@@ -17,7 +17,7 @@ public:
 
     void configure() {
         read_panels();
-        kernel.set_type(type_of(workload.dtype));
+        kernel.set_type(halide_type(workload.dtype));
     }
 
     void generate() {

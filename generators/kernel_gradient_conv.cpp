@@ -28,9 +28,9 @@ public:
 
     void configure() {
         read_parameters();
-        x.set_type(type_of(workload.dtype));
-        dy.set_type(type_of(workload.dtype));
-        output.set_type(type_of(workload.output_dtype));
+        x.set_type(halide_type(workload.dtype));
+        dy.set_type(halide_type(workload.dtype));
+        output.set_type(halide_type(workload.output_dtype));
     }
 
     void generate() {

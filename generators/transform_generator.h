@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "generators/halide_type.h"
 #include "generators/winograd_operation.h"
 #include "generators/winograd_transform.h"
 #include "runtime/signature.h"
@@ -17,20 +18,6 @@
 #include "schedules/transform_tile.h"
 
 namespace kiln {
-
-inline Halide::Type halide_type(DType dtype) {
-    switch (dtype) {
-        case DType::f16:
-            return Halide::Float(16);
-        case DType::bf16:
-            return Halide::BFloat(16);
-        case DType::i8:
-            return Halide::Int(8);
-        case DType::f32:
-            break;
-    }
-    return Halide::Float(32);
-}
 
 // One operand, one result; arithmetic in f32. Takes the parameters of every generator of kiln (conv_generator.h).
 template<typename Derived>
@@ -90,11 +77,11 @@ protected:
         s.half = Halide::Func("half"), s.tile = Halide::Func("tile");
         std::vector<Expr> rows, columns;
         for (size_t l = 0; l < left[0].size(); l++) rows.push_back(value(static_cast<int>(l), s.k));
-        s.half(s.c, s.k, s.i, s.x, s.y, s.n) = choice(s.i, winograd_transform(left, rows));
+        s.half(s.c, s.k, s.i, s.x, s.y, s.n) = entry_at(s.i, winograd_transform(left, rows));
         for (size_t k = 0; k < right[0].size(); k++) {
             columns.push_back(s.half(s.c, static_cast<int>(k), s.i, s.x, s.y, s.n));
         }
-        s.tile(s.c, s.j, s.i, s.x, s.y, s.n) = choice(s.j, winograd_transform(right, columns));
+        s.tile(s.c, s.j, s.i, s.x, s.y, s.n) = entry_at(s.j, winograd_transform(right, columns));
         s.half_extents = {extent(left.size()), extent(right[0].size())};
         s.tile_extents = {extent(left.size()), extent(right.size())};
     }
@@ -123,11 +110,6 @@ protected:
     TransformStages stages;
 
 private:
-    // Folds away where the index is unrolled.
-    static Expr choice(const Expr &index, const std::vector<Expr> &values) {
-        return values.size() == 1 ? values[0] : Halide::mux(index, values);
-    }
-
     template<typename BufferParameter>
     static void fix(BufferParameter &buffer, const std::vector<int64_t> &shape) {
         int64_t stride = 1;

@@ -23,11 +23,6 @@ using namespace Halide;
 
 int extent(int64_t e) { return static_cast<int>(e); }
 
-// One of `values`, which folds away where `index` is unrolled.
-Expr pick(const Expr &index, const std::vector<Expr> &values) {
-    return values.size() == 1 ? values[0] : mux(index, values);
-}
-
 // What compute and pack share.
 template<typename Derived>
 class WinogradGenerator : public ConvGenerator<Derived> {
@@ -73,12 +68,12 @@ public:
 
     void configure() {
         read_winograd();
-        input.set_type(type_of(workload.dtype));
+        input.set_type(halide_type(workload.dtype));
         weights.set_type(weight_type());
-        output.set_type(type_of(workload.output_dtype));
+        output.set_type(halide_type(workload.output_dtype));
         if (has_epilogue(workload, EpilogueStep::Kind::bias)) bias = add_input<Buffer<float, 1>>("bias");
         if (has_epilogue(workload, EpilogueStep::Kind::add)) {
-            addend = add_input<Buffer<>>("addend", type_of(workload.output_dtype), 6);
+            addend = add_input<Buffer<>>("addend", halide_type(workload.output_dtype), 6);
         }
     }
 
@@ -124,11 +119,11 @@ private:
             column.push_back(s.input_tile(s.lane, s.in_tile, j, s.tile_x, s.tile_y, s.channels, s.z, s.n));
         }
         s.input_columns(s.lane, s.in_tile, s.row_frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n) =
-            pick(s.row_frequency, winograd_transform(along_y.bt, column));
+            entry_at(s.row_frequency, winograd_transform(along_y.bt, column));
         for (int i = 0; i < ax; i++) {
             row.push_back(s.input_columns(s.lane, i, s.frequency / ax, s.tile_x, s.tile_y, s.channels, s.z, s.n));
         }
-        const Expr value = pick(s.frequency % ax, winograd_transform(along_x.bt, row));
+        const Expr value = entry_at(s.frequency % ax, winograd_transform(along_x.bt, row));
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
             knob("demote") == 2 ? cast<bfloat16_t>(value) : value;
     }
@@ -154,12 +149,12 @@ private:
                                         s.tile_y, j * ax + s.in_tile, s.z, s.n));
         }
         s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
-            pick(s.out_row, winograd_transform(along_y.at, column));
+            entry_at(s.out_row, winograd_transform(along_y.at, column));
         const Expr co = block == outputs ? Expr(s.c) : block == 1 ? Expr(s.b) : s.b * block + s.c;
         for (int i = 0; i < ax; i++) {
             row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
         }
-        const Expr total = pick(s.x % along_x.m, winograd_transform(along_x.at, row));
+        const Expr total = entry_at(s.x % along_x.m, winograd_transform(along_x.at, row));
         const bool filled = shape.stored_channels() != outputs;
         Expr value = apply_epilogue(workload, total, bias ? (*bias)(filled ? min(co, outputs - 1) : co) : Expr(),
                                     addend ? cast<float>((*addend)(s.c, s.x, s.y, s.z, s.b, s.n)) : Expr());
@@ -179,7 +174,7 @@ public:
 
     void configure() {
         read_winograd();
-        kernel.set_type(type_of(workload.dtype));
+        kernel.set_type(halide_type(workload.dtype));
         packed.set_type(weight_type());
     }
 
@@ -187,10 +182,10 @@ public:
         std::vector<Expr> column, row;
         for (int r = 0; r < along_y.r; r++) column.push_back(weight(r));
         columns(lane, vector, ci, panel, tap, row_frequency, block) =
-            pick(row_frequency, winograd_transform(along_y.g, column));
+            entry_at(row_frequency, winograd_transform(along_y.g, column));
         for (int i = 0; i < along_x.r; i++) row.push_back(columns(lane, vector, ci, panel, i, frequency / ax, block));
         packed(lane, vector, ci, panel, frequency, block) =
-            cast(packed.type(), cast<float>(pick(frequency % ax, winograd_transform(along_x.g, row))));
+            cast(packed.type(), cast<float>(entry_at(frequency % ax, winograd_transform(along_x.g, row))));
     }
 
     void schedule() {

@@ -132,4 +132,8 @@ int winograd_transform_operations(const Rows &rows) {
     return transform.operations;
 }
 
+Expr entry_at(const Expr &index, const std::vector<Expr> &values) {
+    return values.size() == 1 ? values[0] : Halide::mux(index, values);
+}
+
 }  // namespace kiln

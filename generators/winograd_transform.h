@@ -18,4 +18,7 @@ std::vector<Halide::Expr> winograd_transform(const std::vector<std::vector<doubl
 // Additions, multiplications and multiply-adds that winograd_transform() spends on one vector.
 int winograd_transform_operations(const std::vector<std::vector<double>> &rows);
 
+// The value with this index; folds away where the index is unrolled.
+Halide::Expr entry_at(const Halide::Expr &index, const std::vector<Halide::Expr> &values);
+
 }  // namespace kiln

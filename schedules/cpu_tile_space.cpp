@@ -143,12 +143,7 @@ Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &targe
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
     base.knobs = default_tile_knobs(facts, knobs);
-    // A knob that can only be 0 does not apply to this convolution: candidates do without it.
-    std::erase_if(knobs, [&](const Knob &knob) {
-        const bool applies = knob.values.back() != 0;
-        if (!applies) base.knobs.erase(knob.name);
-        return !applies;
-    });
+    drop_knobs_that_do_not_apply(&knobs, &base);
     std::vector<Constraint> limits = constraints(facts, knobs);
     return Space(std::move(base), std::move(knobs), std::move(limits));
 }

@@ -142,12 +142,7 @@ Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target
     base.schedule = gradient_tile_name;
     base.schedule_version = gradient_tile_version;
     base.knobs = default_knobs(facts, knobs);
-    // A knob that can only be 0 does not apply: candidates do without it.
-    std::erase_if(knobs, [&](const Knob &knob) {
-        const bool applies = knob.values.back() != 0;
-        if (!applies) base.knobs.erase(knob.name);
-        return !applies;
-    });
+    drop_knobs_that_do_not_apply(&knobs, &base);
     return Space(std::move(base), std::move(knobs), constraints(facts));
 }
 

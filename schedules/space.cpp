@@ -61,4 +61,12 @@ std::optional<Candidate> Space::sample(Rng &rng, int tries) const {
     return std::nullopt;
 }
 
+void drop_knobs_that_do_not_apply(std::vector<Knob> *knobs, Candidate *base) {
+    std::erase_if(*knobs, [&](const Knob &knob) {
+        const bool applies = knob.values.back() != 0;
+        if (!applies) base->knobs.erase(knob.name);
+        return !applies;
+    });
+}
+
 }  // namespace kiln

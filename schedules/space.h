@@ -51,4 +51,8 @@ private:
     std::vector<Constraint> constraints_;
 };
 
+// Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to
+// this workload, and `Candidate::knob` answers 0 for them.
+void drop_knobs_that_do_not_apply(std::vector<Knob> *knobs, Candidate *base);
+
 }  // namespace kiln

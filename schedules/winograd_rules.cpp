@@ -105,10 +105,6 @@ double imbalance(const WinogradFacts &f, int64_t tasks) {
     return double(ceil_div(tasks, f.threads) * f.threads) / tasks;
 }
 
-const std::vector<int64_t> &values_of(const std::vector<Knob> &knobs, std::string_view name) {
-    return std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; })->values;
-}
-
 }  // namespace
 
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
@@ -146,7 +142,7 @@ namespace {
 // Every blocking of the domains, cut short where a choice cannot fit any more.
 template<typename Visit>
 void for_every_blocking(const WinogradFacts &f, const std::vector<Knob> &knobs, const Visit &visit) {
-    auto values = [&](const char *name) -> const std::vector<int64_t> & { return values_of(knobs, name); };
+    auto values = [&](const char *name) -> const std::vector<int64_t> & { return domain_of(knobs, name); };
     const auto &block_x = values("block_x"), &block_y = values("block_y"), &panel_block = values("panel_block");
     const int64_t limit = winograd_workspace_limit(f);
     auto visit_blocks = [&](WinogradBlocking b) {
@@ -180,7 +176,7 @@ void for_every_blocking(const WinogradFacts &f, const std::vector<Knob> &knobs, 
 Knobs default_winograd_knobs(const WinogradFacts &f, const std::vector<Knob> &knobs) {
     Knobs k;
     for (const Knob &knob : knobs) k[knob.name] = knob.values.front();
-    for (int64_t unroll : values_of(knobs, "unroll")) {
+    for (int64_t unroll : domain_of(knobs, "unroll")) {
         if (unroll <= 4) k["unroll"] = unroll;
     }
     double least = std::numeric_limits<double>::max();

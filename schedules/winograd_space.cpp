@@ -79,12 +79,7 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;
     base.knobs = default_winograd_knobs(facts, knobs);
-    // A knob that can only be 0 does not apply: candidates do without it.
-    std::erase_if(knobs, [&](const Knob &knob) {
-        const bool applies = knob.values.back() != 0;
-        if (!applies) base.knobs.erase(knob.name);
-        return !applies;
-    });
+    drop_knobs_that_do_not_apply(&knobs, &base);
     return Space(std::move(base), std::move(knobs), constraints(facts));
 }
 

@@ -34,7 +34,7 @@ HEADERS = {
         "generators/*_conv.cpp",
         "generators/conv_generator.h",
         "generators/epilogue.*",
-        "generators/generator_main.cpp",
+        "generators/generator_main.cpp", "generators/halide_type.h",
         "generators/panel_generator.h",
         "generators/transform_generator.h",
         "generators/winograd_*_transform.cpp",

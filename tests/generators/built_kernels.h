@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <variant>
@@ -13,6 +14,12 @@
 #include "tuner/temporary_folder.h"
 
 namespace kiln {
+
+// What draws start from: KILN_TEST_SEED, which ./test prints.
+inline uint64_t test_seed() {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    return seed ? std::strtoull(seed, nullptr, 10) : 1;
+}
 
 class BuiltKernels : public testing::Test {
 protected:
@@ -37,10 +44,12 @@ protected:
     }
 
     // What the runner has against a candidate, on random operands; empty where all is right.
-    std::string problem(const Workload &workload, const Target &target, const Candidate &candidate) {
+    std::string problem(const Workload &workload, const Target &target, const Candidate &candidate,
+                        double error_budget = default_error_budget) {
         auto request = build(workload, target, candidate);
         if (!request) return request.error().message;
         request->measure = false;
+        request->error_budget = error_budget;
         const auto run = runner_->run(*request);
         if (!run) return run.error().message;
         return run->ok() ? "" : run->failure().message;

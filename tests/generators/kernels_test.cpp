@@ -3,47 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdlib>
 #include <string>
 
-#include "generators/catalog.h"
-#include "tuner/generator_builder.h"
-#include "tuner/process_runner.h"
-#include "tuner/temporary_folder.h"
+#include "tests/generators/built_kernels.h"
 
 namespace kiln {
 namespace {
 
-uint64_t test_seed() {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    return seed ? std::strtoull(seed, nullptr, 10) : 1;
-}
-
-class Kernels : public testing::Test {
+class Kernels : public BuiltKernels {
 protected:
-    void SetUp() override {
-        auto folder = TemporaryFolder::create();
-        ASSERT_TRUE(folder) << folder.error().message;
-        folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
-        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
-        ASSERT_TRUE(builder) << builder.error().message;
-        builder_ = std::move(*builder);
-        ProcessRunnerOptions options;
-        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
-        options.work_folder = folder_->path();
-        runner_ = std::make_unique<ProcessRunner>(options);
-    }
-
     void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
-        const std::string what = key(workload) + " " + to_text(target) + " " + to_text(candidate);
-        const auto built = builder_->build({workload, target, candidate});
-        ASSERT_TRUE(built) << what << ": " << built.error().message;
-        ASSERT_TRUE(built->ok()) << what << ": " << built->failure().message << built->failure().stderr_text;
-        RunRequest request{workload, target, built->artifact()};
-        request.measure = false;
-        const auto run = runner_->run(request);
-        ASSERT_TRUE(run) << what << ": " << run.error().message;
-        EXPECT_TRUE(run->ok()) << what << ": " << (run->ok() ? "" : run->failure().message);
+        EXPECT_EQ(problem(workload, target, candidate), "")
+            << key(workload) << " " << to_text(target) << " " << to_text(candidate);
     }
 
     // The default candidate and `draws` random ones of the algorithm that would be used untuned; one candidate of one
@@ -71,11 +42,7 @@ protected:
         expect_right(workload, target, *candidate);
     }
 
-    const Machine machine_ = read_machine();
     Rng rng_{test_seed()};
-    std::unique_ptr<TemporaryFolder> folder_;
-    std::unique_ptr<GeneratorBuilder> builder_;
-    std::unique_ptr<ProcessRunner> runner_;
 };
 
 // What is awkward: single pixels and channels, primes, windows larger than the image, crops, strides beyond the kernel,

@@ -2,66 +2,21 @@
 // guard pages, several sets of inputs. The shapes are awkward on purpose.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <memory>
 #include <string>
 
-#include "generators/catalog.h"
-#include "tuner/generator_builder.h"
-#include "tuner/process_runner.h"
-#include "tuner/temporary_folder.h"
+#include "tests/generators/built_kernels.h"
 
 namespace kiln {
 namespace {
 
-uint64_t test_seed() {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    return seed ? std::strtoull(seed, nullptr, 10) : 1;
-}
-
-class WinogradKernels : public testing::Test {
+class WinogradKernels : public BuiltKernels {
 protected:
-    void SetUp() override {
-        auto folder = TemporaryFolder::create();
-        ASSERT_TRUE(folder) << folder.error().message;
-        folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
-        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
-        ASSERT_TRUE(builder) << builder.error().message;
-        builder_ = std::move(*builder);
-        ProcessRunnerOptions options;
-        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
-        options.work_folder = folder_->path();
-        runner_ = std::make_unique<ProcessRunner>(options);
-    }
-
     // A wrong tap or index is an error of some 1e-3 and more. Arithmetic is f32 whatever the operands, unless demoted.
     static double budget(const Candidate &c) { return c.knob("demote") ? 0.05 : 1e-4; }
 
-    // Whether a candidate builds and its errors stay below `error_budget`; if not, why not in `message`.
-    bool within(double error_budget, const Workload &workload, const Target &target, const Candidate &candidate,
-                std::string *message = nullptr) {
-        const auto built = builder_->build({workload, target, candidate});
-        if (!built || !built->ok()) {
-            ADD_FAILURE() << key(workload) << " " << to_text(candidate) << ": "
-                          << (built ? built->failure().message + built->failure().stderr_text : built.error().message);
-            return false;
-        }
-        RunRequest request{workload, target, built->artifact()};
-        request.measure = false;
-        request.error_budget = error_budget;
-        const auto run = runner_->run(request);
-        if (!run) {
-            ADD_FAILURE() << run.error().message;
-            return false;
-        }
-        if (!run->ok() && message) *message = run->failure().message;
-        return run->ok();
-    }
-
     void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
-        std::string message;
-        EXPECT_TRUE(within(budget(candidate), workload, target, candidate, &message))
-            << key(workload) << " " << to_text(target) << " " << to_text(candidate) << ": " << message;
+        EXPECT_EQ(problem(workload, target, candidate, budget(candidate)), "")
+            << key(workload) << " " << to_text(target) << " " << to_text(candidate);
     }
 
     Space space(int m, const Workload &workload, const Target &target) const {
@@ -83,12 +38,8 @@ protected:
         expect_right(*workload, target, *candidate);
     }
 
-    const Machine machine_ = read_machine();
     Rng rng_{test_seed()};
     uint64_t next_m_ = test_seed();
-    std::unique_ptr<TemporaryFolder> folder_;
-    std::unique_ptr<GeneratorBuilder> builder_;
-    std::unique_ptr<ProcessRunner> runner_;
 };
 
 // One channel, channels that do not fill vectors or panels, tiles that do not fill the image, asymmetric and negative
@@ -150,7 +101,7 @@ TEST_F(WinogradKernels, DemotedOperands) {
         Candidate candidate = space(2, workload, target).default_candidate();
         candidate.knobs["demote"] = demote;
         expect_right(workload, target, candidate);
-        EXPECT_EQ(within(1e-5, workload, target, candidate), demote == 0) << demote;
+        EXPECT_EQ(problem(workload, target, candidate).empty(), demote == 0) << demote;
     }
 }
 
@@ -159,7 +110,7 @@ TEST_F(WinogradKernels, GoodPointsStayWithinTheDefaultBudget) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = *parse_workload_key("conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1");
     for (int m = 2; m <= 6; m++) {
-        EXPECT_TRUE(within(1e-5, workload, target, space(m, workload, target).default_candidate())) << m;
+        EXPECT_EQ(problem(workload, target, space(m, workload, target).default_candidate()), "") << m;
     }
 }
 
