@@ -160,6 +160,11 @@ CLI::Validator one_of(std::vector<std::string> words) {
     return CLI::Validator(check, "");
 }
 
+void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter) {
+    command.add_option("--algorithm", filter.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    command.add_option("--without", filter.without, "No algorithms whose name matches")->type_name("GLOB");
+}
+
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning) {
     command.add_option("--max-error", error_budget, meaning)->type_name("E");
 }

@@ -13,6 +13,7 @@
 #include "runtime/machine.h"
 #include "runtime/result.h"
 #include "runtime/target.h"
+#include "tuner/candidate_choice.h"
 #include "tuner/generator_builder.h"
 #include "tuner/process_runner.h"
 #include "tuner/temporary_folder.h"
@@ -71,6 +72,9 @@ struct Workshop {
     std::optional<int> cpu;  // where one-thread kernels are measured
 };
 Result<Workshop> make_workshop();
+
+// --algorithm and --without: globs over names of algorithms.
+void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter);
 
 // --max-error E, the error budget; check_error_budget() says what is wrong with the number given.
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning);

@@ -23,7 +23,8 @@ constexpr int default_rounds = 3, fewest_rounds_with_peers = 5;
 struct BenchArguments {
     WorkloadOptions workloads;
     TargetOptions target;
-    std::string db, against, peers_folder, svg, algorithm = "*";
+    std::string db, against, peers_folder, svg;
+    AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
     int rounds = 0;  // 0: not given
     TableFormat format = TableFormat::table;
@@ -191,7 +192,7 @@ Result<Layer> Bench::measure(const Workload &workload) {
         return layer;
     }
     if (usable->empty()) {
-        layer.problem = fmt::format("no algorithm that matches `{}` applies", context_.algorithm);
+        layer.problem = fmt::format("no algorithm that matches `{}` applies", context_.algorithms.algorithm);
         return layer;
     }
     const auto choice = choose_candidate(workload, *usable, context_);
@@ -271,7 +272,7 @@ int run(const BenchArguments &arguments) {
                                 .machine = machine,
                                 .store = store ? &*store : nullptr,
                                 .toolchain = workshop->builder->toolchain(),
-                                .algorithm = arguments.algorithm,
+                                .algorithms = arguments.algorithms,
                                 .error_budget = arguments.error_budget};
     Bench bench(context, *workshop, *round_count);
     for (const PeerProgram &program : *programs) {
@@ -318,7 +319,7 @@ void add_bench_command(CLI::App &app, Action &action) {
     command
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");
-    command->add_option("--algorithm", arguments->algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
     command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")

@@ -15,6 +15,7 @@ namespace {
 struct BuildArguments {
     WorkloadOptions workloads;
     TargetOptions targets;  // several, separated by commas
+    AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
     std::string db, name = "kiln_kernels", output;
 };
@@ -114,6 +115,7 @@ int run(const BuildArguments &arguments) {
                                          .runner = *workshop->runner,
                                          .store = store ? &*store : nullptr,
                                          .machine = machine,
+                                         .algorithms = arguments.algorithms,
                                          .error_budget = arguments.error_budget,
                                          .interrupted = interrupted};
     Result<CollectedKernels> collected = collect_kernels(*workloads, *targets, environment, show);
@@ -152,6 +154,7 @@ void add_build_command(CLI::App &app, Action &action) {
     command->add_option("-o,--output", arguments->output, "Folder; a package that is there already is replaced")
         ->required()
         ->type_name("DIR");
+    add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
     command->footer(
         "Examples:\n"

@@ -13,7 +13,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct CheckArguments {
-    std::string suite, filter = "*", db, algorithm = "*";
+    std::string suite, filter = "*", db;
+    AlgorithmFilter algorithms;
     CheckOptions options;
     TargetOptions target;
     TableFormat format = TableFormat::table;
@@ -90,7 +91,7 @@ int run(const CheckArguments &arguments) {
                                 .machine = machine,
                                 .store = store ? &*store : nullptr,
                                 .toolchain = workshop->builder->toolchain(),
-                                .algorithm = arguments.algorithm};
+                                .algorithms = arguments.algorithms};
     ConformanceChecker checker(context, arguments.options, *workshop->builder,
                                [&](const RunRequest &request, const Operands &operands) {
                                    return workshop->runner->execute(request, operands);
@@ -120,7 +121,7 @@ void add_check_command(CLI::App &app, Action &action) {
         ->type_name("GLOB");
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
-    command->add_option("--algorithm", arguments->algorithm, "Only algorithms whose name matches")->type_name("GLOB");
+    add_algorithm_options(*command, arguments->algorithms);
     CLI::Option *candidates = command
                                   ->add_option("--candidates", arguments->options.random_candidates,
                                                "Check N random candidates a case instead of the chosen one")

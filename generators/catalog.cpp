@@ -1,5 +1,6 @@
 #include "generators/catalog.h"
 
+#include "generators/algorithm_rules.h"
 #include "generators/conv_algorithms.h"
 #include "generators/transform_algorithms.h"
 #include "generators/winograd_algorithm.h"
@@ -10,7 +11,6 @@ namespace {
 template<int m>
 Status winograd_applies(const Workload &w, const Target &) {
     if (Status s = winograd_applies(w, m); !s) return s;
-    if (elements(output_shape(w)) == 0) return unsupported("the output is empty: there is nothing to compute");
     return fits_32_bits(w);
 }
 
@@ -29,6 +29,8 @@ Space transform_space(const Workload &w, const Target &target, const Machine &) 
 constexpr Algorithm algorithms[] = {
     {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, phases_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, direct_space},
+    {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies,
+     input_phases_space},
     {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
     {"winograd_4", winograd_algorithm_version, "Winograd, 4 outputs a tile side", winograd_applies<4>,
      winograd_space<4>, true},
@@ -74,12 +76,26 @@ const Algorithm *find_algorithm(std::string_view name) {
     return nullptr;
 }
 
+std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target) {
+    std::vector<const Algorithm *> order;
+    for (const AlgorithmRule &rule : algorithm_rules()) {
+        const Algorithm *algorithm = find_algorithm(rule.algorithm);
+        if (!algorithm->applies(workload, target) || !rule.preferred(workload, target)) continue;
+        order.push_back(algorithm);
+        break;
+    }
+    for (const Algorithm &algorithm : algorithms) {
+        if (order.empty() || &algorithm != order.front()) order.push_back(&algorithm);
+    }
+    return order;
+}
+
 Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Machine &machine) {
     Refusals refusals;
-    for (const Algorithm &algorithm : algorithms) {
-        const Status applies = algorithm.applies(workload, target);
-        if (applies) return algorithm.space(workload, target, machine).default_candidate();
-        refusals.add(algorithm.name, applies.error().message);
+    for (const Algorithm *algorithm : by_preference(workload, target)) {
+        const Status applies = algorithm->applies(workload, target);
+        if (applies) return algorithm->space(workload, target, machine).default_candidate();
+        refusals.add(algorithm->name, applies.error().message);
     }
     return unsupported(refusals.text());
 }

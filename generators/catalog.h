@@ -40,8 +40,9 @@ private:
     std::vector<std::pair<std::string, std::string>> names_by_reason_;  // in the order of their first names
 };
 
-// In order of preference for a default: the first that applies is the default algorithm of a workload.
 std::span<const Algorithm> catalog();
+// The same with the algorithm that the workload gets where nothing was measured first (generators/algorithm_rules.h).
+std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target);
 const Algorithm *find_algorithm(std::string_view name);
 
 // The candidate that is used where nothing was measured: a function of workload, target and machine facts alone.

@@ -118,6 +118,19 @@ Space phases_space(const Workload &w, const Target &target, const Machine &machi
     return tile_space("phases", phase_shape(conv_shape(w)), target, machine);
 }
 
+Status input_phases_applies(const Workload &w, const Target &) {
+    if (Status s = common(w, activations); !s) return s;
+    const ConvShape whole = conv_shape(w);
+    if (whole.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
+    const ConvShape phased = input_phase_shape(whole);
+    if (phased.all_input_phases() == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
+    return copies_fit(phased);
+}
+
+Space input_phases_space(const Workload &w, const Target &target, const Machine &machine) {
+    return tile_space("input_phases", input_phase_shape(conv_shape(w)), target, machine);
+}
+
 Status kernel_gradient_applies(const Workload &w, const Target &) {
     if (Status s = common(w, {Operation::conv_backprop_kernel}); !s) return s;
     return copies_fit(conv_shape(w));

@@ -20,6 +20,10 @@ Space direct_space(const Workload &w, const Target &target, const Machine &machi
 Status phases_applies(const Workload &w, const Target &target);
 Space phases_space(const Workload &w, const Target &target, const Machine &machine);
 
+// The phases of the input of a convolution with rhs_dilation.
+Status input_phases_applies(const Workload &w, const Target &target);
+Space input_phases_space(const Workload &w, const Target &target, const Machine &machine);
+
 // The gradient of the kernel.
 Status kernel_gradient_applies(const Workload &w, const Target &target);
 Space kernel_gradient_space(const Workload &w, const Target &target, const Machine &machine);

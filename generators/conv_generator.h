@@ -33,7 +33,7 @@ protected:
         shape = conv_shape(workload);
     }
 
-    int panel_lanes() const { return vector_lanes(target_of_kiln); }
+    int panel_lanes() const { return tile_lanes(candidate, target_of_kiln); }
 
     // Extents of the packed weights, innermost first.
     std::vector<int64_t> packed_extents(const ConvShape &s) const {
@@ -69,7 +69,34 @@ protected:
     template<typename BufferParameter>
     void fix_activation(BufferParameter &buffer, int64_t channels, int64_t block, const std::array<int64_t, 3> &space,
                         int64_t batch_groups = 1) {
-        fix(buffer, {block, space[0], space[1], space[2], (channels + block - 1) / block, shape.batch * batch_groups});
+        fix(buffer, {block, space[0], space[1], space[2], (channels + block - 1) / block, images() * batch_groups});
+    }
+
+    // Where `shape` is that of the phases of the input (InputPhases), its images are phases of so many.
+    int64_t images() const { return shape.batch / shape.all_input_phases(); }
+    Halide::Expr image_of(const Halide::Expr &n) const {
+        return shape.all_input_phases() == 1 ? n : n / static_cast<int>(shape.all_input_phases());
+    }
+
+    // Position u of dimension d of image n, a phase, in the input.
+    Halide::Expr place_of(const Halide::Expr &u, const Halide::Expr &n, int d) const {
+        const InputPhases &p = shape.input_phases[d];
+        if (p == InputPhases{}) return u;
+        Halide::Expr phase = n;
+        for (int inner = 0; inner < d; inner++) phase = phase / static_cast<int>(shape.input_phases[inner].count);
+        return u * static_cast<int>(p.step) + phase % static_cast<int>(p.count) * static_cast<int>(p.shift) -
+               static_cast<int>(p.lead);
+    }
+
+    // The other way round, for results: makes places of image n those in their phase, and answers its image.
+    Halide::Expr to_phases(std::array<Halide::Expr, 3> *at, Halide::Expr n) const {
+        for (int d = 2; d >= 0; d--) {
+            const int count = static_cast<int>(shape.input_phases[d].count);
+            if (count == 1) continue;
+            n = n * count + (*at)[d] % count;
+            (*at)[d] = (*at)[d] / count;
+        }
+        return n;
     }
 
     Workload workload;

@@ -7,9 +7,10 @@
 // The weights are packed in exactly the order in which the sum reads them, so that a panel streams through the caches.
 // They are f32 and so are sums and epilogue: operands are converted when they are loaded, the result when it is stored.
 //
-// The gradient of the input is the same with the kernel turned around, and `phases` the same on the shape of the
-// output's phases (schedules/conv_shape.h). Where sums then are not in the order of the result, `gathered` holds them
-// and the output picks them up: phases become pixels, groups of the batch become images.
+// The gradient of the input is the same with the kernel turned around; `phases` is the same on the shape of the
+// output's phases, `input_phases` on that of the input's (schedules/conv_shape.h). Where sums then are not in the order
+// of the result, `gathered` holds them and the output picks them up: phases become pixels, groups of the batch become
+// images.
 #include <Halide.h>
 
 #include "generators/epilogue.h"
@@ -66,7 +67,7 @@ public:
         if (knob("join_columns")) {
             fix(input, {shape.input_channels * shape.input[0], 1, shape.input[1], shape.input[2], 1, shape.batch});
         } else {
-            fix_activation(input, shape.stored_input_channels(), shape.input_block, shape.input, shape.batch_groups);
+            fix_activation(input, shape.stored_input_channels(), shape.input_block, whole.input, shape.batch_groups);
         }
         fix_result(output);
         if (addend) fix_result(*addend);
@@ -120,7 +121,7 @@ private:
     // is that of its place.
     Expr scattered(const Expr &co) const {
         const int of_phase = extent(whole.group_outputs()), of_group = extent(shape.group_outputs());
-        const int images = extent(shape.batch), phases = extent(shape.all_phases());
+        const int images = extent(this->images()), phases = extent(shape.all_phases());
         const Expr channel = stored_channels() % stored.output_block ? min(co, stored_channels() - 1) : co;
         const bool batch_groups = stored.result_batch_groups > 1;
         const Expr group = batch_groups ? n / images : channel / of_phase;
@@ -133,8 +134,9 @@ private:
         }
         const Expr which = (of[2] * extent(shape.phases[1]) + of[1]) * extent(shape.phases[0]) + of[0];
         const Expr in_panels = phases > 1 ? which * of_phase + in_group : in_group;
+        const Expr image = to_phases(&at, batch_groups ? n % images : Expr(n));
         return gathered(shape.group_panels ? in_panels : group * of_group + in_panels, at[0], at[1], at[2],
-                        shape.group_panels ? group : Expr(0), batch_groups ? n % images : Expr(n));
+                        shape.group_panels ? group : Expr(0), image);
     }
 
     void define_output(const Expr &co, const Expr &total) {
@@ -152,14 +154,16 @@ private:
     Expr tap(const Expr &out, const Expr &of_kernel, int d) const {
         return out * extent(view.stride[d]) + of_kernel * extent(view.dilation[d]) - extent(view.pad_lo[d]);
     }
-    Expr inside(const Expr &i, int d) const {
-        const Expr in_image = i >= 0 && i < extent(view.dilated(d));
+    // Extent of the input with the holes that are left in it; an input phase sees a part of it.
+    int dilated_input(int d) const { return extent((whole.input[d] - 1) * view.hole[d] + 1); }
+    Expr inside(const Expr &u, int d) const {
+        const Expr i = place_of(u, n, d), in_image = i >= 0 && i < dilated_input(d);
         return view.hole[d] == 1 ? in_image : in_image && i % extent(view.hole[d]) == 0;
     }
-    // The input at position i of the dilated input, or any where that is none.
-    Expr clamped(const Expr &i, int d) const { return view.reads_outside(d) ? nearest(i, d) : i; }
-    Expr nearest(const Expr &i, int d) const {
-        const Expr in_image = clamp(i, 0, extent(view.dilated(d)) - 1);
+    // The input at position u of the dilated input, or any where that is none.
+    Expr clamped(const Expr &u, int d) const { return view.reads_outside(d) ? nearest(u, d) : u; }
+    Expr nearest(const Expr &u, int d) const {
+        const Expr in_image = clamp(place_of(u, n, d), 0, dilated_input(d) - 1);
         return view.hole[d] == 1 ? in_image : in_image / extent(view.hole[d]);
     }
 
@@ -174,7 +178,7 @@ private:
         const bool batch_groups = shape.batch_groups > 1;
         const int inputs = extent(shape.input_channels), block = extent(shape.input_block);
         const Expr channel = batch_groups ? ic % inputs : ic;
-        const Expr image = batch_groups ? n + ic / inputs * extent(shape.batch) : Expr(n);
+        const Expr image = batch_groups ? image_of(n) + ic / inputs * extent(images()) : image_of(n);
         const bool nhwc = shape.input_block == shape.stored_input_channels();
         Expr in_block = channel % block, block_index = channel / block;
         if (nhwc) in_block = channel, block_index = 0;
@@ -312,3 +316,4 @@ private:
 
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, direct)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, phases)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, input_phases)

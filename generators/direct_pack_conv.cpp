@@ -1,4 +1,4 @@
-// The weights of `direct` and `phases`, packed in exactly the order in which their sums read them.
+// The weights of `direct`, `phases` and `input_phases`, packed in exactly the order in which their sums read them.
 #include <Halide.h>
 
 #include "generators/panel_generator.h"
@@ -83,3 +83,4 @@ private:
 
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, direct_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, phases_pack)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, input_phases_pack)

@@ -1,4 +1,4 @@
-// What the generators of `direct` and `phases` share with those of their packed weights.
+// What the generators of `direct`, `phases` and `input_phases` share with those of their packed weights.
 #pragma once
 
 #include "generators/conv_generator.h"
@@ -13,6 +13,7 @@ protected:
         this->read_parameters();
         whole = this->shape;
         if (this->candidate.algorithm == "phases") this->shape = phase_shape(whole);
+        if (this->candidate.algorithm == "input_phases") this->shape = input_phase_shape(whole);
         stored = this->shape;
         this->shape = panel_shape(gathered_shape(stored), this->panel_lanes());
     }

@@ -5,9 +5,14 @@
 //   output(co; tile)              = epilogue(at_y sum at_x^T)
 //   weights(co; ci; fy, fx)       = g_y K g_x^T, by the pack generator
 //
+// The gradient of the input is the same with the kernel turned around, and a dilated convolution the same on the phases
+// of its input (schedules/conv_shape.h); then `gathered` holds the outputs of all phases and the output picks them up.
+//
 // The matrices are those of generators/winograd_matrices.h. Weights are packed in exactly the order in which the sum
 // reads them. Operands are converted to f32 when loaded, the result to output_dtype when stored.
 #include <Halide.h>
+
+#include <utility>
 
 #include "generators/conv_generator.h"
 #include "generators/epilogue.h"
@@ -29,8 +34,11 @@ class WinogradGenerator : public ConvGenerator<Derived> {
 protected:
     void read_winograd() {
         this->read_parameters();
-        facts = winograd_facts(this->shape, winograd_m(this->candidate.algorithm), this->target_of_kiln, Machine{});
+        const ConvShape phased = gathered_shape(input_phase_shape(this->shape));
+        facts = winograd_facts(phased, winograd_m(this->candidate.algorithm), this->target_of_kiln, Machine{});
+        stored = this->shape;
         this->shape = facts.shape;
+        if (!this->shape.scatters()) stored = facts.shape;
         along_x = matrices(0), along_y = matrices(1);
         vectors = knob("vectors"), panels = knob("panel_block");
         ax = along_x.a(), ay = along_y.a();
@@ -47,6 +55,7 @@ protected:
     Type weight_type() const { return knob("demote") >= 1 ? BFloat(16) : Float(32); }
 
     WinogradFacts facts;
+    ConvShape stored;  // as in memory, before it is taken apart into phases
     WinogradMatrices along_x, along_y;
     int vectors = 1, panels = 1, ax = 1, ay = 1;
 
@@ -84,12 +93,20 @@ public:
     }
 
     void schedule() {
-        fix_activation(input, shape.input_channels, shape.input_block, shape.input);
-        fix_activation(output, shape.output_channels, shape.output_block, shape.output);
-        if (addend) fix_activation(*addend, shape.output_channels, shape.output_block, shape.output);
+        fix_activation(input, stored.input_channels, stored.input_block, stored.input);
+        fix_activation(output, stored.output_channels, stored.output_block, stored.output);
+        if (addend) fix_activation(*addend, stored.output_channels, stored.output_block, stored.output);
         if (bias) fix(*bias, {shape.output_channels});
         fix(weights, weight_extents());
         s.output = output;
+        if (shape.scatters()) {
+            gathered.bound(s.c, 0, extent(shape.output_channels))
+                .bound(s.b, 0, 1)
+                .bound(s.z, 0, extent(shape.output[2]));
+            gathered.bound(s.x, 0, extent(shape.output[0])).bound(s.y, 0, extent(shape.output[1]));
+            gathered.bound(s.n, 0, extent(shape.batch));
+            s.output = gathered, s.scattered = output, s.scattered_block = stored.output_block;
+        }
         apply_winograd(s, candidate, facts);
     }
 
@@ -102,18 +119,18 @@ private:
         Expr c = in % block, b = in / block;
         if (block == channels) c = in, b = 0;
         if (block == 1) c = 0, b = in;
-        const Expr x = clamp(ix, 0, extent(shape.input[0]) - 1), y = clamp(iy, 0, extent(shape.input[1]) - 1);
-        Expr value = cast<float>(input(c, x, y, s.z, b, s.n));
-        value = select(likely(ix >= 0 && ix < extent(shape.input[0])), value, 0.0f);
-        value = select(likely(iy >= 0 && iy < extent(shape.input[1])), value, 0.0f);
+        const int columns = extent(stored.input[0]), rows = extent(stored.input[1]);
+        Expr value = cast<float>(input(c, clamp(ix, 0, columns - 1), clamp(iy, 0, rows - 1), s.z, b, image_of(s.n)));
+        value = select(likely(ix >= 0 && ix < columns), value, 0.0f);
+        value = select(likely(iy >= 0 && iy < rows), value, 0.0f);
         return filled ? select(likely(ci < channels), value, 0.0f) : value;
     }
 
     void define_transformed() {
         std::vector<Expr> column, row;
         const Expr ci = s.channels * extent(facts.channel_step()) + s.lane;
-        const Expr ix = s.tile_x * along_x.m + s.in_tile - extent(shape.pad_lo[0]);
-        const Expr iy = s.tile_y * along_y.m + s.in_tile_y - extent(shape.pad_lo[1]);
+        const Expr ix = place_of(s.tile_x * along_x.m + s.in_tile - extent(shape.pad_lo[0]), s.n, 0);
+        const Expr iy = place_of(s.tile_y * along_y.m + s.in_tile_y - extent(shape.pad_lo[1]), s.n, 1);
         s.input_tile(s.lane, s.in_tile, s.in_tile_y, s.tile_x, s.tile_y, s.channels, s.z, s.n) = padded(ci, ix, iy);
         for (int j = 0; j < ay; j++) {
             column.push_back(s.input_tile(s.lane, s.in_tile, j, s.tile_x, s.tile_y, s.channels, s.z, s.n));
@@ -142,7 +159,7 @@ private:
     }
 
     void define_output() {
-        const int lanes = facts.lanes, block = extent(shape.output_block), outputs = extent(shape.output_channels);
+        const int lanes = facts.lanes;
         std::vector<Expr> column, row;
         for (int j = 0; j < ay; j++) {
             column.push_back(s.products(s.c % lanes, (s.c / lanes) % vectors, s.c / (lanes * vectors), s.tile_x,
@@ -150,19 +167,33 @@ private:
         }
         s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
             entry_at(s.out_row, winograd_transform(along_y.at, column));
-        const Expr co = block == outputs ? Expr(s.c) : block == 1 ? Expr(s.b) : s.b * block + s.c;
+        Expr co = channel_in(shape);
         for (int i = 0; i < ax; i++) {
             row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
         }
-        const Expr total = entry_at(s.x % along_x.m, winograd_transform(along_x.at, row));
-        const bool filled = shape.stored_channels() != outputs;
+        Expr total = entry_at(s.x % along_x.m, winograd_transform(along_x.at, row));
+        const int outputs = extent(shape.output_channels);
+        const bool filled = stored.stored_channels() != outputs;
+        if (shape.scatters()) {
+            gathered(s.c, s.x, s.y, s.z, s.b, s.n) = total;
+            co = channel_in(stored);
+            std::array<Expr, 3> at{s.x, s.y, s.z};
+            const Expr image = to_phases(&at, s.n);
+            total = gathered(filled ? min(co, outputs - 1) : co, at[0], at[1], at[2], 0, image);
+        }
         Expr value = apply_epilogue(workload, total, bias ? (*bias)(filled ? min(co, outputs - 1) : co) : Expr(),
                                     addend ? cast<float>((*addend)(s.c, s.x, s.y, s.z, s.b, s.n)) : Expr());
         if (filled) value = select(co < outputs, value, 0.0f);
         output(s.c, s.x, s.y, s.z, s.b, s.n) = cast(output.type(), value);
     }
 
+    Expr channel_in(const ConvShape &layout) const {
+        if (layout.output_block == layout.output_channels) return s.c;
+        return layout.output_block == 1 ? Expr(s.b) : s.b * extent(layout.output_block) + s.c;
+    }
+
     WinogradStages s;
+    Func gathered{"gathered"};
 };
 
 // Weights, HWIO or HWOI, transformed and in the order of the sum; channels that fill up are zeros. Packing happens
@@ -190,21 +221,26 @@ public:
 
     void schedule() {
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const int64_t inputs = shape.input_channels, outputs = shape.output_channels;
-        fix(kernel, {hwio ? outputs : inputs, hwio ? inputs : outputs, shape.kernel[0], shape.kernel[1], 1});
+        const int64_t ci_extent = workload.kernel[workload.spatial_rank], co_extent = workload.kernel.back();
+        fix(kernel, {hwio ? co_extent : ci_extent, hwio ? ci_extent : co_extent, shape.kernel[0], shape.kernel[1], 1});
         fix(packed, weight_extents());
         packed.reorder(lane, frequency, ci, vector, panel, block).vectorize(lane, facts.lanes).unroll(frequency);
         columns.compute_at(packed, ci).vectorize(lane, facts.lanes).unroll(tap).unroll(row_frequency);
     }
 
 private:
+    // The kernel of the forward convolution, turned for the gradient of the input: back to front, channels exchanged.
     Expr weight(int r) const {
         const int inputs = extent(shape.input_channels), outputs = extent(shape.output_channels);
-        const Expr co = ((block * panels + panel) * vectors + vector) * facts.lanes + lane;
-        const Expr out = clamp(co, 0, outputs - 1), in = min(ci, inputs - 1);
+        const Expr channel = ((block * panels + panel) * vectors + vector) * facts.lanes + lane;
+        Expr out = clamp(channel, 0, outputs - 1), in = min(ci, inputs - 1), column = tap, row = r;
+        if (shape.turned) {
+            std::swap(in, out);
+            column = along_x.r - 1 - tap, row = along_y.r - 1 - r;
+        }
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const Expr value = cast<double>(cast<float>(hwio ? kernel(out, in, tap, r, 0) : kernel(in, out, tap, r, 0)));
-        return select(likely(co < outputs && ci < inputs), value, Expr(0.0));
+        const Expr value = hwio ? kernel(out, in, column, row, 0) : kernel(in, out, column, row, 0);
+        return select(likely(channel < outputs && ci < inputs), cast<double>(cast<float>(value)), Expr(0.0));
     }
 
     Var lane{"lane"}, vector{"vector"}, ci{"ci"}, panel{"panel"}, frequency{"frequency"}, block{"block"};

@@ -103,6 +103,7 @@ Window window_of_phases(const ConvShape &s, int d, int64_t phases, int64_t origi
 }  // namespace
 
 bool ConvShape::reads_outside(int d) const {
+    if (input_phases[d] != InputPhases{}) return true;
     const int64_t last = (output[d] - 1) * stride[d] + (kernel[d] - 1) * dilation[d] - pad_lo[d];
     return pad_lo[d] > 0 || last >= dilated(d) || hole[d] > 1;
 }
@@ -153,6 +154,34 @@ ConvShape phase_shape(ConvShape s) {
     }
     s.output_channels *= s.all_phases();
     return s;
+}
+
+ConvShape input_phase_shape(ConvShape s) {
+    for (int d = 0; d < 3; d++) {
+        if (s.kernel[d] == 1) s.dilation[d] = 1;
+        if (s.dilation[d] == 1) continue;
+        const int64_t common = std::gcd(s.stride[d], s.dilation[d]);
+        s.input_phases[d] = {s.dilation[d] / common, s.dilation[d], s.stride[d], s.pad_lo[d]};
+        s.batch *= s.input_phases[d].count;
+        s.output[d] = (s.output[d] + s.input_phases[d].count - 1) / s.input_phases[d].count;
+        s.stride[d] /= common;
+        s.dilation[d] = 1;
+        s.pad_lo[d] = s.pad_hi[d] = 0;
+        s.input[d] = s.reach(s.output[d], d);
+    }
+    return s;
+}
+
+bool every_window_meets_input(const ConvShape &s) {
+    for (int d = 0; d < 3; d++) {
+        for (int64_t o = 0; o < s.output[d]; o++) {
+            const int64_t first = o * s.stride[d] - s.pad_lo[d];
+            // The first tap that is not left of the input.
+            const int64_t k = first >= 0 ? 0 : (-first + s.dilation[d] - 1) / s.dilation[d];
+            if (k >= s.kernel[d] || first + k * s.dilation[d] >= s.input[d]) return false;
+        }
+    }
+    return true;
 }
 
 PhaseTaps phase_taps(const ConvShape &whole, const ConvShape &phased, int d) {

@@ -19,6 +19,13 @@
 
 namespace kiln {
 
+// One dimension of the input as its phases see it: position u of phase f lies at u * step + f * shift - lead of the
+// input, or outside of it.
+struct InputPhases {
+    int64_t count = 1, step = 1, shift = 0, lead = 0;
+    bool operator==(const InputPhases &) const = default;
+};
+
 struct ConvShape {
     // Indices: 0 = x (width), 1 = y (height), 2 = z (depth).
     std::array<int64_t, 3> input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1};
@@ -37,6 +44,10 @@ struct ConvShape {
     // channel (group * all_phases() + phase) * (outputs of one) + c. `output` and `kernel` are those of one phase.
     // Output o is number (o + phase_origin) / phases of its phase.
     std::array<int64_t, 3> phases{1, 1, 1}, phase_origin{0, 0, 0};
+    // Outputs of one residue read inputs of one residue modulo the dilation, and are convolutions without dilation of
+    // their own, side by side as further images: image n * all_input_phases() + phase. Output o is number o / count of
+    // phase o % count.
+    std::array<InputPhases, 3> input_phases;
     bool taps_missing = false;  // some phase has fewer taps than the window
     bool turned = false;        // the kernel is read back to front with its channels exchanged
     bool converts = false;      // the input is not f32
@@ -51,10 +62,11 @@ struct ConvShape {
     int64_t dilated(int d) const { return (input[d] - 1) * hole[d] + 1; }  // extent with the holes
     bool has_holes() const { return hole[0] * hole[1] * hole[2] > 1; }
     int64_t all_phases() const { return phases[0] * phases[1] * phases[2]; }
+    int64_t all_input_phases() const { return input_phases[0].count * input_phases[1].count * input_phases[2].count; }
     // Whether panels of `width` outputs are each of one phase, so that the taps it does not have can be left out.
     bool skips_missing_taps(int64_t width) const { return taps_missing && group_outputs() / all_phases() % width == 0; }
     // Whether results are stored elsewhere than the sums' channels say: a copy puts them there.
-    bool scatters() const { return result_batch_groups > 1 || all_phases() > 1; }
+    bool scatters() const { return result_batch_groups > 1 || all_phases() > 1 || all_input_phases() > 1; }
     // Input positions of dimension d between the first and the last that `outputs` neighbouring outputs read, both
     // counted.
     int64_t reach(int64_t outputs, int d) const {
@@ -84,6 +96,15 @@ ConvShape conv_shape(const Workload &workload);
 // a tap that a phase does not have is a zero of its packed weights (phase_taps). f runs from -phase_origin to P - 1 -
 // phase_origin, the origin for which the window is smallest.
 ConvShape phase_shape(ConvShape shape);
+
+// The phases of the input as convolutions of their own without dilation; the same shape where there is none. With
+// g = gcd(stride, dilation), output o = q * (dilation / g) + f of a dimension reads, for tap k,
+//   o * stride + k * dilation - pad = dilation * (q * stride / g + k) + f * stride - pad,
+// so the convolution of phase f has stride stride / g. Precondition: no holes.
+ConvShape input_phase_shape(ConvShape shape);
+
+// Whether every output sees some input, and none just padding. Precondition: no holes.
+bool every_window_meets_input(const ConvShape &shape);
 
 // Along one dimension: tap m of the window of `phased` at a phase is tap (m * scale + shift - phase * step) / dilation
 // of the kernel of `whole`, where that is a whole number from 0 to kernel - 1, and else does not exist.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedules/cpu_tile_space.h"
+#include "schedules/scatter.h"
 
 namespace kiln {
 namespace {
@@ -109,19 +110,14 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
     if (knob("unroll_rows")) update.unroll(kernel_row);
 }
 
-// A copy that puts every sum in its place.
-void scatter_output(ConvStages &stages, const Candidate &candidate, int lanes) {
-    stages.output.compute_root();
-    const int block = static_cast<int>(std::min<int64_t>(lanes, stages.scattered_block));
-    stages.scattered.vectorize(block > 1 ? stages.c : stages.x, block > 1 ? block : lanes, TailStrategy::GuardWithIf);
-    if (candidate.knob("parallel")) stages.scattered.parallel(stages.y);
-}
-
 }  // namespace
 
 void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target) {
-    const int lanes = vector_lanes(target), stage_input = static_cast<int>(candidate.knob("stage_input"));
-    if (stages.scattered.defined()) scatter_output(stages, candidate, lanes);
+    const int lanes = tile_lanes(candidate, target), stage_input = static_cast<int>(candidate.knob("stage_input"));
+    if (stages.scattered.defined()) {
+        scatter_output(stages.output, stages.scattered,
+                       {stages.c, stages.x, stages.y, lanes, stages.scattered_block, candidate.knob("parallel") != 0});
+    }
     const Loops loops = tile_output(stages, candidate, shape, lanes);
     if (stages.sum.defined()) tile_sum(stages, candidate, lanes, loops);
     if (stages.spread.defined()) spread_input(stages, candidate, shape, lanes);

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 
+#include "schedules/cpu_tile_cases.h"
 #include "schedules/cpu_tile_space.h"
 
 namespace kiln {
@@ -20,8 +21,7 @@ int64_t TileFacts::channel_vectors() const {
     return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
 }
 
-TileFacts tile_facts(const ConvShape &shape, const Target &target, const Machine &machine) {
-    const int lanes = vector_lanes(target);
+TileFacts tile_facts(const ConvShape &shape, int lanes, const Target &target, const Machine &machine) {
     return {panel_shape(shape, lanes), lanes,         vector_registers(target), machine.l1_bytes,
             machine.l2_bytes,          target.threads};
 }
@@ -41,9 +41,7 @@ int64_t unrolled_steps(const ConvShape &s, const Knobs &k) {
     return at("unroll") * columns * rows * tiles * at("vectors") * at("pixels") * at("rows");
 }
 
-// Shuffles within 128 bits have their pattern in the instruction and take it from memory; wider ones keep patterns in
-// registers.
-static bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
+bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
     return f.spreads_densely(tile.vectors) && f.shape.input_channels <= 4 && f.shape.group_outputs() <= 4;
 }
 
@@ -177,6 +175,7 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     Knobs k;
     k["inline_sum"] = values("inline_sum").back();
     const RegisterTile tile = cheapest_tile(f, knobs, k["inline_sum"]);
+    const TileCase &kind = tile_case(f, tile);
     k["vectors"] = tile.vectors, k["pixels"] = tile.pixels, k["rows"] = tile.rows;
 
     const int64_t x_tiles = ceil_div(s.output[0], tile.pixels), y_tiles = ceil_div(s.output[1], tile.rows);
@@ -185,8 +184,7 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
         k[name] = nearest(values(name), std::min<double>(tiles, wanted));
     };
     block("panel_block", panels, panels);
-    if (s.groups > 1) {
-        // The panels of a tile read neighbouring channels: the innermost loop, so that cache lines are used whole.
+    if (kind.block == TileCase::Block::one_tile) {
         block("x_block", 1, 1), block("row_block", 1, 1);
     } else {
         // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
@@ -197,20 +195,17 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
         block("x_block", x_tiles, s.output[1] > 1 ? x_tiles : room / tile_bytes);
     }
 
-    // Few channels: longer loops over contiguous floats, a copy in whole vectors. Neighbouring pixels share floats
-    // there; unrolled beyond the stride, LLVM keeps them in registers and spills the sums.
-    const bool join = s.input_channels < f.lanes && values("join_columns").back() == 1;
+    // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
+    // sums.
+    const bool join = kind.sum == TileCase::Sum::joined_columns;
     k["join_columns"] = join;
-    k["unroll"] = join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
-                                         std::min<int64_t>(6, s.stride[0] * s.input_channels))
-                       : nearest_divisor(values("unroll"), s.input_channels, f.spreads() || f.holds_groups() ? 1 : 4);
-    k["unroll_columns"] = join || k["inline_sum"] ? 0 : values("unroll_columns").back();
-
-    // Kernel columns share what was spread over the lanes of a vector of groups.
-    const bool densely = shuffles_in_place(f, tile);
-    k["spread"] = densely ? 3 : nearest(values("spread"), 2);
-    if (densely) k["unroll"] = s.input_channels;
-    k["share_rows"] = k["unroll_rows"] = f.spreads() && !densely && f.shares_rows() && tile.rows > 1;
+    k["unroll"] =
+        join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
+                               std::min(kind.unroll, s.stride[0] * s.input_channels))
+             : nearest_divisor(values("unroll"), s.input_channels, kind.unroll ? kind.unroll : s.input_channels);
+    k["unroll_columns"] = kind.sum == TileCase::Sum::columns_unrolled ? values("unroll_columns").back() : 0;
+    k["spread"] = nearest(values("spread"), kind.spread);
+    k["share_rows"] = k["unroll_rows"] = kind.share_rows && f.shares_rows() && tile.rows > 1;
 
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
     const bool padded = values("stage_input").size() > 1;
@@ -223,9 +218,8 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_columns"] = 0;
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_rows"] = k["share_rows"] = 0;
     if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
-    const bool copies_well = join || s.input_channels >= f.lanes;  // in whole vectors of contiguous floats
     const bool wants_copy =  // conversions and the search for holes are done once for all taps
-        s.converts || s.has_holes() || (s.groups == 1 && copies_well && !(folds && k["unroll_columns"]));
+        s.converts || s.has_holes() || (kind.copies_padding && !(folds && k["unroll_columns"]));
     k["stage_input"] = f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
     k["parallel"] = values("parallel").front();

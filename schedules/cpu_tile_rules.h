@@ -17,12 +17,22 @@ inline constexpr int64_t most_unrolled_channels = 8;
 
 struct TileFacts {
     ConvShape shape;
-    int lanes = 1, registers = 16;  // of the target
+    int lanes = 1;       // of a vector
+    int registers = 16;  // of the target
     int64_t l1_bytes = 0, l2_bytes = 0;
     int threads = 1;
 
     // Every output has a channel of the input of its own.
     bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1; }
+    bool is_nhwc() const { return shape.input_block == shape.stored_input_channels(); }
+    // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
+    bool joins_columns() const {
+        const ConvShape &s = shape;
+        return s.groups == 1 && is_nhwc() && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
+               s.hole[0] == 1 && s.input_phases[0] == InputPhases{};
+    }
+    // Sums are written out where they have few taps of one channel.
+    bool writes_out_sums() const { return depthwise() && shape.taps() <= 64; }
     // Several groups share a vector: its lanes need different input channels.
     bool spreads() const {
         return shape.groups > 1 && !depthwise() && !shape.group_panels && shape.group_outputs() % lanes != 0;
@@ -47,7 +57,8 @@ struct TileFacts {
     int64_t channel_vectors() const;
     int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
 };
-TileFacts tile_facts(const ConvShape &shape, const Target &target, const Machine &machine);
+// `lanes` are those of the vectors that tiles are made of, up to the target's.
+TileFacts tile_facts(const ConvShape &shape, int lanes, const Target &target, const Machine &machine);
 
 struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;
@@ -64,6 +75,9 @@ inline constexpr int64_t most_unrolled_steps = 4096;
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
 // Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
 bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
+// Whether dense vectors are shuffled within 128 bits: those have their pattern in the instruction and take it from
+// memory; wider ones keep patterns in registers.
+bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
 int64_t unrolled_steps(const ConvShape &shape, const Knobs &knobs);
 int64_t ceil_div(int64_t a, int64_t b);
 

@@ -48,11 +48,10 @@ std::vector<int64_t> unroll_sizes(const ConvShape &s) {
 std::vector<Knob> domains(const TileFacts &f) {
     const ConvShape &s = f.shape;
     const std::vector<int64_t> choice{0, 1}, off{0};
-    const bool nhwc = s.input_block == s.stored_input_channels();
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
     // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
     // shares with the next.
-    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1];
+    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.all_input_phases() == 1;
     const std::vector<int64_t> stagings = slides ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 2};
     std::vector<int64_t> spreads = off;
     if (f.spreads()) spreads.push_back(1);
@@ -62,12 +61,11 @@ std::vector<Knob> domains(const TileFacts &f) {
         {"vectors", tile_sizes(f.channel_vectors(), 6, 1.2)},
         {"pixels", tile_sizes(s.output[0], f.registers - 4, 1.25)},
         {"rows", tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0)},
-        {"inline_sum", f.depthwise() && s.taps() <= 64 ? choice : off},
+        {"inline_sum", f.writes_out_sums() ? choice : off},
         {"spread", spreads},
         {"share_rows", f.shares_rows() ? choice : off},
         {"unroll_rows", s.kernel[1] > 1 ? choice : off},
-        {"join_columns",
-         wide && s.input[0] > 0 && s.dilation[0] == 1 && s.hole[0] == 1 && s.groups == 1 && nhwc ? choice : off},
+        {"join_columns", f.joins_columns() ? choice : off},
         {"unroll", unroll_sizes(s)},
         {"unroll_columns", wide ? choice : off},
         {"unroll_tiles", padded_x ? choice : off},
@@ -133,18 +131,40 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
     };
 }
 
+// Widths of vectors worth a try: half of the target's, too, where it divides the outputs of a group and the whole does
+// not. The one to use untuned comes first.
+std::vector<int> widths(const ConvShape &s, const Target &target) {
+    const int whole = vector_lanes(target), half = whole / 2;
+    const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;
+    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0) return {whole};
+    // This CPU starts two multiply-adds of 256 bits a cycle or one of 512.
+    const bool half_is_as_fast = has_feature(target, "avx512_zen4") && !has_feature(target, "avx512_zen5");
+    return half_is_as_fast ? std::vector<int>{half, whole} : std::vector<int>{whole, half};
+}
+
 }  // namespace
 
 int vector_lanes(const Target &target) { return vector_bytes(target) / 4; }
 
+int tile_lanes(const Candidate &candidate, const Target &target) {
+    const int64_t lanes = candidate.knob("lanes");
+    return lanes ? static_cast<int>(lanes) : vector_lanes(target);
+}
+
 Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine) {
-    const TileFacts facts = tile_facts(shape, target, machine);
-    std::vector<Knob> knobs = domains(facts);
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
-    base.knobs = default_tile_knobs(facts, knobs);
+    std::vector<Alternative> alternatives;
+    for (int lanes : widths(shape, target)) {
+        const TileFacts facts = tile_facts(shape, lanes, target, machine);
+        std::vector<Knob> knobs = domains(facts);
+        if (alternatives.empty()) base.knobs = default_tile_knobs(facts, knobs);
+        std::vector<Constraint> limits = constraints(facts, knobs);
+        alternatives.push_back({lanes, std::move(knobs), std::move(limits)});
+    }
+    if (alternatives.size() > 1) base.knobs["lanes"] = alternatives.front().value;
+    auto [knobs, limits] = join_alternatives("lanes", std::move(alternatives));
     drop_knobs_that_do_not_apply(&knobs, &base);
-    std::vector<Constraint> limits = constraints(facts, knobs);
     return Space(std::move(base), std::move(knobs), std::move(limits));
 }
 

@@ -8,6 +8,7 @@
 // panel. row_block and x_block say how many pixels reuse a panel of weights before the next panel comes; panel_block
 // how many panels reuse a block of pixels.
 //
+//   lanes                   of a vector, where half of the target's fit groups better; without it, the target's
 //   vectors, pixels, rows   the register tile; its sums stay in registers for the whole reduction
 //   row_block, x_block      tiles of a block of pixels, in rows and in x
 //   panel_block             panels that walk over a block of pixels before the next block
@@ -40,6 +41,9 @@ inline constexpr int cpu_tile_version = 2;
 
 // Lanes of one vector of f32.
 int vector_lanes(const Target &target);
+
+// Lanes of the vectors that a candidate of this template is made of.
+int tile_lanes(const Candidate &candidate, const Target &target);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 #include <limits>
+#include <map>
+#include <set>
 
 namespace kiln {
 
@@ -59,6 +61,33 @@ std::optional<Candidate> Space::sample(Rng &rng, int tries) const {
         if (check(candidate).ok()) return candidate;
     }
     return std::nullopt;
+}
+
+std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(const std::string &knob,
+                                                                        std::vector<Alternative> alternatives) {
+    if (alternatives.size() == 1) return {alternatives[0].knobs, alternatives[0].constraints};
+    std::map<std::string, std::set<int64_t>> domains;
+    std::vector<Constraint> constraints;
+    for (Alternative &a : alternatives) {
+        domains[knob].insert(a.value);
+        const auto chosen = [knob, value = a.value](const Knobs &k) { return value_of(k, knob) == value; };
+        for (const Knob &own : a.knobs) {
+            domains[own.name].insert(own.values.begin(), own.values.end());
+            constraints.push_back(
+                {own.name + " has no such value with this value of " + knob, [chosen, own](const Knobs &k) {
+                     return !chosen(k) ||
+                            std::binary_search(own.values.begin(), own.values.end(), value_of(k, own.name));
+                 }});
+        }
+        for (Constraint &limit : a.constraints) {
+            constraints.push_back({limit.reason, [chosen, holds = std::move(limit.holds)](const Knobs &k) {
+                                       return !chosen(k) || holds(k);
+                                   }});
+        }
+    }
+    std::vector<Knob> knobs;
+    for (const auto &[name, values] : domains) knobs.push_back({name, {values.begin(), values.end()}});
+    return {std::move(knobs), std::move(constraints)};
 }
 
 void drop_knobs_that_do_not_apply(std::vector<Knob> *knobs, Candidate *base) {

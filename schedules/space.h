@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/result.h"
@@ -50,6 +51,18 @@ private:
     std::vector<Knob> knobs_;
     std::vector<Constraint> constraints_;
 };
+
+// What a knob can be, and the domains and constraints of the other knobs where it is that.
+struct Alternative {
+    int64_t value = 0;
+    std::vector<Knob> knobs;  // the same names in every alternative
+    std::vector<Constraint> constraints;
+};
+
+// Domains and constraints of all alternatives together, with the knob that chooses between them; without it where there
+// is only one.
+std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(const std::string &knob,
+                                                                        std::vector<Alternative> alternatives);
 
 // Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to
 // this workload, and `Candidate::knob` answers 0 for them.

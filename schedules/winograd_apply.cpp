@@ -1,5 +1,7 @@
 #include "schedules/winograd_apply.h"
 
+#include "schedules/scatter.h"
+
 namespace kiln {
 namespace {
 
@@ -27,6 +29,9 @@ public:
         : s(stages), candidate(chosen), f(facts) {}
 
     void apply() {
+        if (s.scattered.defined()) {
+            scatter_output(s.output, s.scattered, {s.c, s.x, s.y, f.lanes, s.scattered_block, knob("parallel") != 0});
+        }
         const Loops loops = tile_output();
         transform_output(loops);
         multiply(loops);

@@ -39,7 +39,7 @@ struct WinogradTransform {
 };
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
-// Precondition: stride and dilation 1, one group, a kernel of depth 1.
+// Precondition: stride and dilation 1 (of input phases, too), one group, a kernel of depth 1.
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvShape &shape, const Target &target,
                      const Machine &machine);
 

@@ -41,6 +41,7 @@ HEADERS = {
         "generators/winograd_transform.*",
         "schedules/cpu_tile.*",
         "schedules/gradient_tile.*",
+        "schedules/scatter.h",
         "schedules/transform_tile.*",
         "schedules/winograd_apply.*",
     ],

@@ -48,18 +48,26 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
 
 }  // namespace
 
+bool AlgorithmFilter::allows(std::string_view name) const {
+    return glob_match(algorithm, name) && (without.empty() || !glob_match(without, name));
+}
+
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
     std::vector<const Algorithm *> usable;
     bool any = false;
     Refusals refusals;
-    for (const Algorithm &algorithm : catalog()) {
-        const Status applies = algorithm.applies(workload, context.target);
+    for (const Algorithm *algorithm : by_preference(workload, context.target)) {
+        const Status applies = algorithm->applies(workload, context.target);
         any |= applies.ok();
         if (!applies) {
-            refusals.add(algorithm.name, applies.error().message);
-        } else if (glob_match(context.algorithm, algorithm.name)) {
-            usable.push_back(&algorithm);
+            refusals.add(algorithm->name, applies.error().message);
+        } else if (context.algorithms.allows(algorithm->name)) {
+            usable.push_back(algorithm);
         }
+    }
+    // What nobody measured must not be less accurate than was asked for.
+    if (context.error_budget < default_error_budget) {
+        std::stable_partition(usable.begin(), usable.end(), [](const Algorithm *a) { return !a->reassociates; });
     }
     if (!any) return unsupported(refusals.text());
     return usable;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "database/trial_store.h"
@@ -15,17 +16,23 @@
 
 namespace kiln {
 
+// Which algorithms may be used, by globs over their names; an empty `without` excludes none.
+struct AlgorithmFilter {
+    std::string algorithm = "*", without;
+    bool allows(std::string_view name) const;
+};
+
 struct ChoiceContext {
     const Target &target;
     const Machine &machine;
-    const TrialStore *store = nullptr;           // none: everything is untuned
-    std::string toolchain;                       // its rows come before those of others
-    std::string algorithm = "*";                 // glob: which algorithms may be used
+    const TrialStore *store = nullptr;  // none: everything is untuned
+    std::string toolchain;              // its rows come before those of others
+    AlgorithmFilter algorithms;
     double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
 };
 
-// Algorithms that apply and that the glob allows, in the catalog's order. The error (unsupported) joins the reasons of
-// those that do not apply; none of the allowed ones applying while others would is an empty list.
+// Algorithms that apply and that the globs allow, the one to use untuned first. The error (unsupported) joins the
+// reasons of those that do not apply; none of the allowed ones applying while others would is an empty list.
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context);
 
 struct CandidateChoice {

@@ -133,12 +133,13 @@ Result<CaseResult> ConformanceChecker::check(const ConformanceCase &c) {
         result.status = CaseStatus::not_applicable;
         Refusals refusals;
         for (const Algorithm &algorithm : catalog()) {
-            if (!glob_match(context_.algorithm, algorithm.name)) continue;
+            if (!context_.algorithms.allows(algorithm.name)) continue;
             if (Status s = algorithm.applies(*c.workload, context_.target); !s) {
                 refusals.add(algorithm.name, s.error().message);
             }
         }
-        result.reason = fmt::format("no algorithm that matches `{}` applies ({})", context_.algorithm, refusals.text());
+        result.reason =
+            fmt::format("no algorithm that matches `{}` applies ({})", context_.algorithms.algorithm, refusals.text());
         return result;
     }
     const auto chosen = choose(*c.workload, *usable);

@@ -19,6 +19,7 @@ public:
                    .machine = environment.machine,
                    .store = environment.store,
                    .toolchain = environment.builder.toolchain(),
+                   .algorithms = environment.algorithms,
                    .error_budget = environment.error_budget} {
         report_.workload = workload;
         report_.target = target;
@@ -46,27 +47,34 @@ Result<std::optional<PackagedKernel>> Collector::collect() {
         report_.message = usable.error().message;
         return std::optional<PackagedKernel>();
     }
-    const auto choice = choose_candidate(workload_.workload, *usable, context_);
-    if (!choice) return choice.error();
-    Result<Attempt> attempted = attempt(*choice);
-    if (!attempted) return attempted.error();
-    if (choice->best && std::holds_alternative<std::string>(*attempted)) {
-        report_.message = fmt::format("the best candidate of trial {} is not used: {}", choice->best->trial.id,
-                                      std::get<std::string>(*attempted));
-        ChoiceContext without_store = context_;
-        without_store.store = nullptr;
-        const auto fallback = choose_candidate(workload_.workload, *usable, without_store);
-        if (!fallback) return fallback.error();
-        attempted = attempt(*fallback);
-        if (!attempted) return attempted.error();
-    }
-    if (const auto *reason = std::get_if<std::string>(&*attempted)) {
-        report_.message += (report_.message.empty() ? "" : "; the default candidate: ") + *reason;
+    if (usable->empty()) {
+        report_.message = "no algorithm applies of those that --algorithm and --without leave";
         return std::optional<PackagedKernel>();
     }
-    PackagedKernel &kernel = std::get<PackagedKernel>(*attempted);
-    report_.source = !kernel.best ? KernelSource::untuned : kernel.stale ? KernelSource::stale : KernelSource::tuned;
-    return std::optional<PackagedKernel>(std::move(kernel));
+    const auto best = choose_candidate(workload_.workload, *usable, context_);
+    if (!best) return best.error();
+    std::vector<CandidateChoice> choices{*best};
+    // Where it does not hold what it promised, the defaults of all algorithms, the one to use untuned first.
+    for (const Algorithm *algorithm : *usable) {
+        const Space space = algorithm->space(workload_.workload, context_.target, context_.machine);
+        if (best->best || space.default_candidate() != best->candidate)
+            choices.push_back({space.default_candidate(), {}});
+    }
+    for (const CandidateChoice &choice : choices) {
+        Result<Attempt> attempted = attempt(choice);
+        if (!attempted) return attempted.error();
+        if (auto *kernel = std::get_if<PackagedKernel>(&*attempted)) {
+            report_.source = !kernel->best   ? KernelSource::untuned
+                             : kernel->stale ? KernelSource::stale
+                                             : KernelSource::tuned;
+            return std::optional<PackagedKernel>(std::move(*kernel));
+        }
+        const std::string what = choice.best ? "the best candidate of trial " + choice.best->trial.id
+                                             : "the default of " + choice.candidate.algorithm;
+        report_.message += fmt::format("{}{} is not used: {}", report_.message.empty() ? "" : "; ", what,
+                                       std::get<std::string>(*attempted));
+    }
+    return std::optional<PackagedKernel>();
 }
 
 Result<Attempt> Collector::attempt(const CandidateChoice &choice) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/machine.h"
+#include "tuner/candidate_choice.h"
 #include "tuner/package.h"
 #include "tuner/runner.h"
 
@@ -21,6 +22,7 @@ struct CollectEnvironment {
     Runner &runner;
     const TrialStore *store = nullptr;  // none: everything is untuned
     const Machine &machine;
+    AlgorithmFilter algorithms;
     double error_budget = default_error_budget;  // recorded candidates with larger errors are not used
     std::function<bool()> interrupted;
 };

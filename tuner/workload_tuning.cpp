@@ -22,25 +22,25 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
     return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
-// The spaces of every algorithm that the options allow and that applies, in the catalog's order of preference. Without
+// The spaces of every algorithm that the options allow and that applies, the one to use untuned first. Without
 // any, the error says why each was refused.
 Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
     const TuneOptions &options = job.options;
     std::vector<Space> spaces;
     Refusals refusals;
-    for (const Algorithm &algorithm : catalog()) {
+    for (const Algorithm *algorithm : by_preference(workload, job.target)) {
         std::string reason;
-        if (!glob_match(options.algorithm, algorithm.name)) {
+        if (!glob_match(options.algorithm, algorithm->name)) {
             reason = "not asked for";
-        } else if (!options.without.empty() && glob_match(options.without, algorithm.name)) {
+        } else if (!options.without.empty() && glob_match(options.without, algorithm->name)) {
             reason = "excluded";
-        } else if (Status s = algorithm.applies(workload, job.target); !s) {
+        } else if (Status s = algorithm->applies(workload, job.target); !s) {
             reason = s.error().message;
         } else {
-            spaces.push_back(algorithm.space(workload, job.target, job.environment.machine));
+            spaces.push_back(algorithm->space(workload, job.target, job.environment.machine));
             continue;
         }
-        refusals.add(algorithm.name, reason);
+        refusals.add(algorithm->name, reason);
     }
     if (spaces.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
     return spaces;

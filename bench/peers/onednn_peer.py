@@ -1,5 +1,5 @@
-"""oneDNN through its C interface. Source, weights and destination are `any`: the layout that its best implementation
-wants; reorders are done once, outside the clock.
+"""oneDNN through its C interface. All tensors are `any`: the layout that its best implementation wants; reorders are
+done once, outside the clock.
 
 The wheel is the SYCL build: its CPU device is Intel's OpenCL runtime, which it finds only by OCL_ICD_FILENAMES, and its
 threads are that runtime's. Both are set before the library is loaded.
@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 
-from peer_protocol import Convolution, Layer, Operands, Peer, serve
+from peer_protocol import FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT, Convolution, Layer, Operands, Peer, serve
 
 LIBRARIES = pathlib.Path(sys.prefix) / "lib"
 
@@ -20,13 +20,14 @@ LIBRARIES = pathlib.Path(sys.prefix) / "lib"
 F32 = 3
 CPU = 1
 IN_ORDER = 1
-FORWARD_INFERENCE = 96
+FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
 CONVOLUTION_DIRECT = 1
 ELTWISE_RELU = 0x20
 FORMAT_ANY = 1
 ALLOCATE = ctypes.c_void_p(-1)
-SRC, DST, WEIGHTS, BIAS = 1, 17, 33, 41
-QUERY_IMPLEMENTATION, QUERY_SRC, QUERY_WEIGHTS, QUERY_DST = 8, 129, 131, 133
+SRC, DST, WEIGHTS, BIAS, DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 1, 17, 33, 41, 129, 145, 161
+QUERY_IMPLEMENTATION = 8
+QUERY = {SRC: 129, DIFF_SRC: 130, WEIGHTS: 131, DIFF_WEIGHTS: 132, DST: 133, DIFF_DST: 134}
 STATUS = {1: "out of memory", 2: "invalid arguments", 3: "unimplemented", 5: "runtime error"}
 
 
@@ -134,6 +135,7 @@ class Library:
 
 class OneDnn(Peer):
     name = "onednn"
+    operations = (FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT)
     works_in_calling_thread = False  # a thread of the OpenCL runtime works, the caller waits
 
     def __init__(self) -> None:
@@ -142,30 +144,21 @@ class OneDnn(Peer):
 
     def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer:
         lib = self.library
-        n, h, w, ci = c.input
         r, s, per_group, co = c.kernel
-        _, ho, wo, _ = c.output
-        weights = operands.k.transpose(3, 2, 0, 1)  # O I R S
-        if c.groups > 1:
-            weights = weights.reshape(c.groups, co // c.groups, per_group, r, s)
-        attributes = lib.make("primitive_attr_create")
-        if c.relu:
-            post = lib.make("post_ops_create")
-            lib.do("post_ops_append_eltwise", post, ELTWISE_RELU, ctypes.c_float(0), ctypes.c_float(0))
-            lib.do("primitive_attr_set_post_ops", attributes, post)
+        grouped = [c.groups, co // c.groups, per_group, r, s] if c.groups > 1 else [co, per_group, r, s]
+        source, output = operands.x.transpose(0, 3, 1, 2), operands.dy.transpose(0, 3, 1, 2)
+        weights = operands.k.transpose(3, 2, 0, 1).reshape(grouped)  # (G) O I R S
         bias_layout = lib.layout_of(operands.bias) if operands.bias is not None else None
-        pd = lib.make(
-            "convolution_forward_primitive_desc_create", lib.engine, FORWARD_INFERENCE, CONVOLUTION_DIRECT,
-            lib.any_layout([n, ci, h, w]), lib.any_layout(list(weights.shape)), bias_layout,
-            lib.any_layout([n, co, ho, wo]), dims(c.strides), dims([d - 1 for d in c.dilation]),
-            dims([lo for lo, _ in c.padding]), dims([hi for _, hi in c.padding]), attributes)
-        source_layout, output_layout = lib.query(pd, QUERY_SRC), lib.query(pd, QUERY_DST)
-        output = Memory(lib, output_layout)
-        arguments = {
-            SRC: lib.upload(operands.x.transpose(0, 3, 1, 2), source_layout),
-            WEIGHTS: lib.upload(weights, lib.query(pd, QUERY_WEIGHTS)),
-            DST: output,
-        }
+        pd = self.primitive_desc(c, [list(a.shape) for a in (source, weights, output)], bias_layout)
+        inputs, result_argument = {
+            FORWARD: ({SRC: source, WEIGHTS: weights}, DST),
+            INPUT_GRADIENT: ({WEIGHTS: weights, DIFF_DST: output}, DIFF_SRC),
+            KERNEL_GRADIENT: ({SRC: source, DIFF_DST: output}, DIFF_WEIGHTS),
+        }[c.op]
+        result_layout = lib.query(pd, QUERY[result_argument])
+        result_memory = Memory(lib, result_layout)
+        arguments = {argument: lib.upload(array, lib.query(pd, QUERY[argument])) for argument, array in inputs.items()}
+        arguments[result_argument] = result_memory
         if operands.bias is not None:
             arguments[BIAS] = lib.upload(operands.bias, bias_layout)
         primitive = lib.make("primitive_create", pd)
@@ -175,9 +168,36 @@ class OneDnn(Peer):
             lib.execute(primitive, list_of)
 
         def result() -> np.ndarray:
-            return lib.download(output, output_layout, [n, co, ho, wo]).transpose(0, 2, 3, 1)
+            if c.op == KERNEL_GRADIENT:
+                got = lib.download(result_memory, result_layout, grouped)
+                return got.reshape(co, per_group, r, s).transpose(2, 3, 1, 0)
+            n, h, w, channels = c.result
+            return lib.download(result_memory, result_layout, [n, channels, h, w]).transpose(0, 2, 3, 1)
 
         return Layer(call, result, lib.implementation(pd))
+
+    def primitive_desc(self, c: Convolution, shapes: list[list[int]],
+                       bias_layout: ctypes.c_void_p | None) -> ctypes.c_void_p:
+        """`shapes` are those of source, weights and output. A gradient wants the forward convolution as a hint."""
+        lib = self.library
+        attributes = lib.make("primitive_attr_create")
+        if c.relu:
+            post = lib.make("post_ops_create")
+            lib.do("post_ops_append_eltwise", post, ELTWISE_RELU, ctypes.c_float(0), ctypes.c_float(0))
+            lib.do("primitive_attr_set_post_ops", attributes, post)
+        source, weights, output = (lib.any_layout(shape) for shape in shapes)
+        window = (dims(c.strides), dims([d - 1 for d in c.dilation]), dims([lo for lo, _ in c.padding]),
+                  dims([hi for _, hi in c.padding]))
+        forward = lib.make("convolution_forward_primitive_desc_create", lib.engine,
+                           FORWARD_INFERENCE if c.op == FORWARD else FORWARD_TRAINING, CONVOLUTION_DIRECT, source,
+                           weights, bias_layout, output, *window, attributes)
+        if c.op == INPUT_GRADIENT:
+            return lib.make("convolution_backward_data_primitive_desc_create", lib.engine, CONVOLUTION_DIRECT, source,
+                            weights, output, *window, forward, attributes)
+        if c.op == KERNEL_GRADIENT:
+            return lib.make("convolution_backward_weights_primitive_desc_create", lib.engine, CONVOLUTION_DIRECT,
+                            source, weights, None, output, *window, forward, attributes)
+        return forward
 
 
 def start_in_environment() -> None:

@@ -7,25 +7,32 @@ import numpy as np
 import openvino
 from openvino import opset13 as ops
 
-from peer_protocol import Convolution, Layer, Operands, Peer, serve, warm_up
+from peer_protocol import FORWARD, INPUT_GRADIENT, Convolution, Layer, Operands, Peer, serve, warm_up
 
 TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
 
-def model(c: Convolution, operands: Operands, is_nhwc: bool) -> openvino.Model:
-    n, h, w, ci = c.input
-    r, s, per_group, co = c.kernel
-    x = ops.parameter([n, h, w, ci] if is_nhwc else [n, ci, h, w], np.float32)
-    weights = np.ascontiguousarray(operands.k.transpose(3, 2, 0, 1))
+def convolved(c: Convolution, y: openvino.Node, weights: np.ndarray) -> openvino.Node:
     lo, hi = [p[0] for p in c.padding], [p[1] for p in c.padding]
-    y = ops.transpose(x, ops.constant(np.array(TO_NCHW))) if is_nhwc else x
+    window = (c.strides, lo, hi, c.dilation)
+    co, per_group, r, s = weights.shape
     if c.groups > 1:
         weights = weights.reshape(c.groups, co // c.groups, per_group, r, s)
-        y = ops.group_convolution(y, ops.constant(weights), c.strides, lo, hi, c.dilation)
-    else:
-        y = ops.convolution(y, ops.constant(weights), c.strides, lo, hi, c.dilation)
+    constant = ops.constant(weights)
+    if c.op == INPUT_GRADIENT:
+        backprop = ops.group_convolution_backprop_data if c.groups > 1 else ops.convolution_backprop_data
+        extents = ops.constant(np.array(c.input[1:3]))
+        return backprop(y, constant, c.strides, extents, pads_begin=lo, pads_end=hi, dilations=c.dilation)
+    return (ops.group_convolution if c.groups > 1 else ops.convolution)(y, constant, *window)
+
+
+def model(c: Convolution, operands: Operands, is_nhwc: bool) -> openvino.Model:
+    n, h, w, channels = c.output if c.op == INPUT_GRADIENT else c.input
+    x = ops.parameter([n, h, w, channels] if is_nhwc else [n, channels, h, w], np.float32)
+    y = ops.transpose(x, ops.constant(np.array(TO_NCHW))) if is_nhwc else x
+    y = convolved(c, y, np.ascontiguousarray(operands.k.transpose(3, 2, 0, 1)))
     if operands.bias is not None:
-        y = ops.add(y, ops.constant(operands.bias.reshape(1, co, 1, 1)))
+        y = ops.add(y, ops.constant(operands.bias.reshape(1, -1, 1, 1)))
     if c.relu:
         y = ops.relu(y)
     if is_nhwc:
@@ -36,13 +43,14 @@ def model(c: Convolution, operands: Operands, is_nhwc: bool) -> openvino.Model:
 def implementation(compiled: openvino.CompiledModel) -> str:
     for node in compiled.get_runtime_model().get_ordered_ops():
         info = node.get_rt_info()
-        if "Convolution" in info["layerType"].astype(str):
+        if any(kind in info["layerType"].astype(str) for kind in ("Convolution", "Deconvolution")):
             return info["primitiveType"].astype(str)
     return "no convolution left in the graph"
 
 
 class OpenVino(Peer):
     name = "openvino"
+    operations = (FORWARD, INPUT_GRADIENT)
 
     def __init__(self) -> None:
         self.core = openvino.Core()
@@ -58,7 +66,9 @@ class OpenVino(Peer):
                    "ENABLE_CPU_PINNING": False}
         compiled = self.core.compile_model(model(c, operands, is_nhwc), "CPU", options)
         request = compiled.create_infer_request()
-        x = operands.x if is_nhwc else np.ascontiguousarray(operands.x.transpose(TO_NCHW))
+        x = operands.dy if c.op == INPUT_GRADIENT else operands.x
+        if not is_nhwc:
+            x = np.ascontiguousarray(x.transpose(TO_NCHW))
         y = np.empty(list(compiled.outputs[0].shape), np.float32)
         # Tensors over arrays do not keep the arrays alive: `result` does.
         request.set_input_tensor(openvino.Tensor(x, shared_memory=True))

@@ -7,7 +7,7 @@ A peer is a child of `kiln bench` that lives as long as it. One JSON object a li
                                                         | {"wrong": REASON} | {"error": REASON}
     {"do": "round", "budget_ns": N}                     {"samples_ns": [...], "call_overhead_ns": X} | {"error": REASON}
 
-`workload` has the fields of a `workloads/1` entry, all of them. `prepare` compiles, packs weights, lays out the input as
+`workload` has the fields of a `workloads/1` entry, all of them. `prepare` compiles, packs weights, lays out the operands as
 the peer likes best, checks its numbers and warms up; only what `round` calls is timed. `call_overhead_ns` is the same
 call on a convolution of one multiplication: Python and the library's own dispatch, which kiln subtracts. stdout belongs to the protocol:
 what a library prints there goes to stderr.
@@ -35,10 +35,15 @@ class WrongNumbers(Exception):
     """The peer computed something else than the convolution."""
 
 
+FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT = "conv2d", "conv2d_backprop_input", "conv2d_backprop_kernel"
+
+
 @dataclasses.dataclass
 class Convolution:
-    """A forward f32 convolution; two spatial dimensions, shapes as in `workloads/1` (N H W C; R S Ci/g Co)."""
+    """An f32 convolution or one of its gradients; two spatial dimensions, shapes as in `workloads/1` (N H W C; R S Ci/g
+    Co) and always those of the forward convolution."""
 
+    op: str
     input: list[int]
     kernel: list[int]
     strides: list[int]
@@ -54,14 +59,15 @@ class Convolution:
             if not condition:
                 raise Unsupported(reason)
 
-        need(workload["op"] == "conv2d", f"operation {workload['op']}: peers run conv2d only")
+        op = workload["op"]
+        need(op in (FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT), f"operation {op}: peers run conv2d and its gradients")
         need(workload["dtype"] == workload["output_dtype"] == "f32", "peers run f32 only")
         need(all(d == 1 for d in workload["lhs_dilation"]), "lhs_dilation")
         need(workload["batch_group_count"] == 1, "batch groups")
         need(all(p >= 0 for pair in workload["padding"] for p in pair), "negative padding")
         steps = workload["epilogue"]
         need(steps in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(steps)}")
-        c = Convolution(workload["input"], workload["kernel"], workload["strides"], workload["padding"],
+        c = Convolution(op, workload["input"], workload["kernel"], workload["strides"], workload["padding"],
                         workload["rhs_dilation"], workload["feature_group_count"], "bias" in steps, "relu" in steps)
         need(all(extent > 0 for extent in c.output), "empty output")
         return c
@@ -75,15 +81,23 @@ class Convolution:
         ]
         return [self.input[0], *spatial, self.kernel[3]]
 
+    @property
+    def result(self) -> list[int]:
+        return {FORWARD: self.output, INPUT_GRADIENT: self.input, KERNEL_GRADIENT: self.kernel}[self.op]
 
-# The smallest convolution: its time is what a call costs whatever the work.
-EMPTY_CALL = Convolution([1, 1, 1, 1], [1, 1, 1, 1], [1, 1], [[0, 0], [0, 0]], [1, 1], 1, False, False)
+
+def empty_call(op: str) -> Convolution:
+    """The smallest convolution: its time is what a call costs whatever the work."""
+    return Convolution(op, [1, 1, 1, 1], [1, 1, 1, 1], [1, 1], [[0, 0], [0, 0]], [1, 1], 1, False, False)
 
 
 @dataclasses.dataclass
 class Operands:
+    """An operation reads the two of x, k and dy that it does not compute, or not the gradient of."""
+
     x: np.ndarray  # N H W C
     k: np.ndarray  # R S Ci/g Co
+    dy: np.ndarray  # N Ho Wo Co
     bias: np.ndarray | None
 
     @staticmethod
@@ -93,7 +107,7 @@ class Operands:
         def draw(shape: list[int]) -> np.ndarray:
             return rng.uniform(-1, 1, shape).astype(np.float32)
 
-        return Operands(draw(c.input), draw(c.kernel), draw(c.kernel[3:]) if c.bias else None)
+        return Operands(draw(c.input), draw(c.kernel), draw(c.output), draw(c.kernel[3:]) if c.bias else None)
 
 
 @dataclasses.dataclass
@@ -101,7 +115,7 @@ class Layer:
     """A prepared layer."""
 
     call: Callable[[], None]  # one run, to its end
-    output: Callable[[], np.ndarray]  # of the last call, N H W C
+    output: Callable[[], np.ndarray]  # of the last call: N H W C, the gradient of the kernel R S Ci/g Co
     about: str  # layout, chosen implementation: for people
 
 
@@ -110,40 +124,69 @@ class Peer(abc.ABC):
 
     name: str
     version: str
+    operations: tuple[str, ...] = (FORWARD,)
     works_in_calling_thread = True  # with one thread; else its own threads preempt each other and nothing is retaken
 
     @abc.abstractmethod
     def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer: ...
 
 
-def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
-    """Compares corners and random outputs with plain sums in double. A wrong weight order or padding shows anywhere."""
-    rng = np.random.default_rng(2)
-    n, ho, wo, co = c.output
-    if list(got.shape) != c.output:
-        raise WrongNumbers(f"the output is {list(got.shape)}, not {c.output}")
-    points = [(0, 0, 0, 0), (n - 1, ho - 1, wo - 1, co - 1)]
-    points += [tuple(int(rng.integers(0, extent)) for extent in c.output) for _ in range(62)]
-    per_group = c.kernel[2]
-    for b, p, q, o in points:
-        first = o // (co // c.groups) * per_group
-        total = magnitude = 0.0
-        for r in range(c.kernel[0]):
-            for s in range(c.kernel[1]):
-                h = p * c.strides[0] + r * c.dilation[0] - c.padding[0][0]
-                w = q * c.strides[1] + s * c.dilation[1] - c.padding[1][0]
+def products(c: Convolution, operands: Operands, index: tuple[int, ...]) -> np.ndarray:
+    """What the result at `index` is the sum of, in double, by the definition."""
+    groups_outputs, per_group = c.kernel[3] // c.groups, c.kernel[2]
+    x, k, dy = (a.astype(float) for a in (operands.x, operands.k, operands.dy))
+    terms: list[np.ndarray] = []
+    _, ho, wo, _ = c.output
+
+    def place(out: int, tap: int, d: int) -> int:
+        return out * c.strides[d] + tap * c.dilation[d] - c.padding[d][0]
+
+    if c.op == KERNEL_GRADIENT:
+        r, s, i, o = index
+        channel = o // groups_outputs * per_group + i
+        for p in range(ho):
+            for q in range(wo):
+                h, w = place(p, r, 0), place(q, s, 1)
                 if 0 <= h < c.input[1] and 0 <= w < c.input[2]:
-                    products = operands.x[b, h, w, first:first + per_group].astype(float) * operands.k[r, s, :, o]
-                    total += products.sum()
-                    magnitude += np.abs(products).sum()
+                    terms.append(x[:, h, w, channel] * dy[:, p, q, o])
+        return np.concatenate(terms or [np.zeros(1)])
+    for r in range(c.kernel[0]):
+        for s in range(c.kernel[1]):
+            if c.op == FORWARD:
+                b, p, q, o = index
+                h, w = place(p, r, 0), place(q, s, 1)
+                first = o // groups_outputs * per_group
+                if 0 <= h < c.input[1] and 0 <= w < c.input[2]:
+                    terms.append(x[b, h, w, first:first + per_group] * k[r, s, :, o])
+            else:
+                b, h, w, i = index
+                (p, p_rest), (q, q_rest) = (divmod(at - place(0, tap, d), c.strides[d])
+                                            for d, (at, tap) in enumerate([(h, r), (w, s)]))
+                first = i // per_group * groups_outputs
+                outputs = slice(first, first + groups_outputs)
+                if not p_rest and not q_rest and 0 <= p < ho and 0 <= q < wo:
+                    terms.append(dy[b, p, q, outputs] * k[r, s, i % per_group, outputs])
+    return np.concatenate(terms or [np.zeros(1)])
+
+
+def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
+    """Compares corners and random results with plain sums in double. A wrong weight order or padding shows anywhere."""
+    rng = np.random.default_rng(2)
+    if list(got.shape) != c.result:
+        raise WrongNumbers(f"the result is {list(got.shape)}, not {c.result}")
+    points = [(0, 0, 0, 0), tuple(extent - 1 for extent in c.result)]
+    points += [tuple(int(rng.integers(0, extent)) for extent in c.result) for _ in range(62)]
+    for point in points:
+        terms = products(c, operands, point)
+        total, magnitude = terms.sum(), np.abs(terms).sum()
         if operands.bias is not None:
-            total += operands.bias[o]
-            magnitude += abs(operands.bias[o])
+            total += operands.bias[point[-1]]
+            magnitude += abs(operands.bias[point[-1]])
         if c.relu:
             total = max(total, 0.0)
-        value = float(got[b, p, q, o])
+        value = float(got[point])
         if not abs(value - total) <= 1e-4 * magnitude + 1e-6:  # also NaN
-            raise WrongNumbers(f"output[{b},{p},{q},{o}] is {value:.7g}, not {total:.7g}")
+            raise WrongNumbers(f"result{list(point)} is {value:.7g}, not {total:.7g}")
 
 
 def time_calls(call: Callable[[], None], calls: int) -> float:
@@ -198,7 +241,7 @@ class Server:
     def __init__(self, peer: Peer):
         self.peer = peer
         self.timed: Timed | None = None
-        self.empty: dict[int, Timed] = {}  # by threads
+        self.empty: dict[tuple[str, int], Timed] = {}  # by operation and threads
 
     def timed_layer(self, c: Convolution, threads: int) -> Timed:
         operands = Operands.random(c)
@@ -209,17 +252,20 @@ class Server:
 
     def prepare(self, request: dict) -> dict:
         self.timed = None  # frees the one before
-        c, self.threads = Convolution.of(request["workload"]), int(request["threads"])
-        if self.threads not in self.empty:
-            self.empty[self.threads] = self.timed_layer(EMPTY_CALL, self.threads)
-        self.timed = self.timed_layer(c, self.threads)
+        c, threads = Convolution.of(request["workload"]), int(request["threads"])
+        if c.op not in self.peer.operations:
+            raise Unsupported(f"no operation {c.op}")
+        self.overhead = (c.op, threads)
+        if self.overhead not in self.empty:
+            self.empty[self.overhead] = self.timed_layer(empty_call(c.op), threads)
+        self.timed = self.timed_layer(c, threads)
         return {"about": self.timed.layer.about}
 
     def round(self, request: dict) -> dict:
         if self.timed is None:
             return {"error": "round before prepare"}
         budget_ns = float(request["budget_ns"])
-        overhead_ns = statistics.median(self.empty[self.threads].sample(budget_ns / 10))
+        overhead_ns = statistics.median(self.empty[self.overhead].sample(budget_ns / 10))
         return {"samples_ns": self.timed.sample(budget_ns), "call_overhead_ns": overhead_ns}
 
     def answer(self, line: str) -> dict:

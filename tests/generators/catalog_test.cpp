@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdlib>
 
+#include "generators/algorithm_rules.h"
 #include "runtime/signature.h"
 
 namespace kiln {
@@ -101,6 +102,37 @@ TEST(Catalog, RefusesWithAReason) {
         EXPECT_EQ(candidate.error().code, ErrorCode::unsupported);
         EXPECT_NE(candidate.error().message.find(row.reason), std::string::npos) << candidate.error().message;
     }
+}
+
+// One row for each rule of generators/algorithm_rules.cpp, and its neighbours.
+TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
+    struct Row {
+        const char *key, *algorithm;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d_backprop_input/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
+        {"conv2d/input:1x14x14x31/kernel:3x3x31x64/padding:1,1x1,1", "direct"},  // few channels
+        {"conv2d/input:1x5x5x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},    // tiles mostly empty
+        {"conv2d/input:1x14x14x64/kernel:1x1x64x64", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/strides:2x2/padding:1,1x1,1", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/special_values:exact", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/lhs_dilation:2x2", "phases"},
+        {"conv2d_backprop_input/input:1x14x14x64/kernel:4x4x64x64/strides:2x2/padding:1,1x1,1", "phases"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x8x256/rhs_dilation:2x2/feature_group_count:32", "input_phases"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
+        {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        EXPECT_EQ(default_candidate(*workload, target, machine())->algorithm, row.algorithm) << row.key;
+        EXPECT_EQ(by_preference(*workload, target).size(), catalog().size());
+    }
+    for (const AlgorithmRule &rule : algorithm_rules()) EXPECT_TRUE(find_algorithm(rule.algorithm)) << rule.algorithm;
 }
 
 TEST(Catalog, ChecksRecordedCandidates) {

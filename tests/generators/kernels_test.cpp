@@ -81,6 +81,16 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
     "output_layout:NCHW8c",
     "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+    // dilations
+    "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
+    "conv2d/input:1x14x19x9/kernel:4x3x9x20/strides:2x3/padding:2,2x4,3/rhs_dilation:4x2/output_layout:NCHW8c",
+    "conv2d/input:1x15x13x32/kernel:3x3x8x32/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:4/epilogue:add",
+    "conv2d/input:1x17x16x24/kernel:3x3x1x24/padding:4,4x4,4/rhs_dilation:4x4/feature_group_count:24/epilogue:bias",
+    "conv2d/input:4x9x8x6/kernel:3x2x6x10/padding:1,1x1,1/rhs_dilation:2x3/batch_group_count:2/dtype:f16",
+    "conv3d/input:2x5x6x7x8/kernel:2x3x2x8x9/padding:2,2x1,1x2,2/rhs_dilation:3x1x2/input_layout:NCHW",
+    "conv2d/input:1x2x2x4/kernel:2x2x4x8/padding:2,2x2,2/rhs_dilation:4x4",
+    "conv2d_backprop_input/input:1x12x11x20/kernel:3x3x20x24/padding:2,3x1,4/rhs_dilation:3x2/output_layout:NCHW",
+    "conv2d_backprop_input/input:4x9x8x6/kernel:3x3x6x10/padding:1,1x2,2/rhs_dilation:1x2/batch_group_count:2",
     // dtypes
     "conv2d/input:1x9x11x20/kernel:3x3x20x36/padding:1,1x1,1/dtype:f16/epilogue:bias,add,relu",
     "conv2d/input:2x9x11x20/kernel:1x1x20x36/dtype:bf16/input_layout:NCHW/output_layout:NCHW8c/epilogue:bias",

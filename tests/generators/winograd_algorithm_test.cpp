@@ -34,7 +34,10 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv2d/input:1x18x18x4/kernel:3x9x4x8", 2, "too large"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:1x2", 4, "strides"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:2x1", 4, "lhs_dilation"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:1x2", 4, "rhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:1x2", 4, nullptr},
+        {"conv2d/input:1x12x12x4/kernel:3x3x4x8/strides:2x2/rhs_dilation:2x4", 4, nullptr},
+        {"conv2d/input:1x12x12x4/kernel:3x3x4x8/strides:2x2/rhs_dilation:2x3", 4, "divide rhs_dilation"},
+        {"conv2d/input:1x2x2x4/kernel:2x2x4x8/padding:2,2x2,2/rhs_dilation:4x4", 4, "padding"},
         {"conv2d/input:1x8x8x4/kernel:3x3x2x8/feature_group_count:2", 4, "feature_group_count"},
         {"conv2d/input:2x8x8x4/kernel:3x3x4x8/batch_group_count:2", 4, "batch_group_count"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/padding:3,0x0,0", 4, "padding"},
@@ -43,7 +46,10 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", 4, "empty"},
         {"conv2d/input:1x8x8x8192/kernel:3x3x8192x8192", 4, "2^31"},
         {"conv2d/input:1x8x8x4096/kernel:3x3x4096x4096", 4, nullptr},
-        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", 4, "conv2d_backprop_input"},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", 4, nullptr},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/strides:1x2", 4, "strides"},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/padding:-1,0x0,0", 4, "padding"},
+        {"conv2d_backprop_kernel/input:1x8x8x4/kernel:3x3x4x8", 4, "conv2d_backprop_kernel"},
     };
     const Target target = *parse_target("avx512", 1, avx512);
     for (const Row &row : rows) {

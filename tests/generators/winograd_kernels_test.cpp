@@ -63,6 +63,14 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x12x12x16/kernel:3x3x16x33/dtype:f16/epilogue:bias,add",
     "conv2d/input:1x12x12x20/kernel:3x3x20x33/dtype:bf16/output_dtype:f32/input_layout:NCHW",
     "conv2d/input:1x12x12x16/kernel:2x3x16x17/padding:1,0x2,1/output_dtype:bf16",
+    "conv2d_backprop_input/input:2x13x11x17/kernel:3x3x17x7/padding:1,1x1,1",
+    "conv2d_backprop_input/input:1x9x12x20/kernel:3x4x20x33/padding:0,2x4,1/kernel_layout:HWOI/input_layout:NCHW",
+    "conv2d_backprop_input/input:1x12x10x33/kernel:5x1x33x16/padding:4,3x0,0/dtype:bf16/output_layout:NCHW8c",
+    "conv1d_backprop_input/input:3x30x8/kernel:4x8x24/padding:1,2",
+    "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
+    "conv2d/input:1x14x18x33/kernel:3x3x33x20/strides:2x2/padding:2,2x4,3/rhs_dilation:2x4/output_layout:NCHW8c",
+    "conv1d/input:2x41x12/kernel:3x12x20/padding:4,4/rhs_dilation:4/dtype:bf16/input_layout:NCHW/epilogue:add",
+    "conv2d_backprop_input/input:1x12x11x20/kernel:3x3x20x24/padding:2,3x1,4/rhs_dilation:3x2/output_layout:NCHW",
 };
 
 TEST_F(WinogradKernels, AwkwardShapesOnThisMachine) {

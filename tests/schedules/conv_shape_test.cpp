@@ -175,5 +175,48 @@ TEST(ConvShape, PhasesMeetEveryTapOnce) {
                     }
 }
 
+// Every tap of every output reads the same input, or falls outside, seen through the output's phase of the input.
+TEST(ConvShape, InputPhasesReadWhatTheDilatedWindowReads) {
+    for (int64_t dilation : {1, 2, 3, 4, 6, 13})
+        for (int64_t stride : {1, 2, 3, 4, 13})
+            for (int64_t kernel : {1, 2, 3, 7})
+                for (int64_t pad : {-2, 0, 1, 5}) {
+                    ConvShape whole;
+                    whole.input[0] = 40, whole.kernel[0] = kernel, whole.stride[0] = stride;
+                    whole.dilation[0] = dilation, whole.pad_lo[0] = pad, whole.batch = 2;
+                    if (40 + pad < whole.reach(1, 0)) continue;
+                    whole.output[0] = (40 + pad - whole.reach(1, 0)) / stride + 1;
+                    const ConvShape phased = input_phase_shape(whole);
+                    const InputPhases &p = phased.input_phases[0];
+                    EXPECT_EQ(phased.batch, 2 * p.count);
+                    EXPECT_EQ(phased.dilation[0], 1);
+                    for (int64_t o = 0; o < whole.output[0]; o++) {
+                        ASSERT_LT(o / p.count, phased.output[0]);
+                        for (int64_t k = 0; k < kernel; k++) {
+                            const int64_t u = o / p.count * phased.stride[0] + k - phased.pad_lo[0];
+                            EXPECT_EQ(u * p.step + o % p.count * p.shift - p.lead, o * stride + k * dilation - pad)
+                                << "output " << o << " tap " << k << " stride " << stride << " dilation " << dilation;
+                        }
+                    }
+                }
+}
+
+TEST(ConvShape, KnowsWindowsThatSeeOnlyPadding) {
+    struct Row {
+        int64_t input, kernel, dilation, stride, pad_lo, pad_hi;
+        bool every;
+    };
+    constexpr Row rows[] = {
+        {8, 3, 1, 1, 0, 0, true}, {8, 3, 1, 1, 2, 2, true},  {8, 3, 1, 1, 3, 0, false}, {8, 3, 1, 1, 0, 3, false},
+        {8, 3, 2, 1, 4, 4, true}, {8, 3, 2, 1, 5, 0, false}, {2, 2, 4, 1, 2, 2, false}, {1, 2, 2, 1, 2, 2, false},
+        {2, 3, 2, 1, 2, 2, true}, {8, 1, 1, 2, 0, 0, true},  {8, 2, 1, 3, 3, 0, false}, {8, 3, 1, 1, -1, -1, true},
+    };
+    for (const Row &row : rows) {
+        Workload w = convolution({1, row.input, 4}, {row.kernel, 4, 4});
+        w.strides = {row.stride}, w.rhs_dilation = {row.dilation}, w.padding = {{row.pad_lo, row.pad_hi}};
+        EXPECT_EQ(every_window_meets_input(conv_shape(w)), row.every) << key(w);
+    }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -63,5 +63,27 @@ TEST(Space, SameSeedSameDraws) {
     for (int i = 0; i < 20; i++) EXPECT_EQ(space.sample(a), space.sample(b));
 }
 
+TEST(Space, JoinsAlternatives) {
+    const auto odd = [](const Knobs &k) { return value_of(k, "a") % 2 == 1; };
+    auto [knobs, constraints] = join_alternatives(
+        "width", {{8, {{"a", {1, 2, 3}}, {"b", {0}}}, {{"a is odd", odd}}}, {16, {{"a", {2, 4}}, {"b", {0, 1}}}, {}}});
+    Candidate base;
+    base.knobs = {{"width", 8}, {"a", 1}, {"b", 0}};
+    const Space space(base, knobs, constraints);
+    const auto check = [&](int64_t width, int64_t a, int64_t b) {
+        Candidate c = base;
+        c.knobs = {{"width", width}, {"a", a}, {"b", b}};
+        return space.check(c).ok();
+    };
+    EXPECT_TRUE(check(8, 1, 0));
+    EXPECT_TRUE(check(8, 3, 0));
+    EXPECT_FALSE(check(8, 2, 0));  // not odd
+    EXPECT_FALSE(check(8, 4, 0));  // a value of the other width
+    EXPECT_FALSE(check(8, 1, 1));
+    EXPECT_TRUE(check(16, 2, 1));  // which need not be odd
+    EXPECT_FALSE(check(16, 3, 1));
+    EXPECT_FALSE(check(12, 2, 0));
+}
+
 }  // namespace
 }  // namespace kiln

@@ -53,7 +53,7 @@ protected:
 
     CandidateChoice choose() {
         const ChoiceContext context{
-            .target = target_, .machine = machine_, .store = &*store_, .toolchain = "here", .algorithm = "*"};
+            .target = target_, .machine = machine_, .store = &*store_, .toolchain = "here", .algorithms = {}};
         const auto choice = choose_candidate(workload_, *usable_algorithms(workload_, context), context);
         EXPECT_TRUE(choice) << choice.error().message;
         return *choice;
@@ -115,7 +115,7 @@ TEST_F(CandidateChoiceTest, WhatCannotBeBuiltAnyMoreIsPassedOver) {
 TEST_F(CandidateChoiceTest, AlgorithmsAreUsableWhereTheyApplyAndAreAllowed) {
     ChoiceContext context{.target = target_, .machine = machine_};
     EXPECT_FALSE(usable_algorithms(workload_, context)->empty());
-    context.algorithm = "none*";
+    context.algorithms.algorithm = "none*";
     EXPECT_TRUE(usable_algorithms(workload_, context)->empty());
     Workload shuffle = workload_;
     shuffle.op = Operation::space_to_depth;

@@ -120,7 +120,7 @@ TEST_F(ConformanceCheck, StatusesOfCasesThatAreNotJudged) {
     const CaseResult shuffle = check("space_to_depth", "p000_s2d");
     EXPECT_EQ(shuffle.status, CaseStatus::unsupported);
     EXPECT_NE(shuffle.reason.find("direct"), std::string::npos) << shuffle.reason;
-    context_.algorithm = "no_such_*";
+    context_.algorithms.algorithm = "no_such_*";
     EXPECT_EQ(check("xla_conv", "x000_alexnet1.fwd").status, CaseStatus::not_applicable);
     EXPECT_EQ(check("space_to_depth", "p000_s2d").status, CaseStatus::unsupported);  // by any algorithm
 }

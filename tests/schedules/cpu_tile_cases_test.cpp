@@ -1,0 +1,88 @@
+#include "schedules/cpu_tile_cases.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string_view>
+
+#include "schedules/cpu_tile_space.h"
+
+namespace kiln {
+namespace {
+
+const Machine laptop = [] {
+    Machine machine;
+    machine.l1_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
+    return machine;
+}();
+
+TEST(TileCases, EveryKindHasItsRow) {
+    struct Row {
+        const char *key, *target, *name;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x20x20x64/kernel:3x3x1x64/feature_group_count:64", "avx512", "depthwise"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x1x128/feature_group_count:64", "avx2", "depthwise"},
+        {"conv2d/input:1x20x20x64/kernel:9x9x1x64/feature_group_count:64", "avx512", "depthwise, large window"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x4x64/feature_group_count:16", "avx512", "groups of up to 4 channels"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x8x64/feature_group_count:8", "avx512", "groups that share a vector"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x16x64/feature_group_count:4", "avx512", "a group in a vector"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x8x64/feature_group_count:8", "avx2", "a group in a vector"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x32x64/feature_group_count:2", "avx512", "large groups"},
+        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2", "avx512", "few input channels, NHWC"},
+        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2/input_layout:NCHW", "avx512", "few input channels, apart"},
+        {"conv2d/input:1x20x20x3/kernel:3x3x3x64/rhs_dilation:2x2", "avx512", "few input channels, apart"},
+        {"conv2d/input:1x20x20x3/kernel:1x1x3x64", "avx512", "few input channels, apart"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x64x64/input_layout:NCHW", "avx512", "NCHW"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x64x64/input_layout:NCHW8c", "avx512", "NCHW"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x64x64", "avx512", "NHWC"},
+        {"conv2d/input:1x20x20x8/kernel:3x3x8x64", "avx2", "NHWC"},
+    };
+    std::set<std::string_view> seen;
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const Target target = *parse_target(row.target, 1, "");
+        const TileFacts facts = tile_facts(conv_shape(*workload), vector_lanes(target), target, laptop);
+        const TileCase &found = tile_case(facts, {2, 4, 1});
+        EXPECT_STREQ(found.name, row.name) << row.key;
+        seen.insert(found.name);
+    }
+    for (const TileCase &row : tile_cases()) {
+        EXPECT_TRUE(seen.contains(row.name)) << row.name << " has no example here";
+        EXPECT_GT(std::string_view(row.reason).size(), 40u) << row.name;
+    }
+}
+
+// Half vectors are offered where they hold whole groups and whole vectors do not; what is chosen untuned follows what
+// the CPU starts in a cycle.
+TEST(TileCases, WidthOfVectors) {
+    struct Row {
+        int64_t channels, groups;
+        const char *target;
+        int64_t lanes;  // of the default; 0: no choice
+    };
+    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
+    const Row rows[] = {
+        {8, 32, zen4, 8},   {8, 32, "avx512", 16}, {24, 8, zen4, 8}, {24, 8, "avx512", 16}, {16, 16, zen4, 0},
+        {4, 32, "avx2", 8}, {4, 32, zen4, 0},      {1, 64, zen4, 0}, {64, 1, zen4, 0},      {2, 32, "baseline", 0},
+    };
+    for (const Row &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        Workload w =
+            convolution({1, 14, 14, row.channels * row.groups}, {3, 3, row.channels, row.channels * row.groups});
+        w.feature_group_count = row.groups;
+        Candidate base;
+        base.algorithm = "direct";
+        const Space space = cpu_tile_space(base, conv_shape(w), target, laptop);
+        EXPECT_EQ(space.default_candidate().knob("lanes"), row.lanes) << row.channels << " " << row.target;
+        EXPECT_TRUE(space.check(space.default_candidate()));
+        Rng rng(1);
+        std::set<int64_t> drawn;
+        for (int i = 0; i < 50; i++) drawn.insert(space.sample(rng)->knob("lanes"));
+        EXPECT_EQ(drawn.size(), row.lanes ? 2u : 1u) << row.channels << " " << row.target;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
