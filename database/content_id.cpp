@@ -86,4 +86,27 @@ std::string content_id(const Trial &t, std::string_view measurement_id) {
     return text.id();
 }
 
+std::string content_id(const Race &r) {
+    ContentText text("kiln race 1");
+    text.add("workload", r.workload);
+    text.add("target", r.target);
+    text.add("threads", std::optional<int64_t>(r.threads));
+    text.add("machine", r.machine);
+    text.add("toolchain", r.toolchain);
+    text.add("cache", name(r.cache));
+    text.add("error_budget", std::optional(r.error_budget));
+    text.add("metric", name(r.metric));
+    text.add("confidence", std::optional(r.confidence));
+    text.add("conditions", r.conditions);
+    text.add("created_at", r.created_at);
+    for (const RaceEntry &entry : r.entries) {
+        text.add("trial", entry.trial);
+        text.add("ratio", std::optional(entry.ratio));
+        text.add("ratio_lo", std::optional(entry.ratio_lo));
+        text.add("ratio_hi", std::optional(entry.ratio_hi));
+        text.add("samples", entry.samples);
+    }
+    return text.id();
+}
+
 }  // namespace kiln

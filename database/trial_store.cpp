@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "database/content_id.h"
 #include "database/database_file.h"
+#include "database/race_rows.h"
 #include "database/reports.h"
+#include "database/sample_list.h"
 #include "database/sqlite.h"
 #include "database/trial_rows.h"
 #include "database/verify.h"
@@ -26,10 +25,22 @@ Status check(const Trial &trial, const std::optional<Measurement> &measurement) 
                                      name(trial.status), trial.status == TrialStatus::ok ? "also" : "not"));
     }
     if (!measurement) return {};
-    const auto &samples = measurement->samples;
-    if (samples.empty() || !std::ranges::all_of(samples, [](double s) { return std::isfinite(s) && s > 0; })) {
+    if (!are_samples(measurement->samples)) {
         return bad_input(fmt::format("measurement of object {}: samples must be positive and finite, at least one",
                                      measurement->object_hash));
+    }
+    return {};
+}
+
+Status check(const Race &race) {
+    if (race.entries.size() < 2) return bad_input("race of " + race.workload + ": needs at least two entries");
+    for (const RaceEntry &entry : race.entries) {
+        if (!are_samples(entry.samples) || entry.samples.size() > race.entries.front().samples.size()) {
+            return bad_input(
+                fmt::format("race of {}: samples of trial {} must be positive and finite, at least one, "
+                            "and no more than the winner's",
+                            race.workload, entry.trial));
+        }
     }
     return {};
 }
@@ -59,6 +70,12 @@ Where where(const TrialFilter &filter) {
         where.add(" AND ifnull(wide_error, 0) <= ?", wide_error_factor * *filter.within_budget);
     }
     return where;
+}
+
+TrialFilter without_candidates(TrialFilter filter) {
+    filter.candidate.clear();
+    filter.within_budget.reset();
+    return filter;
 }
 
 }  // namespace
@@ -97,6 +114,41 @@ Result<std::string> TrialStore::append(const Trial &trial, const std::optional<M
     if (Status status = insert_trial(connection, stored, measurement_id); !status) return status.error();
     if (Status status = transaction->commit(); !status) return status.error();
     return stored.id;
+}
+
+Result<std::string> TrialStore::append(const Race &race) {
+    if (Status status = check(race); !status) return status.error();
+    Race stored = race;
+    stored.id = content_id(race);
+    if (!race.id.empty() && race.id != stored.id) {
+        return bad_input(
+            fmt::format("race {}: its content has the id {}; it was changed after it was made", race.id, stored.id));
+    }
+    const Connection &connection = state_->connection;
+    Result<Transaction> transaction = begin_writing(connection);
+    if (!transaction) return transaction.error();
+    const Result<Cell> known = connection.query_value("SELECT 1 FROM race WHERE id = ?", {stored.id});
+    if (!known) return known.error();
+    if (*known != Cell()) return stored.id;
+    if (Status status = insert_race(connection, stored); !status) return status.error();
+    if (Status status = transaction->commit(); !status) return status.error();
+    return stored.id;
+}
+
+Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
+    const Where conditions = where(without_candidates(filter));
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("{}{} ORDER BY created_at, race", select_races, conditions.sql), conditions.parameters);
+    if (!rows) return rows.error();
+    std::vector<Race> races;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return races;
+        Result<Race> race = read_race(state_->connection, *rows);
+        if (!race) return race.error();
+        races.push_back(std::move(*race));
+    }
 }
 
 Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
@@ -202,6 +254,7 @@ Result<Table> TrialStore::best_table() const { return state_->connection.query(b
 Result<Table> TrialStore::trials_table() const { return state_->connection.query(trials_report); }
 Result<Table> TrialStore::workloads_table() const { return state_->connection.query(workloads_report); }
 Result<Table> TrialStore::failures_table() const { return state_->connection.query(failures_report); }
+Result<Table> TrialStore::races_table() const { return state_->connection.query(races_report); }
 Result<Table> TrialStore::sql(const std::string &text) const { return state_->connection.query_untrusted(text); }
 
 Result<Table> TrialStore::info() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "database/open_mode.h"
+#include "database/race.h"
 #include "database/table.h"
 #include "database/trial.h"
 #include "runtime/result.h"
@@ -44,6 +45,13 @@ public:
     // measurement that is already there by content is not stored twice; several trials may share a measurement.
     Result<std::string> append(const Trial &trial, const std::optional<Measurement> &measurement);
 
+    // Stores a race between trials that are stored already. Answers the race's id; one that is already there by content
+    // is not stored twice. From then on `best` answers its winner, until a later race.
+    Result<std::string> append(const Race &race);
+
+    // Oldest first. Candidate and within_budget restrict nothing here.
+    Result<std::vector<Race>> races(const TrialFilter &filter) const;
+
     Result<std::vector<Trial>> trials(const TrialFilter &filter) const;  // oldest first
     Result<std::optional<Trial>> trial(const std::string &id) const;     // a unique prefix of at least 4 digits will do
     // The latest, where one object was measured more than once.
@@ -54,11 +62,12 @@ public:
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
 
-    // Answers for `kiln query`: best, trials, workloads, failures.
+    // Answers for `kiln query`: best, trials, workloads, failures, races.
     Result<Table> best_table() const;
     Result<Table> trials_table() const;
     Result<Table> workloads_table() const;
     Result<Table> failures_table() const;
+    Result<Table> races_table() const;
 
     // A user's own query, one statement that only reads; anything else is refused.
     Result<Table> sql(const std::string &text) const;

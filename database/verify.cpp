@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "database/content_id.h"
+#include "database/race_rows.h"
 #include "database/trial_rows.h"
 
 namespace kiln {
@@ -63,11 +64,23 @@ Status check_trials(const Connection &connection, Problems &problems) {
     }
 }
 
+Status check_races(const Connection &connection, Problems &problems) {
+    Result<Statement> rows = connection.prepare(select_races);
+    if (!rows) return rows.error();
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+        const Result<Race> race = read_race(connection, *rows);
+        if (!race || content_id(*race) != race->id) problems.add(fmt::format("race {} was changed", rows->text(0)));
+    }
+}
+
 }  // namespace
 
 Status verify(const Connection &connection) {
     Problems problems;
-    for (const auto check : {check_structure, check_measurements, check_trials}) {
+    for (const auto check : {check_structure, check_measurements, check_trials, check_races}) {
         if (Status status = check(connection, problems); !status) return status;
     }
     if (problems.count == 0) return {};

@@ -16,7 +16,11 @@ TEST(Verify, FindsFlippedBytes) {
     const std::string path = folder / "v.db";
     {
         Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
-        ASSERT_TRUE(store->append(sample_trial(), sample_measurement()).ok());
+        const std::string one = *store->append(sample_trial(), sample_measurement());
+        Trial again = sample_trial();
+        again.origin = "random";
+        const std::string other = *store->append(again, sample_measurement());
+        ASSERT_TRUE(store->append(sample_race({one, other})).ok());
         ASSERT_TRUE(store->verify().ok());
     }
     const std::string good = ScratchFolder::read(path);
@@ -27,6 +31,8 @@ TEST(Verify, FindsFlippedBytes) {
         {"ld 2.40", "ld 2.41", "missing from index"},  // a text that it refers to
         {"[1500,", "[1400,", "was changed"},           // a measurement
         {"{\"load\":0.5}", "{\"load\":0.6}", "was changed"},
+        {"[112.5,", "[112.6,", "race "},  // a race's entry
+        {"2026-08-20T00", "2026-08-20T01", "race "},
         {"warm8b86fa", "WARM8b86fa", "CHECK constraint failed"},  // what no writer could have written
     };
     for (const auto &c : cases) {
