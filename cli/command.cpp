@@ -59,6 +59,10 @@ int fail(const Error &error) {
     return exit_status(error);
 }
 
+void tell_notes(const TrialStore &store) {
+    for (const std::string &note : store.notes()) fmt::print(stderr, "kiln: note: {}\n", note);
+}
+
 void add_options(CLI::App &command, WorkloadOptions &options) {
     command.add_option("--workloads", options.files, "Workload lists (format workloads/1)")
         ->required()

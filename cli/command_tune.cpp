@@ -161,6 +161,7 @@ int run(const TuneArguments &arguments) {
     std::optional<Workshop> workshop;
     Result<TrialStore> store = open_store(arguments.db, &workshop);
     if (!store) return fail(store.error());
+    tell_notes(*store);
 
     const FmaPeak peak = measure_fma_peak(*target);
     fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, peak.gflops,

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-std::string bits(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value)); }
+// SQLite has no negative zero.
+std::string bits(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value + 0.0)); }
 
 class ContentText {
 public:

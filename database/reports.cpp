@@ -62,7 +62,7 @@ ORDER BY race.created_at DESC, race.id, place
 const char *const info_report = R"sql(
 SELECT 'schema version' AS fact, user_version AS value FROM pragma_user_version
 UNION ALL SELECT 'bytes', page_count * page_size FROM pragma_page_count, pragma_page_size
-UNION ALL SELECT 'journal mode', journal_mode FROM pragma_journal_mode
+UNION ALL SELECT 'journal mode', iif(journal_mode = 'wal', 'wal', 'rollback') FROM pragma_journal_mode
 UNION ALL SELECT 'SQLite', sqlite_version()
 UNION ALL SELECT 'workloads', count(*) FROM workload
 UNION ALL SELECT 'trials', count(*) FROM trial

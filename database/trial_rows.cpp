@@ -137,6 +137,15 @@ Status insert_measurement(const Connection &connection, const std::string &id, c
          sample_list_text(m.samples), m.median, m.spread, m.conditions, m.created_at});
 }
 
+Status insert_workload_name(const Connection &connection, const WorkloadName &n) {
+    if (Status status = insert_workload(connection, n.workload); !status) return status;
+    return connection.run(
+        "INSERT INTO workload_name (workload_id, list, name, count) "
+        "VALUES ((SELECT id FROM workload WHERE key = ?), ?, ?, ?) "
+        "ON CONFLICT (workload_id, list, name) DO UPDATE SET count = excluded.count",
+        {n.workload, n.list, n.name, n.count});
+}
+
 Status insert_context(const Connection &connection, const Context &context) {
     if (Status status = insert_workload(connection, context.workload); !status) return status;
     if (Status status = insert_machine(connection, context.machine); !status) return status;

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "database/record.h"
 #include "database/sqlite.h"
 #include "database/trial.h"
 #include "runtime/result.h"
@@ -32,6 +33,7 @@ struct Context {
 
 // Called inside a transaction. Insert also what the row refers to; what is there already stays.
 Status insert_workload(const Connection &connection, const std::string &key);
+Status insert_workload_name(const Connection &connection, const WorkloadName &name);  // or sets the count
 Status insert_context(const Connection &connection, const Context &context);
 Status insert_measurement(const Connection &connection, const std::string &id, const Measurement &measurement);
 Status insert_trial(const Connection &connection, const Trial &trial, const std::string &measurement_id);

@@ -12,6 +12,7 @@
 
 #include "database/open_mode.h"
 #include "database/race.h"
+#include "database/record.h"
 #include "database/table.h"
 #include "database/trial.h"
 #include "runtime/result.h"
@@ -41,6 +42,9 @@ public:
     TrialStore &operator=(TrialStore &&) noexcept;
     ~TrialStore();
 
+    // What a user should know of how and where the file lies: a network file system, a mode that was changed.
+    const std::vector<std::string> &notes() const;
+
     // Stores a trial and, exactly when its status is ok, its measurement. Answers the trial's id. A trial or
     // measurement that is already there by content is not stored twice; several trials may share a measurement.
     Result<std::string> append(const Trial &trial, const std::optional<Measurement> &measurement);
@@ -61,6 +65,16 @@ public:
 
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
+
+    // Adds what another database has and this one has not; answers how much that was. All or nothing. The order in
+    // which databases are merged does not matter, and merging again changes nothing.
+    Result<RecordCounts> merge(const TrialStore &from);
+
+    // The same for records that came as text (database/record_text.h), each after what it refers to.
+    Result<RecordCounts> add(const std::vector<Record> &records);
+
+    // All of the database as text, in one order: the same records give the same text.
+    Result<std::string> export_text() const;
 
     // Answers for `kiln query`: best, trials, workloads, failures, races.
     Result<Table> best_table() const;
