@@ -32,6 +32,7 @@ using Action = std::function<int()>;
 void add_tune_command(CLI::App &app, Action &action);
 void add_query_command(CLI::App &app, Action &action);
 void add_db_command(CLI::App &app, Action &action);
+void add_repro_command(CLI::App &app, Action &action);
 void add_targets_command(CLI::App &app, Action &action);
 void add_build_command(CLI::App &app, Action &action);
 void add_check_command(CLI::App &app, Action &action);

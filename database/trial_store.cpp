@@ -197,6 +197,19 @@ Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
     return std::optional(std::move(*trial));
 }
 
+namespace {
+
+Result<std::optional<Measurement>> first_measurement(Statement &rows) {
+    const Result<bool> row = rows.step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Measurement>();
+    Result<Measurement> found = read_measurement(rows, 0);
+    if (!found) return found.error();
+    return std::optional(std::move(*found));
+}
+
+}  // namespace
+
 Result<std::optional<Measurement>> TrialStore::measurement(const std::string &object_hash, const std::string &machine,
                                                            int threads, CacheMode cache, Metric metric) const {
     Result<Statement> rows = state_->connection.prepare(
@@ -205,12 +218,17 @@ Result<std::optional<Measurement>> TrialStore::measurement(const std::string &ob
                     measurement_columns),
         {object_hash, machine, int64_t{threads}, std::string(name(cache)), std::string(name(metric))});
     if (!rows) return rows.error();
-    const Result<bool> row = rows->step();
-    if (!row) return row.error();
-    if (!*row) return std::optional<Measurement>();
-    Result<Measurement> found = read_measurement(*rows, 0);
-    if (!found) return found.error();
-    return std::optional(std::move(*found));
+    return first_measurement(*rows);
+}
+
+Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string &trial) const {
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("SELECT {} FROM measurements JOIN trial ON trial.measurement_id = measurements.measurement WHERE "
+                    "trial.id = ?",
+                    measurement_columns),
+        {trial});
+    if (!rows) return rows.error();
+    return first_measurement(*rows);
 }
 
 Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {

@@ -61,6 +61,8 @@ public:
     // The latest, where one object was measured more than once.
     Result<std::optional<Measurement>> measurement(const std::string &object_hash, const std::string &machine,
                                                    int threads, CacheMode cache, Metric metric) const;
+    // The trial's own, by its whole id; nothing where it has none.
+    Result<std::optional<Measurement>> measurement_of(const std::string &trial) const;
     Result<std::optional<Best>> best(const TrialFilter &filter) const;  // the lowest over what the filter leaves open
 
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.

@@ -99,6 +99,8 @@ TEST(TrialStore, TheLatestMeasurementOfAnObjectCounts) {
     append(store, first);
     const Measurement &m = first.measurement;
     EXPECT_EQ((*store.measurement(m.object_hash, m.machine, 1, m.cache, m.metric))->median, 120);
+    EXPECT_EQ((*store.measurement_of(append(store, first)))->median, 100) << "the trial's own";
+    EXPECT_FALSE(store.measurement_of(append(store, sample_failure(), std::nullopt))->has_value());
 }
 
 TEST(TrialStore, RefusesWhatCannotBeTrue) {
