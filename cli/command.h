@@ -13,10 +13,8 @@
 #include "runtime/machine.h"
 #include "runtime/result.h"
 #include "runtime/target.h"
-#include "tuner/generator_builder.h"
-#include "tuner/process_runner.h"
-#include "tuner/temporary_folder.h"
 #include "tuner/workload_list.h"
+#include "tuner/workshop.h"
 
 namespace kiln {
 
@@ -65,13 +63,7 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
 // Where this executable lies; kiln's other parts are found from there, wherever the build or installation was moved.
 Result<std::string> own_folder();
 
-// The real builder and runner over one temporary folder.
-struct Workshop {
-    TemporaryFolder folder;
-    std::unique_ptr<GeneratorBuilder> builder;
-    std::unique_ptr<ProcessRunner> runner;
-    std::optional<int> cpu;  // where one-thread kernels are measured
-};
+// Over the executables in own_folder(); says on stderr where it has to wait for another process.
 Result<Workshop> make_workshop();
 
 // --max-error E, the error budget; check_error_budget() says what is wrong with the number given.
