@@ -1,7 +1,6 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,29 +11,10 @@
 #include <map>
 #include <utility>
 
+#include "tuner/measuring_lock.h"
+
 namespace kiln {
 namespace {
-
-Result<std::string> sibling_executable(const std::string &name) {
-    const Result<std::string> folder = own_folder();
-    if (!folder) return folder;
-    const std::string path = *folder + "/" + name;
-    if (access(path.c_str(), X_OK) != 0) {
-        return environment_error(path + " is missing or not executable; build it with ./setup");
-    }
-    return path;
-}
-
-// The last CPU that this process may use: the first ones are where systems tend to handle interrupts.
-std::optional<int> measuring_cpu() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return std::nullopt;
-    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
-        if (CPU_ISSET(cpu, &allowed)) return cpu;
-    }
-    return std::nullopt;
-}
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
@@ -57,6 +37,10 @@ int exit_status(const Error &error) {
 int fail(const Error &error) {
     fmt::print(stderr, "kiln: {}\n", error.message);
     return exit_status(error);
+}
+
+void tell_notes(const TrialStore &store) {
+    for (const std::string &note : store.notes()) fmt::print(stderr, "kiln: note: {}\n", note);
 }
 
 void add_options(CLI::App &command, WorkloadOptions &options) {
@@ -120,25 +104,15 @@ Result<std::string> own_folder() {
 }
 
 Result<Workshop> make_workshop() {
-    Result<std::string> generator = sibling_executable("kiln-generator");
-    if (!generator) return generator.error();
-    Result<std::string> runner = sibling_executable("kiln-runner");
-    if (!runner) return runner.error();
-    Result<TemporaryFolder> folder = TemporaryFolder::create();
+    const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
-
-    GeneratorBuilderOptions builder_options;
-    builder_options.generator = *generator;
-    builder_options.work_folder = folder->path();
-    Result<std::unique_ptr<GeneratorBuilder>> builder = GeneratorBuilder::create(builder_options);
-    if (!builder) return builder.error();
-
-    ProcessRunnerOptions runner_options;
-    runner_options.executable = *runner;
-    runner_options.work_folder = folder->path();
-    runner_options.cpu = measuring_cpu();
-    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),
-                    runner_options.cpu};
+    return make_workshop(*folder, [told = false]() mutable {
+        if (!told) {
+            fmt::print(stderr, "\nkiln: another kiln process is measuring on this machine; taking turns with it ({})\n",
+                       machine_lock_path);
+        }
+        told = true;
+    });
 }
 
 CLI::Validator whole_number() {

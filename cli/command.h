@@ -14,17 +14,16 @@
 #include "runtime/result.h"
 #include "runtime/target.h"
 #include "tuner/candidate_choice.h"
-#include "tuner/generator_builder.h"
-#include "tuner/process_runner.h"
-#include "tuner/temporary_folder.h"
 #include "tuner/workload_list.h"
+#include "tuner/workshop.h"
 
 namespace kiln {
 
 // Exit status of the command line, fixed by docs/command_line.md.
 enum ExitStatus { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3, exit_interrupted = 130 };
 int exit_status(const Error &error);
-int fail(const Error &error);  // one message on stderr, "kiln: ..."; answers its exit status
+void tell_notes(const TrialStore &store);  // on stderr, a message each
+int fail(const Error &error);              // one message on stderr, "kiln: ..."; answers its exit status
 
 // What the parser found: the chosen command's work, to be run after parsing. Answers an exit status.
 using Action = std::function<int()>;
@@ -32,6 +31,7 @@ using Action = std::function<int()>;
 void add_tune_command(CLI::App &app, Action &action);
 void add_query_command(CLI::App &app, Action &action);
 void add_db_command(CLI::App &app, Action &action);
+void add_repro_command(CLI::App &app, Action &action);
 void add_targets_command(CLI::App &app, Action &action);
 void add_build_command(CLI::App &app, Action &action);
 void add_check_command(CLI::App &app, Action &action);
@@ -64,13 +64,7 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
 // Where this executable lies; kiln's other parts are found from there, wherever the build or installation was moved.
 Result<std::string> own_folder();
 
-// The real builder and runner over one temporary folder.
-struct Workshop {
-    TemporaryFolder folder;
-    std::unique_ptr<GeneratorBuilder> builder;
-    std::unique_ptr<ProcessRunner> runner;
-    std::optional<int> cpu;  // where one-thread kernels are measured
-};
+// Over the executables in own_folder(); says on stderr where it has to wait for another process.
 Result<Workshop> make_workshop();
 
 // --algorithm and --without: globs over names of algorithms.

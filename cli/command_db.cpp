@@ -1,58 +1,177 @@
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
 #include "cli/command.h"
+#include "database/record_text.h"
 
 namespace kiln {
 namespace {
 
 struct DbArguments {
     std::string action, db;
+    std::vector<std::string> files;
     TableFormat format = TableFormat::table;
 };
 
-int run(const DbArguments &arguments, const std::vector<std::string> &rest) {
-    if (arguments.action == "merge" || arguments.action == "export" || arguments.action == "import") {
-        return fail({ErrorCode::usage, fmt::format("db {}: not available in this version of kiln", arguments.action)});
+// What a source brought that was not there before.
+class AddedTable {
+public:
+    AddedTable() { table_.columns = {"from", "trials", "measurements", "races", "names"}; }
+    void add(const std::string &from, const RecordCounts &added) {
+        table_.rows.push_back({from, added.trials, added.measurements, added.races, added.names});
     }
-    if (!rest.empty()) {
-        return fail({ErrorCode::usage,
-                     fmt::format("db {}: `{}` is not expected; see `kiln db --help`", arguments.action, rest.front())});
-    }
-    if (arguments.db.empty()) {
-        return fail({ErrorCode::usage, fmt::format("db {}: --db is required", arguments.action)});
-    }
+    const Table &table() const { return table_; }
+
+private:
+    Table table_;
+};
+
+int info(const DbArguments &arguments) {
     Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
     if (!store) return fail(store.error());
-    if (arguments.action == "verify") {
-        if (Status s = store->verify(); !s) {
-            fail(s.error());
-            return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());
-        }
-        fmt::print("{}: ok\n", arguments.db);
-        return exit_done;
-    }
-    Result<Table> info = store->info();
-    if (!info) return fail(info.error());
-    print(*info, arguments.format);
+    Result<Table> table = store->info();
+    if (!table) return fail(table.error());
+    print(*table, arguments.format);
     return exit_done;
+}
+
+int verify(const DbArguments &arguments) {
+    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    if (!store) return fail(store.error());
+    if (Status s = store->verify(); !s) {
+        fail(s.error());
+        return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());
+    }
+    fmt::print("{}: ok\n", arguments.db);
+    return exit_done;
+}
+
+// Every source is opened and checked before anything is written.
+int merge(const DbArguments &arguments) {
+    std::vector<TrialStore> sources;
+    for (const std::string &file : arguments.files) {
+        Result<TrialStore> source = TrialStore::open(file, OpenMode::read_only);
+        if (!source) return fail(source.error());
+        if (Status s = source->verify(); !s) return fail(s.error());
+        sources.push_back(std::move(*source));
+    }
+    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::create);
+    if (!store) return fail(store.error());
+    tell_notes(*store);
+    AddedTable added;
+    for (size_t i = 0; i < sources.size(); i++) {
+        const Result<RecordCounts> counts = store->merge(sources[i]);
+        if (!counts) return fail(counts.error());
+        added.add(arguments.files[i], *counts);
+    }
+    print(added.table(), arguments.format);
+    return exit_done;
+}
+
+int export_records(const DbArguments &arguments) {
+    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    if (!store) return fail(store.error());
+    const Result<std::string> text = store->export_text();
+    if (!text) return fail(text.error());
+    std::fwrite(text->data(), 1, text->size(), stdout);  // main() tells where that failed
+    return exit_done;
+}
+
+Result<std::vector<Record>> read_export(const std::string &path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+        return bad_input(path + ": is a folder; needs a file that `kiln db export` wrote");
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return bad_input(path + ": cannot be opened: " + std::strerror(errno));
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (file.bad()) return environment_error(path + ": cannot be read: " + std::strerror(errno));
+    return parse_export(text.str(), path);
+}
+
+// Every file is read and checked before anything is written.
+int import_records(const DbArguments &arguments) {
+    std::vector<std::vector<Record>> records;
+    for (const std::string &file : arguments.files) {
+        Result<std::vector<Record>> read = read_export(file);
+        if (!read) return fail(read.error());
+        records.push_back(std::move(*read));
+    }
+    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::create);
+    if (!store) return fail(store.error());
+    tell_notes(*store);
+    AddedTable added;
+    for (size_t i = 0; i < records.size(); i++) {
+        const Result<RecordCounts> counts = store->add(records[i]);
+        if (!counts) return fail({counts.error().code, arguments.files[i] + ": " + counts.error().message});
+        added.add(arguments.files[i], *counts);
+    }
+    print(added.table(), arguments.format);
+    return exit_done;
+}
+
+struct DbAction {
+    const char *name;
+    int (*run)(const DbArguments &);
+    const char *files;  // what the files after it are; empty where there are none
+};
+constexpr DbAction db_actions[] = {
+    {"info", info, ""},
+    {"verify", verify, ""},
+    {"merge", merge, "databases to take trials from"},
+    {"export", export_records, ""},
+    {"import", import_records, "files that `kiln db export` wrote"},
+};
+
+int run(const DbArguments &arguments) {
+    for (const DbAction &action : db_actions) {
+        if (arguments.action != action.name) continue;
+        const bool takes_files = *action.files != '\0';
+        if (!takes_files && !arguments.files.empty()) {
+            return fail({ErrorCode::usage, fmt::format("db {}: `{}` is not expected; see `kiln db --help`", action.name,
+                                                       arguments.files.front())});
+        }
+        if (takes_files && arguments.files.empty()) {
+            return fail({ErrorCode::usage, fmt::format("db {}: needs {}", action.name, action.files)});
+        }
+        return action.run(arguments);
+    }
+    return exit_usage;  // the parser lets no other through
 }
 
 }  // namespace
 
 void add_db_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<DbArguments>();
-    CLI::App *command = app.add_subcommand("db", "Look at a database file as a whole");
-    command->add_option("action", arguments->action, "info: facts about the file; verify: check all of it")
+    CLI::App *command = app.add_subcommand("db", "Look at a database file as a whole, merge it, exchange it as text");
+    std::vector<std::string> names;
+    for (const DbAction &known : db_actions) names.emplace_back(known.name);
+    command
+        ->add_option("action", arguments->action,
+                     "info: facts about the file; verify: check all of it; merge: add what other databases have; "
+                     "export: all of it as text; import: add what was exported")
         ->required()
-        ->check(one_of({"info", "verify", "merge", "export", "import"}))
-        ->type_name("info|verify");
-    command->add_option("--db", arguments->db, "Database file")->type_name("FILE");
+        ->check(one_of(names))
+        ->type_name("info|verify|merge|export|import");
+    command->add_option("files", arguments->files, "For merge: databases; for import: exported texts")
+        ->type_name("FILE");
+    command->add_option("--db", arguments->db, "Database file; merge and import make it if it does not exist")
+        ->required()
+        ->type_name("FILE");
     add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
-    command->allow_extras();  // of the actions to come, whose own message is clearer
-    command->footer("Examples:\n  kiln db info --db kiln.db\n  kiln db verify --db kiln.db");
-    command->callback([&action, arguments, command] {
-        action = [arguments, command] { return run(*arguments, command->remaining()); };
-    });
+    command->footer(
+        "Examples:\n"
+        "  kiln db info --db kiln.db\n"
+        "  kiln db merge --db all.db host1.db host2.db\n"
+        "  kiln db export --db kiln.db > kiln.jsonl\n"
+        "  kiln db import --db kiln.db kiln.jsonl");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 
 }  // namespace kiln

@@ -15,6 +15,7 @@ Result<Table> answer(const QueryArguments &arguments, const TrialStore &store) {
     if (arguments.what == "trials") return store.trials_table();
     if (arguments.what == "workloads") return store.workloads_table();
     if (arguments.what == "failures") return store.failures_table();
+    if (arguments.what == "races") return store.races_table();
     return store.sql(arguments.sql);
 }
 
@@ -44,10 +45,10 @@ void add_query_command(CLI::App &app, Action &action) {
         ->add_option(
             "what", arguments->what,
             "best: the winner for each workload; trials: all; workloads: what was tuned; failures: trials that "
-            "failed, and why; sql: a SELECT of your own")
+            "failed, and why; races: what was compared side by side; sql: a SELECT of your own")
         ->required()
-        ->check(one_of({"best", "trials", "workloads", "failures", "sql"}))
-        ->type_name("best|trials|workloads|failures|sql");
+        ->check(one_of({"best", "trials", "workloads", "failures", "races", "sql"}))
+        ->type_name("best|trials|workloads|failures|races|sql");
     command->add_option("statement", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
     command->add_option("--db", arguments->db, "Database file")->required()->type_name("FILE");
     add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});

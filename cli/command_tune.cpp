@@ -111,6 +111,17 @@ Table results(const TuneReport &report, double peak_gflops) {
     return table;
 }
 
+// Whether so many of the new trials failed that something is wrong with more than candidates.
+bool most_failed(const TuneReport &report) {
+    constexpr int64_t fewest = 4;  // fewer say nothing
+    int64_t trials = 0, failures = 0;
+    for (const TunedWorkload &tuned : report.workloads) {
+        trials += tuned.new_trials;
+        failures += tuned.new_failures;
+    }
+    return trials >= fewest && 2 * failures > trials;
+}
+
 // What happened beyond the numbers, and what can be done next.
 int conclude(const TuneReport &report, const TuneArguments &arguments) {
     size_t without = 0;
@@ -124,13 +135,23 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
                    arguments.db);
         return exit_interrupted;
     }
+    if (report.at_rest) {
+        fmt::print(stderr, "kiln: ended before its time: no layer gained 1 % any more\n");
+    }
+    const bool alarming = most_failed(report);
+    if (alarming) {
+        fmt::print(stderr,
+                   "kiln: WARNING: most trials failed; something may be wrong with this machine, its compiler or its "
+                   "memory. `kiln query failures --db {}` shows what\n",
+                   arguments.db);
+    }
     if (without < report.workloads.size()) {
         fmt::print(stderr,
                    "Next: `kiln query best --db {0}` shows the winners, `kiln build --workloads {1} --db {0} -o DIR` "
                    "makes a library of them.\n",
                    arguments.db, fmt::join(arguments.workloads.files, " "));
     }
-    return without ? exit_failed : exit_done;
+    return without || alarming ? exit_failed : exit_done;
 }
 
 // A file that is there must be a database of ours before anything starts; a new one is only made once all else is well.
@@ -161,12 +182,19 @@ int run(const TuneArguments &arguments) {
     std::optional<Workshop> workshop;
     Result<TrialStore> store = open_store(arguments.db, &workshop);
     if (!store) return fail(store.error());
+    tell_notes(*store);
 
     const FmaPeak peak = measure_fma_peak(*target);
     fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, peak.gflops,
                peak.instructions);
-    const TuneEnvironment environment{*workshop->builder, *workshop->runner, *store, machine, now_ns,
-                                      utc_timestamp,      interrupted};
+    const TuneEnvironment environment{*workshop->builder,
+                                      *workshop->runner,
+                                      *store,
+                                      machine,
+                                      now_ns,
+                                      utc_timestamp,
+                                      interrupted,
+                                      machine.cores > target->threads};
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
             stderr, [] { return progress_style(stderr); }, now_ns, peak.gflops);

@@ -12,7 +12,7 @@ namespace {
 
 // Commands that the command line has a place for, but this version does not have.
 void add_commands_to_come(CLI::App &app, Action &action) {
-    for (const char *name : {"diff", "explain", "prune", "repro"}) {
+    for (const char *name : {"diff", "explain", "prune"}) {
         CLI::App *command = app.add_subcommand(name, "Not available in this version")->group("");
         command->prefix_command();
         command->callback([&action, name] {
@@ -54,6 +54,7 @@ int run(int argc, char **argv) {
     add_tune_command(app, action);
     add_query_command(app, action);
     add_db_command(app, action);
+    add_repro_command(app, action);
     add_targets_command(app, action);
     add_build_command(app, action);
     add_check_command(app, action);

@@ -117,6 +117,10 @@ std::string finished_line(const TuneProgress &p, double peak_gflops) {
     if (p.default_ns) line += fmt::format(", {:.2f}x default", *p.default_ns / *p.best_ns);
     line += fmt::format(", {} trial{}", p.trials_done, p.trials_done == 1 ? "" : "s");
     if (p.failures > 0) line += fmt::format(", {} failed", p.failures);
+    if (p.race) {
+        line += fmt::format(", {} raced", p.race->entries);
+        if (p.race->ties > 0) line += fmt::format(", {} tied with the winner", p.race->ties);
+    }
     return line;
 }
 

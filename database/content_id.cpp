@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-std::string bits(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value)); }
+// SQLite has no negative zero.
+std::string bits(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value + 0.0)); }
 
 class ContentText {
 public:
@@ -83,6 +84,29 @@ std::string content_id(const Trial &t, std::string_view measurement_id) {
     text.add("cache", name(t.cache));
     text.add("measurement", measurement_id);
     text.add("created_at", t.created_at);
+    return text.id();
+}
+
+std::string content_id(const Race &r) {
+    ContentText text("kiln race 1");
+    text.add("workload", r.workload);
+    text.add("target", r.target);
+    text.add("threads", std::optional<int64_t>(r.threads));
+    text.add("machine", r.machine);
+    text.add("toolchain", r.toolchain);
+    text.add("cache", name(r.cache));
+    text.add("error_budget", std::optional(r.error_budget));
+    text.add("metric", name(r.metric));
+    text.add("confidence", std::optional(r.confidence));
+    text.add("conditions", r.conditions);
+    text.add("created_at", r.created_at);
+    for (const RaceEntry &entry : r.entries) {
+        text.add("trial", entry.trial);
+        text.add("ratio", std::optional(entry.ratio));
+        text.add("ratio_lo", std::optional(entry.ratio_lo));
+        text.add("ratio_hi", std::optional(entry.ratio_hi));
+        text.add("samples", entry.samples);
+    }
     return text.id();
 }
 

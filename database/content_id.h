@@ -2,17 +2,19 @@
 // and merging two of them never doubles one.
 //
 //   id     := 32 hex digits, XXH3 with 128 bits over text
-//   text   := "kiln trial 1\n" *field | "kiln measurement 1\n" *field
+//   text   := "kiln trial 1\n" *field | "kiln measurement 1\n" *field | "kiln race 1\n" *field
 //   field  := name ":" decimal length of value in bytes ":" value "\n"      in the order of content_id.cpp
 //
 // An integer is decimal; a real is its IEEE 754 bits in 16 hex digits, a list of reals those of its elements one after
 // the other. A field that is unset or empty is left out, so a field added later leaves existing ids as they are. A
-// trial's text names its measurement by id. Frozen by tests/database/content_id_test.cpp.
+// trial's text names its measurement by id, a race's its trials; a race's entries follow one after the other, in order
+// of places. Frozen by tests/database/content_id_test.cpp.
 #pragma once
 
 #include <string>
 #include <string_view>
 
+#include "database/race.h"
 #include "database/trial.h"
 
 namespace kiln {
@@ -21,5 +23,8 @@ std::string content_id(const Measurement &measurement);
 
 // All fields but the id; `measurement_id` is empty where the trial has none.
 std::string content_id(const Trial &trial, std::string_view measurement_id);
+
+// All fields but the id.
+std::string content_id(const Race &race);
 
 }  // namespace kiln

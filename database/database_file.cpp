@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
+#include "database/file_system.h"
 #include "database/schema.h"
 
 namespace kiln {
@@ -65,6 +67,23 @@ Status check_whole_pages(const Connection &connection) {
     return bad_input(fmt::format("{}: a database cut off after {} bytes; restore a copy", connection.path(), bytes));
 }
 
+// Offset 18 of the file's header: the version needed to write it, 2 with a write-ahead log.
+Result<bool> is_in_wal_mode(const Connection &connection) {
+    const Result<std::string> header = connection.file_header();
+    if (!header) return header.error();
+    return header->size() > 18 && (*header)[18] == 2;
+}
+
+std::optional<std::string> network_note(const std::string &path) {
+    const FileSystem file_system = file_system_of(path);
+    if (file_system.reach == FileSystem::Reach::local) return std::nullopt;
+    return fmt::format(
+        "{}: lies on {} file system ({}), where locks between machines cannot be relied on; use it from one machine "
+        "only, or a file on a local disk and `kiln db merge`",
+        path, file_system.reach == FileSystem::Reach::network ? "a network" : "what may be a network",
+        file_system.name);
+}
+
 Status prepare_schema(const Connection &connection, OpenMode mode) {
     const std::string &path = connection.path();
     const Result<FileKind> kind = inspect(connection, migration_steps());
@@ -91,12 +110,23 @@ Status prepare_schema(const Connection &connection, OpenMode mode) {
 
 }  // namespace
 
-Result<Connection> open_database(const std::string &path, OpenMode mode) {
+Result<OpenedDatabase> open_database(const std::string &path, OpenMode mode) {
     if (Status status = check_path(path, mode); !status) return status.error();
     Result<Connection> connection = Connection::open(path, mode);
-    if (!connection) return connection;
+    if (!connection) return connection.error();
+    const Result<bool> wal = is_in_wal_mode(*connection);
+    if (!wal) return wal.error();
     if (Status status = prepare_schema(*connection, mode); !status) return status.error();
-    return connection;
+    OpenedDatabase opened{std::move(*connection), {}};
+    if (*wal) {
+        opened.notes.push_back(fmt::format(
+            "{}: {} in WAL mode, in which SQLite up to 3.51.2 can damage a file that several processes write; {}", path,
+            mode == OpenMode::read_only ? "is" : "was",
+            mode == OpenMode::read_only ? "the next kiln command that writes changes it to a rollback journal"
+                                        : "changed to a rollback journal"));
+    }
+    if (auto note = network_note(path)) opened.notes.push_back(std::move(*note));
+    return opened;
 }
 
 Result<Transaction> begin_writing(const Connection &connection) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "database/open_mode.h"
 #include "database/sqlite.h"
@@ -10,7 +11,12 @@
 
 namespace kiln {
 
-Result<Connection> open_database(const std::string &path, OpenMode mode);
+struct OpenedDatabase {
+    Connection connection;
+    std::vector<std::string> notes;  // what a user should know of how and where the file lies; messages
+};
+
+Result<OpenedDatabase> open_database(const std::string &path, OpenMode mode);
 
 // A transaction that may write, on the schema that this kiln knows even if another process has migrated since.
 Result<Transaction> begin_writing(const Connection &connection);

@@ -45,10 +45,24 @@ GROUP BY status, message, algorithm, workload, target, threads
 ORDER BY count DESC, last_at DESC, trial
 )sql";
 
+// One row an entry, the latest race first.
+const char *const races_report = R"sql(
+SELECT
+    (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = race.workload_id) AS name,
+    race.created_at, race_entry.place, race_entry.ratio, race_entry.ratio_lo, race_entry.ratio_hi,
+    race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, json_array_length(race_entry.samples) AS rounds,
+    trials.algorithm, trials.candidate, race.confidence, race.error_budget, trials.target, trials.threads, race.cache,
+    race.metric, trials.toolchain, trials.machine, trials.workload, race.id AS race, race_entry.trial_id AS trial
+FROM race
+JOIN race_entry ON race_entry.race_id = race.id
+JOIN trials ON trials.trial = race_entry.trial_id
+ORDER BY race.created_at DESC, race.id, place
+)sql";
+
 const char *const info_report = R"sql(
 SELECT 'schema version' AS fact, user_version AS value FROM pragma_user_version
 UNION ALL SELECT 'bytes', page_count * page_size FROM pragma_page_count, pragma_page_size
-UNION ALL SELECT 'journal mode', journal_mode FROM pragma_journal_mode
+UNION ALL SELECT 'journal mode', iif(journal_mode = 'wal', 'wal', 'rollback') FROM pragma_journal_mode
 UNION ALL SELECT 'SQLite', sqlite_version()
 UNION ALL SELECT 'workloads', count(*) FROM workload
 UNION ALL SELECT 'trials', count(*) FROM trial

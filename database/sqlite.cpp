@@ -289,6 +289,11 @@ Result<Transaction> Transaction::begin(const Connection &connection) {
     return Transaction(connection);
 }
 
+Result<Transaction> Transaction::begin_reading(const Connection &connection) {
+    if (Status status = connection.run("BEGIN"); !status) return status.error();
+    return Transaction(connection);
+}
+
 Status Transaction::commit() {
     if (Status status = connection_->run("COMMIT"); !status) return status;
     connection_ = nullptr;

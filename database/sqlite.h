@@ -85,10 +85,13 @@ private:
     std::unique_ptr<DatabaseHandle> database_;
 };
 
-// BEGIN IMMEDIATE; rolled back unless committed. Must not outlive its connection.
+// Rolled back unless committed. Must not outlive its connection.
 class Transaction {
 public:
-    static Result<Transaction> begin(const Connection &connection);
+    static Result<Transaction> begin(const Connection &connection);  // BEGIN IMMEDIATE: may write
+    // Sees one state of the file, and keeps writers from committing until it ends. The state is that of the first
+    // query.
+    static Result<Transaction> begin_reading(const Connection &connection);
     Transaction(Transaction &&other) noexcept : connection_(std::exchange(other.connection_, nullptr)) {}
     Transaction &operator=(Transaction &&) = delete;
     ~Transaction();

@@ -1,13 +1,12 @@
 #include "database/trial_rows.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "database/sample_list.h"
 #include "runtime/workload.h"
 
 namespace kiln {
@@ -104,11 +103,9 @@ Result<Measurement> read_measurement(const Statement &row, int first_column) {
     if (!known_metric) return unreadable(m.object_hash, "metric", metric);
     m.cache = *known_cache;
     m.metric = *known_metric;
-    const nlohmann::json array = nlohmann::json::parse(samples, nullptr, false);
-    const bool numbers =
-        array.is_array() && std::ranges::all_of(array, [](const auto &item) { return item.is_number(); });
-    if (!numbers) return unreadable(m.object_hash, "list of samples", samples);
-    m.samples = array.get<std::vector<double>>();
+    auto list = parse_sample_list(samples);
+    if (!list) return unreadable(m.object_hash, "list of samples", samples);
+    m.samples = std::move(*list);
     return m;
 }
 
@@ -137,22 +134,32 @@ Status insert_measurement(const Connection &connection, const std::string &id, c
         "conditions, created_at) "
         "VALUES (?, ?, (SELECT id FROM machine WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
         {id, m.object_hash, m.machine, int64_t{m.threads}, cell(name(m.cache)), cell(name(m.metric)),
-         fmt::format("[{}]", fmt::join(m.samples, ",")), m.median, m.spread, m.conditions, m.created_at});
+         sample_list_text(m.samples), m.median, m.spread, m.conditions, m.created_at});
+}
+
+Status insert_workload_name(const Connection &connection, const WorkloadName &n) {
+    if (Status status = insert_workload(connection, n.workload); !status) return status;
+    return connection.run(
+        "INSERT INTO workload_name (workload_id, list, name, count) "
+        "VALUES ((SELECT id FROM workload WHERE key = ?), ?, ?, ?) "
+        "ON CONFLICT (workload_id, list, name) DO UPDATE SET count = excluded.count",
+        {n.workload, n.list, n.name, n.count});
+}
+
+Status insert_context(const Connection &connection, const Context &context) {
+    if (Status status = insert_workload(connection, context.workload); !status) return status;
+    if (Status status = insert_machine(connection, context.machine); !status) return status;
+    if (Status status = connection.run("INSERT INTO target (halide, threads) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                                       {context.target, int64_t{context.threads}});
+        !status) {
+        return status;
+    }
+    return connection.run("INSERT INTO toolchain (text) VALUES (?) ON CONFLICT (text) DO NOTHING", {context.toolchain});
 }
 
 Status insert_trial(const Connection &connection, const Trial &t, const std::string &measurement_id) {
-    if (Status status = insert_workload(connection, t.workload); !status) return status;
-    if (Status status = insert_machine(connection, t.machine); !status) return status;
-    if (Status status = connection.run("INSERT INTO target (halide, threads) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                                       {t.target, int64_t{t.threads}});
-        !status) {
+    if (Status status = insert_context(connection, {t.workload, t.target, t.threads, t.machine, t.toolchain}); !status)
         return status;
-    }
-    if (Status status =
-            connection.run("INSERT INTO toolchain (text) VALUES (?) ON CONFLICT (text) DO NOTHING", {t.toolchain});
-        !status) {
-        return status;
-    }
     return connection.run(
         "INSERT INTO trial (id, workload_id, target_id, machine_id, toolchain_id, candidate, origin, status, message, "
         "stderr_text, error_budget, max_error, rms_error, wide_error, object_hash, object_bytes, packed_bytes, "

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "database/record.h"
 #include "database/sqlite.h"
 #include "database/trial.h"
 #include "runtime/result.h"
@@ -23,8 +24,17 @@ Result<Measurement> read_measurement(const Statement &row, int first_column);
 // negative zero, and what the compiler printed is cut.
 Trial storable(Trial trial);
 
+// What trials and races have in common and refer to by integer.
+struct Context {
+    const std::string &workload, &target;
+    int threads;
+    const std::string &machine, &toolchain;
+};
+
 // Called inside a transaction. Insert also what the row refers to; what is there already stays.
 Status insert_workload(const Connection &connection, const std::string &key);
+Status insert_workload_name(const Connection &connection, const WorkloadName &name);  // or sets the count
+Status insert_context(const Connection &connection, const Context &context);
 Status insert_measurement(const Connection &connection, const std::string &id, const Measurement &measurement);
 Status insert_trial(const Connection &connection, const Trial &trial, const std::string &measurement_id);
 

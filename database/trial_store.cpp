@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "database/content_id.h"
 #include "database/database_file.h"
+#include "database/race_rows.h"
+#include "database/record_rows.h"
+#include "database/record_text.h"
 #include "database/reports.h"
+#include "database/sample_list.h"
 #include "database/sqlite.h"
 #include "database/trial_rows.h"
 #include "database/verify.h"
@@ -16,6 +17,7 @@ namespace kiln {
 
 struct TrialStore::State {
     Connection connection;
+    std::vector<std::string> notes;
 };
 
 namespace {
@@ -26,8 +28,7 @@ Status check(const Trial &trial, const std::optional<Measurement> &measurement) 
                                      name(trial.status), trial.status == TrialStatus::ok ? "also" : "not"));
     }
     if (!measurement) return {};
-    const auto &samples = measurement->samples;
-    if (samples.empty() || !std::ranges::all_of(samples, [](double s) { return std::isfinite(s) && s > 0; })) {
+    if (!are_samples(measurement->samples)) {
         return bad_input(fmt::format("measurement of object {}: samples must be positive and finite, at least one",
                                      measurement->object_hash));
     }
@@ -61,6 +62,26 @@ Where where(const TrialFilter &filter) {
     return where;
 }
 
+// A page that had to leave the cache early would need the lock that keeps readers out, long before the commit: two
+// processes that merge each other's files would wait for each other.
+Result<Transaction> begin_merging(const Connection &connection) {
+    if (Status status = connection.run("PRAGMA cache_spill = OFF"); !status) return status.error();
+    return begin_writing(connection);
+}
+
+Status insert(const Connection &connection, const Record &record, RecordCounts *added) {
+    const Result<bool> inserted = insert_record(connection, record);
+    if (!inserted) return inserted.error();
+    if (*inserted) added->add(record);
+    return {};
+}
+
+TrialFilter without_candidates(TrialFilter filter) {
+    filter.candidate.clear();
+    filter.within_budget.reset();
+    return filter;
+}
+
 }  // namespace
 
 TrialStore::TrialStore(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -69,10 +90,12 @@ TrialStore &TrialStore::operator=(TrialStore &&) noexcept = default;
 TrialStore::~TrialStore() = default;
 
 Result<TrialStore> TrialStore::open(const std::string &path, OpenMode mode) {
-    Result<Connection> connection = open_database(path, mode);
-    if (!connection) return connection.error();
-    return TrialStore(std::make_unique<State>(State{std::move(*connection)}));
+    Result<OpenedDatabase> opened = open_database(path, mode);
+    if (!opened) return opened.error();
+    return TrialStore(std::make_unique<State>(State{std::move(opened->connection), std::move(opened->notes)}));
 }
+
+const std::vector<std::string> &TrialStore::notes() const { return state_->notes; }
 
 Result<std::string> TrialStore::append(const Trial &trial, const std::optional<Measurement> &measurement) {
     if (Status status = check(trial, measurement); !status) return status.error();
@@ -97,6 +120,41 @@ Result<std::string> TrialStore::append(const Trial &trial, const std::optional<M
     if (Status status = insert_trial(connection, stored, measurement_id); !status) return status.error();
     if (Status status = transaction->commit(); !status) return status.error();
     return stored.id;
+}
+
+Result<std::string> TrialStore::append(const Race &race) {
+    if (Status status = check_race(race); !status) return status.error();
+    Race stored = race;
+    stored.id = content_id(race);
+    if (!race.id.empty() && race.id != stored.id) {
+        return bad_input(
+            fmt::format("race {}: its content has the id {}; it was changed after it was made", race.id, stored.id));
+    }
+    const Connection &connection = state_->connection;
+    Result<Transaction> transaction = begin_writing(connection);
+    if (!transaction) return transaction.error();
+    const Result<Cell> known = connection.query_value("SELECT 1 FROM race WHERE id = ?", {stored.id});
+    if (!known) return known.error();
+    if (*known != Cell()) return stored.id;
+    if (Status status = insert_race(connection, stored); !status) return status.error();
+    if (Status status = transaction->commit(); !status) return status.error();
+    return stored.id;
+}
+
+Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
+    const Where conditions = where(without_candidates(filter));
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("{}{} ORDER BY created_at, race", select_races, conditions.sql), conditions.parameters);
+    if (!rows) return rows.error();
+    std::vector<Race> races;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return races;
+        Result<Race> race = read_race(state_->connection, *rows);
+        if (!race) return race.error();
+        races.push_back(std::move(*race));
+    }
 }
 
 Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
@@ -139,20 +197,38 @@ Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
     return std::optional(std::move(*trial));
 }
 
+namespace {
+
+Result<std::optional<Measurement>> first_measurement(Statement &rows) {
+    const Result<bool> row = rows.step();
+    if (!row) return row.error();
+    if (!*row) return std::optional<Measurement>();
+    Result<Measurement> found = read_measurement(rows, 0);
+    if (!found) return found.error();
+    return std::optional(std::move(*found));
+}
+
+}  // namespace
+
 Result<std::optional<Measurement>> TrialStore::measurement(const std::string &object_hash, const std::string &machine,
                                                            int threads, CacheMode cache, Metric metric) const {
     Result<Statement> rows = state_->connection.prepare(
         fmt::format("SELECT {} FROM measurements WHERE object_hash = ? AND machine = ? AND threads = ? AND cache = ? "
-                    "AND metric = ? ORDER BY created_at DESC, seq DESC LIMIT 1",
+                    "AND metric = ? ORDER BY created_at DESC, measurement DESC LIMIT 1",
                     measurement_columns),
         {object_hash, machine, int64_t{threads}, std::string(name(cache)), std::string(name(metric))});
     if (!rows) return rows.error();
-    const Result<bool> row = rows->step();
-    if (!row) return row.error();
-    if (!*row) return std::optional<Measurement>();
-    Result<Measurement> found = read_measurement(*rows, 0);
-    if (!found) return found.error();
-    return std::optional(std::move(*found));
+    return first_measurement(*rows);
+}
+
+Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string &trial) const {
+    Result<Statement> rows = state_->connection.prepare(
+        fmt::format("SELECT {} FROM measurements JOIN trial ON trial.measurement_id = measurements.measurement WHERE "
+                    "trial.id = ?",
+                    measurement_columns),
+        {trial});
+    if (!rows) return rows.error();
+    return first_measurement(*rows);
 }
 
 Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
@@ -188,26 +264,74 @@ Status TrialStore::name_workload(const std::string &key, const std::string &list
     if (*known == Cell(count)) return {};
     Result<Transaction> transaction = begin_writing(connection);
     if (!transaction) return transaction.error();
-    if (Status status = insert_workload(connection, key); !status) return status;
-    Status status = connection.run(
-        "INSERT INTO workload_name (workload_id, list, name, count) "
-        "VALUES ((SELECT id FROM workload WHERE key = ?), ?, ?, ?) "
-        "ON CONFLICT (workload_id, list, name) DO UPDATE SET count = excluded.count",
-        {key, list, name, count});
-    if (!status) return status;
+    if (Status status = insert_workload_name(connection, {key, list, name, count}); !status) return status;
     return transaction->commit();
+}
+
+Result<RecordCounts> TrialStore::merge(const TrialStore &from) {
+    if (&from == this) return RecordCounts();
+    const Connection &connection = state_->connection;
+    Result<Transaction> transaction = begin_merging(connection);
+    if (!transaction) return transaction.error();
+    RecordCounts added;
+    {
+        const Connection &source = from.state_->connection;
+        Result<Transaction> snapshot = Transaction::begin_reading(source);
+        if (!snapshot) return snapshot.error();
+        const auto add = [&](const Record &record) -> Status {
+            Status status = check_content(record);
+            if (status) status = insert(connection, record, &added);
+            if (status || status.error().code != ErrorCode::bad_input) return status;
+            return bad_input(fmt::format("{}: {}", source.path(), status.error().message));
+        };
+        if (Status status = for_each_record(source, add); !status) return status.error();
+    }  // nobody who writes to `from` has to wait for the commit
+    if (Status status = transaction->commit(); !status) return status.error();
+    return added;
+}
+
+Result<RecordCounts> TrialStore::add(const std::vector<Record> &records) {
+    const Connection &connection = state_->connection;
+    Result<Transaction> transaction = begin_merging(connection);
+    if (!transaction) return transaction.error();
+    RecordCounts added;
+    for (const Record &record : records) {
+        Status status = check_content(record);
+        if (status) status = insert(connection, record, &added);
+        if (!status) return status.error();
+    }
+    if (Status status = transaction->commit(); !status) return status.error();
+    return added;
+}
+
+Result<std::string> TrialStore::export_text() const {
+    Result<Transaction> snapshot = Transaction::begin_reading(state_->connection);
+    if (!snapshot) return snapshot.error();
+    std::string text = fmt::format("{}\n", export_head);
+    Status status = for_each_record(state_->connection, [&](const Record &record) -> Status {
+        if (Status whole = check_content(record); !whole) {
+            return bad_input(fmt::format("{}: {}; restore a copy", state_->connection.path(), whole.error().message));
+        }
+        text += record_text(record);
+        text += '\n';
+        return {};
+    });
+    if (!status) return status.error();
+    return text;
 }
 
 Result<Table> TrialStore::best_table() const { return state_->connection.query(best_report); }
 Result<Table> TrialStore::trials_table() const { return state_->connection.query(trials_report); }
 Result<Table> TrialStore::workloads_table() const { return state_->connection.query(workloads_report); }
 Result<Table> TrialStore::failures_table() const { return state_->connection.query(failures_report); }
+Result<Table> TrialStore::races_table() const { return state_->connection.query(races_report); }
 Result<Table> TrialStore::sql(const std::string &text) const { return state_->connection.query_untrusted(text); }
 
 Result<Table> TrialStore::info() const {
     Result<Table> facts = state_->connection.query(info_report);
     if (!facts) return facts;
     facts->rows.insert(facts->rows.begin(), {Cell("file"), Cell(state_->connection.path())});
+    for (const std::string &note : state_->notes) facts->rows.push_back({Cell("note"), Cell(note)});
     return facts;
 }
 

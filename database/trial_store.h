@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "database/open_mode.h"
+#include "database/race.h"
+#include "database/record.h"
 #include "database/table.h"
 #include "database/trial.h"
 #include "runtime/result.h"
@@ -40,25 +42,48 @@ public:
     TrialStore &operator=(TrialStore &&) noexcept;
     ~TrialStore();
 
+    // What a user should know of how and where the file lies: a network file system, a mode that was changed.
+    const std::vector<std::string> &notes() const;
+
     // Stores a trial and, exactly when its status is ok, its measurement. Answers the trial's id. A trial or
     // measurement that is already there by content is not stored twice; several trials may share a measurement.
     Result<std::string> append(const Trial &trial, const std::optional<Measurement> &measurement);
+
+    // Stores a race between trials that are stored already. Answers the race's id; one that is already there by content
+    // is not stored twice. From then on `best` answers its winner, until a later race.
+    Result<std::string> append(const Race &race);
+
+    // Oldest first. Candidate and within_budget restrict nothing here.
+    Result<std::vector<Race>> races(const TrialFilter &filter) const;
 
     Result<std::vector<Trial>> trials(const TrialFilter &filter) const;  // oldest first
     Result<std::optional<Trial>> trial(const std::string &id) const;     // a unique prefix of at least 4 digits will do
     // The latest, where one object was measured more than once.
     Result<std::optional<Measurement>> measurement(const std::string &object_hash, const std::string &machine,
                                                    int threads, CacheMode cache, Metric metric) const;
+    // The trial's own, by its whole id; nothing where it has none.
+    Result<std::optional<Measurement>> measurement_of(const std::string &trial) const;
     Result<std::optional<Best>> best(const TrialFilter &filter) const;  // the lowest over what the filter leaves open
 
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
 
-    // Answers for `kiln query`: best, trials, workloads, failures.
+    // Adds what another database has and this one has not; answers how much that was. All or nothing. The order in
+    // which databases are merged does not matter, and merging again changes nothing.
+    Result<RecordCounts> merge(const TrialStore &from);
+
+    // The same for records that came as text (database/record_text.h), each after what it refers to.
+    Result<RecordCounts> add(const std::vector<Record> &records);
+
+    // All of the database as text, in one order: the same records give the same text.
+    Result<std::string> export_text() const;
+
+    // Answers for `kiln query`: best, trials, workloads, failures, races.
     Result<Table> best_table() const;
     Result<Table> trials_table() const;
     Result<Table> workloads_table() const;
     Result<Table> failures_table() const;
+    Result<Table> races_table() const;
 
     // A user's own query, one statement that only reads; anything else is refused.
     Result<Table> sql(const std::string &text) const;

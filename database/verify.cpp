@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "database/content_id.h"
+#include "database/database_file.h"
+#include "database/race_rows.h"
 #include "database/trial_rows.h"
 
 namespace kiln {
@@ -30,6 +34,23 @@ Status check_structure(const Connection &connection, Problems &problems) {
     for (const auto &row : dangling->rows) {
         problems.add(fmt::format("a row of {} refers to a row of {} that is missing", std::get<std::string>(row[0]),
                                  std::get<std::string>(row[2])));
+    }
+    return {};
+}
+
+// What makes the file one of kiln's, as a newly made one has it. Tables and indexes of a user's own are left alone.
+Status check_schema(const Connection &connection, Problems &problems) {
+    constexpr std::string_view parts = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
+    const Result<OpenedDatabase> made = open_database(":memory:", OpenMode::create);
+    if (!made) return made.error();
+    const Result<Table> expected = made->connection.query(parts), found = connection.query(parts);
+    if (!expected) return expected.error();
+    if (!found) return found.error();
+    for (const auto &part : expected->rows) {
+        if (std::ranges::find(found->rows, part) == found->rows.end()) {
+            problems.add(fmt::format("the {} {} is missing or was changed", std::get<std::string>(part[0]),
+                                     std::get<std::string>(part[1])));
+        }
     }
     return {};
 }
@@ -63,11 +84,23 @@ Status check_trials(const Connection &connection, Problems &problems) {
     }
 }
 
+Status check_races(const Connection &connection, Problems &problems) {
+    Result<Statement> rows = connection.prepare(select_races);
+    if (!rows) return rows.error();
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+        const Result<Race> race = read_race(connection, *rows);
+        if (!race || content_id(*race) != race->id) problems.add(fmt::format("race {} was changed", rows->text(0)));
+    }
+}
+
 }  // namespace
 
 Status verify(const Connection &connection) {
     Problems problems;
-    for (const auto check : {check_structure, check_measurements, check_trials}) {
+    for (const auto check : {check_structure, check_schema, check_measurements, check_trials, check_races}) {
         if (Status status = check(connection, problems); !status) return status;
     }
     if (problems.count == 0) return {};

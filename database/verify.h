@@ -1,5 +1,5 @@
-// Whether a database is what was written: SQLite's own check, references, and every record's content against its id,
-// which finds flipped bytes that leave the file's structure whole.
+// Whether a database is what was written: SQLite's own check, references, the schema, and every record's content
+// against its id, which finds flipped bytes that leave the file's structure whole.
 #pragma once
 
 #include "database/sqlite.h"

@@ -20,6 +20,20 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
     g.output.vectorize(g.inner, lanes, TailStrategy::GuardWithIf);
     if (!g.part.defined()) return;
 
+    Var rows("rows"), task("task"), share("share");
+    RVar block(g.blocks[0]), plane(g.blocks[1]), image(g.blocks[2]), share_of("share_of"), rest("rest");
+    Func sum = g.total;  // what goes over all pixels
+    if (const int partials = knob("partials")) {
+        const int64_t shares = gradient_shares(forward, knob("row_block"));
+        RVar &split = forward.batch > 1 ? image : block;
+        g.total.update().split(split, share_of, rest, rounded_up(shares, partials) / partials,
+                               TailStrategy::GuardWithIf);
+        split = rest;
+        sum = g.total.update().rfactor(share_of, share);
+        sum.compute_root().vectorize(g.lane).parallel(share);
+        sum.update().parallel(share);
+        g.total.update().vectorize(g.lane);
+    }
     // Whole tiles: what is beyond the last channel or column is computed and not stored.
     g.total.compute_root()
         .bound(g.lane, 0, lanes)
@@ -29,9 +43,7 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
         .bound(g.s, 0, rounded_up(forward.kernel[0], knob("columns")))
         .vectorize(g.lane);
     Var channel_tile("channel_tile"), channel_in("channel_in"), column_tile("column_tile"), column_in("column_in");
-    Var rows("rows"), task("task");
-    const RVar block(g.blocks[0]), plane(g.blocks[1]), image(g.blocks[2]);
-    Stage update = g.total.update();
+    Stage update = sum.update();
     update.split(g.channel, channel_tile, channel_in, knob("channels"), TailStrategy::GuardWithIf)
         .split(g.s, column_tile, column_in, knob("columns"), TailStrategy::GuardWithIf)
         .reorder(g.lane, g.vector, channel_in, column_in, channel_tile, column_tile, g.r, g.t, g.panel, block, plane,
@@ -42,7 +54,7 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
         .unroll(column_in);
     if (knob("parallel")) update.fuse(g.r, g.t, rows).fuse(rows, g.panel, task).parallel(task);
 
-    g.part.compute_at(g.total, channel_tile)
+    g.part.compute_at(sum, channel_tile)
         .store_in(MemoryType::Register)
         .vectorize(g.lane)
         .unroll(g.vector)
@@ -57,7 +69,7 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
 
     for (Func *copy : {&g.x, &g.dy}) {
         if (!copy->defined()) continue;
-        copy->compute_at(g.total, block).vectorize(g.c, lanes, TailStrategy::RoundUp);
+        copy->compute_at(sum, block).vectorize(g.c, lanes, TailStrategy::RoundUp);
         if (knob("parallel")) copy->parallel(g.py);
     }
 }

@@ -40,9 +40,16 @@ double tile_cost(const Facts &f, const Tile &t) {
     const double tiles = double(ceil_div(sides.lane_channels, t.vectors * t.lanes)) *
                          ceil_div(sides.tile_channels, t.channels) * ceil_div(f.shape.kernel[0], t.columns) *
                          f.shape.kernel[1] * f.shape.kernel[2];
-    const bool lanes_are_groups = !t.across && f.shape.groups > 1 && f.shape.group_outputs() < t.lanes;
-    const double scalars = double(t.channels) * t.columns * (lanes_are_groups ? t.vectors : 1);
-    const double loads = t.vectors + scalars * (f.gathers(t) ? t.lanes : 1);
+    // x differs from column to column, dy does not: the one or the other is in the lanes.
+    const int64_t outputs = f.shape.group_outputs();
+    double vectors = t.vectors, scalars = double(t.channels) * t.columns;
+    if (t.across) {
+        const int64_t groups = f.shape.groups == 1 ? 1 : outputs % t.channels ? t.channels : 1;
+        vectors *= t.columns * groups, scalars = t.channels;
+    } else if (f.shape.groups > 1 && outputs < t.lanes) {
+        scalars *= t.vectors;
+    }
+    const double loads = vectors + scalars * (f.gathers(t) ? t.lanes : 1);
     // Some CPUs do two operations of 256 bits in the time of one of 512.
     const double sums = t.sums() * (f.lanes == 16 && t.lanes < 16 ? 0.75 : 1);
     return tiles * (std::max({sums / 2, loads / 2, latency_sums / 2.0}) + 0.1 * loads);
@@ -72,7 +79,8 @@ std::vector<Knob> domains(const Facts &f) {
             {"columns", up_to(std::min<int64_t>(s.kernel[0], f.registers - 2))},
             {"lanes", lanes},
             {"row_block", row_blocks(s.output[1])},
-            {"parallel", f.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}}};
+            {"parallel", f.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
+            {"partials", f.threads > 1 ? std::vector<int64_t>{0, f.threads, 2 * f.threads} : std::vector<int64_t>{0}}};
 }
 
 Tile tile_of(const Knobs &k) {
@@ -117,7 +125,16 @@ Knobs default_knobs(const Facts &f, const std::vector<Knob> &knobs) {
     for (int64_t rows : domain_of(knobs, "row_block")) {
         if (rows * (x_row + dy_row) <= f.l2_bytes / 2.0) k["row_block"] = rows;
     }
-    k["parallel"] = f.threads > 1;
+    // Panels and kernel rows go round among threads without another pass; where they do not, partial sums do.
+    const GradientSides sides = gradient_sides(s, tile.across);
+    const int64_t tasks = ceil_div(sides.lane_channels, tile.vectors * tile.lanes) * s.kernel[1] * s.kernel[2];
+    const bool go_round = tasks >= 4 * f.threads || tasks % f.threads == 0;
+    k["parallel"] = f.threads > 1, k["partials"] = 0;
+    for (int64_t rows : domain_of(knobs, "row_block")) {
+        if (f.threads == 1 || go_round || rows > k["row_block"]) continue;
+        if (gradient_shares(s, rows) < f.threads || gradient_shares(s, rows) % f.threads != 0) continue;
+        k["row_block"] = rows, k["parallel"] = 0, k["partials"] = f.threads;
+    }
     return k;
 }
 
@@ -126,10 +143,18 @@ std::vector<Constraint> constraints(const Facts &f) {
         {"the register tile needs more vector registers than the target has",
          [=](const Knobs &k) { return f.fits(tile_of(k)); }},
         {"the register tile has more channels than there are", [=](const Knobs &k) { return f.exists(tile_of(k)); }},
+        {"partial sums need an image or a block of rows each",
+         [=](const Knobs &k) { return value_of(k, "partials") <= gradient_shares(f.shape, value_of(k, "row_block")); }},
+        {"partial sums are what runs in parallel",
+         [=](const Knobs &k) { return !value_of(k, "partials") || !value_of(k, "parallel"); }},
     };
 }
 
 }  // namespace
+
+int64_t gradient_shares(const ConvShape &s, int64_t row_block) {
+    return s.batch > 1 ? s.batch : ceil_div(s.output[1], row_block);
+}
 
 GradientSides gradient_sides(const ConvShape &s, bool across) {
     if (across) return {s.input_channels, s.output_channels};

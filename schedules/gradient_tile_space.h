@@ -13,6 +13,7 @@
 //   vectors, channels, columns   the register tile
 //   row_block   rows of dy, with what they need of x, that all taps and channels pass before the next come
 //   parallel    0: one thread; 1: panels and kernel rows in parallel
+//   partials    0: one sum; n: sums over n shares of the images, or of the blocks of rows, in parallel, added up then
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,9 @@ struct GradientSides {
     int64_t lane_channels = 1, tile_channels = 1;
 };
 GradientSides gradient_sides(const ConvShape &forward, bool across);
+
+// How many parts the sum can be split into: images where there are several, else blocks of rows.
+int64_t gradient_shares(const ConvShape &forward, int64_t row_block);
 
 // `forward` is the shape of the forward convolution. The default knobs are a function of the arguments alone.
 Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Machine &machine);

@@ -35,6 +35,7 @@ struct BuildRequest {
     Workload workload;
     Target target;
     Candidate candidate;
+    int cancelled = -1;  // a descriptor; readable: the build is no longer wanted, and ends with an interrupt
 };
 
 struct BuildResult {
@@ -50,7 +51,8 @@ class Builder {
 public:
     virtual ~Builder() = default;
 
-    // Errors are for what no candidate could be blamed for: no generator, no linker, a full disk, an interrupt.
+    // Errors are for what no candidate could be blamed for: no generator, no linker, a full disk, an interrupt. May be
+    // called by several threads at once.
     virtual Result<BuildResult> build(const BuildRequest &request) = 0;
 
     // Every compiler that has a hand in an artifact, for the database: "kiln 0.1.0 halide 21.0.0 ld 2.40".

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "generators/catalog.h"
+#include "tuner/halving.h"
 
 namespace kiln {
 namespace {
@@ -21,45 +22,51 @@ CandidateJudge::CandidateJudge(const TuneJob &job, const Workload &workload, con
     for (const Trial &trial : recorded) remember(trial);
 }
 
-Result<JudgedCandidate> CandidateJudge::judge(const Candidate &candidate, std::string_view origin) {
+Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     const TuneEnvironment &environment = job_.environment;
-    Trial trial;
+    JudgedCandidate judged;
+    Trial &trial = judged.trial;
     trial.workload = key(workload_);
     trial.target = job_.target.halide;
     trial.threads = job_.target.threads;
     trial.machine = key(environment.machine);
     trial.toolchain = environment.builder.toolchain();
-    trial.candidate = to_text(candidate);
-    trial.origin = origin;
+    trial.candidate = to_text(proposal.candidate);
+    trial.origin = proposal.origin;
     trial.error_budget = job_.options.error_budget;
     trial.cache = job_.options.cache;
     std::optional<Measurement> measurement;
-    if (Status s = fill(candidate, &trial, &measurement); !s) return s.error();
+    if (Status s = fill(proposal, &judged, &measurement); !s) return s.error();
     trial.created_at = environment.timestamp();
     Result<std::string> id = environment.store.append(trial, measurement);
     if (!id) return id.error();
     trial.id = *id;
     remember(trial);
-    std::optional<double> median;
-    if (measurement) median = measurement->median;
-    return JudgedCandidate{std::move(trial), median};
+    if (measurement) {
+        judged.median_ns = measurement->median;
+        learn(measurement->median);
+    }
+    return judged;
 }
 
-Status CandidateJudge::fill(const Candidate &candidate, Trial *trial, std::optional<Measurement> *measurement) {
+Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
+                            std::optional<Measurement> *measurement) {
     const TuneEnvironment &environment = job_.environment;
-    if (Status s = check_candidate(candidate, workload_, job_.target, environment.machine); !s) {
+    Trial *trial = &judged->trial;
+    if (Status s = check_candidate(proposal.candidate, workload_, job_.target, environment.machine); !s) {
         trial->status = TrialStatus::refused;
         trial->message = s.error().message;
         return {};
     }
-    Result<BuildResult> built = environment.builder.build({workload_, job_.target, candidate});
+    Result<BuildResult> built = proposal.build();
     if (!built) return built.error();
     trial->build_ns = built->wall_ns;
     if (!built->ok()) {
         record_failure(built->failure(), trial);
         return {};
     }
-    const Artifact &artifact = built->artifact();
+    judged->artifact = built->artifact();
+    const Artifact &artifact = *judged->artifact;
     trial->object_hash = artifact.object_hash;
     trial->object_bytes = artifact.object_bytes;
     trial->packed_bytes = artifact.packed_bytes;
@@ -67,12 +74,20 @@ Status CandidateJudge::fill(const Candidate &candidate, Trial *trial, std::optio
     Result<std::optional<Measurement>> known = known_measurement(artifact.object_hash);
     if (!known) return known.error();
     if (!*known) return run(artifact, trial, measurement);
-    const Trial &judged = judged_.find(artifact.object_hash)->second;
-    trial->errors = judged.errors;
-    trial->workspace_bytes = judged.workspace_bytes;
-    trial->workspace_bytes_per_thread = judged.workspace_bytes_per_thread;
+    const Trial &twin = judged_.find(artifact.object_hash)->second;
+    trial->errors = twin.errors;
+    trial->workspace_bytes = twin.workspace_bytes;
+    trial->workspace_bytes_per_thread = twin.workspace_bytes_per_thread;
     *measurement = **known;
     return {};
+}
+
+// What was measured while the machine changed its speed is measured again.
+Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
+    for (;;) {
+        Result<RunResult> ran = job_.environment.runner.run(request);
+        if (!ran || !ran->ok() || !drift_.drifted(ran->report().sentinel)) return ran;
+    }
 }
 
 Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement) {
@@ -83,7 +98,8 @@ Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional
     request.artifact = artifact;
     request.error_budget = job_.options.error_budget;
     request.cache = job_.options.cache;
-    Result<RunResult> ran = environment.runner.run(request);
+    request.cutoffs_ns = halving_cutoffs(medians_ns_);
+    Result<RunResult> ran = run_without_drift(request);
     if (!ran) return ran.error();
     trial->run_ns = ran->wall_ns;
     trial->errors = ran->errors;

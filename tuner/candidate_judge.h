@@ -1,13 +1,15 @@
-// Makes a candidate of one workload a recorded trial: checks that it belongs to its space, builds it, reuses what is
+// Makes a candidate of one workload a recorded trial: checks that it belongs to its space, has it built, reuses what is
 // known of an identical object or else runs it, and appends the trial to the store.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "schedules/candidate.h"
+#include "tuner/drift.h"
 #include "tuner/tune.h"
 
 namespace kiln {
@@ -21,7 +23,16 @@ struct TuneJob {
 
 struct JudgedCandidate {
     Trial trial;
-    std::optional<double> median_ns;  // exactly when the trial is ok
+    std::optional<double> median_ns;   // exactly when the trial is ok
+    std::optional<Artifact> artifact;  // when it was built
+};
+
+// How a candidate is proposed to be judged: by whom, and how its build is had. `build` is called once, or not at all
+// where the candidate is refused.
+struct Proposal {
+    Candidate candidate;
+    std::string_view origin;
+    std::function<Result<BuildResult>()> build;
 };
 
 class CandidateJudge {
@@ -29,17 +40,24 @@ public:
     // `recorded`: every trial of this workload and target in the store, of whatever machine and toolchain.
     CandidateJudge(const TuneJob &job, const Workload &workload, const std::vector<Trial> &recorded);
 
+    // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
+    // be.
+    void learn(double median_ns) { medians_ns_.push_back(median_ns); }
+
     // Errors are the job's, not the candidate's: nothing was recorded.
-    Result<JudgedCandidate> judge(const Candidate &candidate, std::string_view origin);
+    Result<JudgedCandidate> judge(const Proposal &proposal);
 
 private:
-    Status fill(const Candidate &candidate, Trial *trial, std::optional<Measurement> *measurement);
+    Status fill(const Proposal &proposal, JudgedCandidate *judged, std::optional<Measurement> *measurement);
+    Result<RunResult> run_without_drift(const RunRequest &request);
     Status run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement);
     Result<std::optional<Measurement>> known_measurement(const std::string &object_hash) const;
     void remember(const Trial &trial);
 
     const TuneJob &job_;
     const Workload &workload_;
+    DriftDetector drift_;
+    std::vector<double> medians_ns_;  // of the workload's valid trials
     // By object hash: an ok trial that judged this very code on this workload.
     std::map<std::string, Trial, std::less<>> judged_;
 };

@@ -69,17 +69,18 @@ void drain(Stream &stream) {
 
 enum class Wake { ended, timed_out, interrupted };
 
-// Collects output until the child ends, its time is over or the user interrupts.
-Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, int64_t deadline_ns) {
+// Collects output until the child ends, its time is over, the user interrupts or nobody wants it any more.
+Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, int64_t deadline_ns, int cancelled) {
     for (;;) {
-        std::array<pollfd, 4> polled = {{{child.handle(), POLLIN, 0},
+        std::array<pollfd, 5> polled = {{{child.handle(), POLLIN, 0},
+                                         {cancelled, POLLIN, 0},
                                          {interrupt_descriptor(), POLLIN, 0},
                                          {streams[0].descriptor.get(), POLLIN, 0},
                                          {streams[1].descriptor.get(), POLLIN, 0}}};
         const int64_t left_ns = std::max<int64_t>(0, deadline_ns - now_ns());
         const timespec timeout = {left_ns / 1'000'000'000, left_ns % 1'000'000'000};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
-        if (interrupted()) {
+        if (interrupted() || (ready > 0 && polled[1].revents)) {
             return Wake::interrupted;
         }
         for (Stream &stream : streams) {
@@ -118,7 +119,8 @@ Result<ChildResult> run_child(const ChildRequest &request) {
                               .output = output->write.get(),
                               .error_output = error_output->write.get(),
                               .memory_limit_bytes = request.memory_limit_bytes,
-                              .cpu = request.cpu});
+                              .cpu = request.cpu,
+                              .avoid_cpu = request.avoid_cpu});
     if (!child) {
         return child.error();
     }
@@ -132,7 +134,7 @@ Result<ChildResult> run_child(const ChildRequest &request) {
     for (Stream &stream : streams) {
         fcntl(stream.descriptor.get(), F_SETFL, O_NONBLOCK);
     }
-    const Wake wake = wait_for(*child, streams, start_ns + request.time_limit_ns);
+    const Wake wake = wait_for(*child, streams, start_ns + request.time_limit_ns, request.cancelled);
     int status = 0;
     rusage usage = {};
     child->reap(status, usage);

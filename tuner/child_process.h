@@ -17,6 +17,8 @@ struct ChildRequest {
     int64_t time_limit_ns = 60'000'000'000;  // wall clock; then the process group is killed
     int64_t memory_limit_bytes = 0;          // of address space (RLIMIT_AS); 0: none
     std::optional<int> cpu;                  // pin the child to this one
+    std::optional<int> avoid_cpu;            // keep it off this one, where there are others
+    int cancelled = -1;                      // a descriptor; readable: the child is no longer wanted
     size_t output_limit_bytes = 1 << 20;     // of stdout and of stderr each; the rest is read and dropped
 };
 
@@ -28,7 +30,8 @@ struct ChildResult {
     int64_t wall_ns = 0;
 };
 
-// Errors: the executable cannot be started (environment), or the user interrupted (interrupted; the child is killed).
+// Errors: the executable cannot be started (environment), or the user interrupted or the request was
+// cancelled (interrupted; the child is killed).
 Result<ChildResult> run_child(const ChildRequest &request);
 
 // "signal 11 (SIGSEGV)", "exit status 3", "no end after 10.0 s".

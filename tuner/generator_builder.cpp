@@ -103,6 +103,8 @@ Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
                           artifact.object_path};
     generate.time_limit_ns = options_.time_limit_ns;
     generate.memory_limit_bytes = options_.memory_limit_bytes;
+    generate.avoid_cpu = options_.avoid_cpu;
+    generate.cancelled = request.cancelled;
     const auto generated = run_child(generate);
     if (!generated) return generated.error();
     BuildResult result{.outcome = {}, .wall_ns = generated->wall_ns};
@@ -119,6 +121,8 @@ Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
     link.arguments = {
         linker_, "-shared", "-z", "now", "-z", "noexecstack", "-o", artifact.shared_object_path, artifact.object_path};
     link.time_limit_ns = options_.time_limit_ns;
+    link.avoid_cpu = options_.avoid_cpu;
+    link.cancelled = request.cancelled;
     const auto linked = run_child(link);
     if (!linked) return linked.error();
     result.wall_ns += linked->wall_ns;

@@ -2,7 +2,9 @@
 // object. A compiler crash, hang or refusal is a Failure.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "tuner/builder.h"
@@ -14,6 +16,7 @@ struct GeneratorBuilderOptions {
     std::string work_folder;  // receives the artifacts
     int64_t time_limit_ns = 60'000'000'000;
     int64_t memory_limit_bytes = int64_t(6) << 30;
+    std::optional<int> avoid_cpu;  // where kernels are measured meanwhile
 };
 
 class GeneratorBuilder : public Builder {
@@ -29,7 +32,7 @@ private:
 
     GeneratorBuilderOptions options_;
     std::string linker_, toolchain_;
-    int64_t next_file_ = 0;
+    std::atomic<int64_t> next_file_ = 0;
 };
 
 }  // namespace kiln

@@ -11,6 +11,7 @@
 #include <list>
 
 #include "tuner/child_process.h"
+#include "tuner/measuring_lock.h"
 #include "tuner/operands.h"
 #include "tuner/reference.h"
 #include "tuner/runner_protocol.h"
@@ -111,16 +112,22 @@ int64_t bytes_of(const Workload &workload) {
 }
 
 // Address space: the process itself with its libraries, a stack for each thread, twice the operands (a call's own and
-// the files they come from), the reference, and then what the kernel may use.
-int64_t address_space(const RunRequest &request, int64_t kernel_bytes) {
+// the files they come from) for each kernel, the reference, and then what the kernel may use.
+int64_t address_space(const Workload &workload, const RunnerJob &job) {
 #if defined(__SANITIZE_ADDRESS__)
     return 0;  // the sanitizer reserves terabytes
 #endif
     constexpr int64_t process_bytes = 192 << 20, thread_bytes = 16 << 20;
-    const int64_t own_bytes =
-        bytes_of(request.workload) + request.artifact.packed_bytes + request.artifact.prepared_bytes;
-    const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * elements(stored_result_shape(request.workload));
-    return process_bytes + request.target.threads * thread_bytes + 2 * own_bytes + reference_bytes + kernel_bytes;
+    int64_t own_bytes = 0;
+    for (const RunnerKernel &kernel : job.kernels) {
+        own_bytes += bytes_of(workload) + kernel.packed_bytes + kernel.prepared_bytes;
+    }
+    const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * elements(stored_result_shape(workload));
+    return process_bytes + job.threads * thread_bytes + 2 * own_bytes + reference_bytes + job.memory_limit_bytes;
+}
+
+RunnerKernel kernel_of(const Artifact &artifact) {
+    return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes};
 }
 
 std::string last_part(const std::string &text, size_t limit) {
@@ -166,7 +173,7 @@ struct ProcessRunner::State {
 
     // Made once for each workload. Those used last are kept, as many as fit; the newest always.
     Result<const DataFiles *> data_of(const Workload &workload) {
-        constexpr int64_t kept_bytes = 256 << 20;
+        constexpr int64_t kept_bytes = 1 << 30;  // a network's layers take turns
         const std::string key = kiln::key(workload);
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &e) { return e.key == key; });
         if (found != entries.end()) {
@@ -193,25 +200,32 @@ struct ProcessRunner::State {
     RunnerJob job_of(const RunRequest &request) const {
         RunnerJob job;
         job.workload = key(request.workload);
-        job.shared_object = request.artifact.shared_object_path;
-        job.packed_bytes = request.artifact.packed_bytes;
-        job.prepared_bytes = request.artifact.prepared_bytes;
+        job.kernels = {kernel_of(request.artifact)};
         job.threads = request.target.threads;
         job.error_budget = request.error_budget;
         job.cache = request.cache;
         job.measure = request.measure;
         job.sampling = options.sampling;
+        job.cutoffs_ns = request.cutoffs_ns;
         job.memory_limit_bytes = options.memory_limit_bytes;
         return job;
     }
 
-    Result<Answered> ask(const RunRequest &request, const RunnerJob &job) {
+    Result<Answered> ask(const Workload &workload, const RunnerJob &job) {
+        std::optional<MeasuringLock> lock;
+        if (job.measure && job.output.empty() && !options.lock_file.empty()) {
+            auto acquired = MeasuringLock::acquire(options.lock_file, options.on_wait);
+            if (!acquired) {
+                return acquired.error();
+            }
+            lock = std::move(*acquired);
+        }
         ChildRequest child;
         child.arguments = {options.executable};
         child.input = to_json(job);
         child.time_limit_ns = options.time_limit_ns;
-        child.memory_limit_bytes = address_space(request, options.memory_limit_bytes);
-        if (request.target.threads == 1) {
+        child.memory_limit_bytes = address_space(workload, job);
+        if (job.threads == 1) {
             child.cpu = options.cpu;
         }
         const auto result = run_child(child);
@@ -258,7 +272,7 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     }
     RunnerJob job = state_->job_of(request);
     job.data = (*files)->data();
-    auto answered = state_->ask(request, job);
+    auto answered = state_->ask(request.workload, job);
     if (!answered) {
         return answered.error();
     }
@@ -269,10 +283,45 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
         result.outcome = std::move(*failure);
     } else {
         RunnerAnswer &answer = std::get<RunnerAnswer>(answered->outcome);
-        result.outcome = RunReport{answer.errors, std::move(answer.samples), std::move(answer.conditions),
-                                   answer.workspace_bytes, answer.workspace_bytes_per_thread};
+        RunReport report{answer.errors, std::move(answer.samples), std::move(answer.conditions)};
+        if (answer.sentinel_ns.size() == 2) {
+            report.sentinel = {answer.sentinel_ns[0], answer.sentinel_ns[1]};
+        }
+        report.workspace_bytes = answer.workspace_bytes;
+        report.workspace_bytes_per_thread = answer.workspace_bytes_per_thread;
+        result.outcome = std::move(report);
     }
     return result;
+}
+
+Result<std::variant<HeatReport, Failure>> ProcessRunner::heat(const HeatRequest &request) {
+    const auto files = state_->data_of(request.workload);
+    if (!files) {
+        return files.error();
+    }
+    RunnerJob job;
+    job.workload = key(request.workload);
+    for (const Artifact &artifact : request.artifacts) {
+        job.kernels.push_back(kernel_of(artifact));
+    }
+    job.threads = request.target.threads;
+    job.cache = request.cache;
+    job.memory_limit_bytes = state_->options.memory_limit_bytes;
+    job.heat = {request.rounds, request.seed, request.workspace_bytes, request.workspace_bytes_per_thread};
+    job.data = (*files)->data();
+    auto answered = state_->ask(request.workload, job);
+    if (!answered) {
+        return answered.error();
+    }
+    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
+        return std::variant<HeatReport, Failure>(std::move(*failure));
+    }
+    RunnerAnswer &answer = std::get<RunnerAnswer>(answered->outcome);
+    if (answer.heat.size() != request.artifacts.size()) {
+        return environment_error(fmt::format("{}: answered {} kernels' times of {}", state_->options.executable,
+                                             answer.heat.size(), request.artifacts.size()));
+    }
+    return std::variant<HeatReport, Failure>(HeatReport{std::move(answer.heat), std::move(answer.conditions)});
 }
 
 Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &request, const Operands &operands) {
@@ -283,7 +332,7 @@ Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &r
     RunnerJob job = state_->job_of(request);
     job.data = files.data();
     job.output = state_->new_prefix() + "-output";
-    auto answered = state_->ask(request, job);
+    auto answered = state_->ask(request.workload, job);
     if (!answered) {
         return answered.error();
     }

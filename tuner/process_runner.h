@@ -1,7 +1,7 @@
 // The real runner: a measuring process (kiln-runner) for each kernel, with time and memory limits.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +19,8 @@ struct ProcessRunnerOptions {
     int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
     std::optional<int> cpu;                         // pin one-thread kernels to this one
     SamplingLimits sampling;
+    std::string lock_file;          // held while measuring, see measuring_lock.h; empty: none
+    std::function<void()> on_wait;  // for that lock
 };
 
 class ProcessRunner : public Runner {
@@ -27,6 +29,7 @@ public:
     ~ProcessRunner() override;
 
     Result<RunResult> run(const RunRequest &request) override;
+    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override;
 
     // One call of a kernel on given operands, with guard pages and limits as in run(): its output, unjudged.
     Result<std::variant<Tensor, Failure>> execute(const RunRequest &request, const Operands &operands);

@@ -13,6 +13,7 @@
 #include "runtime/target.h"
 #include "runtime/workload.h"
 #include "tuner/builder.h"
+#include "tuner/drift.h"
 #include "tuner/measurement.h"
 
 namespace kiln {
@@ -23,7 +24,8 @@ struct RunRequest {
     Artifact artifact;
     double error_budget = default_error_budget;  // of ErrorMeasures::max and wide
     CacheMode cache = CacheMode::warm;
-    bool measure = true;  // false: correctness only, no samples
+    bool measure = true;             // false: correctness only, no samples
+    std::vector<double> cutoffs_ns;  // where a slow kernel's sampling ends early, see halving.h
 };
 
 // A kernel whose whole output was right, before timing, after it on other inputs, and at the full thread count.
@@ -31,6 +33,7 @@ struct RunReport {
     ErrorMeasures errors;
     Samples samples;         // empty unless measured
     std::string conditions;  // JSON, see Measurement
+    SentinelReading sentinel;
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };
 
@@ -44,6 +47,22 @@ struct RunResult {
     const Failure &failure() const { return std::get<Failure>(outcome); }
 };
 
+// Turns of kernels that were judged before, in one process.
+struct HeatRequest {
+    Workload workload;
+    Target target;
+    std::vector<Artifact> artifacts;
+    CacheMode cache = CacheMode::warm;
+    int rounds = 1;
+    uint64_t seed = 1;                                            // of the order within each round
+    int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // the most that one of them needs
+};
+
+struct HeatReport {
+    std::vector<Samples> times;  // by artifact, one sample a round
+    std::string conditions;      // JSON, see Measurement
+};
+
 class Runner {
 public:
     virtual ~Runner() = default;
@@ -51,6 +70,7 @@ public:
     // Errors are for what no kernel could be blamed for: no runner executable, no memory for the operands, an
     // interrupt.
     virtual Result<RunResult> run(const RunRequest &request) = 0;
+    virtual Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) = 0;
 };
 
 }  // namespace kiln

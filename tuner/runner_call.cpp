@@ -72,7 +72,7 @@ Result<Call::ArgumentPointer> Call::make_argument(const char *name, const Tensor
     return argument;
 }
 
-Result<std::unique_ptr<Call>> Call::create(const RunnerJob &job, const Workload &workload, const RunnerData &data,
+Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Workload &workload, const RunnerData &data,
                                            Place place) {
     auto call = std::make_unique<Call>();
     size_t index = 0;
@@ -101,8 +101,8 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerJob &job, const Workload 
         Tensor tensor;
         ArgumentPointer *place;
     };
-    for (const Extra &extra : {Extra{"the packed weights", {DType::i8, {job.packed_bytes}, {}}, &call->packed_},
-                               Extra{"the prepared input", {DType::i8, {job.prepared_bytes}, {}}, &call->prepared_},
+    for (const Extra &extra : {Extra{"the packed weights", {DType::i8, {kernel.packed_bytes}, {}}, &call->packed_},
+                               Extra{"the prepared input", {DType::i8, {kernel.prepared_bytes}, {}}, &call->prepared_},
                                Extra{result_name(workload).data(),
                                      {workload.output_dtype, stored_result_shape(workload), {}},
                                      &call->output_}}) {

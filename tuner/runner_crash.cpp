@@ -15,7 +15,7 @@ namespace kiln {
 
 namespace {
 
-constexpr int max_regions = 32;
+constexpr int max_regions = 96;
 std::array<Region, max_regions> regions;  // unused ones have no name
 int answer_descriptor = 1;
 uint64_t address_space_limit = RLIM_INFINITY;

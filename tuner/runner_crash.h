@@ -20,7 +20,7 @@ struct Region {
 // Answers go to `descriptor`, as an end_line() of runner_protocol.h.
 void install_crash_reporter(int descriptor);
 
-// Of at most 32 regions at a time; the number that add_region answers names it.
+// Of at most 96 regions at a time; the number that add_region answers names it.
 int add_region(const Region &region);
 void remove_region(int number);
 

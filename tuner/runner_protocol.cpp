@@ -39,6 +39,8 @@ void merge(const Json &object, RunnerAnswer *answer) {
         answer->status = parse_trial_status(object["status"].get<std::string>());
         answer->message = object.value("message", std::string());
         answer->samples = object.value("samples", Samples());
+        answer->sentinel_ns = object.value("sentinel_ns", std::vector<double>());
+        answer->heat = object.value("heat", std::vector<Samples>());
         answer->conditions = object.value("conditions", std::string());
         answer->workspace_bytes = object.value("workspace_bytes", int64_t(0));
         answer->workspace_bytes_per_thread = object.value("workspace_bytes_per_thread", int64_t(0));
@@ -52,10 +54,14 @@ std::string to_json(const RunnerJob &job) {
     for (const RunnerData &d : job.data) {
         data.push_back({{"operands", d.operands}, {"expected", d.expected}, {"magnitude", d.magnitude}});
     }
+    Json kernels = Json::array();
+    for (const RunnerKernel &k : job.kernels) {
+        kernels.push_back({{"shared_object", k.shared_object},
+                           {"packed_bytes", k.packed_bytes},
+                           {"prepared_bytes", k.prepared_bytes}});
+    }
     return Json{{"workload", job.workload},
-                {"shared_object", job.shared_object},
-                {"packed_bytes", job.packed_bytes},
-                {"prepared_bytes", job.prepared_bytes},
+                {"kernels", std::move(kernels)},
                 {"threads", job.threads},
                 {"error_budget", job.error_budget},
                 {"cache", name(job.cache)},
@@ -67,7 +73,13 @@ std::string to_json(const RunnerJob &job) {
                   {"max_total_ns", job.sampling.max_total_ns},
                   {"relative_precision", job.sampling.relative_precision},
                   {"unstable_spread", job.sampling.unstable_spread}}},
+                {"cutoffs_ns", job.cutoffs_ns},
                 {"memory_limit_bytes", job.memory_limit_bytes},
+                {"heat",
+                 {{"rounds", job.heat.rounds},
+                  {"seed", job.heat.seed},
+                  {"workspace_bytes", job.heat.workspace_bytes},
+                  {"workspace_bytes_per_thread", job.heat.workspace_bytes_per_thread}}},
                 {"data", std::move(data)},
                 {"output", job.output}}
         .dump();
@@ -78,17 +90,24 @@ Result<RunnerJob> parse_runner_job(const std::string &text) {
         const Json json = Json::parse(text);
         RunnerJob job;
         json.at("workload").get_to(job.workload);
-        json.at("shared_object").get_to(job.shared_object);
-        json.at("packed_bytes").get_to(job.packed_bytes);
-        json.at("prepared_bytes").get_to(job.prepared_bytes);
+        for (const Json &k : json.at("kernels")) {
+            job.kernels.push_back({k.at("shared_object").get<std::string>(), k.at("packed_bytes").get<int64_t>(),
+                                   k.at("prepared_bytes").get<int64_t>()});
+        }
         json.at("threads").get_to(job.threads);
         json.at("error_budget").get_to(job.error_budget);
         json.at("measure").get_to(job.measure);
         json.at("memory_limit_bytes").get_to(job.memory_limit_bytes);
         json.at("output").get_to(job.output);
+        json.at("cutoffs_ns").get_to(job.cutoffs_ns);
+        const Json &heat = json.at("heat");
+        heat.at("rounds").get_to(job.heat.rounds);
+        heat.at("seed").get_to(job.heat.seed);
+        heat.at("workspace_bytes").get_to(job.heat.workspace_bytes);
+        heat.at("workspace_bytes_per_thread").get_to(job.heat.workspace_bytes_per_thread);
         const auto cache = parse_cache_mode(json.at("cache").get<std::string>());
-        if (!cache || job.threads < 1) {
-            return bad_input("job of the measuring process: bad cache mode or number of threads");
+        if (!cache || job.threads < 1 || job.kernels.empty()) {
+            return bad_input("job of the measuring process: bad cache mode or number of threads, or no kernel");
         }
         job.cache = *cache;
         const Json &sampling = json.at("sampling");
@@ -137,6 +156,8 @@ std::string end_line(const RunnerAnswer &answer) {
     return line({{"status", name(*answer.status)},
                  {"message", answer.message},
                  {"samples", answer.samples},
+                 {"sentinel_ns", answer.sentinel_ns},
+                 {"heat", answer.heat},
                  {"conditions", answer.conditions},
                  {"workspace_bytes", answer.workspace_bytes},
                  {"workspace_bytes_per_thread", answer.workspace_bytes_per_thread}});

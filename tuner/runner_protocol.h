@@ -23,18 +23,31 @@ struct RunnerData {
     std::string expected, magnitude;    // files of doubles
 };
 
-struct RunnerJob {
-    std::string workload;  // key
+struct RunnerKernel {
     std::string shared_object;
     int64_t packed_bytes = 0, prepared_bytes = 0;
+};
+
+// Turns of several kernels that were judged before.
+struct HeatOrder {
+    int rounds = 0;                                               // 0: no heat
+    uint64_t seed = 0;                                            // of the order within each round
+    int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // enough for each of the kernels
+};
+
+struct RunnerJob {
+    std::string workload;               // key
+    std::vector<RunnerKernel> kernels;  // one, except in a heat
     int threads = 1;
     double error_budget = 0;
     CacheMode cache = CacheMode::warm;
     bool measure = true;
     SamplingLimits sampling;
+    std::vector<double> cutoffs_ns;  // halving.h
     int64_t memory_limit_bytes = 0;
-    // Either the data to judge by, in the order ordinary, other, wide; or one set without references whose result goes
-    // to the file `output`, unjudged.
+    HeatOrder heat;
+    // Either the data to judge by, in the order ordinary, other, wide, of which a heat uses the first; or one set
+    // without references whose result goes to the file `output`, unjudged.
     std::vector<RunnerData> data;
     std::string output;
 };
@@ -49,6 +62,8 @@ struct RunnerAnswer {
     std::string message;
     std::string environment;  // not empty: the tuner's problem
     Samples samples;
+    std::vector<double> sentinel_ns;  // before and after the samples
+    std::vector<Samples> heat;        // by kernel, one sample a round
     std::string conditions;
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };

@@ -4,23 +4,25 @@
 // process is no sample; the conditions count them.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "tuner/measurement.h"
+#include "tuner/runner_timing.h"
 
 namespace kiln {
 
 struct SamplingRequest {
-    std::function<void()> call;
-    std::function<void()> before_each;  // not timed; empty for none
+    TimedCall timed;
     SamplingLimits limits;
+    std::vector<double> cutoffs_ns;  // of rungs, see halving.h
 };
 
 struct Sampling {
     Samples samples;
-    std::string conditions;    // JSON, see Measurement
-    bool is_unstable = false;  // twice
+    std::string conditions;           // JSON, see Measurement
+    std::vector<double> sentinel_ns;  // before and after
+    bool is_unstable = false;         // twice
 };
 Sampling take_samples(const SamplingRequest &request);
 

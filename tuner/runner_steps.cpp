@@ -7,13 +7,11 @@
 #include <fstream>
 #include <memory>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include "tuner/comparison.h"
 #include "tuner/mapped_file.h"
+#include "tuner/runner_cache.h"
 #include "tuner/runner_call.h"
+#include "tuner/runner_heat.h"
 #include "tuner/runner_kernel.h"
 #include "tuner/runner_sampling.h"
 
@@ -38,24 +36,6 @@ RunnerAnswer environment_failed(const Error &error) {
 
 RunnerAnswer kernel_error(const char *function, int code) {
     return failed(TrialStatus::crash, fmt::format("{} returned the error code {}", function, code));
-}
-
-void touch(std::span<const std::byte> bytes) {
-    for (size_t i = 0; i < bytes.size(); i += 64) {
-        [[maybe_unused]] const volatile std::byte read = bytes[i];
-    }
-}
-
-void evict(std::span<const std::byte> bytes) {
-#if defined(__x86_64__)
-    for (size_t i = 0; i < bytes.size(); i += 64) {
-        _mm_clflush(&bytes[i]);
-    }
-    _mm_mfence();
-#else
-    static std::vector<std::byte> other(64 << 20);  // more than the caches hold
-    std::fill(other.begin(), other.end(), std::byte(other[0] == std::byte(0)));
-#endif
 }
 
 std::string threads_text(int threads) { return threads == 1 ? "1 thread" : fmt::format("{} threads", threads); }
@@ -97,7 +77,7 @@ private:
 End Steps::start(const std::string &step, DataSet data, Call::Place place, CallContext &context,
                  std::unique_ptr<Call> *call) {
     send_(step_line(step));
-    auto created = Call::create(job_, workload_, job_.data.at(data), place);
+    auto created = Call::create(job_.kernels.front(), workload_, job_.data.at(data), place);
     if (!created) {
         return environment_failed(created.error());
     }
@@ -171,17 +151,13 @@ End Steps::measure() {
         return end;
     }
     KernelContext &context = parallel_->context();
-    SamplingRequest request{[&] { call->compute(kernel_, context); }, {}, job_.sampling};
+    SamplingRequest request{{[&] { call->compute(kernel_, context); }, {}}, job_.sampling, job_.cutoffs_ns};
     if (job_.cache == CacheMode::cold) {
-        request.before_each = [&] {
-            evict(call->weights());
-            for (const auto &span : call->activations()) {
-                touch(span);
-            }
-        };
+        request.timed.before_each = [&] { make_cold(*call); };
     }
     const Sampling sampling = take_samples(request);
     answer_.samples = sampling.samples;
+    answer_.sentinel_ns = sampling.sentinel_ns;
     answer_.conditions = sampling.conditions;
     if (sampling.is_unstable) {
         const Summary summary = summarize(sampling.samples);
@@ -254,16 +230,25 @@ RunnerAnswer run_job(const RunnerJob &job, const SendLine &send) {
         return environment_failed(workload.error());
     }
     send(step_line("loading"));
-    const auto kernel = LoadedKernel::load(job.shared_object);
-    if (!kernel) {
-        return failed(TrialStatus::compile_error, kernel.error().message);
+    std::vector<LoadedKernel> kernels;
+    for (const RunnerKernel &k : job.kernels) {
+        auto kernel = LoadedKernel::load(k.shared_object);
+        if (!kernel) {
+            return failed(TrialStatus::compile_error, kernel.error().message);
+        }
+        if ((kernel->pack() != nullptr) != (k.packed_bytes > 0) ||
+            (kernel->prepare() != nullptr) != (k.prepared_bytes > 0)) {
+            return failed(
+                TrialStatus::compile_error,
+                "the kernel's functions and its sizes disagree: pack needs packed_bytes, prepare prepared_bytes");
+        }
+        kernels.push_back(std::move(*kernel));
     }
-    if ((kernel->pack() != nullptr) != (job.packed_bytes > 0) ||
-        (kernel->prepare() != nullptr) != (job.prepared_bytes > 0)) {
-        return failed(TrialStatus::compile_error,
-                      "the kernel's functions and its sizes disagree: pack needs packed_bytes, prepare prepared_bytes");
+    if (job.heat.rounds > 0) {
+        return run_heat(job, *workload, kernels, send);
     }
-    Steps steps(job, *workload, *kernel, send);
+    const LoadedKernel &kernel = kernels.front();
+    Steps steps(job, *workload, kernel, send);
     return job.output.empty() ? steps.judge() : steps.execute();
 }
 

@@ -50,6 +50,14 @@ Error system_error(const std::string &what) { return environment_error(fmt::form
         CPU_SET(*request.cpu, &set);
         ready = ready && sched_setaffinity(0, sizeof(set), &set) == 0;
     }
+    if (request.avoid_cpu) {
+        cpu_set_t set;
+        if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_ISSET(*request.avoid_cpu, &set) &&
+            CPU_COUNT(&set) > 1) {
+            CPU_CLR(*request.avoid_cpu, &set);
+            ready = ready && sched_setaffinity(0, sizeof(set), &set) == 0;
+        }
+    }
     if (ready && dup2(request.input, 0) >= 0 && dup2(request.output, 1) >= 0 && dup2(request.error_output, 2) >= 0) {
         execv(argv[0], argv);
     }

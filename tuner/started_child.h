@@ -19,6 +19,7 @@ struct ChildStart {
     int input, output, error_output;     // descriptors that become its stdin, stdout and stderr
     int64_t memory_limit_bytes = 0;      // of address space (RLIMIT_AS); 0: none
     std::optional<int> cpu;              // pin the child to this one
+    std::optional<int> avoid_cpu;        // keep it off this one, where there are others
 };
 
 class StartedChild {

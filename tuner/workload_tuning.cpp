@@ -6,8 +6,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <memory>
-#include <set>
 #include <utility>
 
 #include "generators/catalog.h"
@@ -46,60 +44,30 @@ Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workloa
     return spaces;
 }
 
-class WorkloadTuning {
-public:
-    WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, std::optional<TimeShare> time_share,
-                   const TuneListener &listener)
-        : job_(job), time_share_(time_share), listener_(listener) {
-        tuned_.workload = workload;
-    }
+}  // namespace
 
-    Result<WorkloadOutcome> tune();
+WorkloadTuning::WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, const TuneListener &listener)
+    : job_(job),
+      listener_(listener),
+      builds_(job.environment.builder, job.environment.builds_ahead),
+      race_(job, tuned_.workload.workload) {
+    tuned_.workload = workload;
+    layer_.count = workload.count;
+}
 
-private:
-    using End = WorkloadOutcome::End;
-
-    Status take_up_recorded();
-    Result<std::optional<double>> recorded_median_ns(const Trial &trial) const;
-    Result<End> make_trials();
-    Result<std::optional<Candidate>> next_candidate(std::string_view *origin);
-    std::optional<End> must_end() const;
-    void count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns);
-    bool in_some_space(const Candidate &candidate) const;
-    void describe_problem(End end);
-    void tell(TuneProgress::Event event, const Trial *last = nullptr) const;
-
-    const TuneJob &job_;
-    std::optional<TimeShare> time_share_;
-    const TuneListener &listener_;
-    std::vector<Space> spaces_;
-    std::unique_ptr<Search> search_;
-    std::unique_ptr<CandidateJudge> judge_;
-    std::set<Candidate> tried_;
-    std::string last_failure_;
-    TunedWorkload tuned_;
-};
-
-Result<WorkloadOutcome> WorkloadTuning::tune() {
+Status WorkloadTuning::begin() {
     Result<std::vector<Space>> spaces = spaces_of(job_, tuned_.workload.workload);
     if (!spaces) {
         tuned_.problem = spaces.error().message;
-        tell(TuneProgress::Event::workload_started);
-        tell(TuneProgress::Event::workload_finished);
-        return WorkloadOutcome{tuned_};
+        layer_.finished = true;
+        return {};
     }
     spaces_ = std::move(*spaces);
     Result<std::unique_ptr<Search>> search =
         make_search(job_.options.strategy, spaces_, seed_of(tuned_.workload.workload, job_.options.seed));
     if (!search) return search.error();
     search_ = std::move(*search);
-    if (Status s = take_up_recorded(); !s) return s.error();
-    tell(TuneProgress::Event::workload_started);
-    Result<End> end = make_trials();
-    if (!end) return end.error();
-    describe_problem(*end);
-    tell(TuneProgress::Event::workload_finished);
-    return WorkloadOutcome{tuned_, *end};
+    return take_up_recorded();
 }
 
 // Trials that were made under the same conditions count and teach the search; of all others, only what they say of
@@ -141,7 +109,8 @@ Status WorkloadTuning::take_up_recorded() {
         // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
         if (!any_valid && r.trial.status == TrialStatus::unstable) continue;
         if (!tried_.insert(r.candidate).second) continue;
-        count(r.trial, r.candidate, r.median_ns);
+        count(r.trial, r.candidate, r.median_ns, std::nullopt);
+        if (r.median_ns) judge_->learn(*r.median_ns);
         observations.push_back({r.candidate, r.median_ns});
     }
     search_->observe(observations);
@@ -156,60 +125,119 @@ Result<std::optional<double>> WorkloadTuning::recorded_median_ns(const Trial &tr
     return *measurement ? std::optional((*measurement)->median) : std::nullopt;
 }
 
-// One candidate at a time: building the next one meanwhile would disturb the measurement.
-Result<WorkloadOutcome::End> WorkloadTuning::make_trials() {
-    for (;;) {
-        if (const auto end = must_end()) return *end;
-        std::string_view origin;
-        Result<std::optional<Candidate>> candidate = next_candidate(&origin);
-        if (!candidate) return candidate.error();
-        if (!*candidate) return End::finished;
-        Result<JudgedCandidate> judged = judge_->judge(**candidate, origin);
-        if (!judged) {
-            if (judged.error().code == ErrorCode::interrupted) return End::interrupted;
-            return judged.error();
-        }
-        tried_.insert(**candidate);
-        tuned_.new_trials++;
-        count(judged->trial, **candidate, judged->median_ns);
-        const Observation observation{**candidate, judged->median_ns};
-        search_->observe({&observation, 1});
-        tell(TuneProgress::Event::trial_recorded, &judged->trial);
+Result<WorkloadTuning::End> WorkloadTuning::make_trials(int64_t trials, std::optional<int64_t> end_ns) {
+    if (!told_start_) tell(TuneProgress::Event::workload_started);
+    told_start_ = true;
+    if (layer_.finished) return End::finished;
+    for (int64_t i = 0; i < trials; i++) {
+        if (job_.environment.interrupted()) return End::interrupted;
+        layer_.finished = tuned_.trials >= job_.options.trials;
+        if (layer_.finished) return End::finished;
+        const auto usual_ns = tuned_.new_trials > 0 ? spent_ns_ / tuned_.new_trials : 0;
+        if (end_ns && job_.environment.now_ns() + usual_ns >= *end_ns) return End::out_of_time;
+        Result<End> end = make_trial();
+        if (!end || *end != End::more) return end;
     }
+    return End::more;
+}
+
+Result<WorkloadTuning::End> WorkloadTuning::make_trial() {
+    const int64_t start_ns = job_.environment.now_ns();
+    if (!started_) {
+        Result<bool> started = start_next();
+        if (!started) return started.error();
+        layer_.finished = !*started;
+        if (layer_.finished) return End::finished;
+    }
+    const Started current = *std::exchange(started_, std::nullopt);
+    const auto build = [&]() -> Result<BuildResult> {
+        Result<BuildResult> built = builds_.take();
+        // The next one is built while this one is measured.
+        if (!built || !builds_.is_ahead() || tuned_.trials + 1 >= job_.options.trials) return built;
+        if (Result<bool> started = start_next(); !started) return started.error();
+        return built;
+    };
+    Result<JudgedCandidate> judged = judge_->judge({current.candidate, current.origin, build});
+    if (!judged) {
+        if (judged.error().code == ErrorCode::interrupted) return End::interrupted;
+        return judged.error();
+    }
+    tuned_.new_trials++;
+    tuned_.new_failures += judged->trial.status != TrialStatus::ok;
+    spent_ns_ += job_.environment.now_ns() - start_ns;
+    layer_.seconds_per_trial = static_cast<double>(spent_ns_) * 1e-9 / static_cast<double>(tuned_.new_trials);
+    count(judged->trial, current.candidate, judged->median_ns, judged->artifact);
+    const Observation observation{current.candidate, judged->median_ns};
+    search_->observe({&observation, 1});
+    tell(TuneProgress::Event::trial_recorded, &judged->trial);
+    return End::more;
+}
+
+// False: everything was tried.
+Result<bool> WorkloadTuning::start_next() {
+    started_ = next_candidate();
+    if (!started_) return false;
+    tried_.insert(started_->candidate);
+    builds_.start({tuned_.workload.workload, job_.target, started_->candidate});
+    return true;
 }
 
 // The default of each algorithm, most preferred first; then the search. Nothing when everything was tried.
-Result<std::optional<Candidate>> WorkloadTuning::next_candidate(std::string_view *origin) {
+std::optional<WorkloadTuning::Started> WorkloadTuning::next_candidate() {
     for (const Space &space : spaces_) {
-        if (tried_.contains(space.default_candidate())) continue;
-        *origin = "default";
-        return std::optional(space.default_candidate());
+        if (!tried_.contains(space.default_candidate())) return Started{space.default_candidate(), "default"};
     }
-    *origin = job_.options.strategy;
-    std::vector<Candidate> proposals = search_->propose(1);
-    if (proposals.empty()) return std::optional<Candidate>();
-    return std::optional(std::move(proposals.front()));
+    for (;;) {
+        std::vector<Candidate> proposals = search_->propose(1);
+        if (proposals.empty()) return std::nullopt;
+        // A default that is still being built is not known to the search.
+        if (!tried_.contains(proposals.front())) return Started{std::move(proposals.front()), job_.options.strategy};
+    }
 }
 
-std::optional<WorkloadOutcome::End> WorkloadTuning::must_end() const {
-    if (job_.environment.interrupted()) return End::interrupted;
-    if (tuned_.trials >= job_.options.trials) return End::finished;
-    if (time_share_ && job_.environment.now_ns() >= time_share_->end_ns) return End::out_of_time;
-    return std::nullopt;
+Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end) {
+    if (end != End::interrupted && race_time_ns > 0) {
+        Result<std::optional<Race>> race = race_.run(race_time_ns);
+        if (!race && race.error().code != ErrorCode::interrupted) return race.error();
+        if (!race) {
+            end = End::interrupted;
+        } else if (*race) {
+            adopt(**race);
+        }
+    }
+    if (!told_start_) tell(TuneProgress::Event::workload_started);
+    describe_problem(end);
+    tell(TuneProgress::Event::workload_finished);
+    return end;
 }
 
-void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns) {
+// What won the race is the best, whatever was measured before.
+void WorkloadTuning::adopt(const Race &race) {
+    const std::string &winner = race.entries.front().trial;
+    if (const Trial *trial = race_.trial(winner)) {
+        tuned_.best_candidate = trial->candidate;
+        tuned_.best_ns = race_.median_ns(winner);
+    }
+    tuned_.race.emplace().entries = race.entries.size();
+    for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
+}
+
+void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns,
+                           const std::optional<Artifact> &artifact) {
     tuned_.trials++;
+    layer_.trials = tuned_.trials;
     if (trial.status != TrialStatus::ok) {
         tuned_.failures++;
         last_failure_ = fmt::format("{}: {}", name(trial.status), trial.message);
     }
     if (!median_ns) return;
-    if (candidate == spaces_.front().default_candidate()) tuned_.default_ns = median_ns;
+    race_.enter(trial, *median_ns, is_default(candidate), artifact);
+    if (is_default(candidate)) tuned_.default_ns = median_ns;
     if (!tuned_.best_ns || *median_ns < *tuned_.best_ns) {
         tuned_.best_ns = median_ns;
         tuned_.best_candidate = trial.candidate;
     }
+    layer_.best_ns.push_back(*tuned_.best_ns);
 }
 
 bool WorkloadTuning::in_some_space(const Candidate &c) const {
@@ -221,7 +249,7 @@ bool WorkloadTuning::in_some_space(const Candidate &c) const {
 }
 
 void WorkloadTuning::describe_problem(End end) {
-    if (tuned_.best_ns) return;
+    if (tuned_.best_ns || !tuned_.problem.empty()) return;
     if (tuned_.trials > 0) {
         tuned_.problem =
             fmt::format("none of {} trials is valid; the last one failed with {}", tuned_.trials, last_failure_);
@@ -244,25 +272,14 @@ void WorkloadTuning::tell(TuneProgress::Event event, const Trial *last) const {
     progress.failures = tuned_.failures;
     progress.fraction =
         static_cast<double>(tuned_.trials) / static_cast<double>(std::max<int64_t>(1, job_.options.trials));
-    if (time_share_ && time_share_->end_ns > time_share_->start_ns) {
-        const double spent = static_cast<double>(job_.environment.now_ns() - time_share_->start_ns);
-        progress.fraction =
-            std::max(progress.fraction, spent / static_cast<double>(time_share_->end_ns - time_share_->start_ns));
-    }
     progress.fraction = std::min(1.0, progress.fraction);
+    progress.race = tuned_.race;
     progress.best_ns = tuned_.best_ns;
     progress.default_ns = tuned_.default_ns;
     progress.best_candidate = tuned_.best_candidate;
     progress.problem = tuned_.problem;
     progress.last = last;
     listener_(progress);
-}
-
-}  // namespace
-
-Result<WorkloadOutcome> tune_workload(const TuneJob &job, const NamedWorkload &workload,
-                                      std::optional<TimeShare> time_share, const TuneListener &listener) {
-    return WorkloadTuning(job, workload, time_share, listener).tune();
 }
 
 }  // namespace kiln

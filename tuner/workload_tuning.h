@@ -1,26 +1,75 @@
 // Tunes one workload: which algorithms apply, what is recorded already, default candidates first, then what the search
-// proposes, until trials, time or space are used up.
+// proposes, until trials, time or space are used up; then the race. In steps, so that several workloads can take turns.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
+#include "tuner/budget.h"
+#include "tuner/build_ahead.h"
 #include "tuner/candidate_judge.h"
+#include "tuner/search.h"
 #include "tuner/tune.h"
+#include "tuner/workload_race.h"
 
 namespace kiln {
 
-// A span of the job's clock.
-struct TimeShare {
-    int64_t start_ns = 0, end_ns = 0;
-};
+class WorkloadTuning {
+public:
+    // `job`, `workload` and `listener` outlive this object. The listener is told everything but the job's own index,
+    // count, fraction and time left.
+    WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, const TuneListener &listener);
 
-struct WorkloadOutcome {
-    TunedWorkload tuned;
-    enum class End { finished, out_of_time, interrupted } end = End::finished;
-};
+    // Takes up what is recorded. A workload without an algorithm is finished. Errors, here and below: the job cannot go
+    // on.
+    Status begin();
 
-// `listener` is told everything but the job's own index, count and time left. Errors: the job cannot go on.
-Result<WorkloadOutcome> tune_workload(const TuneJob &job, const NamedWorkload &workload,
-                                      std::optional<TimeShare> time_share, const TuneListener &listener);
+    enum class End { more, finished, out_of_time, interrupted };
+    // Makes up to so many trials. At `end_ns` of the job's clock nothing is begun any more that would go on after it.
+    Result<End> make_trials(int64_t trials, std::optional<int64_t> end_ns);
+
+    // The race, where it has any time, and what there is to say in the end.
+    Result<End> finish(int64_t race_time_ns, End end);
+
+    const LayerProgress &layer() const { return layer_; }
+    const TunedWorkload &tuned() const { return tuned_; }
+
+private:
+    struct Started {
+        Candidate candidate;
+        std::string_view origin;
+    };
+
+    Status take_up_recorded();
+    Result<std::optional<double>> recorded_median_ns(const Trial &trial) const;
+    Result<End> make_trial();
+    Result<bool> start_next();
+    std::optional<Started> next_candidate();
+    void count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns,
+               const std::optional<Artifact> &artifact);
+    void adopt(const Race &race);
+    bool in_some_space(const Candidate &candidate) const;
+    bool is_default(const Candidate &candidate) const { return candidate == spaces_.front().default_candidate(); }
+    void describe_problem(End end);
+    void tell(TuneProgress::Event event, const Trial *last = nullptr) const;
+
+    const TuneJob &job_;
+    const TuneListener &listener_;
+    std::vector<Space> spaces_;
+    std::unique_ptr<Search> search_;
+    std::unique_ptr<CandidateJudge> judge_;
+    BuildAhead builds_;
+    WorkloadRace race_;
+    std::optional<Started> started_;  // what is being built
+    std::set<Candidate> tried_;
+    std::string last_failure_;
+    TunedWorkload tuned_;
+    LayerProgress layer_;
+    int64_t spent_ns_ = 0;  // on new trials
+    bool told_start_ = false;
+};
 
 }  // namespace kiln

@@ -63,6 +63,34 @@ TEST(ContentId, OfATrialIsFrozen) {
     EXPECT_EQ(content_id(sample_trial(), content_id(sample_measurement())), "863ce8c642d3c0b9bb2599387a2b65d4");
 }
 
+TEST(ContentId, OfARaceIsFrozen) {
+    const std::string text =
+        "kiln race 1\n"
+        "workload:75:conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/epilogue:bias,relu\n"
+        "target:36:x86-64-linux-avx-avx2-f16c-fma-sse41\n"
+        "threads:1:1\n"
+        "machine:69:AuthenticAMD-25-17-1/l1:32768/l2:1048576/l3:33554432/cores:2/AMD EPYC\n"
+        "toolchain:32:kiln 0.1.0 halide 21.0.0 ld 2.40\n"
+        "cache:4:warm\n"
+        "error_budget:16:3ee4f8b588e368f1\n"
+        "metric:2:ns\n"
+        "confidence:16:3fee666666666666\n"
+        "conditions:12:{\"load\":0.5}\n"
+        "created_at:24:2026-08-20T00:00:00.000Z\n"
+        "trial:4:aaaa\n"
+        "ratio:16:3ff0000000000000\n"
+        "ratio_lo:16:3ff0000000000000\n"
+        "ratio_hi:16:3ff0000000000000\n"
+        "samples:32:40590000000000004059200000000000\n"
+        "trial:4:bbbb\n"
+        "ratio:16:3ff2000000000000\n"
+        "ratio_lo:16:3fec000000000000\n"
+        "ratio_hi:16:3ff6000000000000\n"
+        "samples:32:405c200000000000405c440000000000\n";
+    EXPECT_EQ(content_id(sample_race({"aaaa", "bbbb"})), hash(text));
+    EXPECT_EQ(content_id(sample_race({"aaaa", "bbbb"})), "b6c954f2496c2ec23eb59f9cb4d9ce61");
+}
+
 TEST(ContentId, CoversEveryFieldButTheId) {
     const std::function<void(Trial &)> changes[] = {
         [](Trial &) {},
@@ -123,6 +151,37 @@ TEST(ContentId, CoversEveryFieldButTheId) {
         ids.insert(content_id(m));
     }
     EXPECT_EQ(ids.size(), std::size(measurement_changes));
+
+    const std::function<void(Race &)> race_changes[] = {
+        [](Race &) {},
+        [](Race &r) { r.workload += "x"; },
+        [](Race &r) { r.target += "x"; },
+        [](Race &r) { r.threads = 2; },
+        [](Race &r) { r.machine += "x"; },
+        [](Race &r) { r.toolchain += "x"; },
+        [](Race &r) { r.cache = CacheMode::cold; },
+        [](Race &r) { r.error_budget = 1e-4; },
+        [](Race &r) { r.metric = Metric::cycles; },
+        [](Race &r) { r.confidence = 0.9; },
+        [](Race &r) { r.conditions = "{}"; },
+        [](Race &r) { r.created_at = "x"; },
+        [](Race &r) { r.entries.pop_back(); },
+        [](Race &r) { std::swap(r.entries[1], r.entries[2]); },
+        [](Race &r) { r.entries[1].trial = "x"; },
+        [](Race &r) { r.entries[1].ratio = 2; },
+        [](Race &r) { r.entries[1].ratio_lo = 0.5; },
+        [](Race &r) { r.entries[1].ratio_hi = 2; },
+        [](Race &r) { r.entries[1].samples[1] = 1; },
+    };
+    ids.clear();
+    for (const auto &change : race_changes) {
+        Race r = sample_race({"a", "b", "c"});
+        change(r);
+        ids.insert(content_id(r));
+        r.id = "anything";
+        ids.insert(content_id(r));
+    }
+    EXPECT_EQ(ids.size(), std::size(race_changes));
 }
 
 }  // namespace

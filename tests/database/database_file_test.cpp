@@ -290,11 +290,31 @@ TEST(DatabaseFile, AStoreSeesThatANewerKilnMigratedTheFile) {
 
 TEST(DatabaseFile, CommitsAreDurable) {
     const ScratchFolder folder;
-    Result<Connection> connection = open_database(folder / "new.db", OpenMode::create);
-    ASSERT_TRUE(connection.ok());
-    EXPECT_EQ(*connection->query_value("PRAGMA journal_mode"), Cell("truncate"));
-    EXPECT_EQ(*connection->query_value("PRAGMA synchronous"), Cell(int64_t{2}));  // FULL
-    EXPECT_EQ(*connection->query_value("PRAGMA foreign_keys"), Cell(int64_t{1}));
+    const Result<OpenedDatabase> opened = open_database(folder / "new.db", OpenMode::create);
+    ASSERT_TRUE(opened.ok());
+    const Connection &connection = opened->connection;
+    EXPECT_EQ(*connection.query_value("PRAGMA journal_mode"), Cell("truncate"));
+    EXPECT_EQ(*connection.query_value("PRAGMA synchronous"), Cell(int64_t{2}));  // FULL
+    EXPECT_EQ(*connection.query_value("PRAGMA foreign_keys"), Cell(int64_t{1}));
+    EXPECT_TRUE(opened->notes.empty()) << opened->notes.front();
+}
+
+TEST(DatabaseFile, LeavesWalModeAndSaysSo) {
+    const ScratchFolder folder;
+    const std::string path = folder / "wal.db";
+    ASSERT_TRUE(TrialStore::open(path, OpenMode::create)->append(sample_failure(), std::nullopt).ok());
+    ASSERT_TRUE(Connection::open(path, OpenMode::write)->run("PRAGMA journal_mode = WAL").ok());
+    for (const OpenMode mode : {OpenMode::read_only, OpenMode::write}) {
+        const Result<TrialStore> store = TrialStore::open(path, mode);
+        ASSERT_TRUE(store.ok()) << store.error().message;
+        ASSERT_EQ(store->notes().size(), 1u);
+        EXPECT_NE(store->notes()[0].find(mode == OpenMode::write ? "was in WAL mode" : "is in WAL mode"),
+                  std::string::npos)
+            << store->notes()[0];
+        EXPECT_EQ(store->info()->rows.back()[0], Cell("note"));
+        EXPECT_EQ(store->trials({})->size(), 1u);
+    }
+    EXPECT_TRUE(TrialStore::open(path, OpenMode::read_only)->notes().empty());
 }
 
 }  // namespace

@@ -19,9 +19,11 @@ std::vector<std::string> sql_blocks(const std::string &page) {
 
 TEST(Documentation, EveryExampleQueryWorks) {
     Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
+    std::vector<std::string> ids;
     for (const Sample &s : {sample('a', 1000), sample('b', 500), sample('c', 700)}) {
-        ASSERT_TRUE(store->append(s.trial, s.measurement).ok());
+        ids.push_back(*store->append(s.trial, s.measurement));
     }
+    ASSERT_TRUE(store->append(sample_race({ids[1], ids[2]})).ok());
     ASSERT_TRUE(store->append(sample_failure(), std::nullopt).ok());
     ASSERT_TRUE(store->name_workload(sample_trial().workload, "resnet50", "res2_3x3", 3).ok());
     const std::vector<std::string> blocks = sql_blocks(ScratchFolder::read(KILN_SOURCE_DIR "/docs/database.md"));

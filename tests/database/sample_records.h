@@ -1,6 +1,10 @@
-// A valid trial and measurement, for tests to change in one place.
+// A valid trial, measurement and race, for tests to change in one place.
 #pragma once
 
+#include <string>
+#include <vector>
+
+#include "database/race.h"
 #include "database/trial.h"
 
 namespace kiln {
@@ -58,6 +62,25 @@ inline Sample sample(char digit, double median) {
     s.trial.candidate = std::string("direct@1/cpu_tile@1/pixels:") + digit;
     s.trial.object_hash = s.measurement.object_hash = std::string(32, digit);
     return s;
+}
+
+// Between trials like sample_trial(), by id, the winner first.
+inline Race sample_race(const std::vector<std::string> &ranking) {
+    const Trial t = sample_trial();
+    Race r;
+    r.workload = t.workload;
+    r.target = t.target;
+    r.machine = t.machine;
+    r.toolchain = t.toolchain;
+    r.error_budget = t.error_budget;
+    r.conditions = R"({"load":0.5})";
+    r.created_at = "2026-08-20T00:00:00.000Z";
+    for (const std::string &trial : ranking) {
+        const double ratio = 1 + 0.125 * static_cast<double>(r.entries.size());
+        const double margin = r.entries.empty() ? 0 : 0.25;
+        r.entries.push_back({trial, ratio, ratio - margin, ratio + margin, {100 * ratio, 100.5 * ratio}});
+    }
+    return r;
 }
 
 }  // namespace kiln

@@ -99,6 +99,8 @@ TEST(TrialStore, TheLatestMeasurementOfAnObjectCounts) {
     append(store, first);
     const Measurement &m = first.measurement;
     EXPECT_EQ((*store.measurement(m.object_hash, m.machine, 1, m.cache, m.metric))->median, 120);
+    EXPECT_EQ((*store.measurement_of(append(store, first)))->median, 100) << "the trial's own";
+    EXPECT_FALSE(store.measurement_of(append(store, sample_failure(), std::nullopt))->has_value());
 }
 
 TEST(TrialStore, RefusesWhatCannotBeTrue) {
@@ -284,65 +286,6 @@ TEST(Best, TiesGoToTheSmallerObjectThenTheLowerId) {
     append(store, large);
     const std::string one = append(store, small), two = append(store, small_too);
     EXPECT_EQ((*store.best({}))->trial.id, std::min(one, two));
-}
-
-class Race : public ::testing::Test {
-protected:
-    Race() : path_(folder_ / "race.db"), store_(std::move(*TrialStore::open(path_, OpenMode::create))) {}
-
-    // Nothing writes races yet; by hand, on a connection of its own.
-    void insert_race(char digit, const std::string &created_at, const std::vector<std::string> &ranking) {
-        const Result<Connection> opened = Connection::open(path_, OpenMode::write);
-        ASSERT_TRUE(opened.ok());
-        const Connection &connection = *opened;
-        const std::string id(32, digit);
-        Status status = connection.run(
-            "INSERT INTO race (id, workload_id, target_id, machine_id, toolchain_id, cache, error_budget, metric, "
-            "confidence, "
-            "conditions, created_at) "
-            "SELECT ?, workload_id, target_id, machine_id, toolchain_id, cache, error_budget, 'ns', 0.95, '', ? "
-            "FROM trial WHERE id = ?",
-            {id, created_at, ranking.front()});
-        ASSERT_TRUE(status.ok()) << status.error().message;
-        for (size_t i = 0; i < ranking.size(); ++i) {
-            const double ratio = 1 + 0.1 * static_cast<double>(i);
-            status = connection.run("INSERT INTO race_entry VALUES (?, ?, ?, ?, ?, ?, '[1, 2]')",
-                                    {id, static_cast<int64_t>(i) + 1, ranking[i], ratio, ratio, ratio});
-            ASSERT_TRUE(status.ok()) << status.error().message;
-        }
-    }
-
-    ScratchFolder folder_;
-    std::string path_;
-    TrialStore store_;
-};
-
-TEST_F(Race, TheLatestWinnerIsBest) {
-    const std::string a = append(store_, sample('a', 100)), b = append(store_, sample('b', 110)),
-                      c = append(store_, sample('c', 120));
-    insert_race('1', "2026-08-20T00:00:00.000Z", {c, a});
-    EXPECT_EQ((*store_.best({}))->trial.id, c);
-    EXPECT_EQ((*store_.best({}))->evidence, "race");
-    EXPECT_EQ((*store_.best({}))->measurement.median, 120);
-    insert_race('2', "2026-08-22T00:00:00.000Z", {b, c, a});
-    EXPECT_EQ((*store_.best({}))->trial.id, b);
-    insert_race('3', "2026-08-21T00:00:00.000Z", {a, b});  // an older one, merged in later
-    EXPECT_EQ((*store_.best({}))->trial.id, b);
-    EXPECT_EQ(count(store_, "best"), 1);
-    EXPECT_EQ(at(*store_.best_table(), 0, "evidence"), Cell("race"));
-    EXPECT_TRUE(store_.verify().ok());
-}
-
-TEST_F(Race, CountsForItsKindOnly) {
-    Sample cold = sample('c', 50), cold_faster = sample('d', 40);
-    for (Sample *s : {&cold, &cold_faster}) s->trial.cache = s->measurement.cache = CacheMode::cold;
-    const std::string warm = append(store_, sample('a', 100)), slower = append(store_, sample('b', 110));
-    append(store_, cold);
-    const std::string cold_best = append(store_, cold_faster);
-    insert_race('1', "2026-08-20T00:00:00.000Z", {slower, warm});
-    EXPECT_EQ((*store_.best({.cache = CacheMode::warm}))->trial.id, slower);
-    EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->trial.id, cold_best);
-    EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->evidence, "median");
 }
 
 TEST(Reports, AnswerWhatPeopleAsk) {

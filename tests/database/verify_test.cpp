@@ -16,7 +16,11 @@ TEST(Verify, FindsFlippedBytes) {
     const std::string path = folder / "v.db";
     {
         Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
-        ASSERT_TRUE(store->append(sample_trial(), sample_measurement()).ok());
+        const std::string one = *store->append(sample_trial(), sample_measurement());
+        Trial again = sample_trial();
+        again.origin = "random";
+        const std::string other = *store->append(again, sample_measurement());
+        ASSERT_TRUE(store->append(sample_race({one, other})).ok());
         ASSERT_TRUE(store->verify().ok());
     }
     const std::string good = ScratchFolder::read(path);
@@ -27,6 +31,8 @@ TEST(Verify, FindsFlippedBytes) {
         {"ld 2.40", "ld 2.41", "missing from index"},  // a text that it refers to
         {"[1500,", "[1400,", "was changed"},           // a measurement
         {"{\"load\":0.5}", "{\"load\":0.6}", "was changed"},
+        {"[112.5,", "[112.6,", "race "},  // a race's entry
+        {"2026-08-20T00", "2026-08-20T01", "race "},
         {"warm8b86fa", "WARM8b86fa", "CHECK constraint failed"},  // what no writer could have written
     };
     for (const auto &c : cases) {
@@ -51,13 +57,24 @@ TEST(Verify, FindsDamagedStructureAndMissingRows) {
     const std::string path = folder / "v.db";
     ASSERT_TRUE(TrialStore::open(path, OpenMode::create)->append(sample_trial(), sample_measurement()).ok());
     const std::string good = ScratchFolder::read(path);
-    for (const char *sql : {"DELETE FROM toolchain", "DELETE FROM measurement"}) {
+    const struct {
+        const char *sql, *message;
+    } cases[] = {
+        {"DELETE FROM toolchain", "that is missing"},
+        {"DELETE FROM measurement", "that is missing"},
+        {"DROP TRIGGER trial_is_final", "the trigger trial_is_final is missing"},
+        {"DROP VIEW best", "the view best is missing"},
+    };
+    for (const auto &[sql, message] : cases) {
         ScratchFolder::write(path, good);
         ASSERT_TRUE(Connection::open(path, OpenMode::write)->run(sql).ok());  // foreign keys are off
         const Status status = TrialStore::open(path, OpenMode::read_only)->verify();
         ASSERT_FALSE(status.ok()) << sql;
-        EXPECT_NE(status.error().message.find("that is missing"), std::string::npos) << status.error().message;
+        EXPECT_NE(status.error().message.find(message), std::string::npos) << status.error().message;
     }
+    ScratchFolder::write(path, good);
+    ASSERT_TRUE(Connection::open(path, OpenMode::write)->run("CREATE TABLE notes (text)").ok());
+    EXPECT_TRUE(TrialStore::open(path, OpenMode::read_only)->verify().ok()) << "a user's own table is no damage";
     std::string bytes = good;
     bytes.replace(bytes.size() - 4096, 64, std::string(64, '\xff'));
     ScratchFolder::write(path, bytes);

@@ -146,6 +146,24 @@ TEST_F(Kernels, AwkwardShapesOnThreads) {
     for (size_t i = test_seed() % 3; i < std::size(awkward); i += 3) expect_candidates_right(awkward[i], target, 2);
 }
 
+// Sums over shares of the images, or of the blocks of rows, added up at the end; counts that do not divide.
+TEST_F(Kernels, PartialSumsOverThreads) {
+    const Target target = *parse_target("host", 3, machine_.halide_target);
+    for (const char *text : {"conv2d_backprop_kernel/input:1x15x13x17/kernel:3x3x17x20/padding:1,1x1,1",
+                             "conv2d_backprop_kernel/input:7x9x8x5/kernel:2x3x5x12/dtype:bf16/output_layout:NCHW",
+                             "conv3d_backprop_kernel/input:4x3x9x8x6/kernel:2x3x2x6x8/strides:1x2x1"}) {
+        const Workload workload = *parse_workload_key(text);
+        const Space space = find_algorithm("kernel_gradient")->space(workload, target, machine_);
+        for (int64_t partials : {3, 6}) {
+            Candidate candidate = space.default_candidate();
+            candidate.knobs["partials"] = partials, candidate.knobs["parallel"] = 0;
+            if (workload.input[0] < 6) candidate.knobs["row_block"] = 1;
+            if (!space.check(candidate)) continue;  // fewer images than shares
+            expect_right(workload, target, candidate);
+        }
+    }
+}
+
 // Rows of a tile below the last row of the output are computed and not stored; they must not read below the input.
 TEST_F(Kernels, TilesThatDoNotDivideTheRows) {
     const Target target = *parse_target("host", 1, machine_.halide_target);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "schedules/cpu_tile_space.h"
 
 namespace kiln {
@@ -36,6 +38,26 @@ TEST(GradientTileSpace, NarrowVectorsForNarrowGroups) {
     w.feature_group_count = 32;
     EXPECT_EQ(space(w, avx512).default_candidate().knob("lanes"), 8);
     EXPECT_EQ(space(convolution({1, 28, 28, 64}, {3, 3, 64, 64}), avx512).default_candidate().knob("lanes"), 16);
+}
+
+// Where panels and kernel rows do not go round among the threads, the sum is split instead.
+TEST(GradientTileSpace, PartialSumsForFewPanels) {
+    const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+    struct Row {
+        std::vector<int64_t> input, kernel;
+        int threads;
+        int64_t partials;
+    };
+    const Row rows[] = {
+        {{1, 56, 56, 16}, {3, 3, 16, 16}, 4, 4}, {{8, 14, 14, 16}, {3, 3, 16, 16}, 4, 4},
+        {{1, 56, 56, 16}, {3, 3, 16, 16}, 1, 0}, {{1, 56, 56, 256}, {3, 3, 256, 512}, 4, 0},
+        {{1, 2, 56, 16}, {2, 3, 16, 16}, 4, 0},  // one row: nothing to split
+    };
+    for (const Row &row : rows) {
+        const Candidate c = space(convolution(row.input, row.kernel), {avx512, row.threads}).default_candidate();
+        EXPECT_EQ(c.knob("partials"), row.partials) << to_text(c);
+        EXPECT_EQ(c.knob("parallel"), row.threads > 1 && !row.partials) << to_text(c);
+    }
 }
 
 TEST(GradientTileSpace, DefaultsAndSamplesAreValidForEveryTarget) {

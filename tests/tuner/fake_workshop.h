@@ -72,15 +72,37 @@ public:
         RunReport report;
         report.errors = result.errors;
         report.workspace_bytes = 64;
-        // A time that depends on the kernel alone.
-        const double ns = 1000.0 + static_cast<double>(std::hash<std::string>()(request.artifact.object_hash) % 1000);
+        const double ns = time_ns(request.artifact.object_hash);
         report.samples = {ns, ns, ns};
+        report.sentinel = sentinel(runs);
+        cutoffs.push_back(request.cutoffs_ns);
         report.conditions = "{}";
         result.outcome = report;
         return result;
     }
 
+    // The same times as in run(), and a tenth of a second.
+    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override {
+        clock_.ns += 100'000'000;
+        heats.push_back(request);
+        if (heat_fails) return std::variant<HeatReport, Failure>(failure(TrialStatus::crash));
+        HeatReport report;
+        for (const Artifact &artifact : request.artifacts) {
+            report.times.emplace_back(static_cast<size_t>(request.rounds), time_ns(artifact.object_hash));
+        }
+        report.conditions = "{}";
+        return std::variant<HeatReport, Failure>(std::move(report));
+    }
+
     std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
+    std::function<SentinelReading(size_t)> sentinel = [](size_t) { return SentinelReading{100, 100}; };
+    // By object hash; a time that depends on the kernel alone.
+    std::function<double(const std::string &)> time_ns = [](const std::string &hash) {
+        return 1000.0 + static_cast<double>(std::hash<std::string>()(hash) % 1000);
+    };
+    std::vector<HeatRequest> heats;  // as asked for
+    std::vector<std::vector<double>> cutoffs;
+    bool heat_fails = false;
     double max_error = 1e-6;
     double wide_error = 1e-7;
     size_t runs = 0;
@@ -106,6 +128,7 @@ struct FakeWorkshop {
     Machine machine = fake_machine();
     Target target{machine.halide_target, 1};
     std::function<bool()> interrupted = [] { return false; };
+    std::function<std::string()> timestamp = [] { return std::string("2026-01-01T00:00:00.000Z"); };
     std::vector<TuneProgress> progress;  // pointers in them are stale
 
     TuneEnvironment environment() {
@@ -114,7 +137,7 @@ struct FakeWorkshop {
                 store,
                 machine,
                 [this] { return clock.ns; },
-                [] { return std::string("2026-01-01T00:00:00.000Z"); },
+                [this] { return timestamp(); },
                 [this] { return interrupted(); }};
     }
 

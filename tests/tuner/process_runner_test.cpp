@@ -3,9 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <optional>
+#include <thread>
 
+#include "tuner/measuring_lock.h"
 #include "tuner/operands.h"
 #include "tuner/reference.h"
 #include "tuner/temporary_folder.h"
@@ -85,6 +90,107 @@ TEST_F(ProcessRunnerTest, ColdCache) {
     const RunResult result = run(runner, r);
     ASSERT_TRUE(result.ok()) << result.failure().message;
     EXPECT_GE(result.report().samples.size(), 15u);
+}
+
+TEST_F(ProcessRunnerTest, TellsHowFastTheMachineWas) {
+    ProcessRunner runner(options_);
+    const RunResult result = run(runner, request("right"));
+    ASSERT_TRUE(result.ok()) << result.failure().message;
+    EXPECT_GT(result.report().sentinel.before_ns, 0);
+    EXPECT_GT(result.report().sentinel.after_ns, 0);
+    for (const char *fact : {"sentinel_ns", "load", "steal_ms", "involuntary_switches", "cpu"}) {
+        EXPECT_NE(result.report().conditions.find(fact), std::string::npos) << fact;
+    }
+}
+
+TEST_F(ProcessRunnerTest, EndsTheSamplingOfASlowKernelEarly) {
+    options_.sampling.max_samples = 5000;
+    options_.sampling.min_total_ns = options_.sampling.max_total_ns = 20e6;
+    ProcessRunner runner(options_);
+    RunRequest r = request("right");
+    r.cutoffs_ns = {1, 1, 1};
+    const RunResult cut_off = run(runner, r);
+    ASSERT_TRUE(cut_off.ok()) << cut_off.failure().message;
+    EXPECT_NE(cut_off.report().conditions.find("cut_off"), std::string::npos);
+    r.cutoffs_ns = {1e9, 1e9, 1e9};
+    const RunResult whole = run(runner, r);
+    ASSERT_TRUE(whole.ok()) << whole.failure().message;
+    EXPECT_EQ(whole.report().conditions.find("cut_off"), std::string::npos);
+    EXPECT_LT(cut_off.report().samples.size(), whole.report().samples.size());
+}
+
+class HeatTest : public ProcessRunnerTest {
+protected:
+    static HeatRequest heat(const std::vector<std::string> &kernels) {
+        HeatRequest request;
+        request.workload = small_workload();
+        request.rounds = 7;
+        for (const std::string &kernel : kernels) {
+            request.artifacts.push_back({.shared_object_path = KILN_TEST_KERNELS "/" + kernel + ".so"});
+            if (kernel == "packs") request.artifacts.back().packed_bytes = 3 * 3 * 4 * 8 * 4 + 1;
+        }
+        return request;
+    }
+};
+
+TEST_F(HeatTest, TimesEveryKernelOnceARound) {
+    ProcessRunner runner(options_);
+    for (const CacheMode cache : {CacheMode::warm, CacheMode::cold}) {
+        HeatRequest request = heat({"right", "packs", "right"});
+        request.cache = cache;
+        const auto result = runner.heat(request);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        const auto *report = std::get_if<HeatReport>(&*result);
+        ASSERT_TRUE(report) << std::get<Failure>(*result).message;
+        ASSERT_EQ(report->times.size(), 3u);
+        for (const Samples &times : report->times) {
+            EXPECT_EQ(times.size(), 7u);
+            for (const double ns : times) EXPECT_GT(ns, 0);
+        }
+        EXPECT_NE(report->conditions.find("sentinel_ns"), std::string::npos);
+    }
+}
+
+TEST_F(HeatTest, AKernelThatFailsIsAFailure) {
+    for (const auto &[kernel, status] : {std::pair{"crash", TrialStatus::crash}, {"endless", TrialStatus::timeout}}) {
+        options_.time_limit_ns = 1'000'000'000;
+        ProcessRunner impatient(options_);
+        const auto result = impatient.heat(heat({"right", kernel}));
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        const auto *failure = std::get_if<Failure>(&*result);
+        ASSERT_TRUE(failure) << kernel;
+        EXPECT_EQ(failure->status, status) << failure->message;
+    }
+}
+
+TEST_F(HeatTest, HasTheWorkspaceThatItIsGiven) {
+    ProcessRunner runner(options_);
+    HeatRequest request = heat({"parallel"});
+    request.workspace_bytes = 64 + 5056;
+    request.workspace_bytes_per_thread = 64 + 1024;
+    auto result = runner.heat(request);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_TRUE(std::holds_alternative<HeatReport>(*result)) << std::get<Failure>(*result).message;
+    request.workspace_bytes = 64;
+    result = runner.heat(request);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    ASSERT_TRUE(std::holds_alternative<Failure>(*result));
+    EXPECT_EQ(std::get<Failure>(*result).status, TrialStatus::out_of_memory);
+}
+
+TEST_F(ProcessRunnerTest, MeasuresOneAtATime) {
+    options_.lock_file = folder_.path() + "/lock";
+    std::atomic<bool> waited = false;
+    options_.on_wait = [&] { waited = true; };
+    std::optional<MeasuringLock> held = std::move(*MeasuringLock::acquire(options_.lock_file, {}));
+    ProcessRunner runner(options_);
+    RunRequest unmeasured = request("right");
+    unmeasured.measure = false;
+    EXPECT_TRUE(run(runner, unmeasured).ok()) << "without times there is nothing to wait for";
+    std::thread measuring([&] { EXPECT_TRUE(run(runner, request("right")).ok()); });
+    while (!waited) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    held.reset();
+    measuring.join();
 }
 
 TEST_F(ProcessRunnerTest, PacksWeights) {

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include "cli/clock.h"
+#include "cli/command.h"
+#include "tuner/interrupt.h"
+#include "tuner/reproduction.h"
+
+namespace kiln {
+namespace {
+
+struct ReproArguments {
+    std::string trial, db;
+    TableFormat format = TableFormat::table;
+};
+
+Result<Trial> find_trial(const TrialStore &store, const ReproArguments &arguments) {
+    Result<std::optional<Trial>> found = store.trial(arguments.trial);
+    if (!found) return found.error();
+    if (!*found) {
+        return bad_input(
+            fmt::format("{}: no trial's id begins with `{}`; `kiln query trials` and `kiln query failures` "
+                        "show them in the column `trial`",
+                        arguments.db, arguments.trial));
+    }
+    return std::move(**found);
+}
+
+Status check_runs_here(const Trial &trial, const Machine &machine) {
+    const std::vector<std::string> missing = missing_features({trial.target, trial.threads}, machine.halide_target);
+    if (!missing.empty()) {
+        return bad_input(fmt::format("trial {}: its target {} does not run on this machine ({}), which lacks {}",
+                                     trial.id, trial.target, machine.halide_target, fmt::join(missing, ", ")));
+    }
+    if (trial.threads > machine.cores) {
+        return bad_input(fmt::format("trial {}: it used {} threads, this machine has {} cores for this process",
+                                     trial.id, trial.threads, machine.cores));
+    }
+    return {};
+}
+
+Table table_of(const std::vector<ReproducedFact> &facts) {
+    Table table{.columns = {"fact", "recorded", "now", "agrees"}};
+    const auto cell = [](const std::string &text) { return text.empty() ? Cell() : Cell(text); };
+    for (const ReproducedFact &fact : facts) {
+        const Cell agrees = fact.agrees ? Cell(*fact.agrees ? "yes" : "no") : Cell();
+        table.rows.push_back({fact.what, cell(fact.recorded), cell(fact.now), agrees});
+    }
+    return table;
+}
+
+int run(const ReproArguments &arguments) {
+    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    if (!store) return fail(store.error());
+    const Result<Trial> trial = find_trial(*store, arguments);
+    if (!trial) return fail(trial.error());
+    Result<std::optional<Measurement>> measurement = std::optional<Measurement>();
+    if (trial->status == TrialStatus::ok) measurement = store->measurement_of(trial->id);
+    if (!measurement) return fail(measurement.error());
+    const Machine machine = read_machine();
+    if (Status s = check_runs_here(*trial, machine); !s) return fail(s.error());
+    install_interrupt_handler();
+    Result<Workshop> workshop = make_workshop();
+    if (!workshop) return fail(workshop.error());
+
+    fmt::print(stderr, "{}\n{}\n{}/threads:{}, cache {}, error budget {}\n", trial->workload, trial->candidate,
+               trial->target, trial->threads, name(trial->cache), trial->error_budget);
+    const Result<Reproduction> now =
+        reproduce(*trial, {*workshop->builder, *workshop->runner, *store, machine, now_ns, utc_timestamp, interrupted});
+    if (!now) return fail(now.error());
+    const std::vector<ReproducedFact> facts = compare(*trial, *measurement, *now);
+    print(table_of(facts), arguments.format);
+    std::fflush(stdout);
+    if (!now->trial.stderr_text.empty()) fmt::print(stderr, "It printed:\n{}\n", now->trial.stderr_text);
+    if (is_reproduced(facts)) return exit_done;
+    fmt::print(stderr, "kiln: trial {} was not reproduced{}\n", trial->id,
+               trial->toolchain == now->trial.toolchain ? "" : ": another toolchain built it");
+    return exit_failed;
+}
+
+}  // namespace
+
+void add_repro_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<ReproArguments>();
+    CLI::App *command = app.add_subcommand("repro", "Build and run one recorded trial again, and compare");
+    command->add_option("trial", arguments->trial, "Its id; the first 4 or more digits are enough")
+        ->required()
+        ->type_name("TRIAL");
+    command->add_option("--db", arguments->db, "Database file; nothing is written to it")
+        ->required()
+        ->type_name("FILE");
+    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    command->footer(
+        "Examples:\n"
+        "  kiln query failures --db kiln.db\n"
+        "  kiln repro 3f2a --db kiln.db\n"
+        "Status 1: status, object or errors differ. Times are compared, and decide nothing.");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

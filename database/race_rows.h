@@ -1,0 +1,22 @@
+// How races become rows and come back; beside trial_rows.h. Constant SQL, always bound.
+#pragma once
+
+#include <string_view>
+
+#include "database/race.h"
+#include "database/sqlite.h"
+#include "runtime/result.h"
+
+namespace kiln {
+
+// "WITH races AS (...) SELECT ... FROM races": every race without its entries, with columns named as in the view
+// `trials`; a WHERE may follow.
+extern const std::string_view select_races;
+
+// The race in the current row of `select_races`, with its entries, which are another query.
+Result<Race> read_race(const Connection &connection, const Statement &row);
+
+// Called inside a transaction. The entries' trials must be there; the schema checks that they fit.
+Status insert_race(const Connection &connection, const Race &race);
+
+}  // namespace kiln

@@ -1,0 +1,135 @@
+#include "database/record_rows.h"
+
+#include <fmt/format.h>
+
+#include "database/race_rows.h"
+#include "database/trial_rows.h"
+
+namespace kiln {
+namespace {
+
+// The rows of a query, each read as a Record.
+template<typename Read>
+Status for_each_row(const Connection &connection, const std::string &sql, const Read &read,
+                    const std::function<Status(const Record &)> &visit) {
+    Result<Statement> rows = connection.prepare(sql);
+    if (!rows) return rows.error();
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return {};
+        const Result<Record> record = read(*rows);
+        if (!record) return record.error();
+        if (Status status = visit(*record); !status) return status;
+    }
+}
+
+Result<Record> read_name_record(const Statement &row) {
+    return Record(WorkloadName{row.text(0), row.text(1), row.text(2), row.integer(3)});
+}
+
+Result<Record> read_measurement_record(const Statement &row) {
+    Result<Measurement> measurement = read_measurement(row, 0);
+    if (!measurement) return measurement.error();
+    return Record(StoredMeasurement{row.text(measurement_column_count), std::move(*measurement)});
+}
+
+Result<Record> read_trial_record(const Statement &row) {
+    Result<Trial> trial = read_trial(row);
+    if (!trial) return trial.error();
+    return Record(StoredTrial{std::move(*trial), row.text(trial_column_count)});
+}
+
+Result<bool> has_row(const Connection &connection, std::string_view sql, const std::string &id) {
+    const Result<Cell> found = connection.query_value(sql, {id});
+    if (!found) return found.error();
+    return *found != Cell();
+}
+
+constexpr std::string_view find_measurement = "SELECT 1 FROM measurement WHERE id = ?";
+constexpr std::string_view find_trial = "SELECT 1 FROM trial WHERE id = ?";
+constexpr std::string_view find_race = "SELECT 1 FROM race WHERE id = ?";
+
+// SQLite's own message would name a constraint, not what is missing.
+Status check_reference(const Connection &connection, std::string_view find, const std::string &id) {
+    const Result<bool> found = has_row(connection, find, id);
+    if (!found) return found.error();
+    if (*found) return {};
+    return bad_input("it refers to " + id + ", which is missing");
+}
+
+Result<bool> insert(const Connection &connection, const WorkloadName &n) {
+    const Result<Cell> known = connection.query_value(
+        "SELECT count FROM workload_name JOIN workload ON workload.id = workload_id WHERE key = ? AND list = ? AND "
+        "name = ?",
+        {n.workload, n.list, n.name});
+    if (!known) return known.error();
+    if (const auto *count = std::get_if<int64_t>(&*known); count && *count >= n.count) return false;
+    if (Status status = insert_workload_name(connection, n); !status) return status.error();
+    return true;
+}
+
+Result<bool> insert(const Connection &connection, const StoredMeasurement &stored) {
+    const Result<bool> known = has_row(connection, find_measurement, stored.id);
+    if (!known) return known;
+    if (*known) return false;
+    if (Status status = insert_measurement(connection, stored.id, stored.measurement); !status) return status.error();
+    return true;
+}
+
+Result<bool> insert(const Connection &connection, const StoredTrial &stored) {
+    const Result<bool> known = has_row(connection, find_trial, stored.trial.id);
+    if (!known) return known;
+    if (*known) return false;
+    if (!stored.measurement.empty()) {
+        if (Status status = check_reference(connection, find_measurement, stored.measurement); !status)
+            return status.error();
+    }
+    if (Status status = insert_trial(connection, stored.trial, stored.measurement); !status) return status.error();
+    return true;
+}
+
+Result<bool> insert(const Connection &connection, const Race &race) {
+    const Result<bool> known = has_row(connection, find_race, race.id);
+    if (!known) return known;
+    if (*known) return false;
+    for (const RaceEntry &entry : race.entries) {
+        if (Status status = check_reference(connection, find_trial, entry.trial); !status) return status.error();
+    }
+    if (Status status = insert_race(connection, race); !status) return status.error();
+    return true;
+}
+
+}  // namespace
+
+Status for_each_record(const Connection &connection, const std::function<Status(const Record &)> &visit) {
+    Status status =
+        for_each_row(connection,
+                     "SELECT key, list, name, count FROM workload_name JOIN workload ON workload.id = workload_id "
+                     "ORDER BY key, list, name",
+                     read_name_record, visit);
+    if (!status) return status;
+    status = for_each_row(
+        connection,
+        fmt::format("SELECT {}, measurement FROM measurements ORDER BY created_at, measurement", measurement_columns),
+        read_measurement_record, visit);
+    if (!status) return status;
+    status = for_each_row(connection,
+                          fmt::format("SELECT {}, measurement FROM trials ORDER BY created_at, trial", trial_columns),
+                          read_trial_record, visit);
+    if (!status) return status;
+    const auto read_race_record = [&](const Statement &row) -> Result<Record> {
+        Result<Race> race = read_race(connection, row);
+        if (!race) return race.error();
+        return Record(std::move(*race));
+    };
+    return for_each_row(connection, fmt::format("{} ORDER BY created_at, race", select_races), read_race_record, visit);
+}
+
+Result<bool> insert_record(const Connection &connection, const Record &record) {
+    Result<bool> inserted = std::visit([&](const auto &value) { return insert(connection, value); }, record);
+    if (inserted || inserted.error().code != ErrorCode::bad_input) return inserted;
+    return Error{inserted.error().code, title(record) + ": " + inserted.error().message};
+}
+
+}  // namespace kiln

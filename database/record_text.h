@@ -1,0 +1,31 @@
+// Records as text: what `kiln db export` writes and `kiln db import` reads. docs/database.md describes the format.
+//
+//   export := '{"format":"database/1"}' "\n" *(record "\n")
+//   record := a JSON object on one line, `record` says of what kind: workload_name, measurement, trial or race
+//
+// A field that is unset or empty is left out. Numbers are the shortest text that reads back the same; infinity is
+// "inf". A text that is not UTF-8 is {"bytes": ...} with one character from U+0000 to U+00FF for each byte. So the same
+// records give the same bytes. Reading takes the lines in any order and repeated, as joining two exports gives them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "database/record.h"
+#include "runtime/result.h"
+
+namespace kiln {
+
+extern const std::string_view export_head;  // the first line, without its end
+
+std::string record_text(const Record &record);  // without the end of the line
+
+// Errors name the field. The content is not yet checked against its id.
+Result<Record> parse_record(std::string_view line);
+
+// A whole export, checked; sorted so that each record follows what it refers to. `file` is for messages, which name the
+// line.
+Result<std::vector<Record>> parse_export(std::string_view text, const std::string &file);
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// Which layer of a job the next trials go to, where time is short. Pure.
+//
+// A trial is worth the time that it is expected to save the network, count x time x gain, by the time that it takes.
+// What it gains is guessed from how the layer did lately, and a little more, since a layer at rest may still have
+// something; so every layer gets some. Before that each has its floor, which one without a valid trial has not reached.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kiln {
+
+struct LayerProgress {
+    int64_t count = 1;            // occurrences in the network
+    int64_t trials = 0;           // recorded ones included
+    std::vector<double> best_ns;  // after each valid trial, in the order made; descending
+    double seconds_per_trial = 1;
+    bool finished = false;  // nothing more to try, or enough tried
+};
+
+struct BudgetRules {
+    int64_t floor_trials = 8;
+    int64_t patience = 64;     // valid trials without gain, at least, before a layer counts as at rest
+    double least_gain = 0.01;  // relative; less does not count
+    int64_t give_up = 50;      // trials without a valid one
+};
+
+// Of the best time, that the next trial is expected to take off. Precondition: a valid trial.
+double expected_gain(const LayerProgress &layer, const BudgetRules &rules);
+
+// Whether the last trials, `patience` or half of all if that is more, gained nothing.
+bool is_at_rest(const LayerProgress &layer, const BudgetRules &rules);
+
+// Whether so many trials failed that there is no hope for a valid one.
+bool is_hopeless(const LayerProgress &layer, const BudgetRules &rules);
+
+// Nothing: no layer has anything left to gain.
+std::optional<size_t> next_layer(std::span<const LayerProgress> layers, const BudgetRules &rules);
+
+}  // namespace kiln

@@ -1,0 +1,48 @@
+// Timing single calls: warming up, and samples that another process did not interrupt.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace kiln {
+
+struct TimedCall {
+    std::function<void()> call;
+    std::function<void()> before_each;  // not timed; empty for none
+};
+
+// ns of one call: the mean of `calls` in a row.
+double time_calls(const TimedCall &timed, int calls);
+
+// Until the clock frequency and the caches have settled; at least one call. Answers the fastest one's ns.
+double warm_up(const TimedCall &timed);
+
+// How long a sample is to take: one call will do where it is not too short, else so many that they take the wanted
+// time.
+struct SampleLength {
+    double too_short_ns = 2e3, wanted_ns = 10e3;  // reading the clock takes some 25 ns
+};
+int calls_per_sample(const TimedCall &timed, double call_ns, const SampleLength &length);
+
+// Of this process so far.
+int64_t involuntary_switches();
+
+// Samples, made again where the system gave a core to another process meanwhile: such a one is no time of the kernel.
+// What counts is that it happened, not how long the call took. With it the spread on a machine with ten times its load
+// is 1 %, without it 200 %. Where it goes on, as with calls longer than a time slice, samples are taken as they come.
+class UndisturbedSamples {
+public:
+    UndisturbedSamples(const TimedCall &timed, int calls, double may_lose_ns)
+        : timed_(timed), calls_(calls), may_lose_ns_(may_lose_ns) {}
+
+    double next_ns();  // of one call
+    int64_t preempted() const { return preempted_; }
+
+private:
+    const TimedCall &timed_;
+    int calls_;
+    double may_lose_ns_;
+    int64_t preempted_ = 0;
+};
+
+}  // namespace kiln
