@@ -159,7 +159,8 @@ Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *
     std::error_code ignored;
     std::optional<TrialStore> store;
     if (std::filesystem::exists(path, ignored)) {
-        Result<TrialStore> opened = TrialStore::open(path, OpenMode::write);
+        // An empty one is what a full disk or a kill in the first moment leaves behind.
+        Result<TrialStore> opened = TrialStore::open(path, OpenMode::create);
         if (!opened) return opened;
         store = std::move(*opened);
     }

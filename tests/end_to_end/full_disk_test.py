@@ -11,10 +11,12 @@ import unittest
 from kiln_job import BINARIES, KilnJob
 
 SKIPPED = 77
-# $1 is the folder that becomes the disk. What leaves no room is as large as the disk but for 60 kB.
+# $1 is the folder that becomes the disk. First there is no room for the database, then for some trials.
 SCRIPT = """
-mount -t tmpfs -o size=256k none "$1" || exit 77
-head -c 200000 /dev/zero > "$1/filler"
+mount -t tmpfs -o size=400k none "$1" || exit 77
+head -c 380000 /dev/zero > "$1/filler"
+"$2" tune --workloads tiny.json --db "$1/tiny.db" --trials 1; echo "tune: $?"
+head -c 170000 /dev/zero > "$1/filler"
 "$2" tune --workloads tiny.json --db "$1/tiny.db" --trials 200; echo "tune: $?"
 "$2" db verify --db "$1/tiny.db"; echo "verify: $?"
 rm "$1/filler"
@@ -35,7 +37,7 @@ class FullDiskTest(unittest.TestCase):
                 self.skipTest(f"a file system cannot be mounted here: {result.stderr}")
             text = result.stdout + result.stderr
             statuses = [line for line in result.stdout.splitlines() if line.startswith(("tune: ", "verify: "))]
-            self.assertEqual(statuses, ["tune: 3", "verify: 0", "tune: 0"], text)
+            self.assertEqual(statuses, ["tune: 3", "tune: 3", "verify: 0", "tune: 0"], text)
             self.assertIn("make room and run again, all that was recorded before is kept", result.stderr, text)
             self.assertIn("tiny.db: ok", result.stdout, text)
             self.assertEqual(job.processes_after(5), {})
