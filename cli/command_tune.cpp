@@ -159,7 +159,8 @@ Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *
     std::error_code ignored;
     std::optional<TrialStore> store;
     if (std::filesystem::exists(path, ignored)) {
-        Result<TrialStore> opened = TrialStore::open(path, OpenMode::write);
+        // An empty one is what a full disk or a kill in the first moment leaves behind.
+        Result<TrialStore> opened = TrialStore::open(path, OpenMode::create);
         if (!opened) return opened;
         store = std::move(*opened);
     }
@@ -183,6 +184,8 @@ int run(const TuneArguments &arguments) {
     Result<TrialStore> store = open_store(arguments.db, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
+    const Result<Leases> leases = Leases::open(arguments.db);
+    if (!leases) fmt::print(stderr, "kiln: note: {}\n", leases.error().message);
 
     const FmaPeak peak = measure_fma_peak(*target);
     fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, peak.gflops,
@@ -194,7 +197,8 @@ int run(const TuneArguments &arguments) {
                                       now_ns,
                                       utc_timestamp,
                                       interrupted,
-                                      machine.cores > target->threads};
+                                      machine.cores > target->threads,
+                                      leases ? *leases : Leases()};
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
             stderr, [] { return progress_style(stderr); }, now_ns, peak.gflops);

@@ -97,6 +97,12 @@ Result<TrialStore> TrialStore::open(const std::string &path, OpenMode mode) {
 
 const std::vector<std::string> &TrialStore::notes() const { return state_->notes; }
 
+Result<int64_t> TrialStore::state_of_others() const {
+    const Result<Cell> version = state_->connection.query_value("PRAGMA data_version");
+    if (!version) return version.error();
+    return std::get<int64_t>(*version);
+}
+
 Result<std::string> TrialStore::append(const Trial &trial, const std::optional<Measurement> &measurement) {
     if (Status status = check(trial, measurement); !status) return status.error();
     const std::string measurement_id = measurement ? content_id(*measurement) : "";

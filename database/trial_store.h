@@ -45,6 +45,9 @@ public:
     // What a user should know of how and where the file lies: a network file system, a mode that was changed.
     const std::vector<std::string> &notes() const;
 
+    // A number that changes whenever another connection, in this process or another, has changed the file.
+    Result<int64_t> state_of_others() const;
+
     // Stores a trial and, exactly when its status is ok, its measurement. Answers the trial's id. A trial or
     // measurement that is already there by content is not stored twice; several trials may share a measurement.
     Result<std::string> append(const Trial &trial, const std::optional<Measurement> &measurement);

@@ -17,11 +17,6 @@ void record_failure(const Failure &failure, Trial *trial) {
 
 }  // namespace
 
-CandidateJudge::CandidateJudge(const TuneJob &job, const Workload &workload, const std::vector<Trial> &recorded)
-    : job_(job), workload_(workload) {
-    for (const Trial &trial : recorded) remember(trial);
-}
-
 Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     const TuneEnvironment &environment = job_.environment;
     JudgedCandidate judged;

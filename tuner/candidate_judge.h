@@ -37,12 +37,14 @@ struct Proposal {
 
 class CandidateJudge {
 public:
-    // `recorded`: every trial of this workload and target in the store, of whatever machine and toolchain.
-    CandidateJudge(const TuneJob &job, const Workload &workload, const std::vector<Trial> &recorded);
+    CandidateJudge(const TuneJob &job, const Workload &workload) : job_(job), workload_(workload) {}
 
     // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
     // be.
     void learn(double median_ns) { medians_ns_.push_back(median_ns); }
+
+    // A trial of this workload and target that is in the store: what is known of its object need not be done again.
+    void remember(const Trial &trial);
 
     // Errors are the job's, not the candidate's: nothing was recorded.
     Result<JudgedCandidate> judge(const Proposal &proposal);
@@ -52,7 +54,6 @@ private:
     Result<RunResult> run_without_drift(const RunRequest &request);
     Status run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement);
     Result<std::optional<Measurement>> known_measurement(const std::string &object_hash) const;
-    void remember(const Trial &trial);
 
     const TuneJob &job_;
     const Workload &workload_;

@@ -48,6 +48,8 @@ public:
     // (environment): the file cannot be made, or its file system has no such locks.
     static Result<Leases> open(const std::string &database);
 
+    Leases() = default;  // shared with nobody: everything is there to be taken
+
     // Nothing: another process holds it. Within one process a thing must not be taken twice.
     std::optional<Lease> try_take(std::string_view group, std::string_view item) const;
 
@@ -59,11 +61,14 @@ public:
     std::optional<Lease> turn(std::string_view group,
                               std::chrono::milliseconds patience = std::chrono::seconds(10)) const;
 
+    // Until another process may have got on; for those who have nothing else to do.
+    void wait() const;
+
 private:
     explicit Leases(Descriptor file) : file_(std::make_shared<const Descriptor>(std::move(file))) {}
 
     std::optional<Lease> try_lock(off_t byte) const;
-    std::shared_ptr<const Descriptor> file_;
+    std::shared_ptr<const Descriptor> file_;  // empty: shared with nobody
 };
 
 }  // namespace kiln

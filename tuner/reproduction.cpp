@@ -61,7 +61,7 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
                               environment.interrupted};
     const TuneJob job{target, options, own};
     const auto build = [&] { return environment.builder.build({*workload, target, *candidate}); };
-    Result<JudgedCandidate> judged = CandidateJudge(job, *workload, {}).judge({*candidate, recorded.origin, build});
+    Result<JudgedCandidate> judged = CandidateJudge(job, *workload).judge({*candidate, recorded.origin, build});
     if (!judged) return judged.error();
     Reproduction reproduction{std::move(judged->trial), std::nullopt};
     if (reproduction.trial.status != TrialStatus::ok) return reproduction;

@@ -12,6 +12,7 @@
 #include "database/trial_store.h"
 #include "runtime/machine.h"
 #include "tuner/builder.h"
+#include "tuner/leases.h"
 #include "tuner/runner.h"
 #include "tuner/workload_list.h"
 
@@ -41,6 +42,7 @@ struct TuneEnvironment {
     std::function<std::string()> timestamp;  // UTC, ISO 8601 with milliseconds
     std::function<bool()> interrupted;
     bool builds_ahead = false;  // build the next candidate while one is measured: there is a core for it
+    Leases leases = {};         // with other processes that tune into the same database
 };
 
 struct RaceSummary {

@@ -67,20 +67,24 @@ Status WorkloadTuning::begin() {
         make_search(job_.options.strategy, spaces_, seed_of(tuned_.workload.workload, job_.options.seed));
     if (!search) return search.error();
     search_ = std::move(*search);
+    judge_ = std::make_unique<CandidateJudge>(job_, tuned_.workload.workload);
     return take_up_recorded();
 }
 
 // Trials that were made under the same conditions count and teach the search; of all others, only what they say of
-// identical objects is used.
+// identical objects is used. The first time that is what earlier jobs recorded, then what others did meanwhile.
 Status WorkloadTuning::take_up_recorded() {
     const TuneEnvironment &environment = job_.environment;
+    const Result<int64_t> state = environment.store.state_of_others();
+    if (!state) return state.error();
+    if (others_state_ == *state) return {};
+    const bool is_first = !std::exchange(others_state_, *state);
     TrialFilter filter;
     filter.workload = key(tuned_.workload.workload);
     filter.target = job_.target.halide;
     filter.threads = job_.target.threads;
     Result<std::vector<Trial>> recorded = environment.store.trials(filter);
     if (!recorded) return recorded.error();
-    judge_ = std::make_unique<CandidateJudge>(job_, tuned_.workload.workload, *recorded);
 
     struct Recorded {
         const Trial &trial;
@@ -91,6 +95,8 @@ Status WorkloadTuning::take_up_recorded() {
     bool any_valid = false;
     const std::string machine = key(environment.machine);
     for (const Trial &trial : *recorded) {
+        if (!seen_.insert(trial.id).second) continue;
+        judge_->remember(trial);
         if (trial.machine != machine || trial.toolchain != environment.builder.toolchain() ||
             trial.cache != job_.options.cache || trial.error_budget != job_.options.error_budget) {
             continue;
@@ -107,8 +113,9 @@ Status WorkloadTuning::take_up_recorded() {
     for (const Recorded &r : comparable) {
         // Unstable says more about the machine at that time than about the candidate. Where nothing else is known, a
         // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
-        if (!any_valid && r.trial.status == TrialStatus::unstable) continue;
-        if (!tried_.insert(r.candidate).second) continue;
+        if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
+        if (!recorded_.insert(r.candidate).second) continue;
+        tried_.insert(r.candidate);
         count(r.trial, r.candidate, r.median_ns, std::nullopt);
         if (r.median_ns) judge_->learn(*r.median_ns);
         observations.push_back({r.candidate, r.median_ns});
@@ -135,26 +142,25 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trials(int64_t trials, std::opt
         if (layer_.finished) return End::finished;
         const auto usual_ns = tuned_.new_trials > 0 ? spent_ns_ / tuned_.new_trials : 0;
         if (end_ns && job_.environment.now_ns() + usual_ns >= *end_ns) return End::out_of_time;
-        Result<End> end = make_trial();
+        Result<End> end = make_trial(end_ns);
         if (!end || *end != End::more) return end;
     }
     return End::more;
 }
 
-Result<WorkloadTuning::End> WorkloadTuning::make_trial() {
+Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> end_ns) {
     const int64_t start_ns = job_.environment.now_ns();
     if (!started_) {
-        Result<bool> started = start_next();
-        if (!started) return started.error();
-        layer_.finished = !*started;
-        if (layer_.finished) return End::finished;
+        Result<End> started = start_when_others_are_done(end_ns);
+        if (!started || *started != End::more) return started;
     }
-    const Started current = *std::exchange(started_, std::nullopt);
+    const Started current = std::move(*started_);
+    started_.reset();
     const auto build = [&]() -> Result<BuildResult> {
         Result<BuildResult> built = builds_.take();
         // The next one is built while this one is measured.
-        if (!built || !builds_.is_ahead() || tuned_.trials + 1 >= job_.options.trials) return built;
-        if (Result<bool> started = start_next(); !started) return started.error();
+        if (!built || !builds_.is_ahead()) return built;
+        if (Result<Start> started = start_next(1); !started) return started.error();
         return built;
     };
     Result<JudgedCandidate> judged = judge_->judge({current.candidate, current.origin, build});
@@ -162,6 +168,8 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial() {
         if (judged.error().code == ErrorCode::interrupted) return End::interrupted;
         return judged.error();
     }
+    seen_.insert(judged->trial.id);
+    recorded_.insert(current.candidate);
     tuned_.new_trials++;
     tuned_.new_failures += judged->trial.status != TrialStatus::ok;
     spent_ns_ += job_.environment.now_ns() - start_ns;
@@ -173,30 +181,76 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial() {
     return End::more;
 }
 
-// False: everything was tried.
-Result<bool> WorkloadTuning::start_next() {
-    started_ = next_candidate();
-    if (!started_) return false;
-    tried_.insert(started_->candidate);
-    builds_.start({tuned_.workload.workload, job_.target, started_->candidate});
-    return true;
+// What two processes must share to share a trial.
+std::string WorkloadTuning::conditions() const {
+    return fmt::format("{} {} {} {} {} {}", key(tuned_.workload.workload), to_text(job_.target),
+                       key(job_.environment.machine), job_.environment.builder.toolchain(), name(job_.options.cache),
+                       job_.options.error_budget);
+}
+
+// `under_way`: of our own trials, those that are not recorded yet.
+Result<WorkloadTuning::Start> WorkloadTuning::start_next(int64_t under_way) {
+    const Leases &leases = job_.environment.leases;
+    const std::string group = conditions();
+    const auto turn = leases.turn(group);
+    for (;;) {
+        // In this order: a trial that is recorded in between is counted twice rather than not at all.
+        const int64_t elsewhere = others_hang_ ? 0 : leases.held_by_others(group);
+        if (Status s = take_up_recorded(); !s) return s.error();
+        if (tuned_.trials + under_way + elsewhere >= job_.options.trials) return Start::enough;
+        auto next = next_candidate();
+        if (!next) return Start::exhausted;
+        auto &[candidate, origin] = *next;
+        tried_.insert(candidate);
+        std::optional<Lease> lease = leases.try_take(group, to_text(candidate));
+        if (!lease) continue;  // another process is at it
+        // Or was until a moment ago: what it recorded was there before its lease was free.
+        if (Status s = take_up_recorded(); !s) return s.error();
+        if (recorded_.contains(candidate)) continue;
+        builds_.start({tuned_.workload.workload, job_.target, candidate});
+        started_.emplace(Started{std::move(candidate), origin, std::move(*lease)});
+        return Start::started;
+    }
+}
+
+// Where the trials that others are at would be enough, waits for them: one that fails to come has to be made here.
+Result<WorkloadTuning::End> WorkloadTuning::start_when_others_are_done(std::optional<int64_t> end_ns) {
+    constexpr int64_t patience_ns = 180'000'000'000;  // longer than a build and a measurement may take
+    int64_t waiting_since_ns = job_.environment.now_ns(), trials_then = tuned_.trials;
+    for (;;) {
+        Result<Start> start = start_next(0);
+        if (!start) return start.error();
+        if (*start == Start::started) return End::more;
+        // Where workloads take turns, one of the others is better use of the time.
+        layer_.finished = *start == Start::exhausted || tuned_.trials >= job_.options.trials || end_ns;
+        if (layer_.finished) return End::finished;
+        if (job_.environment.interrupted()) return End::interrupted;
+        const int64_t now_ns = job_.environment.now_ns();
+        if (tuned_.trials != std::exchange(trials_then, tuned_.trials)) waiting_since_ns = now_ns;
+        others_hang_ = now_ns - waiting_since_ns >= patience_ns;
+        job_.environment.leases.wait();
+    }
 }
 
 // The default of each algorithm, most preferred first; then the search. Nothing when everything was tried.
-std::optional<WorkloadTuning::Started> WorkloadTuning::next_candidate() {
+std::optional<WorkloadTuning::Proposed> WorkloadTuning::next_candidate() {
     for (const Space &space : spaces_) {
-        if (!tried_.contains(space.default_candidate())) return Started{space.default_candidate(), "default"};
+        if (!tried_.contains(space.default_candidate())) return Proposed{space.default_candidate(), "default"};
     }
     for (;;) {
         std::vector<Candidate> proposals = search_->propose(1);
         if (proposals.empty()) return std::nullopt;
-        // A default that is still being built is not known to the search.
-        if (!tried_.contains(proposals.front())) return Started{std::move(proposals.front()), job_.options.strategy};
+        // What is still being built, here or elsewhere, is not known to the search.
+        if (!tried_.contains(proposals.front())) return Proposed{std::move(proposals.front()), job_.options.strategy};
     }
 }
 
 Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end) {
-    if (end != End::interrupted && race_time_ns > 0) {
+    started_.reset();  // nobody has to wait for what is not judged any more
+    // One process races; where another is at it, or was, there is nothing left to race.
+    const std::optional<Lease> lease = job_.environment.leases.try_take("race of " + conditions(), "race");
+    if (lease && search_ && end != End::interrupted && race_time_ns > 0) {
+        if (Status s = take_up_recorded(); !s) return s.error();
         Result<std::optional<Race>> race = race_.run(race_time_ns);
         if (!race && race.error().code != ErrorCode::interrupted) return race.error();
         if (!race) {

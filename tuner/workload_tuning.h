@@ -1,5 +1,8 @@
 // Tunes one workload: which algorithms apply, what is recorded already, default candidates first, then what the search
 // proposes, until trials, time or space are used up; then the race. In steps, so that several workloads can take turns.
+//
+// Other processes may tune the same workload into the same database. Then each candidate is leased before it is begun,
+// trials that others record count and teach the search as if they were ours, and the last ones are waited for.
 #pragma once
 
 #include <memory>
@@ -11,6 +14,7 @@
 #include "tuner/budget.h"
 #include "tuner/build_ahead.h"
 #include "tuner/candidate_judge.h"
+#include "tuner/leases.h"
 #include "tuner/search.h"
 #include "tuner/tune.h"
 #include "tuner/workload_race.h"
@@ -38,16 +42,28 @@ public:
     const TunedWorkload &tuned() const { return tuned_; }
 
 private:
+    struct Proposed {
+        Candidate candidate;
+        std::string_view origin;
+    };
     struct Started {
         Candidate candidate;
         std::string_view origin;
+        Lease lease;  // until the trial is recorded
+    };
+    enum class Start {
+        started,
+        exhausted,  // everything was tried
+        enough,     // of what is recorded and under way
     };
 
     Status take_up_recorded();
     Result<std::optional<double>> recorded_median_ns(const Trial &trial) const;
-    Result<End> make_trial();
-    Result<bool> start_next();
-    std::optional<Started> next_candidate();
+    Result<End> make_trial(std::optional<int64_t> end_ns);
+    Result<Start> start_next(int64_t under_way);
+    Result<End> start_when_others_are_done(std::optional<int64_t> end_ns);
+    std::optional<Proposed> next_candidate();
+    std::string conditions() const;
     void count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns,
                const std::optional<Artifact> &artifact);
     void adopt(const Race &race);
@@ -63,8 +79,12 @@ private:
     std::unique_ptr<CandidateJudge> judge_;
     BuildAhead builds_;
     WorkloadRace race_;
-    std::optional<Started> started_;  // what is being built
-    std::set<Candidate> tried_;
+    std::optional<Started> started_;       // what is being built
+    std::set<Candidate> tried_;            // or being tried, here or by another process
+    std::set<Candidate> recorded_;         // under these conditions
+    std::set<std::string> seen_;           // ids of all recorded trials that were taken up
+    std::optional<int64_t> others_state_;  // of the store when they were
+    bool others_hang_ = false;
     std::string last_failure_;
     TunedWorkload tuned_;
     LayerProgress layer_;

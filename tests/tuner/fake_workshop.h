@@ -127,6 +127,7 @@ struct FakeWorkshop {
     TrialStore store = std::move(*TrialStore::open(":memory:", OpenMode::create));
     Machine machine = fake_machine();
     Target target{machine.halide_target, 1};
+    Leases leases;
     std::function<bool()> interrupted = [] { return false; };
     std::function<std::string()> timestamp = [] { return std::string("2026-01-01T00:00:00.000Z"); };
     std::vector<TuneProgress> progress;  // pointers in them are stale
@@ -138,7 +139,9 @@ struct FakeWorkshop {
                 machine,
                 [this] { return clock.ns; },
                 [this] { return timestamp(); },
-                [this] { return interrupted(); }};
+                [this] { return interrupted(); },
+                false,
+                leases};
     }
 
     Result<TuneReport> tune(const std::vector<NamedWorkload> &workloads, const TuneOptions &options) {
