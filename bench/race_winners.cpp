@@ -17,7 +17,7 @@
 namespace kiln {
 namespace {
 
-constexpr int heats = 6, rounds = 15;
+constexpr int heats = 10, rounds = 10;
 
 struct Winner {
     Trial trial;

@@ -1,6 +1,7 @@
 #include "tuner/evolutionary_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -15,11 +16,20 @@ constexpr double far_behind = 1.5;  // an algorithm's best time by the best of a
 constexpr int far_behind_percent = 20;
 constexpr int hopeless_failures = 3;  // of an algorithm without a valid trial, while another has one
 constexpr int tries = 50;
+// What the model chooses from, and how much it is drawn to what it knows little of.
+constexpr int children_in_pool = 40, draws_in_pool = 40;
+constexpr double curiosity = 1.0;
 
 }  // namespace
 
 EvolutionarySearch::EvolutionarySearch(std::vector<Space> spaces, uint64_t seed)
-    : spaces_(spaces), random_(std::move(spaces), seed), rng_(seed ^ 0x9e3779b97f4a7c15) {}
+    : spaces_(spaces), random_(std::move(spaces), seed), rng_(seed ^ 0x9e3779b97f4a7c15) {
+    std::set<std::string> names;
+    for (const Space &space : spaces_) {
+        for (const Knob &knob : space.knobs()) names.insert(knob.name);
+    }
+    knob_names_.assign(names.begin(), names.end());
+}
 
 std::vector<Candidate> EvolutionarySearch::propose(int n) {
     std::vector<Candidate> proposals;
@@ -36,6 +46,8 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
     for (const Observation &o : observations) {
         known_.insert(o.candidate);
         observed_++;
+        rows_.push_back(features(o.candidate));
+        log_ns_.push_back(o.median_ns ? std::optional(std::log(*o.median_ns)) : std::nullopt);
         if (!o.median_ns) {
             failures_[o.candidate.algorithm]++;
             continue;
@@ -49,7 +61,7 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
 std::optional<Candidate> EvolutionarySearch::propose_one() {
     std::optional<Candidate> candidate;
     const bool knows_enough = parents_.size() >= first_valid || (observed_ >= first_trials && !parents_.empty());
-    if (knows_enough && !chance(explore_percent)) candidate = child();
+    if (knows_enough && !chance(explore_percent)) candidate = most_promising();
     if (!candidate) candidate = explore();
     if (!candidate) return std::nullopt;
     known_.insert(*candidate);
@@ -72,6 +84,61 @@ std::optional<Candidate> EvolutionarySearch::explore() {
         if (!known_.contains(candidate)) return candidate;  // else a child was the same
     }
     return std::nullopt;
+}
+
+// Of children of the fastest and of draws, the one with the shortest time that the model thinks possible.
+std::optional<Candidate> EvolutionarySearch::most_promising() {
+    fit();
+    std::set<Candidate> pool;
+    for (int i = 0; i < children_in_pool; i++) {
+        if (std::optional<Candidate> candidate = child()) pool.insert(std::move(*candidate));
+    }
+    for (int i = 0; i < draws_in_pool; i++) {
+        if (std::optional<Candidate> candidate = draw()) pool.insert(std::move(*candidate));
+    }
+    std::optional<Candidate> best;
+    double least = 0;
+    for (const Candidate &candidate : pool) {
+        const Prediction p = model_->predict(features(candidate));
+        const double possible = p.mean - curiosity * p.deviation;
+        if (best && possible >= least) continue;
+        best = candidate;
+        least = possible;
+    }
+    return best;
+}
+
+// A random candidate of an algorithm that some parent has.
+std::optional<Candidate> EvolutionarySearch::draw() {
+    const Space *space = space_of(select().candidate);
+    std::optional<Candidate> candidate = space ? space->sample(rng_, tries) : std::nullopt;
+    if (candidate && known_.contains(*candidate)) return std::nullopt;
+    return candidate;
+}
+
+FeatureRow EvolutionarySearch::features(const Candidate &candidate) const {
+    FeatureRow row;
+    const auto space = std::find_if(spaces_.begin(), spaces_.end(), [&](const Space &s) {
+        return s.default_candidate().algorithm == candidate.algorithm;
+    });
+    row.push_back(static_cast<double>(space - spaces_.begin()));
+    for (const std::string &name : knob_names_) {
+        const auto found = candidate.knobs.find(name);
+        // Small numbers differ more than large ones.
+        row.push_back(found == candidate.knobs.end() ? -1 : std::log2(1 + static_cast<double>(found->second)));
+    }
+    return row;
+}
+
+// A failed trial counts as the slowest one: nothing to look for nearby.
+void EvolutionarySearch::fit() {
+    if (model_ && observed_ < fitted_ + std::max<size_t>(1, fitted_ / 20)) return;
+    double slowest = std::log(parents_.begin()->median_ns);
+    for (const auto &log_ns : log_ns_) slowest = std::max(slowest, log_ns.value_or(slowest));
+    std::vector<double> values;
+    for (const auto &log_ns : log_ns_) values.push_back(log_ns.value_or(slowest));
+    model_.emplace(rows_, values, rng_());
+    fitted_ = observed_;
 }
 
 std::optional<Candidate> EvolutionarySearch::child() {

@@ -4,104 +4,19 @@
 #include <signal.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <list>
 
 #include "tuner/child_process.h"
 #include "tuner/measuring_lock.h"
+#include "tuner/operand_files.h"
 #include "tuner/operands.h"
-#include "tuner/reference.h"
 #include "tuner/runner_protocol.h"
 
 namespace kiln {
 
 namespace {
-
-template<typename T>
-Status write_file(const std::string &path, const std::vector<T> &content) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char *>(content.data()), std::streamsize(content.size() * sizeof(T)));
-    if (!file.flush()) {
-        return environment_error(fmt::format("{}: cannot be written: {}", path, strerror(errno)));
-    }
-    return {};
-}
-
-// Files of one workload's operands and references; removed with this object.
-class DataFiles {
-public:
-    explicit DataFiles(std::string prefix) : prefix_(std::move(prefix)) {}
-    DataFiles(DataFiles &&) = default;
-    DataFiles &operator=(DataFiles &&) = delete;
-    ~DataFiles() {
-        for (const std::string &path : paths_) {
-            std::error_code ignored;
-            std::filesystem::remove(path, ignored);
-        }
-    }
-
-    const std::vector<RunnerData> &data() const { return data_; }
-    int64_t bytes() const { return bytes_; }
-
-    Status add(const Workload &workload, const Operands &operands) {
-        RunnerData data;
-        for (const NamedOperand &operand : operand_list(workload)) {
-            data.operands.emplace_back();
-            if (Status status = write((operands.*operand.place).data, &data.operands.back()); !status) {
-                return status;
-            }
-        }
-        data_.push_back(std::move(data));
-        return {};
-    }
-
-    // Of the operands added last.
-    Status add(const Reference &reference) {
-        if (Status status = write(reference.expected, &data_.back().expected); !status) {
-            return status;
-        }
-        return write(reference.magnitude, &data_.back().magnitude);
-    }
-
-private:
-    template<typename T>
-    Status write(const std::vector<T> &content, std::string *path) {
-        *path = fmt::format("{}-{}", prefix_, paths_.size());
-        paths_.push_back(*path);
-        bytes_ += int64_t(content.size() * sizeof(T));
-        return write_file(*path, content);
-    }
-
-    std::string prefix_;
-    std::vector<std::string> paths_;
-    std::vector<RunnerData> data_;
-    int64_t bytes_ = 0;
-};
-
-Result<DataFiles> make_data(const Workload &workload, const std::string &prefix) {
-    DataFiles files(prefix);
-    struct DataSet {
-        Data data;
-        uint64_t seed;
-    };
-    for (const DataSet &set : {DataSet{Data::ordinary, 1}, {Data::ordinary, 2}, {Data::wide, 3}}) {
-        const Operands operands = make_operands(workload, set.data, set.seed);
-        const auto expected = reference(workload, operands);
-        if (!expected) {
-            return expected.error();
-        }
-        if (Status status = files.add(workload, operands); !status) {
-            return status.error();
-        }
-        if (Status status = files.add(*expected); !status) {
-            return status.error();
-        }
-    }
-    return files;
-}
 
 int64_t bytes_of(const Workload &workload) {
     int64_t bytes = elements(stored_result_shape(workload)) * size_of(workload.output_dtype);
@@ -162,7 +77,7 @@ struct Answered {
 struct ProcessRunner::State {
     struct Entry {
         std::string key;
-        DataFiles files;
+        OperandFiles files;
     };
 
     ProcessRunnerOptions options;
@@ -172,7 +87,7 @@ struct ProcessRunner::State {
     std::string new_prefix() { return fmt::format("{}/data{}", options.work_folder, next_prefix++); }
 
     // Made once for each workload. Those used last are kept, as many as fit; the newest always.
-    Result<const DataFiles *> data_of(const Workload &workload) {
+    Result<const OperandFiles *> data_of(const Workload &workload) {
         constexpr int64_t kept_bytes = 1 << 30;  // a network's layers take turns
         const std::string key = kiln::key(workload);
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &e) { return e.key == key; });
@@ -180,7 +95,7 @@ struct ProcessRunner::State {
             entries.splice(entries.begin(), entries, found);
             return &entries.front().files;
         }
-        auto files = make_data(workload, new_prefix());
+        auto files = OperandFiles::for_judging(workload, new_prefix());
         if (!files) {
             return files.error();
         }
@@ -325,7 +240,7 @@ Result<std::variant<HeatReport, Failure>> ProcessRunner::heat(const HeatRequest 
 }
 
 Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &request, const Operands &operands) {
-    DataFiles files(state_->new_prefix());
+    OperandFiles files(state_->new_prefix());
     if (Status status = files.add(request.workload, operands); !status) {
         return status.error();
     }

@@ -55,7 +55,8 @@ std::vector<Place> final_places(const std::vector<Entrant> &entrants, const Race
     size_t winner = leader;
     for (const size_t i : left) {
         if (entrants[i].object_bytes >= entrants[winner].object_bytes) continue;
-        if (!ratio_of(entrants[i], entrants[leader], rules).excludes_one()) winner = i;
+        const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader], rules);
+        if (!to_leader.excludes_one() && to_leader.ratio <= 1 + rules.given_up) winner = i;
     }
     std::vector<Place> places;
     for (size_t i = 0; i < entrants.size(); i++) {

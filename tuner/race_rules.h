@@ -22,6 +22,7 @@ struct Entrant {
 struct RaceRules {
     Bootstrap bootstrap;
     double level_margin = 0.005;  // an interval inside 1 +- this much: level
+    double given_up = 0.02;       // of the leader's speed, at most, for smaller code: a wide interval is no licence
     size_t fewest_heats = 2;      // before anybody is out: one heat does not show what memory placement does
     double hopeless = 1.25;       // ... but for who is slower by more than placement ever does
 };

@@ -10,9 +10,9 @@
 namespace kiln {
 namespace {
 
-constexpr size_t most_heats = 8;
-constexpr int fewest_rounds = 5, most_rounds = 40;
-constexpr double shortest_sample_ns = 100e3;  // of the measuring process
+constexpr size_t most_heats = 12;
+constexpr int fewest_rounds = 5, most_rounds = 15;  // of a heat; more heats tell more than more rounds
+constexpr double shortest_sample_ns = 100e3;        // of the measuring process
 constexpr double heat_overhead_ns = 100e6, entrant_overhead_ns = 15e6;
 
 const RaceRules rules;
@@ -133,7 +133,7 @@ Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
     if (!field) return field.error();
     if (field->size() < 2) return std::optional<Race>();
 
-    const double heat_ns = static_cast<double>(time_ns) / 4;
+    const double heat_ns = static_cast<double>(time_ns) / 8;
     const int rounds = static_cast<int>(std::clamp<double>(heat_ns / round_ns(*field), fewest_rounds, most_rounds));
     entrants_.clear(), conditions_.clear();
     std::vector<size_t> racing;

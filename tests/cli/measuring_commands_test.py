@@ -3,9 +3,11 @@ Usage: measuring_commands_test.py PATH_OF_KILN [unittest's arguments]"""
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -50,6 +52,63 @@ class Targets(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         for word in ("host", "flop/cycle/core", "L1", "DRAM"):
             self.assertIn(word, done.stdout)
+
+
+class Tune(unittest.TestCase):
+    LAYER = {"name": "small", "op": "conv2d", "input": [1, 14, 14, 16], "kernel": [3, 3, 16, 32], "padding": [[1, 1]] * 2}
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.layers = self.folder / "layers.json"
+        self.layers.write_text(json.dumps({"format": "workloads/1", "name": "test", "workloads": [self.LAYER]}))
+        self.db = str(self.folder / "test.db")
+
+    def tune(self, *arguments, command=None):
+        return subprocess.run([command or KILN, "tune", "--workloads", str(self.layers), "--db", self.db, "--algorithm",
+                               "direct", *arguments], capture_output=True, text=True, timeout=300)  # fmt: skip
+
+    def query(self, what):
+        return json.loads(kiln("query", what, "--db", self.db, "--format", "json").stdout)
+
+    def test_a_race_decides(self):
+        done = self.tune("--trials", "8")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        raced = self.query("races")
+        self.assertGreaterEqual(len(raced), 2)
+        self.assertIn(f"{len(raced)} raced", done.stderr)
+        best = self.query("best")
+        self.assertEqual([row["evidence"] for row in best], ["race"])
+        # The same trials again: nothing to build, nothing to race.
+        self.assertEqual(self.tune("--trials", "8").returncode, 0)
+        self.assertEqual(len(self.query("races")), len(raced))
+
+    def test_time_is_kept(self):
+        start = time.monotonic()
+        done = self.tune("--time", "4s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(len(self.query("trials")), 1)
+        self.assertLess(time.monotonic() - start, 60)  # a busy machine's worst; the bar is in bench/bars
+
+    def test_most_trials_fail(self):
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        for name in ("kiln", "kiln-runner"):
+            shutil.copy2(pathlib.Path(KILN).parent / name, bin_folder / name)
+        generator = bin_folder / "kiln-generator"
+        real, worked = pathlib.Path(KILN).parent / "kiln-generator", self.folder / "worked"
+        generator.write_text(f"""#!/bin/sh
+if [ "$1" = --version ] || mkdir "{worked}" 2>/dev/null; then exec "{real}" "$@"; fi
+echo "out of luck" >&2
+exit 1
+""")
+        generator.chmod(0o755)
+        done = self.tune("--trials", "5", command=str(bin_folder / "kiln"))
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("most trials failed", done.stderr)
+        self.assertTrue(self.query("failures"))
+        self.assertEqual(len(self.query("best")), 1)
 
 
 class Check(unittest.TestCase):

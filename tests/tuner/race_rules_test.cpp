@@ -47,11 +47,12 @@ TEST(FinalPlaces, TheFastestWinsAndTiesGoToTheSmallerCode) {
         std::vector<size_t> order;
     } table[] = {
         {"by time", {entrant(1, {110, 110}), entrant(9, {100, 100}), entrant(1, {120, 120})}, {1, 0, 2}},
-        {"a tie", {entrant(9, {100, 100}), entrant(5, {97, 108})}, {1, 0}},
+        {"a tie", {entrant(9, {100, 100}), entrant(5, {97, 104})}, {1, 0}},
+        {"a tie that may cost too much", {entrant(9, {100, 100}), entrant(5, {97, 108})}, {0, 1}},
         {"a tie of the same size stays with the faster", {entrant(5, {100, 100}), entrant(5, {97, 108})}, {0, 1}},
         {"small code that is slower does not win", {entrant(9, {100, 100}), entrant(1, {104, 104})}, {0, 1}},
         {"small code that left early does not win",
-         {entrant(9, {100, 100, 100}), entrant(5, {97, 108, 100}), entrant(1, {101})},
+         {entrant(9, {100, 100, 100}), entrant(5, {97, 104, 100}), entrant(1, {101})},
          {1, 0, 2}},
     };
     for (const auto &row : table) {

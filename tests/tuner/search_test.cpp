@@ -61,6 +61,35 @@ TEST(Search, ProposesEverythingOnceAndEnds) {
     }
 }
 
+// One valid candidate among a million: nothing new is found after it, and that must not take for ever.
+TEST(Search, AlmostEmptySpacesEnd) {
+    const std::vector<Constraint> only_zero = {{"zero only", [](const Knobs &k) { return k.at("x") == 0; }}};
+    for (std::string_view name : search_names()) {
+        const auto search = search_of({space_of("a", 1'000'000, only_zero), space_of("b", 3)}, 1, name);
+        const auto proposals = run(*search, 1000, [](const Candidate &) { return std::optional<double>(); });
+        EXPECT_LE(proposals.size(), 4u) << name;
+        EXPECT_GE(proposals.size(), 3u) << name;
+    }
+}
+
+// share needs rows: a conditional knob. Children of valid parents are valid, too.
+TEST(Search, ProposesOnlyWhatConstraintsAllow) {
+    Candidate base;
+    base.algorithm = "a";
+    base.schedule = "test";
+    base.knobs = {{"rows", 1}, {"share", 0}, {"block", 1}};
+    const Space space(base, {{"rows", {1, 2, 3, 4}}, {"share", {0, 1}}, {"block", {1, 2, 4, 8, 16}}},
+                      {{"share needs several rows", [](const Knobs &k) { return !k.at("share") || k.at("rows") > 1; }},
+                       {"too large", [](const Knobs &k) { return k.at("rows") * k.at("block") <= 16; }}});
+    for (std::string_view name : search_names()) {
+        const auto search = search_of({space}, 1, name);
+        const auto proposals =
+            run(*search, 100, [](const Candidate &c) { return std::optional(100.0 - double(c.knob("block"))); });
+        EXPECT_EQ(proposals.size(), 25u) << name;
+        for (const Candidate &c : proposals) EXPECT_TRUE(space.check(c)) << name << " " << to_text(c);
+    }
+}
+
 TEST(Search, ToldOfTimesProposesEverythingOnceAndEnds) {
     for (std::string_view name : search_names()) {
         const auto search = search_of({space_of("a", 50), space_of("b", 20)}, 1, name);
@@ -137,6 +166,26 @@ double best_in_valley(const std::vector<Candidate> &candidates) {
     double best = 1e9;
     for (const Candidate &c : candidates) best = std::min(best, time_in_valley(c).value_or(1e9));
     return best;
+}
+
+int trials_until(Search &search, double goal) {
+    for (int trials = 1;; trials++) {
+        const std::vector<Candidate> proposed = search.propose(1);
+        if (proposed.empty()) return trials;
+        const Observation observation{proposed[0], time_in_valley(proposed[0])};
+        search.observe({&observation, 1});
+        if (observation.median_ns && *observation.median_ns <= goal) return trials;
+    }
+}
+
+TEST(EvolutionarySearch, NeedsFarFewerTrialsThanRandomDraws) {
+    std::vector<int> bred, drawn;
+    for (uint64_t seed = 0; seed < 9; seed++) {
+        bred.push_back(trials_until(*search_of({valley()}, seed, "evolutionary"), 130));
+        drawn.push_back(trials_until(*search_of({valley()}, seed), 130));
+    }
+    std::sort(bred.begin(), bred.end()), std::sort(drawn.begin(), drawn.end());
+    EXPECT_LE(2 * bred[4], drawn[4]);
 }
 
 TEST(EvolutionarySearch, FindsAValleyThatRandomDrawsMiss) {
