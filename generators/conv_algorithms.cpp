@@ -117,7 +117,7 @@ Space phases_space(const Workload &w, const Target &target, const Machine &machi
 }
 
 Status input_phases_applies(const Workload &w, const Target &) {
-    if (Status s = common(w, activations); !s) return s;
+    if (Status s = convolution_applies(w, activations); !s) return s;
     const ConvShape whole = conv_shape(w);
     if (whole.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
     const ConvShape phased = input_phase_shape(whole);

@@ -115,7 +115,8 @@ BAD_ARGUMENTS = [
     (["db", "export", "--db", "text.db"], "not available in this version"),
     (["db", "import", "--db", "text.db", "dump"], "not available in this version"),
     (["repro", "1234", "--db", "text.db"], "not available in this version"),
-    (["explain", "--workloads", "good.json"], "not available in this version"),
+    (["explain", "--workloads", "missing.json"], "missing.json"),
+    (["explain", "--workloads", "good.json", "--target", "pdp11"], "pdp11"),
     (["diff"], "not available in this version"),
     (["prune"], "not available in this version"),
 ]
