@@ -129,6 +129,12 @@ void print_json(const BenchReport &report) {
             row["round_medians_us"] = microseconds(layer.chosen->round_medians_ns);
             row["default_round_medians_us"] = microseconds(layer.standard->round_medians_ns);
         }
+        if (layer.chosen && layer.copy) {
+            const Ratio r = ratio(*layer.copy, *layer.chosen);
+            row["copy_us"] = layer.copy->median_ns() * 1e-3;
+            row["copy_round_medians_us"] = microseconds(layer.copy->round_medians_ns);
+            row["of_copy"] = r.value, row["of_copy_lo"] = r.lo, row["of_copy_hi"] = r.hi;
+        }
         const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
         row["roofline_gflops"] = roofline ? Json(*roofline) : Json();
         row["untuned"] = layer.untuned;
@@ -171,6 +177,11 @@ void print_table(const BenchReport &report) {
             add(layer.standard->median_ns() * 1e-3);
             add(100 * plain / report.peak.gflops, computes);
             if (layer.untuned) notes.push_back("untuned");
+            if (layer.copy) {
+                const Ratio r = ratio(*layer.copy, *layer.chosen);
+                notes.push_back(
+                    fmt::format("{:.0f} % of a copy ({:.1f} us)", 100 * r.value, layer.copy->median_ns() * 1e-3));
+            }
         } else {
             row.resize(9);
             notes.push_back(layer.problem);

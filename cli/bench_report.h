@@ -36,6 +36,7 @@ struct Layer {
     bool untuned = false;
     std::string problem;  // why there is no time
     std::vector<PeerTiming> peers;
+    std::optional<Timing> copy;  // of data movement: a copy of as many bytes by plain stores, in the same rounds
 };
 
 // Peer's median over ours; `lo` and `hi` are the quartiles of the rounds' own ratios. Precondition: as many rounds

@@ -9,6 +9,7 @@
 #include "cli/bench_report.h"
 #include "cli/command.h"
 #include "cli/peers.h"
+#include "runtime/signature.h"
 #include "tuner/candidate_choice.h"
 #include "tuner/hardware_probe.h"
 #include "tuner/interrupt.h"
@@ -57,7 +58,8 @@ private:
     Status measure_once(Kernel *kernel, Layer *layer);
     Result<PeerTiming> prepare(Peer *peer, const Workload &workload);
     Status measure_once(Peer *peer, PeerTiming *timing);
-    Status measure_rounds(std::vector<Kernel> *kernels, Layer *layer);
+    void measure_copy(const Workload &workload, Layer *layer);
+    Status measure_rounds(const Workload &workload, std::vector<Kernel> *kernels, Layer *layer);
 
     const ChoiceContext &context_;
     Workshop &workshop_;
@@ -168,8 +170,23 @@ Status Bench::measure_once(Peer *peer, PeerTiming *timing) {
 
 // In turns, so that a slow phase of the machine meets all, and in another order each time, so that none profits from
 // what the one before leaves behind.
-Status Bench::measure_rounds(std::vector<Kernel> *kernels, Layer *layer) {
+// Half of what is read and written is what a copy reads.
+void Bench::measure_copy(const Workload &workload, Layer *layer) {
+    constexpr int64_t budget_ns = 50'000'000;
+    const Signature tensors = signature(workload);
+    const int64_t both = elements(tensors.operands[0].shape()) + elements(tensors.result.shape());
+    const std::vector<double> samples = copy_samples_ns(context_.target, both * size_of(workload.dtype) / 2, budget_ns);
+    if (samples.empty()) return;
+    const Summary summary = summarize(samples);
+    if (!layer->copy) layer->copy.emplace();
+    layer->copy->add(summary.median, summary.min);
+}
+
+Status Bench::measure_rounds(const Workload &workload, std::vector<Kernel> *kernels, Layer *layer) {
     std::vector<std::function<Status()>> turns;
+    if (is_data_movement(workload.op) && context_.target.threads == 1) {
+        turns.push_back([this, &workload, layer] { return measure_copy(workload, layer), Status(); });
+    }
     for (Kernel &kernel : *kernels) turns.push_back([this, &kernel, layer] { return measure_once(&kernel, layer); });
     for (size_t i = 0; i < peers_.size(); i++) {
         turns.push_back([this, i, layer] { return measure_once(&peers_[i], &layer->peers[i]); });
@@ -214,7 +231,7 @@ Result<Layer> Bench::measure(const Workload &workload) {
         if (!prepared) return prepared.error();
         layer.peers.push_back(std::move(*prepared));
     }
-    if (Status s = measure_rounds(&kernels, &layer); !s) return s.error();
+    if (Status s = measure_rounds(workload, &kernels, &layer); !s) return s.error();
     if (!layer.problem.empty()) {
         layer.peers.clear();
         return layer;

@@ -12,7 +12,7 @@ namespace {
 
 // Commands that the command line has a place for, but this version does not have.
 void add_commands_to_come(CLI::App &app, Action &action) {
-    for (const char *name : {"diff", "explain", "prune"}) {
+    for (const char *name : {"diff", "prune"}) {
         CLI::App *command = app.add_subcommand(name, "Not available in this version")->group("");
         command->prefix_command();
         command->callback([&action, name] {
@@ -59,6 +59,7 @@ int run(int argc, char **argv) {
     add_build_command(app, action);
     add_check_command(app, action);
     add_bench_command(app, action);
+    add_explain_command(app, action);
     add_commands_to_come(app, action);
     try {
         app.parse(argc, argv);

@@ -1,5 +1,7 @@
 #include "generators/algorithm_rules.h"
 
+#include "generators/fold_algorithm.h"
+#include "generators/fold_cost.h"
 #include "schedules/conv_shape.h"
 
 namespace kiln {
@@ -24,12 +26,20 @@ bool is_grouped(const Workload &w, const Target &) {
     return w.feature_group_count > 1 && !(w.kernel[w.spatial_rank] == 1);
 }
 
+// Of a core with 32 KiB and 1 MiB of caches: a rule knows no machine.
+bool fold_pays(const Workload &w, const Target &target) {
+    Machine machine;
+    machine.l1_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
+    return fold_cost(w, target, machine).pays();
+}
+
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays,
      "3x3 with 32 channels and more on both sides: 36 products for 144, at errors within the default budget"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
+    {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

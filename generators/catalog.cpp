@@ -2,6 +2,8 @@
 
 #include "generators/algorithm_rules.h"
 #include "generators/conv_algorithms.h"
+#include "generators/fold_algorithm.h"
+#include "generators/movement_algorithms.h"
 #include "generators/transform_algorithms.h"
 #include "generators/winograd_algorithm.h"
 
@@ -26,12 +28,30 @@ Status transform_applies(const Workload &w, const Target &) {
 
 Space transform_space(const Workload &w, const Target &target, const Machine &) { return transform_space(w, target); }
 
+Status fold_applies(const Workload &w, const Target &) { return fold_applies(w); }
+
+Space fused_fold_space(const Workload &w, const Target &target, const Machine &machine) {
+    return fold_space(w, fold_fused, target, machine);
+}
+
+Space prepared_fold_space(const Workload &w, const Target &target, const Machine &machine) {
+    return fold_space(w, fold_prepared, target, machine);
+}
+
+template<Operation op>
+Status movement_applies(const Workload &w, const Target &) {
+    return movement_applies(w, op);
+}
+
 constexpr Algorithm algorithms[] = {
     {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, phases_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, direct_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies,
      input_phases_space},
     {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
+    {fold_fused, 1, "blocks of pixels as channels, folded in the kernel", fold_applies, fused_fold_space},
+    {fold_prepared, 1, "blocks of pixels as channels, folded by `prepare`", fold_applies, prepared_fold_space, false,
+     true},
     {"winograd_4", winograd_algorithm_version, "Winograd, 4 outputs a tile side", winograd_applies<4>,
      winograd_space<4>, true},
     {"winograd_2", winograd_algorithm_version, "Winograd, 2 outputs a tile side", winograd_applies<2>,
@@ -42,6 +62,10 @@ constexpr Algorithm algorithms[] = {
      winograd_space<5>, true},
     {"winograd_6", winograd_algorithm_version, "Winograd, 6 outputs a tile side", winograd_applies<6>,
      winograd_space<6>, true},
+    {"space_to_depth", 1, "blocks of pixels to channels", movement_applies<Operation::space_to_depth>, movement_space},
+    {"depth_to_space", 1, "channels to blocks of pixels", movement_applies<Operation::depth_to_space>, movement_space},
+    {"layout_transform", 1, "activations or weights in another layout", movement_applies<Operation::layout_transform>,
+     movement_space},
     {"winograd_input_transform", 1, "B^T D B of every tile", transform_applies<Operation::winograd_input_transform>,
      transform_space, true},
     {"winograd_filter_transform", 1, "G K G^T of every kernel", transform_applies<Operation::winograd_filter_transform>,

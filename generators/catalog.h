@@ -28,6 +28,9 @@ struct Algorithm {
     Space (*space)(const Workload &, const Target &, const Machine &);
     // It transforms operands first (Winograd), so that sums of small integers need not come out exact.
     bool reassociates = false;
+    // Its kernels take an input that their `prepare` made, and are timed without that: no match for those that take the
+    // plain input. Used only where a name is asked for that is more than `*`.
+    bool prepares = false;
 };
 
 // Why algorithms refused, those with the same reason together: "direct: ...; winograd_2, winograd_4: ...".

@@ -40,8 +40,16 @@ Status something_to_compute(const Workload &w) {
     return unsupported("the output is empty: there is nothing to compute");
 }
 
-// What kernels allocate on their own: a copy of the input with its padding and holes, and sums before they are
-// scattered.
+Space tile_space(const char *algorithm, const ConvShape &shape, const Target &target, const Machine &machine) {
+    Candidate base;
+    base.algorithm = algorithm;
+    return cpu_tile_space(base, gathered_shape(shape), target, machine);
+}
+
+constexpr std::initializer_list<Operation> activations{Operation::conv, Operation::conv_backprop_input};
+
+}  // namespace
+
 Status copies_fit(const ConvShape &s) {
     int64_t positions = 1;
     for (int d = 0; d < 3; d++) positions = product({positions, s.reach(s.output[d], d)});
@@ -58,7 +66,7 @@ Status copies_fit(const ConvShape &s) {
     return {};
 }
 
-Status common(const Workload &w, std::initializer_list<Operation> operations) {
+Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations) {
     if (std::find(operations.begin(), operations.end(), w.op) == operations.end()) {
         return unsupported("operation " + op_name(w) + " is not what this algorithm computes");
     }
@@ -66,16 +74,6 @@ Status common(const Workload &w, std::initializer_list<Operation> operations) {
     if (Status s = something_to_compute(w); !s) return s;
     return fits_32_bits(w);
 }
-
-Space tile_space(const char *algorithm, const ConvShape &shape, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = algorithm;
-    return cpu_tile_space(base, gathered_shape(shape), target, machine);
-}
-
-constexpr std::initializer_list<Operation> activations{Operation::conv, Operation::conv_backprop_input};
-
-}  // namespace
 
 Status fits_32_bits(const Workload &w) {
     const std::vector<int64_t> output = output_shape(w);
@@ -96,7 +94,7 @@ Status fits_32_bits(const Workload &w) {
 }
 
 Status direct_applies(const Workload &w, const Target &) {
-    if (Status s = common(w, activations); !s) return s;
+    if (Status s = convolution_applies(w, activations); !s) return s;
     return copies_fit(conv_shape(w));
 }
 
@@ -105,7 +103,7 @@ Space direct_space(const Workload &w, const Target &target, const Machine &machi
 }
 
 Status phases_applies(const Workload &w, const Target &) {
-    if (Status s = common(w, activations); !s) return s;
+    if (Status s = convolution_applies(w, activations); !s) return s;
     const ConvShape whole = conv_shape(w);
     if (!whole.has_holes()) return unsupported("the input has no holes (lhs_dilation): there is one phase");
     if (w.special_values == SpecialValues::exact) {
@@ -119,7 +117,7 @@ Space phases_space(const Workload &w, const Target &target, const Machine &machi
 }
 
 Status input_phases_applies(const Workload &w, const Target &) {
-    if (Status s = common(w, activations); !s) return s;
+    if (Status s = convolution_applies(w, activations); !s) return s;
     const ConvShape whole = conv_shape(w);
     if (whole.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
     const ConvShape phased = input_phase_shape(whole);
@@ -132,7 +130,7 @@ Space input_phases_space(const Workload &w, const Target &target, const Machine 
 }
 
 Status kernel_gradient_applies(const Workload &w, const Target &) {
-    if (Status s = common(w, {Operation::conv_backprop_kernel}); !s) return s;
+    if (Status s = convolution_applies(w, {Operation::conv_backprop_kernel}); !s) return s;
     return copies_fit(conv_shape(w));
 }
 

@@ -11,9 +11,12 @@
 // output's phases, `input_phases` on that of the input's (schedules/conv_shape.h). Where sums then are not in the order
 // of the result, `gathered` holds them and the output picks them up: phases become pixels, groups of the batch become
 // images.
+//
+// `space_to_depth_fused` and `space_to_depth_prepared` are the same on the folded shape (schedules/folded_shape.h).
 #include <Halide.h>
 
 #include "generators/epilogue.h"
+#include "generators/folded_input.h"
 #include "generators/panel_generator.h"
 #include "schedules/cpu_tile.h"
 #include "schedules/cpu_tile_space.h"
@@ -64,10 +67,14 @@ public:
     }
 
     void schedule() {
-        if (knob("join_columns")) {
+        if (shape.folded) {
+            fix_activation(input, whole.stored_input_channels(), whole.input_block, whole.input);
+        } else if (knob("join_columns")) {
             fix(input, {shape.input_channels * shape.input[0], 1, shape.input[1], shape.input[2], 1, shape.batch});
         } else {
-            fix_activation(input, shape.stored_input_channels(), shape.input_block, whole.input, shape.batch_groups);
+            // Phases of the input leave it as it lies.
+            fix_activation(input, shape.stored_input_channels(), shape.input_block,
+                           is_fold(candidate.algorithm) ? shape.input : whole.input, shape.batch_groups);
         }
         fix_result(output);
         if (addend) fix_result(*addend);
@@ -155,7 +162,9 @@ private:
         return out * extent(view.stride[d]) + of_kernel * extent(view.dilation[d]) - extent(view.pad_lo[d]);
     }
     // Extent of the input with the holes that are left in it; an input phase sees a part of it.
-    int dilated_input(int d) const { return extent((whole.input[d] - 1) * view.hole[d] + 1); }
+    int dilated_input(int d) const {
+        return extent(((is_fold(candidate.algorithm) ? shape : whole).input[d] - 1) * view.hole[d] + 1);
+    }
     Expr inside(const Expr &u, int d) const {
         const Expr i = place_of(u, n, d), in_image = i >= 0 && i < dilated_input(d);
         return view.hole[d] == 1 ? in_image : in_image && i % extent(view.hole[d]) == 0;
@@ -170,6 +179,13 @@ private:
     // The input with zeros around it. Joined, it is one long row of floats, c, without x: a kernel row's columns and
     // channels are contiguous in memory and one dimension of the sum.
     void define_padded() {
+        if (shape.folded) {
+            const int channels = extent(shape.input_channels);
+            const bool join = knob("join_columns");
+            padded(c, x, y, z, n) = folded_input(
+                whole, blocks, input, {join ? c % channels : Expr(c), join ? c / channels : Expr(x), y, z, n});
+            return;
+        }
         const bool join = knob("join_columns");
         const int row_floats = extent(shape.input[0] * shape.input_channels);
         const bool outside_x = shape.reads_outside(0);
@@ -317,3 +333,5 @@ private:
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, direct)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, phases)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConv, input_phases)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, space_to_depth_fused)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, space_to_depth_prepared)

@@ -28,8 +28,9 @@ public:
         const Expr in_row = (panel_in_row * vectors + vector) * lanes + lane;
         const Expr first = shape.group_panels ? panel / row_panels * row : Expr(0);
         const Expr index = min(in_row, row - 1) + first;
-        const Expr value =
-            cast<float>(shape.all_phases() > 1 || has_window() ? of_phase(index) : of_whole(index, {s, r, t}));
+        const Expr value = cast<float>(shape.all_phases() > 1 || has_window() ? of_phase(index)
+                                       : is_fold(candidate.algorithm)         ? of_blocks(index)
+                                                                              : of_whole(index, ci, {s, r, t}));
         packed(lane, vector, ci, s, r, t, panel) = select(likely(in_row < row), value, 0.0f);
     }
 
@@ -47,16 +48,30 @@ private:
     bool has_window() const { return whole.has_holes() && candidate.algorithm == "phases"; }
 
     // The kernel at output `index` of `whole`, input ci and tap (s, r, t).
-    Expr of_whole(const Expr &index, const std::array<Expr, 3> &tap) const {
-        Expr in = ci, out = index;
+    Expr of_whole(const Expr &index, const Expr &channel, const std::array<Expr, 3> &tap) const {
+        Expr in = channel, out = index;
         std::array<Expr, 3> at = tap;
         if (whole.turned) {
             const int outputs = extent(whole.group_outputs());
-            in = index % outputs, out = index / outputs * extent(whole.input_channels) + ci;
+            in = index % outputs, out = index / outputs * extent(whole.input_channels) + channel;
             for (int d = 0; d < 3; d++) at[d] = extent(whole.kernel[d]) - 1 - tap[d];
         }
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
         return hwio ? kernel(out, in, at[0], at[1], at[2]) : kernel(in, out, at[0], at[1], at[2]);
+    }
+
+    // Of blocks of taps, as channels; zeros fill them up at both ends of the kernel.
+    Expr of_blocks(const Expr &index) const {
+        Expr rest = ci / extent(whole.input_channels), exists = Internal::const_true();
+        std::array<Expr, 3> tap{s, r, t};
+        for (int d = 0; d < 3; d++) {
+            const int b = extent(blocks[d]), front = extent(folded_front(whole, blocks, d));
+            const Expr reach = tap[d] * b + rest % b - front;
+            rest = rest / b;
+            tap[d] = clamp(reach, 0, extent(whole.kernel[d]) - 1);
+            exists = exists && reach == tap[d];
+        }
+        return select(exists, of_whole(index, ci % extent(whole.input_channels), tap), cast(kernel.type(), 0));
     }
 
     Expr of_phase(const Expr &index) const {
@@ -71,7 +86,7 @@ private:
             tap[d] = clamp(reach / extent(taps.dilation), 0, extent(taps.kernel) - 1);
             exists = exists && reach == tap[d] * extent(taps.dilation);
         }
-        return select(exists, of_whole(index / (outputs * phases) * outputs + index % outputs, tap),
+        return select(exists, of_whole(index / (outputs * phases) * outputs + index % outputs, ci, tap),
                       cast(kernel.type(), 0));
     }
 
@@ -84,3 +99,5 @@ private:
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, direct_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, phases_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, input_phases_pack)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, space_to_depth_fused_pack)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, space_to_depth_prepared_pack)

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "generators/catalog.h"
 #include "runtime/kernel_abi.h"
@@ -112,15 +113,17 @@ int compile(const Request &request, const std::string &object_path) {
     }
     std::vector<Halide::Module> modules{
         build_module(request.candidate.algorithm, compute_symbol, request, target).module};
-    int64_t packed_bytes = 0;
-    const std::string pack = request.candidate.algorithm + "_pack";
-    if (is_registered(pack)) {
-        Built built = build_module(pack, pack_symbol, request, target);
-        packed_bytes = built.output_bytes;
+    long long bytes[] = {0, 0};
+    const std::pair<const char *, const char *> others[] = {{"_pack", pack_symbol}, {"_prepare", prepare_symbol}};
+    for (size_t i = 0; i < std::size(others); i++) {
+        const std::string name = request.candidate.algorithm + others[i].first;
+        if (!is_registered(name)) continue;
+        Built built = build_module(name, others[i].second, request, target);
+        bytes[i] = built.output_bytes;
         modules.push_back(built.module);
     }
     Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
-    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": 0}\n", static_cast<long long>(packed_bytes));
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld}\n", bytes[0], bytes[1]);
     return 0;
 }
 

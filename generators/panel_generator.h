@@ -2,6 +2,8 @@
 #pragma once
 
 #include "generators/conv_generator.h"
+#include "generators/fold_algorithm.h"
+#include "schedules/folded_shape.h"
 
 namespace kiln {
 
@@ -14,12 +16,18 @@ protected:
         whole = this->shape;
         if (this->candidate.algorithm == "phases") this->shape = phase_shape(whole);
         if (this->candidate.algorithm == "input_phases") this->shape = input_phase_shape(whole);
+        if (is_fold(this->candidate.algorithm)) {
+            blocks = blocks_of(this->candidate.knobs);
+            const bool prepared = this->candidate.algorithm == fold_prepared;
+            this->shape = prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks);
+        }
         stored = this->shape;
         this->shape = panel_shape(gathered_shape(stored), this->panel_lanes());
     }
 
-    ConvShape whole;   // before it is taken apart into phases
-    ConvShape stored;  // with the result's own layout
+    ConvShape whole;         // before it is taken apart into phases, or folded
+    ConvShape stored;        // with the result's own layout
+    Blocks blocks{1, 1, 1};  // of pixels, where they are folded
 };
 
 }  // namespace kiln

@@ -8,16 +8,12 @@
 #include "schedules/transform_tile_space.h"
 
 namespace kiln {
-namespace {
 
-// Kernels index with 32 bits.
 Status fits_32_bits(const TensorForm &form) {
     constexpr int64_t limit = std::numeric_limits<int32_t>::max() - 4096;
     if (elements(form.shape()) <= limit) return {};
     return unsupported(std::string(form.name) + " has more than 2^31 elements, which 32-bit indices cannot reach");
 }
-
-}  // namespace
 
 Status transform_applies(const Workload &w, Operation op) {
     if (w.op != op) return unsupported("operation " + op_name(w) + " is another one");

@@ -6,11 +6,15 @@
 
 #include "runtime/machine.h"
 #include "runtime/result.h"
+#include "runtime/signature.h"
 #include "runtime/target.h"
 #include "runtime/workload.h"
 #include "schedules/space.h"
 
 namespace kiln {
+
+// Kernels index with 32 bits.
+Status fits_32_bits(const TensorForm &form);
 
 // Of the algorithm for operation `op`. Precondition: the workload is valid.
 Status transform_applies(const Workload &workload, Operation op);

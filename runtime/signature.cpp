@@ -1,9 +1,9 @@
 #include "runtime/signature.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
+#include "runtime/tensor_layout.h"
 #include "runtime/winograd_sizes.h"
 
 namespace kiln {
@@ -86,6 +86,31 @@ Signature winograd_transform(const Workload &w) {
     return {{transformed(image(Role::input, "input", w, tiles), w)}, image(Role::output, "output", w, outputs)};
 }
 
+// Blocks of pixels to channels (b_h * block_w + b_w) * C + c, and back; an image that blocks do not divide is filled up
+// with zeros.
+Signature shuffle(const Workload &w) {
+    std::vector<int64_t> result = w.input;
+    for (size_t d = 0; d < w.block.size(); d++) {
+        int64_t &extent = result[d + 1];
+        if (w.op == Operation::space_to_depth) {
+            extent = (extent + w.block[d] - 1) / w.block[d], result.back() *= w.block[d];
+        } else {
+            extent *= w.block[d], result.back() /= w.block[d];
+        }
+    }
+    return {{image(Role::input, "input", w, w.input)}, image(Role::output, "output", w, result)};
+}
+
+Signature layout_transform(const Workload &w) {
+    const bool weights = w.input.empty();
+    const std::vector<int64_t> &logical = weights ? w.kernel : w.input;
+    const auto form = [&](Role role, std::string_view name, const std::string &layout) {
+        return TensorForm{role, name, w.dtype, logical, layout_dimensions(logical, *parse_tensor_layout(layout))};
+    };
+    return {{weights ? form(Role::weights, "kernel", w.from_layout) : form(Role::input, "input", w.from_layout)},
+            form(Role::output, "output", w.to_layout)};
+}
+
 // "d", "h", "w": the last `rank` of them.
 std::string spatial_name(size_t d, size_t rank) { return std::string(1, "dhw"[3 - rank + d]); }
 
@@ -99,7 +124,8 @@ std::vector<int64_t> TensorForm::shape() const {
 
 Signature signature(const Workload &w) {
     if (is_winograd_transform(w.op)) return winograd_transform(w);
-    assert(is_convolution(w.op));
+    if (w.op == Operation::layout_transform) return layout_transform(w);
+    if (is_data_movement(w.op)) return shuffle(w);
     return w.op == Operation::conv ? forward(w) : gradient(w);
 }
 

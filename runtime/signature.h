@@ -38,8 +38,8 @@ struct Signature {
     TensorForm result;
 };
 
-// Convolutions, their gradients, and the Winograd transforms (canonical order of a transformed tensor: the two tile
-// dimensions, then N, tiles down, tiles across, C, or Ci, Co). Precondition: validate(w), and one of these operations.
+// Canonical order of a tensor that a Winograd transform made: the two tile dimensions, then N, tiles down, tiles
+// across, C, or Ci, Co. Precondition: validate(w).
 Signature signature(const Workload &w);
 
 // Dimensions of a tensor whose logical extents are N, spatial, C or spatial, Ci, Co.

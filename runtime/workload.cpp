@@ -195,7 +195,7 @@ constexpr Field fields[] = {
     {"input", any_kind & ~filter_transforms, [](const Workload &w) { return w.input.empty(); },
      [](const Workload &w) { return join(w.input); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->input); }},
-    {"kernel", convolutions | filter_transforms, [](const Workload &w) { return w.kernel.empty(); },
+    {"kernel", convolutions | filter_transforms | layout_transforms, [](const Workload &w) { return w.kernel.empty(); },
      [](const Workload &w) { return join(w.kernel); },
      [](std::string_view t, Workload *w) { return parse_list(t, &w->kernel); }},
     {"strides", convolutions, [](const Workload &w) { return is_all(w.strides, 1); },
@@ -300,12 +300,16 @@ bool is_convolution(Operation op) {
 
 bool is_winograd_transform(Operation op) { return kind_of(op) & winograd; }
 
+bool is_data_movement(Operation op) { return kind_of(op) & (blocks | layout_transforms); }
+
 bool has_field(Operation op, std::string_view field_name) {
     for (const Field &field : fields) {
         if (field.name == field_name) return field.used_by & kind_of(op);
     }
     return false;
 }
+
+bool transforms_weights(const Workload &w) { return w.op == Operation::layout_transform && w.input.empty(); }
 
 bool has_epilogue(const Workload &w, EpilogueStep::Kind kind) {
     for (const EpilogueStep &step : w.epilogue) {
@@ -347,7 +351,13 @@ void fill_defaults(Workload *w) {
     if (w->op == Operation::winograd_output_transform && w->output == whole_tiles(*w)) w->output.clear();
 }
 
+int rank_of_shape(const Workload &w) {
+    return static_cast<int>(transforms_weights(w) ? w.kernel.size() : w.input.size()) - 2;
+}
+
 Status validate(const Workload &w) {
+    const bool is_nothing = w.op == Operation::layout_transform && w.input.empty() && w.kernel.empty();
+    if (is_nothing) return check_data_movement(w);
     if (w.spatial_rank < 1 || w.spatial_rank > 3) {
         return bad_input(op_name(w) + " with " + std::to_string(w.spatial_rank) +
                          " spatial dimensions; 1, 2 and 3 are known");
@@ -357,7 +367,7 @@ Status validate(const Workload &w) {
             return bad_input(std::string(field.name) + " has no meaning for " + op_name(w) + "; leave it out");
         }
     }
-    if (has_field(w.op, "input")) {
+    if (has_field(w.op, "input") && !transforms_weights(w)) {
         if (Status s = check_sizes("input", w.input, w.spatial_rank + 2, 1); !s) return s;
         if (Status s = check_tensor_size("input", w.input); !s) return s;
     }
@@ -370,13 +380,7 @@ Status validate(const Workload &w) {
     }
     if (is_convolution(w.op)) return check_convolution(w);
     if (is_winograd_transform(w.op)) return check_winograd_transform(w);
-    if (w.op == Operation::space_to_depth || w.op == Operation::depth_to_space) {
-        return check_sizes("block", w.block, w.spatial_rank, 1);
-    }
-    if (w.op == Operation::layout_transform && (w.from_layout.empty() || w.to_layout.empty())) {
-        return bad_input("layout_transform needs from_layout and to_layout");
-    }
-    return {};
+    return check_data_movement(w);
 }
 
 std::string key(const Workload &w) {
@@ -410,7 +414,7 @@ Result<Workload> parse_workload_key(std::string_view text) {
             return bad_input(where + "bad value of field `" + std::string(field_name) + "`");
         }
     }
-    w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : static_cast<int>(w.input.size()) - 2;
+    w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : rank_of_shape(w);
     if (w.spatial_rank < 1 || w.spatial_rank > 3) return bad_input(where + "1, 2 or 3 spatial dimensions are known");
     fill_defaults(&w);
     if (Status s = validate(w); !s) return bad_input(where + s.error().message);

@@ -13,6 +13,12 @@
 // where xe is x with lhs_dilation - 1 zeros between neighbours, then padded by (lo, hi) zeros, negative values crop.
 // The back-prop operations are its gradients and state the forward shapes.
 //
+// Data movement, of every dtype, bit for bit; what a tensor has beyond its extents (ragged blocks) becomes zero:
+//   space_to_depth    `block` pixels a dimension become channels (b_h * block_w + b_w) * C + c of one pixel, C the
+//                     channels of the input. Where blocks do not divide the image, zeros fill it up at its end.
+//   depth_to_space    the other way; the product of `block` divides the channels of the input
+//   layout_transform  from_layout -> to_layout (runtime/tensor_layout.h) of activations, `input`, or weights, `kernel`
+//
 // The Winograd transforms are the three linear maps of the convolution F(tile, window) with matrices A^T, G, B^T
 // (generators/winograd_matrices.h), Y = A^T [ (G K G^T) . (B^T D B) ] A, each on its own; `points` chooses the
 // matrices:
@@ -81,10 +87,10 @@ enum class SpecialValues {
 struct Workload {
     Operation op = Operation::conv;
     int spatial_rank = 2;
-    DType dtype = DType::f32;         // of the operands
-    DType output_dtype = DType::f32;  // sums and bias are f32 (i32 for i8) and converted last
-    std::vector<int64_t> input;       // N, spatial..., C
-    std::vector<int64_t> kernel;      // spatial..., Ci of one group, Co; empty for data movement
+    DType dtype = DType::f32;                                  // of the operands
+    DType output_dtype = DType::f32;                           // sums and bias are f32 (i32 for i8) and converted last
+    std::vector<int64_t> input;                                // N, spatial..., C
+    std::vector<int64_t> kernel;                               // spatial..., Ci of one group, Co
     std::vector<int64_t> strides, lhs_dilation, rhs_dilation;  // one entry a spatial dimension
     std::vector<Padding> padding;
     int64_t feature_group_count = 1, batch_group_count = 1;
@@ -110,6 +116,8 @@ Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
 
 bool is_convolution(Operation op);  // conv and its two gradients
 bool is_winograd_transform(Operation op);
+bool is_data_movement(Operation op);         // space_to_depth, depth_to_space, layout_transform
+bool transforms_weights(const Workload &w);  // layout_transform of a kernel
 // Whether a field of the key, by its name there, says anything about an operation; else it must have its default.
 bool has_field(Operation op, std::string_view field);
 bool has_epilogue(const Workload &w, EpilogueStep::Kind kind);
@@ -122,6 +130,9 @@ int64_t elements(const std::vector<int64_t> &shape);
 // Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included; 0 for data
 // movement and transforms. Every GFLOP/s that kiln prints counts these.
 int64_t flop_count(const Workload &w);
+
+// Spatial dimensions of the shape that data movement states.
+int rank_of_shape(const Workload &w);
 
 // Makes lists that were left out one default entry a spatial dimension, and an `output` of whole tiles a missing one,
 // so that equal workloads are equal values.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/signature.h"
+#include "runtime/tensor_layout.h"
 
 namespace kiln {
 namespace {
@@ -61,6 +62,47 @@ Status check_written_extents(const Workload &w) {
         }
     }
     return {};
+}
+
+Status check_layouts(const Workload &w) {
+    const bool weights = transforms_weights(w);
+    if (w.input.empty() && w.kernel.empty()) {
+        return bad_input("layout_transform has neither an input nor a kernel; needs one of them");
+    }
+    if (!w.input.empty() && !w.kernel.empty()) {
+        return bad_input("layout_transform has both an input and a kernel; needs one of them");
+    }
+    if (weights) {
+        if (Status s = check_sizes("kernel", w.kernel, w.spatial_rank + 2, 1); !s) return s;
+    }
+    for (const auto &[field, text] : {std::pair{"from_layout", &w.from_layout}, {"to_layout", &w.to_layout}}) {
+        const auto layout = parse_tensor_layout(*text);
+        if (!layout) {
+            return bad_input(std::string(field) + ": `" + *text + "` is no layout; needs the axes in order, " +
+                             (weights ? "O, I and HW, then blocks: OIHW, HWIO, OIHW16i16o"
+                                      : "N, C and HW, then blocks: NHWC, CHWN, NCHW16c"));
+        }
+        if (layout->weights != weights) {
+            return bad_input(std::string(field) + ": " + *text + " is a layout of " +
+                             (layout->weights ? "weights, but the workload has an input"
+                                              : "activations, but the workload has a kernel"));
+        }
+    }
+    return {};
+}
+
+Status check_blocks(const Workload &w) {
+    if (Status s = check_sizes("block", w.block, w.spatial_rank, 1); !s) return s;
+    int64_t pixels = 1;
+    for (int64_t b : w.block) {
+        if (!multiply(b, &pixels) || !multiply(w.input.back(), &pixels)) {
+            return bad_input("block: the result is too large");
+        }
+        pixels /= w.input.back();
+    }
+    if (w.op == Operation::space_to_depth || w.input.back() % pixels == 0) return {};
+    return bad_input("block has " + std::to_string(pixels) + " pixels, which do not divide the " +
+                     std::to_string(w.input.back()) + " channels of input");
 }
 
 }  // namespace
@@ -136,6 +178,17 @@ Status check_convolution(const Workload &w) {
         }
     }
     return {};
+}
+
+Status check_data_movement(const Workload &w) {
+    if (w.output_dtype != w.dtype) {
+        return bad_input("output_dtype is " + std::string(name(w.output_dtype)) +
+                         ", but data is moved as it is; leave it out");
+    }
+    if (Status s = w.op == Operation::layout_transform ? check_layouts(w) : check_blocks(w); !s) return s;
+    const Signature tensors = signature(w);
+    if (Status s = check_tensor_size(tensors.operands[0].name, tensors.operands[0].shape()); !s) return s;
+    return check_tensor_size(tensors.result.name, tensors.result.shape());
 }
 
 Status check_winograd_transform(const Workload &w) {

@@ -51,6 +51,7 @@ struct ConvShape {
     bool taps_missing = false;  // some phase has fewer taps than the window
     bool turned = false;        // the kernel is read back to front with its channels exchanged
     bool converts = false;      // the input is not f32
+    bool folded = false;        // blocks of pixels of the input are read as channels (schedules/folded_shape.h)
     // Channels of one block in memory, all of them in NHWC and 1 in NCHW; the last block may be filled up.
     int64_t input_block = 1, output_block = 1;
     // Panels of output channels start anew with every group: no vector needs inputs of two groups. A group's outputs

@@ -220,7 +220,7 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
     const bool wants_copy =  // conversions and the search for holes are done once for all taps
         s.converts || s.has_holes() || (kind.copies_padding && !(folds && k["unroll_columns"]));
-    k["stage_input"] = f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
+    k["stage_input"] = s.folded ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
     k["parallel"] = values("parallel").front();
     if (f.threads > 1) split_over_threads(f, knobs, &k);

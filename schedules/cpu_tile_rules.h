@@ -49,7 +49,7 @@ struct TileFacts {
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
     // batch: a copy that makes them neighbours is part of every schedule.
     bool needs_copy() const {
-        if (shape.batch_groups > 1) return true;
+        if (shape.batch_groups > 1 || shape.folded) return true;
         return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
                shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }

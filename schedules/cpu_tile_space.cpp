@@ -70,9 +70,10 @@ std::vector<Knob> domains(const TileFacts &f) {
         {"unroll_columns", wide ? choice : off},
         {"unroll_tiles", padded_x ? choice : off},
         {"skip_rows", padded_y ? choice : off},
-        {"stage_input", f.needs_copy()                       ? std::vector<int64_t>{1, 2}
-                        : padded_x || padded_y || s.converts ? stagings
-                                                             : off},
+        {"stage_input",
+         f.needs_copy() ? std::vector<int64_t>(stagings.begin() + 1, s.folded ? stagings.end() : stagings.begin() + 3)
+         : padded_x || padded_y || s.converts ? stagings
+                                              : off},
         {"parallel", f.threads > 1 ? std::vector<int64_t>{1, 2} : off},
         // Blocks depend on the tile; these domains cover the smallest one, constraints refuse what is too large.
         {"row_block", block_sizes(s.output[1])},

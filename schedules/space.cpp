@@ -42,7 +42,8 @@ Status Space::check(const Candidate &candidate) const {
         const auto found = candidate.knobs.find(knob.name);
         if (found == candidate.knobs.end()) return unsupported("knob `" + knob.name + "` is missing");
         if (!std::binary_search(knob.values.begin(), knob.values.end(), found->second)) {
-            return unsupported("knob `" + knob.name + "` cannot be " + std::to_string(found->second) + " here");
+            return unsupported("knob `" + knob.name + "` cannot be " + std::to_string(found->second) + " here" +
+                               (knob.why.empty() ? "" : ": " + knob.why));
         }
     }
     for (const Constraint &constraint : constraints_) {

@@ -22,6 +22,7 @@ using Rng = std::mt19937_64;
 struct Knob {
     std::string name;
     std::vector<int64_t> values;  // ascending, not empty
+    std::string why = "";         // of a refusal of other values, where there is more to say
 };
 
 struct Constraint {
@@ -36,6 +37,7 @@ public:
 
     const Candidate &default_candidate() const { return base_; }
     const std::vector<Knob> &knobs() const { return knobs_; }
+    const std::vector<Constraint> &constraints() const { return constraints_; }
 
     // Number of knob assignments, constraints not considered; saturates at 2^63 - 1.
     int64_t size() const;

@@ -33,7 +33,9 @@ HEADERS = {
     "Halide.h": [
         "generators/*_conv.cpp",
         "generators/conv_generator.h",
+        "generators/data_movement.cpp",
         "generators/epilogue.*",
+        "generators/folded_input.h",
         "generators/generator_main.cpp", "generators/halide_type.h",
         "generators/panel_generator.h",
         "generators/transform_generator.h",
@@ -42,6 +44,7 @@ HEADERS = {
         "schedules/cpu_tile.*",
         "schedules/gradient_tile.*",
         "schedules/scatter.h",
+        "schedules/move_tile.*",
         "schedules/transform_tile.*",
         "schedules/winograd_apply.*",
     ],

@@ -48,8 +48,12 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
 
 }  // namespace
 
-bool AlgorithmFilter::allows(std::string_view name) const {
-    return glob_match(algorithm, name) && (without.empty() || !glob_match(without, name));
+bool is_asked_for(const Algorithm &algorithm, std::string_view pattern) {
+    return glob_match(pattern, algorithm.name) && !(algorithm.prepares && pattern == "*");
+}
+
+bool AlgorithmFilter::allows(const Algorithm &a) const {
+    return is_asked_for(a, algorithm) && (without.empty() || !glob_match(without, a.name));
 }
 
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
@@ -61,7 +65,7 @@ Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workloa
         any |= applies.ok();
         if (!applies) {
             refusals.add(algorithm->name, applies.error().message);
-        } else if (context.algorithms.allows(algorithm->name)) {
+        } else if (context.algorithms.allows(*algorithm)) {
             usable.push_back(algorithm);
         }
     }

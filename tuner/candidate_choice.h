@@ -19,7 +19,7 @@ namespace kiln {
 // Which algorithms may be used, by globs over their names; an empty `without` excludes none.
 struct AlgorithmFilter {
     std::string algorithm = "*", without;
-    bool allows(std::string_view name) const;
+    bool allows(const Algorithm &algorithm) const;
 };
 
 struct ChoiceContext {
@@ -30,6 +30,9 @@ struct ChoiceContext {
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
 };
+
+// Whether a glob over names asks for an algorithm. `*` alone does not ask for those that need a prepared input.
+bool is_asked_for(const Algorithm &algorithm, std::string_view pattern);
 
 // Algorithms that apply and that the globs allow, the one to use untuned first. The error (unsupported) joins the
 // reasons of those that do not apply; none of the allowed ones applying while others would is an empty list.

@@ -43,6 +43,15 @@ struct BF16 {
     static double at(std::span<const std::byte> bytes, size_t i) { return bf16_to_float(load<uint16_t>(bytes, i)); }
     static bool poisoned(std::span<const std::byte> bytes, size_t i) { return load<uint16_t>(bytes, i) == poison; }
 };
+struct I8 {
+    static constexpr double rounding = 0, subnormal_rounding = 0;
+    static constexpr double overflow = 128;  // never reached
+    static double at(std::span<const std::byte> bytes, size_t i) { return load<int8_t>(bytes, i); }
+    // A byte of it may be an ordinary number, so this only explains wrong ones.
+    static bool poisoned(std::span<const std::byte> bytes, size_t i) {
+        return load<uint8_t>(bytes, i) == (i % 2 ? poison >> 8 : poison & 0xff);
+    }
+};
 
 template<typename Output>
 double error_at(const ComparisonRequest &r, size_t i, double largest) {
@@ -122,9 +131,12 @@ Comparison compare(const ComparisonRequest &request) {
             return compare_as<F16>(request);
         case DType::bf16:
             return compare_as<BF16>(request);
-        default:
-            return compare_as<F32>(request);  // the reference refuses i8
+        case DType::i8:
+            return compare_as<I8>(request);
+        case DType::f32:
+            break;
     }
+    return compare_as<F32>(request);
 }
 
 }  // namespace kiln

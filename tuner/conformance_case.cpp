@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "runtime/signature.h"
 #include "tuner/conformance_fields.h"
 #include "tuner/operands.h"
 
@@ -92,6 +94,7 @@ private:
     Mapped convolution(Operation op);
     Mapped shuffle(Operation op);
     Mapped layout_transform();
+    void moved(Workload workload, const Entry &x, const Entry &y);
 
     const Entry *entry(std::string_view name);
     Shape logical(const Entry &entry, std::string_view name, const ActivationLayout &layout, const Workload &w);
@@ -244,33 +247,43 @@ Mapped CaseMapper::shuffle(Operation op) {
     w.dtype = w.output_dtype = *dtype;
     w.input_layout = w.output_layout = *layout;
     w.input = logical(*x, "x", *layout, w);
-    if (Status s = validate(w); !s) attributes_.fail("attributes and shapes", s.error().message);
-    result_.first = x->tensor;
-    result_.expected = y->tensor;
-    result_.workload = std::move(w);
+    moved(std::move(w), *x, *y);
     return {};
 }
 
 Mapped CaseMapper::layout_transform() {
-    if (attributes_.text("kind") != "activations") return Unmapped{"a workload transforms activations, not weights"};
+    const std::string kind = attributes_.text("kind");
     Workload w;
     w.op = Operation::layout_transform;
     w.from_layout = attributes_.text("from_layout");
     w.to_layout = attributes_.text("to_layout");
     ConformanceFields dims = attributes_.object("dims");
     w.spatial_rank = 2;
-    for (std::string_view name : {"N", "H", "W", "C"}) w.input.push_back(dims.integer(name));
+    const bool weights = kind == "weights";
+    for (const std::string_view name : weights ? std::array{"H", "W", "I", "O"} : std::array{"N", "H", "W", "C"}) {
+        (weights ? w.kernel : w.input).push_back(dims.integer(name));
+    }
     attributes_.take(dims.status());
     const Entry *x = entry("x"), *y = entry("y");
     if (!attributes_.status()) return {};
+    if (kind != "weights" && kind != "activations") return Unmapped{"kind " + kind + " is not known"};
     const auto dtype = parse_numpy_dtype(x->dtype);
     if (!dtype || x->dtype != y->dtype) return Unmapped{"dtype " + x->dtype + " is not known"};
     w.dtype = w.output_dtype = *dtype;
-    if (Status s = validate(w); !s) attributes_.fail("dims", s.error().message);
-    result_.first = x->tensor;
-    result_.expected = y->tensor;
-    result_.workload = std::move(w);
+    moved(std::move(w), *x, *y);
     return {};
+}
+
+// Data movement: what goes in, what comes out, and that both are of the workload's shape.
+void CaseMapper::moved(Workload w, const Entry &x, const Entry &y) {
+    fill_defaults(&w);
+    if (Status s = validate(w); !s) return attributes_.fail("attributes and shapes", s.error().message);
+    const Signature tensors = signature(w);
+    check_shape("x", tensors.operands[0].shape());
+    check_shape("y", tensors.result.shape());
+    (transforms_weights(w) ? result_.second : result_.first) = x.tensor;
+    result_.expected = y.tensor;
+    result_.workload = std::move(w);
 }
 
 Mapped CaseMapper::map(std::string_view op) {

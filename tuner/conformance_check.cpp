@@ -133,7 +133,7 @@ Result<CaseResult> ConformanceChecker::check(const ConformanceCase &c) {
         result.status = CaseStatus::not_applicable;
         Refusals refusals;
         for (const Algorithm &algorithm : catalog()) {
-            if (!context_.algorithms.allows(algorithm.name)) continue;
+            if (!context_.algorithms.allows(algorithm)) continue;
             if (Status s = algorithm.applies(*c.workload, context_.target); !s) {
                 refusals.add(algorithm.name, s.error().message);
             }

@@ -165,6 +165,26 @@ FmaPeak measure_fma_peak(const Target &target) {
     return peak;
 }
 
+std::vector<double> copy_samples_ns(const Target &target, int64_t bytes, int64_t budget_ns) {
+    const StreamKernels kernels = stream_kernels(target);
+    const size_t size = (size_t(bytes) + 4095) / 4096 * 4096;
+    std::vector<double> samples;
+    on_pinned_threads(1, [&](int) {
+        const Block from = allocate(size), to = allocate(size);
+        if (!from || !to) return;
+        // Short copies are timed several at once: the clock itself takes tens of nanoseconds.
+        const int64_t calls = std::max<int64_t>(1, (int64_t(1) << 20) / int64_t(size));
+        const double end = seconds() + double(budget_ns) * 1e-9;
+        kernels.copy(to.get(), from.get(), size);
+        do {
+            const double start = seconds();
+            for (int64_t i = 0; i < calls; i++) kernels.copy(to.get(), from.get(), size);
+            samples.push_back((seconds() - start) * 1e9 / double(calls));
+        } while (seconds() < end);
+    });
+    return samples;
+}
+
 std::string fma_instructions(const Target &target) { return fma_kernel(target).instructions; }
 
 std::vector<Bandwidth> measure_bandwidths(const Machine &machine, int threads) {

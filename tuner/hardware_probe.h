@@ -37,6 +37,10 @@ struct Bandwidth {
     double copy_gb_s = 0;           // bytes read plus bytes written
 };
 
+// The yardstick of data movement: how long a copy of `bytes` (rounded up to whole blocks) by plain stores takes, one
+// sample a call, on one core, over the same memory again and again. Empty where there is not enough memory.
+std::vector<double> copy_samples_ns(const Target &target, int64_t bytes, int64_t budget_ns);
+
 // One entry for each cache that the machine has, and memory; about 0.5 s each.
 std::vector<Bandwidth> measure_bandwidths(const Machine &machine, int threads);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tuner/convolution_loops.h"
+#include "tuner/movement_loops.h"
 #include "tuner/winograd_loops.h"
 
 namespace kiln {
@@ -49,18 +50,22 @@ void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
     }
 }
 
+Sums moved(const Workload &w, const std::vector<double> &operand) {
+    Sums sums{move_elements(w, operand), {}};
+    for (double value : sums.sum) sums.magnitude.push_back(std::fabs(value));
+    return sums;
+}
+
 }  // namespace
 
 Result<Reference> reference(const Workload &w, const Operands &operands) {
-    if (is_winograd_transform(w.op)) {
+    if (!is_convolution(w.op)) {
         const TensorForm form = signature(w).operands[0];
         const Tensor &operand = form.role == Role::weights ? operands.second : operands.first;
-        const Result<Sums> sums = transform_tiles(w, canonical(operand, form));
+        const std::vector<double> values = canonical(operand, form);
+        const Result<Sums> sums = is_data_movement(w.op) ? moved(w, values) : transform_tiles(w, values);
         if (!sums) return sums.error();
         return Reference{store_result(w, sums->sum), store_result(w, sums->magnitude)};
-    }
-    if (!is_convolution(w.op)) {
-        return unsupported(fmt::format("{}: there is no reference for this operation yet", op_name(w)));
     }
     if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
         return unsupported(fmt::format("{}: there is no reference for dtype i8 yet", op_name(w)));

@@ -6,7 +6,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "runtime/tensor_layout.h"
 #include "runtime/workload.h"
+#include "tuner/workload_steps.h"
 
 namespace kiln {
 namespace {
@@ -109,9 +111,12 @@ Problem read_epilogue(const Json &value, std::vector<EpilogueStep> *result) {
 Problem read_any_layout(const Json &value, std::string *result) {
     if (value.is_string()) {
         *result = value.get<std::string>();
-        if (parse_activation_layout(*result) || parse_kernel_layout(*result)) return {};
+        if (parse_tensor_layout(*result)) return {};
     }
-    return expected(std::string(known_layouts) + ", HWIO, HWOI", value);
+    return expected(
+        "the axes N, C, HW or O, I, HW in the order of memory, then blocks (NHWC, CHWN, NCHW16c, OIHW, "
+        "OIHW16i16o)",
+        value);
 }
 
 // A single size stands for every spatial dimension; read_entry() repeats it once the rank is known.
@@ -128,7 +133,9 @@ struct Field {
     Problem (*read)(const Json &, NamedWorkload *);
     bool of_entry = false;
 
-    bool is_used_by(Operation op) const { return of_entry || has_field(op, name); }
+    bool is_used_by(Operation op) const {
+        return of_entry || has_field(op, name) || (name == "then" && is_data_movement(op));
+    }
 };
 
 constexpr Field fields[] = {
@@ -190,6 +197,8 @@ constexpr Field fields[] = {
      [](const Json &v, NamedWorkload *e) { return read_integers(v, 0, &e->workload.tile_dimensions); }},
     {"batch", Field::optional, [](const Json &v, NamedWorkload *e) { return read_flag(v, &e->workload.batch); }},
     {"output", Field::optional, [](const Json &v, NamedWorkload *e) { return read_sizes(v, &e->workload.output); }},
+    // After all others in read_workload_entry().
+    {"then", Field::optional, [](const Json &, NamedWorkload *) { return Problem(); }},
 };
 
 const Field *find_field(std::string_view name) {
@@ -197,6 +206,11 @@ const Field *find_field(std::string_view name) {
         if (field.name == name) return &field;
     }
     return nullptr;
+}
+
+// A layout transform has either an input or a kernel; validate() sees to that.
+bool is_of_choice(const Field &field, Operation op) {
+    return op == Operation::layout_transform && (field.name == "input" || field.name == "kernel");
 }
 
 std::string field_names(Operation op) {
@@ -219,7 +233,7 @@ Problem read_operation(const Json &entry, Workload *workload, int *rank) {
 
 // Fills what the entry left out; the sizes that the rank must agree with are checked by validate().
 void complete(int rank, Workload *w) {
-    w->spatial_rank = rank ? rank : static_cast<int>(w->input.size()) - 2;
+    w->spatial_rank = rank ? rank : rank_of_shape(*w);
     if (w->block.size() == 1 && w->spatial_rank >= 1 && w->spatial_rank <= 3) {
         w->block.assign(w->spatial_rank, w->block[0]);
     }
@@ -257,7 +271,7 @@ FieldProblem read_workload_entry(const Json &entry, NamedWorkload *result) {
     }
     for (const Field &field : fields) {
         if (!entry.contains(field.name)) {
-            if (field.presence == Field::required && field.is_used_by(w.op))
+            if (field.presence == Field::required && field.is_used_by(w.op) && !is_of_choice(field, w.op))
                 return fmt::format("{}: is missing", field.name);
         } else if (Problem p = field.read(entry[std::string(field.name)], result)) {
             return fmt::format("{}: {}", field.name, *p);
@@ -265,11 +279,7 @@ FieldProblem read_workload_entry(const Json &entry, NamedWorkload *result) {
     }
     complete(rank, &w);
     if (Status s = validate(w); !s) return s.error().message;
-    if (w.op == Operation::layout_transform &&
-        parse_kernel_layout(w.from_layout).has_value() != parse_kernel_layout(w.to_layout).has_value()) {
-        return fmt::format("to_layout: {} to {} mixes a layout of activations with one of kernels", w.from_layout,
-                           w.to_layout);
-    }
+    if (entry.contains("then")) return read_then(entry["then"], &w);
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "generators/catalog.h"
+#include "tuner/candidate_choice.h"
 #include "tuner/search.h"
 
 namespace kiln {
@@ -28,7 +29,7 @@ Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workloa
     Refusals refusals;
     for (const Algorithm *algorithm : by_preference(workload, job.target)) {
         std::string reason;
-        if (!glob_match(options.algorithm, algorithm->name)) {
+        if (!is_asked_for(*algorithm, options.algorithm)) {
             reason = "not asked for";
         } else if (!options.without.empty() && glob_match(options.without, algorithm->name)) {
             reason = "excluded";

@@ -127,7 +127,8 @@ BAD_ARGUMENTS = [
     (["repro", "1234"], "--db"),
     (["repro", "1234", "--db", "missing.db"], "missing.db: no such file"),
     (["repro", "1234", "--db", "text.db"], "text.db"),
-    (["explain", "--workloads", "good.json"], "not available in this version"),
+    (["explain", "--workloads", "missing.json"], "missing.json"),
+    (["explain", "--workloads", "good.json", "--target", "pdp11"], "pdp11"),
     (["diff"], "not available in this version"),
     (["prune"], "not available in this version"),
 ]

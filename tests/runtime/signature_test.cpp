@@ -66,6 +66,22 @@ TEST(Signature, IsTheOneAnswer) {
          {input},
          {"input:f32[i=6, j=6, h=3, w=4, c=20]"},
          "output:f32[h=12, w=16, c=20]"},
+        {"space_to_depth/input:2x7x8x3/dtype:i8/output_layout:NCHW/block:2x4",
+         {input},
+         {"input:i8[n=2, h=7, w=8, c=3]"},
+         "output:i8[n=2, c=24, h=4, w=2]"},
+        {"depth_to_space/input:2x7x8x24/input_layout:NCHW16c/block:2x4",
+         {input},
+         {"input:f32[n=2, c_block=2, h=7, w=8, c=16]"},
+         "output:f32[n=2, h=14, w=32, c=3]"},
+        {"layout_transform/input:2x7x8x24/dtype:bf16/from_layout:CHWN/to_layout:NCHW16c",
+         {input},
+         {"input:bf16[c=24, h=7, w=8, n=2]"},
+         "output:bf16[n=2, c_block=2, h=7, w=8, c=16]"},
+        {"layout_transform/kernel:3x5x4x8/from_layout:OIHW/to_layout:HWOI",
+         {weights},
+         {"kernel:f32[co=8, ci=4, kh=3, kw=5]"},
+         "output:f32[kh=3, kw=5, co=8, ci=4]"},
     };
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);

@@ -68,6 +68,13 @@ TEST(WorkloadKey, IsFrozen) {
     w.from_layout = "NHWC";
     w.to_layout = "NCHW16c";
     rows.push_back({"layout_transform/input:1x8x8x3/from_layout:NHWC/to_layout:NCHW16c", w});
+    w = convolution({1, 8, 3}, {});
+    w.op = Operation::layout_transform;
+    w.input.clear();
+    w.kernel = {3, 4, 8};
+    w.from_layout = "OIHW";
+    w.to_layout = "OIHW8o";
+    rows.push_back({"layout_transform/kernel:3x4x8/from_layout:OIHW/to_layout:OIHW8o", w});
 
     w = winograd(Operation::winograd_input_transform, {1, 56, 56, 64});
     w.padding = {{1, 1}, {1, 1}};
@@ -259,6 +266,12 @@ TEST(Workload, ValidationOfTransformsNamesTheField) {
         {"winograd_output_transform/input:1x2x2x4/window:3x3/tile:4x4/output:8x9", "are for 5 to 8"},
         {"winograd_output_transform/input:1x2x2x4/padding:1,1x1,1/window:3x3/tile:4x4", "padding has no meaning"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/window:3x3", "window has no meaning for conv2d"},
+        {"layout_transform/input:1x8x8x3/from_layout:NHWC/to_layout:NWHC", "to_layout: `NWHC` is no layout"},
+        {"layout_transform/kernel:3x3x4x8/from_layout:NHWC/to_layout:OIHW", "from_layout: NHWC is a layout of activ"},
+        {"layout_transform/input:1x8x8x3/dtype:f16/output_dtype:f32/from_layout:NHWC/to_layout:NCHW", "output_dtype"},
+        {"depth_to_space/input:1x8x8x6/block:2x2", "do not divide the 6 channels"},
+        {"space_to_depth/input:1x8x8x6/block:2", "block has 1 entries"},
+        {"space_to_depth/input:1x8x8x2000000000/block:2000000000x2000000000", "block: the result is too large"},
         {"space_to_depth/input:1x8x8x4/padding:1,1x1,1/block:2x2", "padding has no meaning for space_to_depth"},
     };
     for (const Row &row : rows) {

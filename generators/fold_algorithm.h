@@ -1,0 +1,26 @@
+// The space-to-depth rewrite of forward convolutions (schedules/folded_shape.h) as algorithms: rows of the catalog.
+//
+//   space_to_depth_fused      the kernel folds the input on its way into the cache
+//   space_to_depth_prepared   the kernel takes an input that its `prepare` has folded and padded, once, in an input
+//                             pipeline; its times are without that
+//
+// Std only.
+#pragma once
+
+#include <string_view>
+
+#include "runtime/machine.h"
+#include "runtime/result.h"
+#include "runtime/target.h"
+#include "runtime/workload.h"
+#include "schedules/space.h"
+
+namespace kiln {
+
+inline constexpr std::string_view fold_fused = "space_to_depth_fused", fold_prepared = "space_to_depth_prepared";
+inline bool is_fold(std::string_view algorithm) { return algorithm == fold_fused || algorithm == fold_prepared; }
+
+Status fold_applies(const Workload &workload);
+Space fold_space(const Workload &workload, std::string_view algorithm, const Target &target, const Machine &machine);
+
+}  // namespace kiln

@@ -1,0 +1,160 @@
+#include "schedules/folded_shape.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "schedules/cpu_tile_space.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *block_knobs[] = {"block_w", "block_h", "block_d"};
+
+int64_t product(const Blocks &blocks) { return blocks[0] * blocks[1] * blocks[2]; }
+
+std::vector<int64_t> divisors_up_to(int64_t value, int64_t most) {
+    std::vector<int64_t> divisors;
+    for (int64_t d = 1; d <= std::min(value, most); d++) {
+        if (value % d == 0) divisors.push_back(d);
+    }
+    return divisors;
+}
+
+// A constraint of one choice of blocks is none of the others; it sees the knobs without the blocks.
+Constraint only_with(const Blocks &blocks, const Constraint &constraint) {
+    return {constraint.reason, [=](const Knobs &k) { return blocks_of(k) != blocks || constraint.holds(k); }};
+}
+
+// Domains of one choice of blocks within those of all.
+Constraint within(const Blocks &blocks, const std::vector<Knob> &knobs, const std::vector<std::string> &names) {
+    return {"a knob has no such value with these blocks", [=](const Knobs &k) {
+                if (blocks_of(k) != blocks) return true;
+                for (const std::string &name : names) {
+                    const auto found =
+                        std::find_if(knobs.begin(), knobs.end(), [&](const Knob &knob) { return knob.name == name; });
+                    const int64_t value = value_of(k, name);
+                    const bool fits = found == knobs.end()
+                                          ? value == 0
+                                          : std::binary_search(found->values.begin(), found->values.end(), value);
+                    if (!fits) return false;
+                }
+                return true;
+            }};
+}
+
+}  // namespace
+
+int64_t folded_front(const ConvShape &whole, const Blocks &blocks, int d) {
+    const int64_t b = blocks[d];
+    return ((-whole.pad_lo[d]) % b + b) % b;
+}
+
+ConvShape folded_shape(const ConvShape &whole, const Blocks &blocks) {
+    ConvShape s = whole;
+    for (int d = 0; d < 3; d++) {
+        const int64_t b = blocks[d], front = folded_front(whole, blocks, d);
+        s.input[d] = (whole.input[d] + b - 1) / b;
+        s.kernel[d] = (whole.kernel[d] + front + b - 1) / b;
+        s.stride[d] = whole.stride[d] / b;
+        s.pad_lo[d] = (whole.pad_lo[d] + front) / b;
+        s.pad_hi[d] = s.reach(s.output[d], d) - s.pad_lo[d] - s.input[d];
+    }
+    s.input_channels *= product(blocks);
+    s.folded = true;
+    // Rows of NCHW are folded to rows, everything else to neighbouring channels.
+    if (whole.input_block > 1 || whole.input_channels == 1) s.input_block = s.input_channels;
+    return s;
+}
+
+ConvShape prepared_shape(const ConvShape &whole, const Blocks &blocks) {
+    ConvShape s = folded_shape(whole, blocks);
+    s.folded = false;
+    s.input_block = s.input_channels;
+    for (int d = 0; d < 3; d++) {
+        s.input[d] = s.reach(s.output[d], d);
+        s.pad_lo[d] = s.pad_hi[d] = 0;
+    }
+    return s;
+}
+
+Blocks blocks_of(const Knobs &knobs) {
+    Blocks blocks;
+    for (int d = 0; d < 3; d++) blocks[d] = std::max<int64_t>(1, value_of(knobs, block_knobs[d]));
+    return blocks;
+}
+
+std::vector<Blocks> possible_blocks(const ConvShape &whole) {
+    std::vector<Blocks> all;
+    for (int64_t z : divisors_up_to(whole.stride[2], whole.input[2])) {
+        for (int64_t y : divisors_up_to(whole.stride[1], whole.input[1])) {
+            for (int64_t x : divisors_up_to(whole.stride[0], whole.input[0])) {
+                if (x * y * z > 1) all.push_back({x, y, z});
+            }
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Blocks &a, const Blocks &b) { return product(a) > product(b); });
+    return all;
+}
+
+Status folds(const Workload &w, const ConvShape &whole) {
+    if (whole.groups > 1) return unsupported("groups: blocks of pixels would mix the channels of several");
+    if (whole.has_holes()) return unsupported("lhs_dilation: blocks of pixels would have holes");
+    if (std::any_of(w.rhs_dilation.begin(), w.rhs_dilation.end(), [](int64_t d) { return d > 1; })) {
+        return unsupported("rhs_dilation: the taps of a kernel with holes fill no blocks");
+    }
+    if (w.special_values == SpecialValues::exact) {
+        return unsupported("special_values exact: kernels filled up with zeros multiply inputs by them");
+    }
+    if (std::all_of(w.strides.begin(), w.strides.end(), [](int64_t s) { return s == 1; })) {
+        return unsupported("stride 1: a block has to divide the stride, and only blocks of one pixel do");
+    }
+    if (possible_blocks(whole).empty()) {
+        return unsupported("every block of pixels that divides the strides is larger than the input");
+    }
+    return {};
+}
+
+Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared, const Target &target,
+                   const Machine &machine) {
+    Candidate standard = base;
+    std::map<std::string, std::set<int64_t>> domains;
+    std::vector<std::pair<Blocks, Space>> spaces;
+    for (const Blocks &blocks : possible_blocks(whole)) {
+        const ConvShape shape = prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks);
+        spaces.emplace_back(blocks, cpu_tile_space(base, gathered_shape(shape), target, machine));
+        for (const Knob &knob : spaces.back().second.knobs())
+            domains[knob.name].insert(knob.values.begin(), knob.values.end());
+        for (int d = 0; d < 3; d++) domains[block_knobs[d]].insert(blocks[d]);
+    }
+    const auto &[largest, first] = spaces.front();
+    standard = first.default_candidate();
+    for (int d = 0; d < 3; d++) standard.knobs[block_knobs[d]] = largest[d];
+    std::vector<Knob> knobs;
+    std::vector<std::string> names;
+    for (auto &[name, values] : domains) {
+        const bool everywhere = std::all_of(spaces.begin(), spaces.end(), [&, &n = name](const auto &entry) {
+            return n.starts_with("block_") || entry.second.default_candidate().knobs.contains(n);
+        });
+        if (!everywhere) values.insert(0);
+        standard.knobs.try_emplace(name, 0);
+        knobs.push_back({name, {values.begin(), values.end()}});
+        if (!name.starts_with("block_")) names.push_back(name);
+    }
+    for (int d = 0; d < 3; d++) {
+        const std::string why = "a block has to divide the stride, " + std::to_string(whole.stride[d]) +
+                                ", and be no larger than the input, " + std::to_string(whole.input[d]);
+        std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == block_knobs[d]; })->why = why;
+    }
+    std::vector<Constraint> constraints{{"blocks of one pixel leave the convolution as it is",
+                                         [](const Knobs &k) { return product(blocks_of(k)) > 1; }}};
+    for (const auto &[blocks, space] : spaces) {
+        constraints.push_back(within(blocks, space.knobs(), names));
+        for (const Constraint &constraint : space.constraints()) constraints.push_back(only_with(blocks, constraint));
+    }
+    return Space(std::move(standard), std::move(knobs), std::move(constraints));
+}
+
+}  // namespace kiln

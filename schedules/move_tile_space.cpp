@@ -1,0 +1,194 @@
+#include "schedules/move_tile_space.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <optional>
+
+namespace kiln {
+namespace {
+
+constexpr int64_t fewest_transposed = 4;
+constexpr int64_t most_shuffled_rows = 16, longest_shuffled_step = 64;
+// Vectors that a tile of `shuffle` holds at once, of 32 registers or of 16 with some spilled.
+constexpr int64_t most_shuffled_vectors = 32;
+
+int64_t most_lanes(const Movement &m, const Target &target) {
+    return std::max<int64_t>(1, vector_bytes(target) / m.element_bytes);
+}
+
+bool transposes(const Movement &m) {
+    const int read = read_neighbours(m), written = static_cast<int>(m.digits.size()) - 1;
+    return m.is_regular && read >= 0 && read != written && m.digits[read].extent >= fewest_transposed &&
+           m.digits[written].extent >= fewest_transposed;
+}
+
+std::vector<int64_t> powers_of_two(int64_t first, int64_t last) {
+    std::vector<int64_t> values;
+    for (int64_t v = first; v <= last; v *= 2) values.push_back(v);
+    return values;
+}
+
+bool shuffle_fits(const Movement &m, const ShuffleForm &form, const Knobs &k) {
+    const int64_t lanes = value_of(k, "lanes"), tile = form.smallest_tile(lanes) * value_of(k, "rows");
+    const int64_t read = tile * form.read_stride * form.read_rows,
+                  written = tile * form.written_stride * form.written_rows;
+    return tile <= m.digits[form.along].extent && std::max(read, written) <= most_shuffled_vectors * lanes;
+}
+
+Knobs knobs_of(MoveMethod method, int64_t lanes, int64_t rows) {
+    return {{"method", method}, {"lanes", lanes},     {"rows", rows}, {"inner", 0},
+            {"block_read", 1},  {"block_written", 1}, {"order", 0},   {"parallel", 0}};
+}
+
+// Stores of half a vector register, 32 bytes with AVX-512, turn f32 fastest: two shuffles start in a cycle.
+Knobs transposed(const Movement &m, const Target &target, const Machine &machine) {
+    const MovedDigit &read = m.digits[read_neighbours(m)], &written = m.digits.back();
+    const int64_t half = std::clamp<int64_t>(most_lanes(m, target) / 2, 1, 16);
+    Knobs knobs = knobs_of(move_transpose, std::bit_floor(uint64_t(std::min(half, written.extent))),
+                           std::bit_floor(uint64_t(std::min(half, read.extent))));
+    // Beyond the caches, long runs of the operand for few rows of the result: page walks and open rows of memory are
+    // what counts there.
+    const bool far =
+        (m.read_elements + m.written_elements) * m.element_bytes > std::max(machine.l3_bytes, machine.l2_bytes);
+    if (!far) {
+        knobs["block_written"] = 1024;
+    } else {
+        knobs["inner"] = 1;
+        knobs["block_read"] = std::max<int64_t>(1, 2048 / m.element_bytes / value_of(knobs, "rows"));
+        knobs["block_written"] = std::max<int64_t>(1, 64 / m.element_bytes / value_of(knobs, "lanes"));
+    }
+    return knobs;
+}
+
+Knobs rows(const Movement &m, const Target &target) {
+    const int64_t extent = m.digits.back().extent;
+    return knobs_of(move_rows, std::bit_floor(uint64_t(std::min(most_lanes(m, target), extent))), 1);
+}
+
+// The longest vectors whose tiles divide the digit, since a last tile that is not whole is stored element by element;
+// else the longest of which a tile fits.
+std::optional<Knobs> shuffled_whole(const Movement &m, const ShuffleForm &form, int64_t most) {
+    std::optional<Knobs> longest;
+    for (int64_t lanes = most; form.along >= 0 && lanes >= std::max<int64_t>(2, most / 4); lanes /= 2) {
+        const Knobs knobs = knobs_of(move_shuffle, lanes, 1);
+        if (!shuffle_fits(m, form, knobs)) continue;
+        if (m.digits[form.along].extent % form.smallest_tile(lanes) == 0) return knobs;
+        if (!longest) longest = knobs;
+    }
+    return longest;
+}
+
+Knobs default_knobs(const Movement &m, const Target &target, const Machine &machine) {
+    const ShuffleForm form = shuffle_form(m);
+    const bool shared = m.is_regular && read_neighbours(m) == static_cast<int>(m.digits.size()) - 1;
+    const int64_t most = most_lanes(m, target);
+    Knobs knobs = rows(m, target);
+    const MovedDigit &innermost = m.digits.back();
+    if (shared && innermost.valid == innermost.extent && innermost.extent >= most / 2) return knobs;
+    if (transposes(m) && std::min(innermost.extent, m.digits[read_neighbours(m)].extent) * m.element_bytes >= 16) {
+        return transposed(m, target, machine);
+    }
+    if (const auto shuffled = shuffled_whole(m, form, most)) return *shuffled;
+    return transposes(m) ? transposed(m, target, machine) : knobs;
+}
+
+std::vector<Constraint> constraints(const Movement &m) {
+    const ShuffleForm form = shuffle_form(m);
+    const int read = read_neighbours(m);
+    auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
+    auto is = [](const Knobs &k, MoveMethod method) { return value_of(k, "method") == method; };
+    return {
+        {"the operand's and the result's neighbours are the same: there is nothing to transpose",
+         [=](const Knobs &k) { return !is(k, move_transpose) || transposes(m); }},
+        {"a tile is larger than the tensor",
+         [=](const Knobs &k) {
+             return !is(k, move_transpose) ||
+                    (at(k, "rows") <= m.digits[read].extent && at(k, "lanes") <= m.digits.back().extent);
+         }},
+        {"a vector is longer than the result's innermost digit",
+         [=](const Knobs &k) { return !is(k, move_rows) || at(k, "lanes") <= m.digits.back().extent; }},
+        {"no digit has few enough neighbours on both sides to shuffle",
+         [=](const Knobs &k) { return !is(k, move_shuffle) || form.along >= 0; }},
+        {"a tile to shuffle does not fit the tensor or the registers",
+         [=](const Knobs &k) { return !is(k, move_shuffle) || form.along < 0 || shuffle_fits(m, form, k); }},
+        {"shuffled tiles are 1 or 2 of the smallest, rows have none",
+         [=](const Knobs &k) { return is(k, move_transpose) || at(k, "rows") <= (is(k, move_shuffle) ? 2 : 1); }},
+        {"only transposed tiles come in blocks",
+         [=](const Knobs &k) {
+             return is(k, move_transpose) ||
+                    (at(k, "inner") == 0 && at(k, "block_read") == 1 && at(k, "block_written") == 1);
+         }},
+        {"a tile of this size is too much code",
+         [=](const Knobs &k) { return !is(k, move_transpose) || at(k, "rows") * at(k, "lanes") <= 1024; }},
+    };
+}
+
+}  // namespace
+
+int64_t ShuffleForm::smallest_tile(int64_t lanes) const {
+    return std::lcm(lanes / std::gcd(lanes, read_stride), lanes / std::gcd(lanes, written_stride));
+}
+
+ShuffleForm shuffle_form(const Movement &m) {
+    ShuffleForm best;
+    if (!m.is_regular || !m.limits.empty()) return best;
+    const int count = static_cast<int>(m.digits.size());
+    for (int x = 0; x < count; x++) {
+        const MovedDigit &along = m.digits[x];
+        ShuffleForm form{x, 1, along.read_stride, 1, along.written_stride, {}};
+        int64_t reach = 0;  // of the small digits further inside the operand
+        bool fits = along.valid == along.extent && along.read_stride >= 1;
+        for (int d = 0; d < count; d++) {
+            const MovedDigit &digit = m.digits[d];
+            const bool inside_read = digit.read_stride<along.read_stride, inside_written = d> x;
+            if (d == x) continue;
+            if (!inside_read && !inside_written) {
+                fits = fits && digit.valid == digit.extent;
+                continue;
+            }
+            form.small.push_back(d);
+            if (!inside_read) form.read_rows *= digit.valid;
+            if (!inside_written) form.written_rows *= digit.extent;
+            if (inside_read) reach += (digit.valid - 1) * digit.read_stride;
+        }
+        fits = fits && !form.small.empty() && reach < form.read_stride && form.read_rows <= most_shuffled_rows &&
+               form.written_rows <= most_shuffled_rows &&
+               std::max(form.read_stride, form.written_stride) <= longest_shuffled_step;
+        const auto size = [](const ShuffleForm &f) {
+            return f.read_rows * f.read_stride + f.written_rows * f.written_stride;
+        };
+        if (fits && (best.along < 0 || size(form) < size(best))) best = form;
+    }
+    return best;
+}
+
+int read_neighbours(const Movement &m) {
+    for (size_t d = 0; m.is_regular && d < m.digits.size(); d++) {
+        if (m.digits[d].read_stride == 1) return static_cast<int>(d);
+    }
+    return -1;
+}
+
+Space move_tile_space(Candidate base, const Movement &m, const Target &target, const Machine &machine) {
+    base.schedule = move_tile_name;
+    base.schedule_version = move_tile_version;
+    base.knobs = default_knobs(m, target, machine);
+    base.knobs["parallel"] = target.threads > 1;
+    std::vector<int64_t> methods{move_rows};
+    if (transposes(m)) methods.push_back(move_transpose);
+    if (shuffle_form(m).along >= 0) methods.push_back(move_shuffle);
+    std::vector<Knob> knobs = {
+        {"method", methods},
+        {"lanes", powers_of_two(1, most_lanes(m, target))},
+        {"rows", powers_of_two(1, 32)},
+        {"inner", {0, 1}},
+        {"block_read", powers_of_two(1, 1024)},
+        {"block_written", powers_of_two(1, 1024)},
+        {"order", {0, 1}},
+        {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
+    };
+    return Space(std::move(base), std::move(knobs), constraints(m));
+}
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// The knobs of the schedule template `move_tile`: data movement as a permutation of digits (schedules/movement.h).
+// schedules/move_tile.h applies them; this half is std only, so the tuner can search it without Halide.
+//
+//   method   0 rows: vectors along the result's innermost digit, loaded as they come
+//            1 transpose: tiles of [rows] x [lanes] elements, along the operand's and the result's innermost digit,
+//              are loaded and stored in whole vectors, and turned in registers by interleaving halves log2(lanes) times
+//            2 shuffle: for few neighbours on both sides (three channels, the pixels of a block): several whole vectors
+//              of one long digit are loaded, put in order by shuffles that are known when compiling, and stored
+//   lanes    elements of a vector of the result
+//   rows     1: rows of a tile; 2: the tile is [rows] times the smallest that fills vectors on both sides
+//   inner    1: the tiles of a block follow the operand's digit first, not the result's
+//   block_read, block_written   1: tiles a block has along the operand's and the result's digit
+//   order    of the other loops: 0 as the result lies in memory, 1 as the operand
+//   parallel 1: the outer loops are shared by the threads
+#pragma once
+
+#include "runtime/machine.h"
+#include "runtime/target.h"
+#include "schedules/movement.h"
+#include "schedules/space.h"
+
+namespace kiln {
+
+inline constexpr const char *move_tile_name = "move_tile";
+inline constexpr int move_tile_version = 1;
+
+enum MoveMethod : int64_t { move_rows = 0, move_transpose = 1, move_shuffle = 2 };
+
+// How `shuffle` sees a movement: tiles along the digit `along`, the digits that are further inside on either side all
+// of a tile. On each side it is a number of rows, each of `stride` elements for a step of `along`.
+struct ShuffleForm {
+    int along = -1;  // index of a digit; -1: there is no such form
+    int64_t read_rows = 1, read_stride = 1, written_rows = 1, written_stride = 1;
+    std::vector<int> small;  // the other digits of a tile, by index
+
+    // Elements of `along` that one tile has, at least: both sides are whole vectors.
+    int64_t smallest_tile(int64_t lanes) const;
+};
+ShuffleForm shuffle_form(const Movement &m);
+
+// The digit along which the operand's elements are neighbours; -1 where there is none.
+int read_neighbours(const Movement &m);
+
+// `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
+Space move_tile_space(Candidate base, const Movement &movement, const Target &target, const Machine &machine);
+
+}  // namespace kiln

@@ -1,0 +1,160 @@
+// Kernels of data movement: every kind of permutation, dtype and tail, by every method that applies, built by the real
+// generator and judged by the real runner against the reference loops.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "tests/generators/built_kernels.h"
+
+namespace kiln {
+namespace {
+
+class MovementKernels : public BuiltKernels {
+protected:
+    void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
+        EXPECT_EQ(problem(workload, target, candidate), "")
+            << key(workload) << " " << to_text(target) << " " << to_text(candidate);
+    }
+
+    // The default candidate, and a draw of one of the methods that apply; each has its turn with `turn`.
+    void expect_methods_right(const Workload &workload, const Target &target, uint64_t turn) {
+        const Candidate untuned = *default_candidate(workload, target, machine_);
+        expect_right(workload, target, untuned);
+        const Space space = find_algorithm(untuned.algorithm)->space(workload, target, machine_);
+        const auto method = std::find_if(space.knobs().begin(), space.knobs().end(),
+                                         [](const Knob &knob) { return knob.name == "method"; });
+        const int64_t wanted = method->values[turn % method->values.size()];
+        for (int tries = 0; tries < 200; tries++) {
+            const auto drawn = space.sample(rng_);
+            if (!drawn || drawn->knob("method") != wanted) continue;
+            return expect_right(workload, target, *drawn);
+        }
+    }
+
+    Rng rng_{test_seed()};
+};
+
+// Tails of every tile, tensors smaller than a tile, ragged blocks read and written, blocks that do not divide each
+// other, images that blocks do not divide, every rank and dtype.
+constexpr const char *movements[] = {
+    "layout_transform/input:1x1x1x1/from_layout:NHWC/to_layout:NCHW16c",
+    "layout_transform/input:2x13x11x37/from_layout:NCHW/to_layout:NHWC",
+    "layout_transform/input:2x13x11x64/dtype:bf16/from_layout:NHWC/to_layout:NCHW",
+    "layout_transform/input:1x13x23x65/dtype:i8/from_layout:NCHW/to_layout:NHWC",
+    "layout_transform/input:1x9x31x3/dtype:f16/from_layout:NCHW/to_layout:NHWC",
+    "layout_transform/input:1x9x31x3/dtype:i8/from_layout:NHWC/to_layout:NCHW",
+    "layout_transform/input:1x9x31x3/from_layout:NHWC/to_layout:NCHW16c",
+    "layout_transform/input:1x9x31x5/from_layout:NCHW8c/to_layout:NHWC",
+    "layout_transform/input:2x7x9x40/from_layout:NCHW16c/to_layout:NCHW8c",
+    "layout_transform/input:2x7x9x40/dtype:f16/from_layout:NCHW8c/to_layout:NCHW16c",
+    "layout_transform/input:1x7x9x40/dtype:i8/from_layout:NCHW12c/to_layout:NCHW16c",
+    "layout_transform/input:6x5x3x20/from_layout:CHWN/to_layout:NCHW16c",
+    "layout_transform/input:2x3x5x7x20/from_layout:NCHW8c/to_layout:CHWN",
+    "layout_transform/input:2x30x20/from_layout:NHWC/to_layout:NCHW",
+    "layout_transform/kernel:3x3x17x20/from_layout:OIHW/to_layout:OIHW16i16o",
+    "layout_transform/kernel:3x3x17x20/from_layout:OIHW16i16o/to_layout:HWIO",
+    "layout_transform/kernel:1x1x24x40/dtype:bf16/from_layout:HWIO/to_layout:OIHW4i16o4i",
+    "layout_transform/kernel:2x3x3x9x10/from_layout:HWOI/to_layout:OIHW8o",
+    "space_to_depth/input:2x14x38x3/block:2x2",
+    "space_to_depth/input:1x15x37x3/dtype:i8/block:2x4",
+    "space_to_depth/input:1x15x36x5/dtype:f16/input_layout:NCHW/output_layout:NCHW/block:3x2",
+    "space_to_depth/input:1x16x32x3/block:16x16",
+    "space_to_depth/input:1x8x20x3/input_layout:NCHW/block:2x2",
+    "space_to_depth/input:1x8x20x3/output_layout:NCHW16c/block:2x2",
+    "space_to_depth/input:2x6x8x12x3/block:2x2x2",
+    "space_to_depth/input:2x61x3/block:4",
+    "depth_to_space/input:2x7x19x12/block:2x2",
+    "depth_to_space/input:1x7x18x24/dtype:i8/block:2x4",
+    "depth_to_space/input:1x5x18x30/dtype:bf16/input_layout:NCHW/output_layout:NCHW/block:3x2",
+    "depth_to_space/input:2x3x4x6x24/input_layout:NCHW8c/block:2x2x2",
+    "depth_to_space/input:2x15x12/block:4",
+};
+
+TEST_F(MovementKernels, OnThisMachine) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (size_t i = 0; i < std::size(movements); i++) {
+        const auto workload = parse_workload_key(movements[i]);
+        ASSERT_TRUE(workload) << workload.error().message;
+        expect_methods_right(*workload, target, i + test_seed());
+    }
+}
+
+TEST_F(MovementKernels, OnOtherTargetsAndThreads) {
+    const std::pair<const char *, int> targets[] = {{"baseline", 1}, {"avx2", 1}, {"host", 3}};
+    for (size_t i = 0; i < std::size(movements); i++) {
+        const auto &[name, threads] = targets[(i + test_seed()) % std::size(targets)];
+        const Target target = *parse_target(name, threads, machine_.halide_target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        expect_right(*parse_workload_key(movements[i]), target,
+                     *default_candidate(*parse_workload_key(movements[i]), target, machine_));
+    }
+}
+
+Workload random_movement(Rng &rng) {
+    const auto draw = [&](int64_t lo, int64_t hi) { return lo + int64_t(rng() % uint64_t(hi - lo + 1)); };
+    const auto one_of = [&](auto... values) { return std::array{std::string(values)...}[rng() % sizeof...(values)]; };
+    Workload w;
+    w.spatial_rank = static_cast<int>(draw(1, 3));
+    w.dtype = w.output_dtype = std::array{DType::f32, DType::f16, DType::bf16, DType::i8}[draw(0, 3)];
+    w.op = std::array{Operation::layout_transform, Operation::space_to_depth, Operation::depth_to_space}[draw(0, 2)];
+    std::vector<int64_t> shape;
+    for (int d = 0; d < w.spatial_rank; d++) shape.push_back(draw(1, w.spatial_rank < 3 ? 40 : 12));
+    if (w.op == Operation::layout_transform && draw(0, 2) == 0) {
+        w.kernel = shape;
+        w.kernel.insert(w.kernel.end(), {draw(1, 40), draw(1, 40)});
+        const auto layout = [&] {
+            return one_of("OIHW", "HWIO", "HWOI", "OHWI", "OIHW16i16o", "OIHW8o", "OIHW4i8o2i");
+        };
+        w.from_layout = layout(), w.to_layout = layout();
+    } else {
+        w.input = shape;
+        w.input.insert(w.input.begin(), draw(1, 3));
+        w.input.push_back(draw(0, 1) ? draw(1, 8) : draw(1, 70));
+    }
+    const auto layout = [&] { return one_of("NHWC", "NCHW", "NCHW4c", "NCHW16c", "NCHW6c"); };
+    if (w.op == Operation::layout_transform && w.kernel.empty()) {
+        w.from_layout = draw(0, 4) ? layout() : "CHWN", w.to_layout = draw(0, 4) ? layout() : "CHWN";
+    } else if (w.op != Operation::layout_transform) {
+        for (int d = 0; d < w.spatial_rank; d++) w.block.push_back(draw(1, 4));
+        if (w.op == Operation::depth_to_space) w.input.back() = draw(1, 6) * elements(w.block);
+        w.input_layout = *parse_activation_layout(layout()), w.output_layout = *parse_activation_layout(layout());
+    }
+    fill_defaults(&w);
+    return w;
+}
+
+TEST_F(MovementKernels, Random) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (int i = 0; i < 8; i++) {
+        const Workload w = random_movement(rng_);
+        ASSERT_TRUE(validate(w)) << key(w);
+        expect_methods_right(w, target, i + test_seed());
+    }
+}
+
+// NaN with a payload, subnormal numbers, signed zeros: every bit pattern arrives as it is.
+TEST_F(MovementKernels, BitsStayAsTheyAre) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload w =
+        *parse_workload_key("layout_transform/input:1x16x16x256/dtype:f16/from_layout:NCHW/to_layout:NHWC");
+    Operands operands;
+    operands.first = {DType::f16, {1, 256, 16, 16}, std::vector<std::byte>(2 * 65536)};
+    const auto pattern = [](size_t c, size_t pixel) { return uint16_t(c << 8 | pixel); };
+    for (size_t i = 0; i < 65536; i++) {
+        const uint16_t bits = pattern(i / 256, i % 256);
+        std::memcpy(operands.first.data.data() + 2 * i, &bits, 2);
+    }
+    const auto result = result_of(w, target, *default_candidate(w, target, machine_), operands);
+    ASSERT_TRUE(result) << result.error().message;
+    for (size_t i = 0; i < 65536; i++) {
+        uint16_t bits = 0;
+        std::memcpy(&bits, result->data.data() + 2 * i, 2);
+        ASSERT_EQ(bits, pattern(i % 256, i / 256)) << i;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
