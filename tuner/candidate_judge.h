@@ -37,7 +37,10 @@ struct Proposal {
 
 class CandidateJudge {
 public:
-    CandidateJudge(const TuneJob &job, const Workload &workload) : job_(job), workload_(workload) {}
+    CandidateJudge(const TuneJob &job, const Workload &workload, const std::vector<Trial> &recorded = {})
+        : job_(job), workload_(workload) {
+        for (const Trial &trial : recorded) remember(trial);
+    }
 
     // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
     // be.
