@@ -27,10 +27,12 @@ Status steps_apply(const ConvShape &whole) {
         return unsupported(std::string("Winograd needs ") + (turned ? "lhs_dilation" : "strides") +
                            " of 1, or such as divide rhs_dilation");
     }
-    if (!every_window_meets_input(whole)) {
-        return unsupported(
-            "padding as wide as the window: outputs that see nothing but padding would be rounding errors instead of "
-            "0");
+    for (int d = 0; d < 2; d++) {
+        if (whole.kernel[d] > 1 && !every_window_meets_input(whole, d)) {
+            return unsupported(
+                "padding as wide as the window: outputs that see nothing but padding would be rounding errors instead "
+                "of 0");
+        }
     }
     return {};
 }

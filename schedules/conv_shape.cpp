@@ -172,14 +172,12 @@ ConvShape input_phase_shape(ConvShape s) {
     return s;
 }
 
-bool every_window_meets_input(const ConvShape &s) {
-    for (int d = 0; d < 3; d++) {
-        for (int64_t o = 0; o < s.output[d]; o++) {
-            const int64_t first = o * s.stride[d] - s.pad_lo[d];
-            // The first tap that is not left of the input.
-            const int64_t k = first >= 0 ? 0 : (-first + s.dilation[d] - 1) / s.dilation[d];
-            if (k >= s.kernel[d] || first + k * s.dilation[d] >= s.input[d]) return false;
-        }
+bool every_window_meets_input(const ConvShape &s, int d) {
+    for (int64_t o = 0; o < s.output[d]; o++) {
+        const int64_t first = o * s.stride[d] - s.pad_lo[d];
+        // The first tap that is not left of the input.
+        const int64_t k = first >= 0 ? 0 : (-first + s.dilation[d] - 1) / s.dilation[d];
+        if (k >= s.kernel[d] || first + k * s.dilation[d] >= s.input[d]) return false;
     }
     return true;
 }

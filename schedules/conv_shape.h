@@ -104,8 +104,8 @@ ConvShape phase_shape(ConvShape shape);
 // so the convolution of phase f has stride stride / g. Precondition: no holes.
 ConvShape input_phase_shape(ConvShape shape);
 
-// Whether every output sees some input, and none just padding. Precondition: no holes.
-bool every_window_meets_input(const ConvShape &shape);
+// Whether along dimension d every output sees some input, and none just padding. Precondition: no holes.
+bool every_window_meets_input(const ConvShape &shape, int d);
 
 // Along one dimension: tap m of the window of `phased` at a phase is tap (m * scale + shift - phase * step) / dilation
 // of the kernel of `whole`, where that is a whole number from 0 to kernel - 1, and else does not exist.

@@ -12,9 +12,10 @@ namespace kiln {
 struct TileCase {
     // How the sum over kernel columns and channels is written.
     enum class Sum {
-        written_out,      // in the output's expression: no loops, no accumulator
-        joined_columns,   // a kernel row's columns and channels are one loop over contiguous floats
-        columns_unrolled  // columns unrolled around a loop over channels
+        written_out,       // in the output's expression: no loops, no accumulator
+        joined_columns,    // a kernel row's columns and channels are one loop over contiguous floats
+        columns_unrolled,  // columns unrolled around a loop over channels
+        columns_in_turn    // loops over columns and channels
     };
     // Which pixels reuse what before the next panel of weights comes.
     enum class Block {

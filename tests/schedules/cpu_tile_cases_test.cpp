@@ -30,7 +30,7 @@ TEST(TileCases, EveryKindHasItsRow) {
         {"conv2d/input:1x20x20x64/kernel:3x3x8x64/feature_group_count:8", "avx2", "a group in a vector"},
         {"conv2d/input:1x20x20x64/kernel:3x3x32x64/feature_group_count:2", "avx512", "large groups"},
         {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2", "avx512", "few input channels, NHWC"},
-        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2/input_layout:NCHW", "avx512", "few input channels, apart"},
+        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2/input_layout:NCHW", "avx512", "few input channels, NCHW"},
         {"conv2d/input:1x20x20x3/kernel:3x3x3x64/rhs_dilation:2x2", "avx512", "few input channels, apart"},
         {"conv2d/input:1x20x20x3/kernel:1x1x3x64", "avx512", "few input channels, apart"},
         {"conv2d/input:1x20x20x64/kernel:3x3x64x64/input_layout:NCHW", "avx512", "NCHW"},
