@@ -30,6 +30,8 @@ Space transform_space(const Workload &w, const Target &target, const Machine &) 
 
 Status fold_applies(const Workload &w, const Target &) { return fold_applies(w); }
 
+Status fold_gradient_applies(const Workload &w, const Target &) { return fold_gradient_applies(w); }
+
 Space fused_fold_space(const Workload &w, const Target &target, const Machine &machine) {
     return fold_space(w, fold_fused, target, machine);
 }
@@ -52,6 +54,7 @@ constexpr Algorithm algorithms[] = {
     {fold_fused, 1, "blocks of pixels as channels, folded in the kernel", fold_applies, fused_fold_space},
     {fold_prepared, 1, "blocks of pixels as channels, folded by `prepare`", fold_applies, prepared_fold_space, false,
      true},
+    {fold_gradient, 1, "the gradient of the kernel over blocks of pixels", fold_gradient_applies, fold_gradient_space},
     {"winograd_4", winograd_algorithm_version, "Winograd, 4 outputs a tile side", winograd_applies<4>,
      winograd_space<4>, true},
     {"winograd_2", winograd_algorithm_version, "Winograd, 2 outputs a tile side", winograd_applies<2>,

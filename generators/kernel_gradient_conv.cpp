@@ -5,11 +5,15 @@
 //       dy[n, o, p, q, co]
 //
 // where x~ is the input with its holes and padding. One side's channels are the lanes of vectors and the other's are
-// broadcast; which is which is the knob `across`. Sums are f32; operands are converted when they are copied.
+// broadcast; which is which is the knob `across`. `space_to_depth_kernel_gradient` is the same sum for the kernel of
+// the folded convolution (schedules/folded_shape.h), of which the output stores the taps that the kernel has. Sums are
+// f32; operands are converted when they are copied.
 #include <Halide.h>
 
 #include "generators/conv_generator.h"
 #include "generators/epilogue.h"
+#include "generators/fold_algorithm.h"
+#include "generators/folded_input.h"
 #include "schedules/gradient_tile.h"
 #include "schedules/gradient_tile_space.h"
 
@@ -28,6 +32,11 @@ public:
 
     void configure() {
         read_parameters();
+        whole = shape;
+        if (candidate.algorithm == fold_gradient) {
+            blocks = blocks_of(candidate.knobs);
+            shape = folded_shape(whole, blocks);
+        }
         x.set_type(halide_type(workload.dtype));
         dy.set_type(halide_type(workload.dtype));
         output.set_type(halide_type(workload.output_dtype));
@@ -38,23 +47,24 @@ public:
         sides = gradient_sides(shape, across);
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
         const Expr co = hwio ? g.inner : g.outer, ci = hwio ? g.outer : g.inner;
-        const Expr of_lane = across ? ci : co;
+        const auto [in, taps] = folded_place(ci, {g.s, g.r, g.t});
+        const Expr of_lane = across ? in : co;
         Expr total = 0.0f;
         if (!is_empty()) {
             define_copies();
             define_total();
-            total = g.total(of_lane % lanes, of_lane / lanes % vectors, of_lane / (lanes * vectors), across ? co : ci,
-                            g.s, g.r, g.t);
+            total = g.total(of_lane % lanes, of_lane / lanes % vectors, of_lane / (lanes * vectors), across ? co : in,
+                            taps[0], taps[1], taps[2]);
         }
         output(g.inner, g.outer, g.s, g.r, g.t) = convert_result(workload, output.type(), total);
     }
 
     void schedule() {
-        fix_activation(x, shape.stored_input_channels(), shape.input_block, shape.input, shape.batch_groups);
+        fix_activation(x, whole.stored_input_channels(), whole.input_block, whole.input, whole.batch_groups);
         fix_activation(dy, shape.output_channels, shape.output_block, shape.output);
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const int64_t ci = shape.input_channels, co = shape.output_channels;
-        fix(output, {hwio ? co : ci, hwio ? ci : co, shape.kernel[0], shape.kernel[1], shape.kernel[2]});
+        const int64_t ci = whole.input_channels, co = whole.output_channels;
+        fix(output, {hwio ? co : ci, hwio ? ci : co, whole.kernel[0], whole.kernel[1], whole.kernel[2]});
         g.output = output;
         apply_gradient_tile(g, candidate, shape);
     }
@@ -67,6 +77,7 @@ private:
     bool ragged_lanes() const { return sides.lane_channels % (int64_t(lanes) * vectors) != 0; }
     bool ragged_channels() const { return sides.tile_channels % knob("channels") != 0; }
     bool copies_x() const {
+        if (shape.folded) return true;
         const bool zeros = shape.reads_outside(0) || shape.reads_outside(1) || shape.reads_outside(2);
         const bool nhwc = shape.input_block == shape.stored_input_channels();
         return zeros || !nhwc || shape.converts || shape.batch_groups > 1 ||
@@ -87,7 +98,21 @@ private:
 
     // The operands in f32, channels innermost: x with its holes and padding, groups of the batch as groups of channels.
     void define_copies() {
-        const int all = extent(shape.all_input_channels()), outputs = extent(shape.output_channels);
+        define_padded();
+        const int outputs = extent(shape.output_channels);
+        Expr co = g.c, row = g.py;
+        if (copies_dy()) co = min(co, outputs - 1), row = min(row, extent(shape.output[1]) - 1);
+        dense(g.c, g.px, g.py, g.pz, g.pn) = channel_of(dy, co, shape.output_block, outputs, {g.px, row, g.pz}, g.pn);
+        if (copies_x()) g.x = padded;
+        if (copies_dy()) g.dy = dense;
+    }
+
+    void define_padded() {
+        if (shape.folded) {
+            padded(g.c, g.px, g.py, g.pz, g.pn) = folded_input(whole, blocks, x, {g.c, g.px, g.py, g.pz, g.pn});
+            return;
+        }
+        const int all = extent(shape.all_input_channels());
         Expr channel = g.c, image = g.pn;
         std::array<Expr, 3> at{g.px, g.py, g.pz};
         Expr inside = Internal::const_true();
@@ -105,12 +130,18 @@ private:
         }
         const Expr value = channel_of(x, channel, shape.input_block, shape.stored_input_channels(), at, image);
         padded(g.c, g.px, g.py, g.pz, g.pn) = copies_x() ? select(likely(inside), value, 0.0f) : value;
+    }
 
-        Expr co = g.c, row = g.py;
-        if (copies_dy()) co = min(co, outputs - 1), row = min(row, extent(shape.output[1]) - 1);
-        dense(g.c, g.px, g.py, g.pz, g.pn) = channel_of(dy, co, shape.output_block, outputs, {g.px, row, g.pz}, g.pn);
-        if (copies_x()) g.x = padded;
-        if (copies_dy()) g.dy = dense;
+    // Where input channel ci of a tap is among the folded channels and taps.
+    std::pair<Expr, std::array<Expr, 3>> folded_place(const Expr &ci, std::array<Expr, 3> tap) const {
+        if (!shape.folded) return {ci, tap};
+        Expr pixel = 0;
+        for (int d = 2; d >= 0; d--) {
+            const int b = extent(blocks[d]);
+            const Expr place = tap[d] + extent(folded_front(whole, blocks, d));
+            pixel = pixel * b + place % b, tap[d] = place / b;
+        }
+        return {pixel * extent(whole.input_channels) + ci, tap};
     }
 
     // The group that output channel `co` belongs to; known for a whole vector where lanes do not mix groups.
@@ -143,6 +174,8 @@ private:
             g.part(g.lane, g.vector, g.panel, g.channel, g.s, g.r, g.t, g.blocks[0], g.blocks[1], g.blocks[2]);
     }
 
+    ConvShape whole;         // before it is folded
+    Blocks blocks{1, 1, 1};  // of pixels, where it is
     GradientStages g;
     GradientSides sides;
     Func padded{"padded"}, dense{"dense"};
@@ -155,3 +188,4 @@ private:
 }  // namespace kiln
 
 HALIDE_REGISTER_GENERATOR(kiln::KernelGradient, kernel_gradient)
+HALIDE_REGISTER_GENERATOR(kiln::KernelGradient, space_to_depth_kernel_gradient)

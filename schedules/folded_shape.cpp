@@ -6,8 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "schedules/cpu_tile_space.h"
-
 namespace kiln {
 namespace {
 
@@ -117,14 +115,14 @@ Status folds(const Workload &w, const ConvShape &whole) {
     return {};
 }
 
-Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared, const Target &target,
-                   const Machine &machine) {
+Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared,
+                   const std::function<Space(const ConvShape &)> &space_of) {
     Candidate standard = base;
     std::map<std::string, std::set<int64_t>> domains;
     std::vector<std::pair<Blocks, Space>> spaces;
     for (const Blocks &blocks : possible_blocks(whole)) {
         const ConvShape shape = prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks);
-        spaces.emplace_back(blocks, cpu_tile_space(base, gathered_shape(shape), target, machine));
+        spaces.emplace_back(blocks, space_of(shape));
         for (const Knob &knob : spaces.back().second.knobs())
             domains[knob.name].insert(knob.values.begin(), knob.values.end());
         for (int d = 0; d < 3; d++) domains[block_knobs[d]].insert(blocks[d]);

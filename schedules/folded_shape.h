@@ -12,10 +12,9 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
-#include "runtime/machine.h"
 #include "runtime/result.h"
-#include "runtime/target.h"
 #include "runtime/workload.h"
 #include "schedules/conv_shape.h"
 #include "schedules/space.h"
@@ -44,8 +43,8 @@ std::vector<Blocks> possible_blocks(const ConvShape &whole);
 // Why there are no blocks, where there are none.
 Status folds(const Workload &workload, const ConvShape &whole);
 
-// The spaces of cpu_tile on every folded shape as one, with the blocks as knobs.
-Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared, const Target &target,
-                   const Machine &machine);
+// The spaces of every folded shape as one, with the blocks as knobs. `space_of` answers that of one.
+Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared,
+                   const std::function<Space(const ConvShape &)> &space_of);
 
 }  // namespace kiln

@@ -44,6 +44,26 @@ constexpr const char *folded[] = {
     "conv3d/input:1x5x12x13x3/kernel:3x7x7x3x8/strides:1x2x2/padding:1,1x3,3x3,3/kernel_layout:HWOI",
 };
 
+// The same for the gradient of the kernel.
+constexpr const char *gradients[] = {
+    "conv2d_backprop_kernel/input:1x31x29x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3",
+    "conv2d_backprop_kernel/input:2x24x28x3/kernel:7x7x3x16/strides:2x2/padding:3,3x2,3/input_layout:NCHW/"
+    "output_layout:NCHW",
+    "conv2d_backprop_kernel/input:1x43x39x3/kernel:11x11x3x16/strides:4x4/padding:2,2x-1,2/input_layout:NCHW16c/"
+    "kernel_layout:HWOI",
+    "conv2d_backprop_kernel/input:1x32x48x3/kernel:8x8x3x12/strides:8x8/dtype:bf16/output_dtype:f32",
+    "conv1d_backprop_kernel/input:2x61x3/kernel:9x3x8/strides:4/padding:4,4",
+    "conv3d_backprop_kernel/input:1x9x8x10x3/kernel:3x3x3x3x6/strides:2x2x2/padding:1,1x1,0x0,1",
+};
+
+TEST_F(FoldKernels, GradientsOfTheKernel) {
+    for (size_t i = 0; i < std::size(gradients); i++) {
+        const int threads = (i + test_seed()) % 3 == 0 ? 3 : 1;
+        const Target target = *parse_target("host", threads, machine_.halide_target);
+        expect_right(gradients[i], "space_to_depth_kernel_gradient", target, 1);
+    }
+}
+
 TEST_F(FoldKernels, OnThisMachine) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     for (size_t i = 0; i < std::size(folded); i++) {

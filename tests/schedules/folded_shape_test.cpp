@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "schedules/cpu_tile_space.h"
+
 namespace kiln {
 namespace {
 
@@ -129,7 +131,9 @@ TEST(FoldedShape, BlocksOfCandidates) {
         {1, 1, "blocks of one pixel"},
     };
     const Workload w = workload_of("conv2d/input:1x3x40x3/kernel:3x5x3x16/strides:4x4/padding:0,0x1,1");
-    const Space space = folded_space({}, conv_shape(w), false, *parse_target("avx512", 1, avx512), {});
+    const Space space = folded_space({}, conv_shape(w), false, [](const ConvShape &shape) {
+        return cpu_tile_space({}, shape, *parse_target("avx512", 1, avx512), {});
+    });
     EXPECT_EQ(blocks_of(space.default_candidate().knobs), (Blocks{4, 2, 1}));
     for (const Row &row : rows) {
         Candidate c = space.default_candidate();
