@@ -218,8 +218,9 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_columns"] = 0;
     if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_rows"] = k["share_rows"] = 0;
     if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
-    const bool wants_copy =  // conversions and the search for holes are done once for all taps
-        s.converts || s.has_holes() || (kind.copies_padding && !(folds && k["unroll_columns"]));
+    const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
+        s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
+        (kind.copies_padding && !(folds && k["unroll_columns"]));
     k["stage_input"] = s.folded ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
     k["parallel"] = values("parallel").front();

@@ -137,7 +137,9 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
 std::vector<int> widths(const ConvShape &s, const Target &target) {
     const int whole = vector_lanes(target), half = whole / 2;
     const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;
-    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0) return {whole};
+    // Halves of a block of channels are stored in pieces.
+    const bool stored_in_halves = s.output_block == s.output_channels || half % s.output_block == 0;
+    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0 || !stored_in_halves) return {whole};
     // This CPU starts two multiply-adds of 256 bits a cycle or one of 512.
     const bool half_is_as_fast = has_feature(target, "avx512_zen4") && !has_feature(target, "avx512_zen5");
     return half_is_as_fast ? std::vector<int>{half, whole} : std::vector<int>{whole, half};

@@ -84,5 +84,18 @@ TEST(TileCases, WidthOfVectors) {
     }
 }
 
+// Channels in blocks: whole vectors are stored, and what several groups of a vector read is copied together first.
+TEST(TileCases, GroupsInBlocksOfChannels) {
+    const Target zen4 = *parse_target(
+        "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, "");
+    const auto workload = parse_workload_key(
+        "conv2d/input:1x28x28x256/kernel:3x3x8x256/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW16c/"
+        "output_layout:NCHW16c");
+    ASSERT_TRUE(workload) << workload.error().message;
+    const Space space = cpu_tile_space({}, conv_shape(*workload), zen4, laptop);
+    EXPECT_EQ(space.default_candidate().knob("lanes"), 0);
+    EXPECT_GT(space.default_candidate().knob("stage_input"), 0);
+}
+
 }  // namespace
 }  // namespace kiln
