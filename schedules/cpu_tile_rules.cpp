@@ -214,9 +214,9 @@ Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
     k["skip_rows"] = !k["inline_sum"] && (tile.rows == 1 || k["share_rows"]) ? values("skip_rows").back() : 0;
     // Columns that are unrolled apart cannot be left out by the phases that do not have them.
     if (s.skips_missing_taps(tile.vectors * f.lanes)) k["unroll_columns"] = k["unroll_tiles"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_tiles"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_columns"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps) k["unroll_rows"] = k["share_rows"] = 0;
+    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_tiles"] = 0;
+    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_columns"] = 0;
+    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_rows"] = k["share_rows"] = 0;
     if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||

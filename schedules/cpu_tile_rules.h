@@ -69,8 +69,8 @@ struct RegisterTile {
 inline constexpr int64_t latency_sums = 8;
 
 // Multiply-adds in the unrolled body of the innermost loop beyond which code leaves the instruction cache and compile
-// times become seconds.
-inline constexpr int64_t most_unrolled_steps = 4096;
+// times become seconds; with holes, each has tests of its own, and seconds become minutes.
+inline int64_t most_unrolled_steps(const ConvShape &shape) { return shape.has_holes() ? 1024 : 4096; }
 
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
 // Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.

@@ -128,7 +128,7 @@ std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> 
                                              !at(k, "unroll_rows") && !at(k, "share_rows") && !at(k, "skip_rows"));
          }},
         {"the unrolled reduction is too much code",
-         [=](const Knobs &k) { return unrolled_steps(s, k) <= most_unrolled_steps; }},
+         [=](const Knobs &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
     };
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
@@ -82,6 +83,21 @@ TEST(TileCases, WidthOfVectors) {
         for (int i = 0; i < 50; i++) drawn.insert(space.sample(rng)->knob("lanes"));
         EXPECT_EQ(drawn.size(), row.lanes ? 2u : 1u) << row.channels << " " << row.target;
     }
+}
+
+// Code with tests for holes takes minutes to compile where code without takes seconds.
+TEST(TileCases, HolesAreUnrolledLess) {
+    const Target target = *parse_target("avx512", 1, "");
+    const auto most_drawn = [&](const char *key) {
+        const ConvShape shape = conv_shape(*parse_workload_key(key));
+        const Space space = cpu_tile_space({}, shape, target, laptop);
+        Rng rng(1);
+        int64_t most = 0;
+        for (int i = 0; i < 300; i++) most = std::max(most, unrolled_steps(shape, space.sample(rng)->knobs));
+        return most;
+    };
+    EXPECT_GT(most_drawn("conv2d/input:1x57x57x64/kernel:11x11x64x16"), 1024);
+    EXPECT_LE(most_drawn("conv2d_backprop_input/input:1x57x57x16/kernel:11x11x16x64/strides:4x4"), 1024);
 }
 
 // Channels in blocks: whole vectors are stored, and what several groups of a vector read is copied together first.
