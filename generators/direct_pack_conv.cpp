@@ -1,4 +1,4 @@
-// The weights of `direct`, `phases` and `input_phases`, packed in exactly the order in which their sums read them.
+// The weights of the algorithms of direct_conv.cpp, packed in exactly the order in which their sums read them.
 #include <Halide.h>
 
 #include "generators/panel_generator.h"

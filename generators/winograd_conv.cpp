@@ -36,9 +36,9 @@ protected:
         this->read_parameters();
         const ConvShape phased = gathered_shape(input_phase_shape(this->shape));
         facts = winograd_facts(phased, winograd_m(this->candidate.algorithm), this->target_of_kiln, Machine{});
-        stored = this->shape;
+        // Without phases, rows may have been merged; with them, also with one alone, memory is as the workload says.
+        stored = phased.input_phases == ConvShape{}.input_phases ? facts.shape : this->shape;
         this->shape = facts.shape;
-        if (!this->shape.scatters()) stored = facts.shape;
         along_x = matrices(0), along_y = matrices(1);
         vectors = knob("vectors"), panels = knob("panel_block");
         ax = along_x.a(), ay = along_y.a();

@@ -22,7 +22,7 @@ namespace {
 ConvShape rows_of_one_image(ConvShape s) {
     const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
     const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
-    if (s.all_input_phases() > 1) return s;                    // images are phases, which have no rows in memory
+    if (s.input_phases != ConvShape{}.input_phases) return s;  // images are phases, which have no rows in memory
     if (nhwc && s.kernel[1] == 1 && s.input[1] == 1 && s.input[2] == 1 && !padded) {
         s.input[1] = s.output[1] = s.batch;
         s.batch = 1;

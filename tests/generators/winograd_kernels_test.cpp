@@ -76,6 +76,8 @@ constexpr const char *awkward[] = {
     "conv1d_backprop_input/input:3x30x8/kernel:4x8x24/padding:1,2",
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
     "conv2d/input:1x14x18x33/kernel:3x3x33x20/strides:2x2/padding:2,2x4,3/rhs_dilation:2x4/output_layout:NCHW8c",
+    "conv2d/input:2x15x17x20/kernel:3x3x20x36/strides:2x2/padding:2,2x1,3/rhs_dilation:2x2/epilogue:bias,add",
+    "conv1d/input:2x41x12/kernel:3x12x20/strides:4/padding:4,4/rhs_dilation:4/input_layout:NCHW/output_layout:NCHW8c",
     "conv1d/input:2x41x12/kernel:3x12x20/padding:4,4/rhs_dilation:4/dtype:bf16/input_layout:NCHW/epilogue:add",
     "conv2d_backprop_input/input:1x12x11x20/kernel:3x3x20x24/padding:2,3x1,4/rhs_dilation:3x2/output_layout:NCHW",
 };
