@@ -15,8 +15,9 @@ constexpr double same_error = 0.01;  // of the larger one; the same object makes
 
 std::string text(const std::optional<double> &error) { return error ? fmt::format("{:.3g}", *error) : ""; }
 
-ReproducedFact error_fact(const char *what, const std::optional<double> &recorded, const std::optional<double> &now) {
-    ReproducedFact fact{what, text(recorded), text(now), {}, true};
+ReproducedFact error_fact(const char *what, const std::optional<double> &recorded, const std::optional<double> &now,
+                          bool decides) {
+    ReproducedFact fact{what, text(recorded), text(now), {}, decides};
     if (recorded && now) {
         fact.agrees = *recorded == *now || std::abs(*recorded - *now) <= same_error * std::max(*recorded, *now);
     } else if (recorded || now) {
@@ -28,6 +29,8 @@ ReproducedFact error_fact(const char *what, const std::optional<double> &recorde
 ReproducedFact text_fact(const char *what, const std::string &recorded, const std::string &now, bool decides) {
     return {what, recorded, now, recorded == now, decides};
 }
+
+bool is_of_right_numbers(TrialStatus status) { return status == TrialStatus::ok || status == TrialStatus::unstable; }
 
 ReproducedFact time_fact(const std::optional<Measurement> &recorded, const std::optional<Measurement> &now) {
     const auto median_text = [](const std::optional<Measurement> &m) {
@@ -76,18 +79,21 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
 std::vector<ReproducedFact> compare(const Trial &recorded, const std::optional<Measurement> &recorded_measurement,
                                     const Reproduction &reproduction) {
     const Trial &now = reproduction.trial;
+    // Only the times spread differently, which is the machine's doing; and what was unstable missed the last checks.
+    const bool decides =
+        now.status == recorded.status || !is_of_right_numbers(now.status) || !is_of_right_numbers(recorded.status);
     std::vector<ReproducedFact> facts;
     facts.push_back(text_fact("machine", recorded.machine, now.machine, false));
     facts.push_back(text_fact("toolchain", recorded.toolchain, now.toolchain, false));
-    facts.push_back(text_fact("status", std::string(name(recorded.status)), std::string(name(now.status)), true));
+    facts.push_back(text_fact("status", std::string(name(recorded.status)), std::string(name(now.status)), decides));
     if (!recorded.message.empty() || !now.message.empty()) {
         facts.push_back(text_fact("message", recorded.message, now.message, false));
     }
     facts.push_back(text_fact("object", recorded.object_hash, now.object_hash, true));
     if (recorded.object_hash.empty() && now.object_hash.empty()) facts.back().agrees.reset();
-    facts.push_back(error_fact("max_error", recorded.errors.max, now.errors.max));
-    facts.push_back(error_fact("rms_error", recorded.errors.rms, now.errors.rms));
-    facts.push_back(error_fact("wide_error", recorded.errors.wide, now.errors.wide));
+    facts.push_back(error_fact("max_error", recorded.errors.max, now.errors.max, decides));
+    facts.push_back(error_fact("rms_error", recorded.errors.rms, now.errors.rms, decides));
+    facts.push_back(error_fact("wide_error", recorded.errors.wide, now.errors.wide, decides));
     facts.push_back(time_fact(recorded_measurement, reproduction.measurement));
     return facts;
 }

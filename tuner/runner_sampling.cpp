@@ -39,12 +39,13 @@ Sampling take_samples(const SamplingRequest &request) {
     notes.calls_per_sample = calls_per_sample(request.timed, warm_up(request.timed), {});
     Attempt attempt = sample(request, notes.calls_per_sample);
     notes.preempted_calls = attempt.preempted;
-    notes.retried = !attempt.cut_off && unstable(attempt.samples, request.limits);
-    if (notes.retried) {  // a neighbour on the machine may have gone meanwhile
+    const auto is_unstable = [&] { return !attempt.cut_off && unstable(attempt.samples, request.limits); };
+    for (int i = 1; i < unstable_attempts && is_unstable(); i++) {  // a neighbour on the machine may go meanwhile
+        notes.retried = true;
         attempt = sample(request, notes.calls_per_sample);
         notes.preempted_calls += attempt.preempted;
-        result.is_unstable = !attempt.cut_off && unstable(attempt.samples, request.limits);
     }
+    result.is_unstable = is_unstable();
     notes.cut_off = attempt.cut_off;
     notes.sentinel_ns.push_back(sentinel_ns());
     result.samples = std::move(attempt.samples);

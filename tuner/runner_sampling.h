@@ -12,6 +12,9 @@
 
 namespace kiln {
 
+// So often are samples taken that spread too much.
+constexpr int unstable_attempts = 3;
+
 struct SamplingRequest {
     TimedCall timed;
     SamplingLimits limits;
@@ -22,7 +25,7 @@ struct Sampling {
     Samples samples;
     std::string conditions;           // JSON, see Measurement
     std::vector<double> sentinel_ns;  // before and after
-    bool is_unstable = false;         // twice
+    bool is_unstable = false;         // in all of `unstable_attempts`
 };
 Sampling take_samples(const SamplingRequest &request);
 

@@ -163,9 +163,9 @@ End Steps::measure() {
         const Summary summary = summarize(sampling.samples);
         return failed(
             TrialStatus::unstable,
-            fmt::format("the middle half of {} samples spreads over {:.0f} % of their median of {:.1f} us, twice; "
-                        "is the machine busy?",
-                        sampling.samples.size(), 100 * summary.spread, summary.median / 1e3));
+            fmt::format("the middle half of {} samples spreads over {:.0f} % of their median of {:.1f} us, the "
+                        "last of {} times; is the machine busy?",
+                        sampling.samples.size(), 100 * summary.spread, summary.median / 1e3, unstable_attempts));
     }
     // The samples' own last call as well, on memory that no call was checked on.
     call->poison_output();

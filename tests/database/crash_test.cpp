@@ -209,20 +209,5 @@ TEST(Crash, WritersReadersAndMergersShareAFile) {
     expect_all_there(path, acknowledged);
 }
 
-TEST(Crash, AppendingTakesMilliseconds) {
-    const ScratchFolder folder;
-    Result<TrialStore> store = TrialStore::open(folder / "timed.db", OpenMode::create);
-    constexpr int trials = 50;
-    const auto begin = std::chrono::steady_clock::now();
-    for (int i = 0; i < trials; ++i) {
-        Sample s = sample('a', 100 + i);
-        s.measurement.samples.assign(500, 100.25);
-        ASSERT_TRUE(store->append(s.trial, s.measurement).ok());
-    }
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    RecordProperty("append_us", static_cast<int>(took.count() * 1000 / trials));
-    EXPECT_LT(took.count() / trials, 200) << "generous: a slow disk's fsync";
-}
-
 }  // namespace
 }  // namespace kiln

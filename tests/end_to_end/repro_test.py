@@ -11,6 +11,10 @@ class ReproTest(unittest.TestCase):
         answer = json.loads(job.run("repro", trial, "--db", job.database, "--format", "json", status=status))
         return {row["fact"]: row for row in answer}
 
+    def judged(self, status):
+        """The status without what the machine was doing at that time: right numbers, whose times spread or not."""
+        return "ok" if status == "unstable" else status
+
     def test_recorded_trials_come_out_again(self):
         with KilnJob() as job:
             job.run(*job.tune_arguments(2))
@@ -18,14 +22,17 @@ class ReproTest(unittest.TestCase):
             job.run(*job.tune_arguments(1), "--max-error", "1e-30", "--filter", "tiny/pointwise", status=1)
             before = job.trials()
             rows = job.query("SELECT trial, status, object_hash FROM trials")
-            self.assertEqual({status for _, status, _ in rows}, {"ok", "wrong_result"})
+            self.assertEqual({self.judged(status) for _, status, _ in rows}, {"ok", "wrong_result"})
             for trial, status, object_hash in rows:
                 facts = self.repro(job, trial[:12])
-                self.assertEqual(facts["status"]["now"], status)
+                self.assertEqual(self.judged(facts["status"]["now"]), self.judged(status))
                 self.assertEqual(facts["object"]["now"], object_hash)
-                for what in ("machine", "toolchain", "status", "object", "max_error"):
+                certain = ["machine", "toolchain", "object"]
+                if facts["status"]["now"] == status:  # else not all checks were made
+                    certain += ["status", "max_error"]
+                for what in certain:
                     self.assertEqual(facts[what]["agrees"], "yes", (what, facts[what]))
-                if status == "ok":
+                if self.judged(status) == "ok":
                     self.assertIn(facts["median"]["agrees"], ("yes", "no"))  # a time is not for a test to judge
                 else:
                     self.assertEqual(facts["message"]["agrees"], "yes", facts["message"])

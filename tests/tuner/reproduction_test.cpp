@@ -57,6 +57,8 @@ TEST(Reproduction, SaysWhatDiffers) {
          false},
         {"another object", [](auto &shop) { shop.builder.hash = [](const std::string &) { return "other"; }; },
          "object", false},
+        {"times that spread", [](auto &shop) { shop.runner.refuses = [](size_t) { return TrialStatus::unstable; }; },
+         "status", true},
         {"another error", [](auto &shop) { shop.runner.max_error *= 1.1; }, "max_error", false},
         {"another toolchain", [](auto &shop) { shop.builder.version = "test 2"; }, "toolchain", true},
         {"another machine", [](auto &shop) { shop.machine.cpu_model = "other"; }, "machine", true},
@@ -70,7 +72,9 @@ TEST(Reproduction, SaysWhatDiffers) {
         const auto facts = compare(trial, *shop.store.measurement_of(trial.id), *now);
         EXPECT_EQ(agrees(facts, c.fact), false) << c.what;
         EXPECT_EQ(is_reproduced(facts), c.reproduced) << c.what;
-        if (c.fact == std::string("machine")) EXPECT_EQ(agrees(facts, "median"), std::nullopt);
+        if (c.fact == std::string("machine")) {
+            EXPECT_EQ(agrees(facts, "median"), std::nullopt);
+        }
     }
 }
 
