@@ -130,6 +130,11 @@ int run(const BuildArguments &arguments) {
     package.toolchain = workshop->builder->toolchain();
     package.database = std::filesystem::path(arguments.db).filename().string();
     package.kernels = std::move(collected->kernels);
+    if (store) {
+        Result<std::string> digest = store->digest();
+        if (!digest) return fail(digest.error());
+        package.database_digest = std::move(*digest);
+    }
     if (Status s = write_package(package, *parts, arguments.output); !s) return fail(s.error());
     const int64_t untuned = count(*collected, KernelSource::untuned), stale = count(*collected, KernelSource::stale);
     fmt::print("{}: {} kernels, {} tuned, {} untuned, {} stale\n", arguments.output, package.kernels.size(),

@@ -13,6 +13,11 @@ namespace {
 // SQLite has no negative zero.
 std::string bits(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value + 0.0)); }
 
+std::string hash_of(const std::string &text) {
+    const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
 class ContentText {
 public:
     explicit ContentText(std::string_view head) : text_(head) { text_ += '\n'; }
@@ -32,10 +37,7 @@ public:
         add(name, all);
     }
 
-    std::string id() const {
-        const XXH128_hash_t hash = XXH3_128bits(text_.data(), text_.size());
-        return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
-    }
+    std::string id() const { return hash_of(text_); }
 
 private:
     std::string text_;
@@ -108,6 +110,12 @@ std::string content_id(const Race &r) {
         text.add("samples", entry.samples);
     }
     return text.id();
+}
+
+std::string digest_of_ids(const std::vector<std::string> &ids) {
+    std::string text = "kiln database 1\n";
+    for (const std::string &id : ids) text += id + '\n';
+    return hash_of(text);
 }
 
 }  // namespace kiln

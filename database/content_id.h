@@ -13,6 +13,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "database/race.h"
 #include "database/trial.h"
@@ -26,5 +27,9 @@ std::string content_id(const Trial &trial, std::string_view measurement_id);
 
 // All fields but the id.
 std::string content_id(const Race &race);
+
+// Of a set of records, by their ids in ascending order: XXH3 with 128 bits over "kiln database 1\n" and each id with
+// "\n".
+std::string digest_of_ids(const std::vector<std::string> &ids);
 
 }  // namespace kiln

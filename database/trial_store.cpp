@@ -326,6 +326,19 @@ Result<std::string> TrialStore::export_text() const {
     return text;
 }
 
+Result<std::string> TrialStore::digest() const {
+    Result<Statement> rows = state_->connection.prepare(
+        "SELECT id FROM measurement UNION ALL SELECT id FROM trial UNION ALL SELECT id FROM race ORDER BY id", {});
+    if (!rows) return rows.error();
+    std::vector<std::string> ids;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return digest_of_ids(ids);
+        ids.push_back(rows->text(0));
+    }
+}
+
 Result<Table> TrialStore::best_table() const { return state_->connection.query(best_report); }
 Result<Table> TrialStore::trials_table() const { return state_->connection.query(trials_report); }
 Result<Table> TrialStore::workloads_table() const { return state_->connection.query(workloads_report); }
@@ -337,6 +350,9 @@ Result<Table> TrialStore::info() const {
     Result<Table> facts = state_->connection.query(info_report);
     if (!facts) return facts;
     facts->rows.insert(facts->rows.begin(), {Cell("file"), Cell(state_->connection.path())});
+    const Result<std::string> content = digest();
+    if (!content) return content.error();
+    facts->rows.push_back({Cell("digest"), Cell(*content)});
     for (const std::string &note : state_->notes) facts->rows.push_back({Cell("note"), Cell(note)});
     return facts;
 }

@@ -81,6 +81,10 @@ public:
     // All of the database as text, in one order: the same records give the same text.
     Result<std::string> export_text() const;
 
+    // 32 hex digits that name the recorded trials, measurements and races: the same in every database that has the same
+    // ones, whatever their order. Names of workloads do not count.
+    Result<std::string> digest() const;
+
     // Answers for `kiln query`: best, trials, workloads, failures, races.
     Result<Table> best_table() const;
     Result<Table> trials_table() const;

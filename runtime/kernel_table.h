@@ -63,12 +63,17 @@ kiln_status run_kernel(const kiln_kernel *, const kiln_arguments *);
 kiln_status create_pool(int threads, kiln_parallel *);
 void destroy_pool(kiln_parallel *);
 
-constexpr kiln_package make_package(const char *name, const char *toolchain, const KernelTable *table) {
+// What a package says of itself.
+struct PackageTexts {
+    const char *name, *toolchain, *manifest;
+};
+
+constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable *table) {
     return {sizeof(kiln_package),
             KILN_INTERFACE_VERSION,
             0,
-            name,
-            toolchain,
+            texts.name,
+            texts.toolchain,
             table,
             enabled_cpu_features,
             find_kernel,
@@ -81,7 +86,8 @@ constexpr kiln_package make_package(const char *name, const char *toolchain, con
             prepare_input,
             run_kernel,
             create_pool,
-            destroy_pool};
+            destroy_pool,
+            texts.manifest};
 }
 
 }  // namespace kiln

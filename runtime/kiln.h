@@ -233,6 +233,9 @@ typedef struct kiln_kernel_info {
     uint64_t cpu_features;   /* that it needs, see kiln_cpu_features */
     double median_ns;        /* time of one call when it was measured; 0 where it was not */
     const kiln_descriptor *workload;
+    int32_t place; /* 0: the first choice among the kernels of its workload; the first that the CPU runs is used */
+    int32_t reserved;
+    const char *why_place; /* a sentence */
 } kiln_kernel_info;
 
 typedef struct kiln_package kiln_package;
@@ -262,6 +265,7 @@ struct kiln_package {
     kiln_status (*run)(const kiln_kernel *, const kiln_arguments *);
     kiln_status (*pool_create)(int threads, kiln_parallel *);
     void (*pool_destroy)(kiln_parallel *);
+    const char *manifest; /* JSON text, the same as share/NAME/manifest.json */
 };
 
 static inline kiln_status kiln_refuse_null(const char *detail) {
@@ -272,6 +276,10 @@ static inline kiln_status kiln_refuse_null(const char *detail) {
     status.detail = detail;
     return status;
 }
+
+/* Where every kernel comes from: trial, database, toolchains, time and how sure it is; JSON, as docs/package.md of kiln
+ * describes it. `kiln explain` reads it from the library or from a program that was linked with it. */
+static inline const char *kiln_manifest(const kiln_package *package) { return package ? package->manifest : NULL; }
 
 /* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one. */
 static inline uint64_t kiln_cpu_features(const kiln_package *package) { return package ? package->cpu_features() : 0; }

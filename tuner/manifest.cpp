@@ -4,11 +4,14 @@
 
 #include "runtime/arena.h"
 #include "runtime/kiln.h"
+#include "tuner/measurement.h"
 
 namespace kiln {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr size_t fewest_for_interval = 6;  // of median_interval()
 
 template<typename T>
 Json or_null(const std::optional<T> &value) {
@@ -28,11 +31,33 @@ Json trial(const std::optional<Best> &best) {
 Json measurement(const PackagedKernel &kernel) {
     const Measurement *m = kernel.measurement();
     if (!m) return {};
-    return {{"machine", m->machine},        {"threads", m->threads},
-            {"cache", name(m->cache)},      {"metric", name(m->metric)},
-            {"median", m->median},          {"spread", m->spread},
-            {"samples", m->samples.size()}, {"evidence", kernel.best->evidence},
-            {"created_at", m->created_at}};
+    Json json = {{"machine", m->machine},        {"threads", m->threads},
+                 {"cache", name(m->cache)},      {"metric", name(m->metric)},
+                 {"median", m->median},          {"spread", m->spread},
+                 {"samples", m->samples.size()}, {"evidence", kernel.best->evidence},
+                 {"created_at", m->created_at}};
+    const bool has_interval = m->samples.size() >= fewest_for_interval;
+    const Interval interval = has_interval ? median_interval(m->samples) : Interval();
+    json["median_lo"] = has_interval ? Json(interval.lo) : Json();
+    json["median_hi"] = has_interval ? Json(interval.hi) : Json();
+    return json;
+}
+
+// What the winner was raced against: of the others the one that came closest.
+Json race(const PackagedKernel &kernel) {
+    if (!kernel.race || kernel.stale) return {};
+    const Race &r = *kernel.race;
+    Json json = {{"id", r.id},
+                 {"entries", r.entries.size()},
+                 {"rounds", r.entries.front().samples.size()},
+                 {"confidence", r.confidence},
+                 {"created_at", r.created_at},
+                 {"runner_up", Json()}};
+    if (r.entries.size() < 2) return json;
+    const RaceEntry &second = r.entries[1];
+    json["runner_up"] = {
+        {"trial", second.trial}, {"ratio", second.ratio}, {"ratio_lo", second.ratio_lo}, {"ratio_hi", second.ratio_hi}};
+    return json;
 }
 
 Json entry(const PackagedKernel &kernel) {
@@ -56,6 +81,10 @@ Json entry(const PackagedKernel &kernel) {
     json["trial"] = trial(kernel.best);
     json["stale"] = kernel.stale;
     json["measurement"] = measurement(kernel);
+    json["race"] = race(kernel);
+    json["place"] = kernel.place;
+    json["why_place"] = kernel.why_place;
+    json["object_bytes"] = kernel.artifact.object_bytes;
     return json;
 }
 
@@ -68,6 +97,7 @@ std::string manifest_text(const Package &package) {
     json["interface_version"] = KILN_INTERFACE_VERSION;
     json["toolchain"] = package.toolchain;
     json["database"] = package.database.empty() ? Json() : Json(package.database);
+    json["database_digest"] = package.database_digest.empty() ? Json() : Json(package.database_digest);
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
     // Names may hold any bytes; a manifest is always valid UTF-8.

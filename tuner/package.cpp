@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -11,13 +10,15 @@
 #include "tuner/package_table.h"
 #include "tuner/package_texts.h"
 #include "tuner/package_tools.h"
+#include "tuner/table_order.h"
 
 namespace kiln {
 namespace fs = std::filesystem;
 
 namespace {
 
-Status write_library(const Package &package, const PackageParts &parts, const fs::path &library) {
+// lib/libNAME.a and lib/libNAME.so, of the same object.
+Status write_libraries(const Package &package, const PackageParts &parts, const fs::path &folder) {
     const Result<PackageTools> tools = PackageTools::find();
     if (!tools) return tools.error();
     const fs::path work = fs::path(parts.work_folder) / "package";
@@ -39,19 +40,31 @@ Status write_library(const Package &package, const PackageParts &parts, const fs
     inputs.push_back(parts.runtime_library);
     const fs::path object = work / (package.name + ".o");
     if (Status s = tools->merge(inputs, package.name + "_package", object); !s) return s;
-    if (Status s = make_folders(library.parent_path()); !s) return s;
-    return tools->archive(object, library);
+    if (Status s = make_folders(folder); !s) return s;
+    const std::string stem = "lib" + package.name;
+    if (Status s = tools->archive(object, folder / (stem + ".a")); !s) return s;
+    return tools->link_shared(object, folder / (stem + ".so"));
 }
 
 Status write_files(const Package &package, const PackageParts &parts, const fs::path &folder) {
     const std::string &name = package.name;
-    if (Status s = write_library(package, parts, folder / "lib" / ("lib" + name + ".a")); !s) return s;
-    const Result<std::string> interface = read_text(fs::path(parts.header_folder) / "runtime/kiln.h");
-    if (!interface) return interface.error();
+    if (Status s = write_libraries(package, parts, folder / "lib"); !s) return s;
+    const std::pair<const char *, fs::path> copies[] = {
+        {"kiln.h", fs::path("include") / name / "kiln.h"},
+        {"kiln.hpp", fs::path("include") / name / "kiln.hpp"},
+        {"manifest.schema.json", fs::path("share") / name / "manifest.schema.json"},
+    };
+    for (const auto &[file, path] : copies) {
+        const Result<std::string> text = read_text(fs::path(parts.header_folder) / "runtime" / file);
+        if (!text) return text.error();
+        if (Status s = write_text(folder / path, *text); !s) return s;
+    }
     const std::pair<fs::path, std::string> texts[] = {
-        {fs::path("include") / name / "kiln.h", *interface},
         {fs::path("include") / (name + ".h"), package_header(package)},
         {fs::path("lib/cmake") / name / (name + "-config.cmake"), package_cmake_config(package)},
+        {fs::path("lib/cmake") / name / (name + "-config-version.cmake"), package_cmake_version()},
+        {fs::path("lib/pkgconfig") / (name + ".pc"), package_pkg_config(package, LibraryKind::archive)},
+        {fs::path("lib/pkgconfig") / (name + "-shared.pc"), package_pkg_config(package, LibraryKind::shared)},
         {fs::path("share") / name / "manifest.json", manifest_text(package)},
         {fs::path("README.md"), package_readme(package)},
     };
@@ -59,14 +72,6 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         if (Status s = write_text(folder / path, text); !s) return s;
     }
     return {};
-}
-
-int feature_count(const Target &target) {
-    return static_cast<int>(std::count(target.halide.begin(), target.halide.end(), '-'));
-}
-
-bool same_conditions(const Measurement &a, const Measurement &b) {
-    return a.machine == b.machine && a.threads == b.threads && a.cache == b.cache && a.metric == b.metric;
 }
 
 }  // namespace
@@ -83,29 +88,6 @@ Status check_package_name(const std::string &name) {
 Status check_package_folder(const std::string &folder) {
     const Result<PackageFolder> staging = PackageFolder::create(folder);
     return staging.ok() ? Status() : Status(staging.error());
-}
-
-std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels) {
-    std::stable_sort(kernels.begin(), kernels.end(), [](const PackagedKernel &a, const PackagedKernel &b) {
-        const std::string key_a = key(a.workload.workload), key_b = key(b.workload.workload);
-        return key_a != key_b ? key_a < key_b : feature_count(a.target) > feature_count(b.target);
-    });
-    for (auto first = kernels.begin(); first != kernels.end();) {
-        const std::string workload = key(first->workload.workload);
-        const Measurement *reference = first->measurement();
-        bool comparable = reference != nullptr;
-        auto last = first;
-        for (; last != kernels.end() && key(last->workload.workload) == workload; ++last) {
-            comparable = comparable && last->measurement() && same_conditions(*last->measurement(), *reference);
-        }
-        if (comparable) {
-            std::stable_sort(first, last, [](const PackagedKernel &a, const PackagedKernel &b) {
-                return a.measurement()->median < b.measurement()->median;
-            });
-        }
-        first = last;
-    }
-    return kernels;
 }
 
 Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {

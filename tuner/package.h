@@ -28,6 +28,9 @@ struct PackagedKernel {
     ErrorMeasures errors;
     std::optional<Best> best;  // the trial and the measurement that it was chosen for; nothing: the default candidate
     bool stale = false;        // the measurement is of another object than this one, so nothing is claimed of its speed
+    std::optional<Race> race;  // that `best` is the winner of
+    int place = 0;             // among the kernels of its workload, see table_order.h
+    std::string why_place;     // a sentence
 
     // Of this very kernel.
     const Measurement *measurement() const { return best && !stale ? &best->measurement : nullptr; }
@@ -38,6 +41,7 @@ struct Package {
     std::string toolchain;                // of the builder
     std::string database;                 // the file's name, without its folder; empty where there was none
     std::vector<PackagedKernel> kernels;  // one for each workload and target
+    std::string database_digest;          // TrialStore::digest(); empty where there was none
 };
 
 // Where things are that go into every package.
@@ -53,10 +57,6 @@ Status check_package_name(const std::string &name);
 // Whether a package could be written there: the folder does not exist, is empty, or is a package of kiln's. For
 // refusing before an hour of work; write_package() looks again.
 Status check_package_folder(const std::string &folder);
-
-// The kernels in the order of the table: by key, kernels of one workload best first, which is by measured time where
-// all of them were measured on one machine, else by how much of a CPU they use.
-std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels);
 
 Status write_package(const Package &package, const PackageParts &parts, const std::string &folder);
 

@@ -32,6 +32,7 @@ public:
 private:
     Result<Attempt> attempt(const CandidateChoice &choice);
     Result<std::string> judge(const CandidateChoice &choice, PackagedKernel *kernel);
+    Status find_race(PackagedKernel *kernel) const;
 
     const NamedWorkload &workload_;
     const CollectEnvironment &environment_;
@@ -90,9 +91,28 @@ Result<Attempt> Collector::attempt(const CandidateChoice &choice) {
     kernel.candidate = to_text(choice.candidate);
     kernel.artifact = built->artifact();
     kernel.best = choice.best;
+    if (Status s = find_race(&kernel); !s) return s.error();
     const Result<std::string> problem = judge(choice, &kernel);
     if (!problem) return problem.error();
     return problem->empty() ? Attempt(std::move(kernel)) : Attempt(*problem);
+}
+
+// The latest race that the recorded candidate won.
+Status Collector::find_race(PackagedKernel *kernel) const {
+    if (!kernel->best || kernel->best->evidence != "race") return {};
+    const Trial &trial = kernel->best->trial;
+    Result<std::vector<Race>> races = environment_.store->races({.workload = trial.workload,
+                                                                 .target = trial.target,
+                                                                 .machine = trial.machine,
+                                                                 .toolchain = trial.toolchain,
+                                                                 .threads = trial.threads,
+                                                                 .cache = trial.cache,
+                                                                 .error_budget = trial.error_budget});
+    if (!races) return races.error();
+    for (Race &race : *races) {  // oldest first
+        if (race.entries.front().trial == trial.id) kernel->race = std::move(race);
+    }
+    return {};
 }
 
 // Fills in what the judgement of the kernel's object says; the answer is what is wrong with it, or empty.

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 
 #include "runtime/arena.h"
 #include "runtime/kernel_abi.h"
 #include "tuner/kernel_descriptor.h"
+#include "tuner/manifest.h"
 
 namespace kiln {
 namespace {
@@ -25,6 +27,14 @@ std::string quoted(std::string_view text) {
         }
     }
     return result + '"';
+}
+
+std::string quoted_lines(const std::string &text) {
+    std::string result;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) result += "    " + quoted(line + "\n") + "\n";
+    result.pop_back();
+    return result;
 }
 
 template<typename T, size_t N>
@@ -81,7 +91,7 @@ Result<std::string> row_text(const PackagedKernel &kernel, const kiln_descriptor
     return fmt::format(
         "    {{{{&package}},\n"
         "     {{sizeof(kiln_kernel_info), {}, {}, {}, {}, {}, {},\n"
-        "      {}, {}, {}, {}, {}, {}, {}, &rows[{}].workload}},\n"
+        "      {}, {}, {}, {}, {}, {}, {}, &rows[{}].workload, {}, 0, {}}},\n"
         "     {},\n"
         "     {}, {}, {},\n"
         "     {}, {},\n"
@@ -89,8 +99,9 @@ Result<std::string> row_text(const PackagedKernel &kernel, const kiln_descriptor
         quoted(key(w.workload)), quoted(w.list.empty() ? w.name : w.list + "/" + w.name), quoted(kernel.candidate),
         quoted(tuned ? kernel.best->trial.id : ""), quoted(artifact.object_hash), quoted(kernel.target.halide),
         int(tuned), kernel.target.threads, artifact.packed_bytes, artifact.prepared_bytes, arena_alignment, *features,
-        exact(kernel.measurement() ? kernel.measurement()->median : 0.0), index, descriptor_text(descriptor),
-        function(kernel, compute_symbol, true), function(kernel, pack_symbol, artifact.packed_bytes > 0),
+        exact(kernel.measurement() ? kernel.measurement()->median : 0.0), index, kernel.place, quoted(kernel.why_place),
+        descriptor_text(descriptor), function(kernel, compute_symbol, true),
+        function(kernel, pack_symbol, artifact.packed_bytes > 0),
         function(kernel, prepare_symbol, artifact.prepared_bytes > 0), align_up(kernel.workspace_bytes),
         align_up(kernel.workspace_bytes_per_thread), operands_text(call_shapes(w.workload)));
 }
@@ -136,14 +147,15 @@ Result<std::string> table_source(const Package &package) {
         "extern const kiln::KernelRow rows[];\n"
         "const kiln::KernelRow rows[] = {{\n{}}};\n\n"
         "const kiln::DescriptorIndex descriptors[] = {{\n{}}};\n\n"
+        "const char manifest[] =\n{};\n\n"
         "const kiln::KernelTable table = {{rows, {}, descriptors, {}}};\n\n"
-        "const kiln_package package = kiln::make_package({}, {}, &table);\n\n"
+        "const kiln_package package = kiln::make_package({{{}, {}, manifest}}, &table);\n\n"
         "}}  // namespace\n\n"
         "extern \"C\" __attribute__((visibility(\"default\"))) const kiln_package *{}_package(void) {{ return "
         "&package; "
         "}}\n",
-        declarations(package), rows, index_text, package.kernels.size(), index.size(), quoted(package.name),
-        quoted(package.toolchain), package.name);
+        declarations(package), rows, index_text, quoted_lines(manifest_text(package)), package.kernels.size(),
+        index.size(), quoted(package.name), quoted(package.toolchain), package.name);
 }
 
 }  // namespace kiln

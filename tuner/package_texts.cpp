@@ -37,7 +37,8 @@ const kiln_package *@NAME@_package(void);
 )";
 
 constexpr const char *cmake_config =
-    R"(# find_package(@NAME@) defines the library @NAME@::@NAME@. Relative to this file, so the folder may be moved.
+    R"(# find_package(@NAME@) defines two libraries: @NAME@::@NAME@, which becomes part of the program, and
+# @NAME@::shared. Relative to this file, so the folder may be moved.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 
@@ -48,8 +49,39 @@ if(NOT TARGET @NAME@::@NAME@)
     @NAME@::@NAME@ PROPERTIES IMPORTED_LOCATION "${_@NAME@_prefix}/lib/lib@NAME@.a"
                               INTERFACE_INCLUDE_DIRECTORIES "${_@NAME@_prefix}/include"
                               INTERFACE_LINK_LIBRARIES "Threads::Threads;m")
+  add_library(@NAME@::shared SHARED IMPORTED)
+  set_target_properties(
+    @NAME@::shared PROPERTIES IMPORTED_LOCATION "${_@NAME@_prefix}/lib/lib@NAME@.so"
+                              IMPORTED_SONAME "lib@NAME@.so"
+                              INTERFACE_INCLUDE_DIRECTORIES "${_@NAME@_prefix}/include")
 endif()
 unset(_@NAME@_prefix)
+)";
+
+// The version is that of the interface: a package that offers more functions serves programs that need fewer.
+constexpr const char *cmake_version = R"(set(PACKAGE_VERSION "@VERSION@")
+if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE FALSE)
+else()
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()
+if(NOT CMAKE_SIZEOF_VOID_P STREQUAL "8" AND NOT CMAKE_SIZEOF_VOID_P STREQUAL "")
+  set(PACKAGE_VERSION_UNSUITABLE TRUE)
+endif()
+)";
+
+constexpr const char *pkg_config = R"(prefix=${pcfiledir}/../..
+includedir=${prefix}/include
+libdir=${prefix}/lib
+
+Name: @NAME@
+Description: Convolution kernels, made by kiln build
+Version: @VERSION@
+Cflags: -I${includedir}
+Libs: @LIBS@
 )";
 
 constexpr const char *readme = R"(# @NAME@
@@ -59,9 +91,15 @@ Convolution kernels, made by `kiln build`. The library needs the C library and p
 ## Link
 
 CMake: `find_package(@NAME@ REQUIRED)` with this folder in `CMAKE_PREFIX_PATH`, then
-`target_link_libraries(your_program PRIVATE @NAME@::@NAME@)`.
+`target_link_libraries(your_program PRIVATE @NAME@::@NAME@)`; `@NAME@::shared` is the shared library.
+
+pkg-config, with `lib/pkgconfig` in `PKG_CONFIG_PATH`: `cc program.c $(pkg-config --cflags --libs @NAME@)`, or
+`@NAME@-shared`.
 
 By hand: `cc program.c -Iinclude lib/lib@NAME@.a -lm -pthread`.
+
+C++: `#include <@NAME@/kiln.hpp>` after `<@NAME@.h>`. Other languages load `lib/lib@NAME@.so`, whose one symbol is
+`@NAME@_package`.
 
 ## Call
 
@@ -90,6 +128,8 @@ key. For more threads, set `arguments.parallel` to a pool of `kiln_pool_create`,
 ## Kernels
 
 `share/@NAME@/manifest.json` has all that is known about them.
+
+A CPU gets the first kernel of a workload that it can run.
 
 | layer | key | target | chosen | median us |
 | --- | --- | --- | --- | ---: |
@@ -132,6 +172,21 @@ std::string package_header(const Package &package) {
 std::string package_cmake_config(const Package &package) {
     std::string text = cmake_config;
     replace(&text, "@NAME@", package.name);
+    return text;
+}
+
+std::string package_cmake_version() {
+    std::string text = cmake_version;
+    replace(&text, "@VERSION@", std::to_string(KILN_INTERFACE_VERSION));
+    return text;
+}
+
+std::string package_pkg_config(const Package &package, LibraryKind kind) {
+    std::string text = pkg_config;
+    replace(&text, "@LIBS@",
+            kind == LibraryKind::archive ? "${libdir}/lib@NAME@.a -lm -pthread" : "-L${libdir} -l@NAME@");
+    replace(&text, "@NAME@", package.name);
+    replace(&text, "@VERSION@", std::to_string(KILN_INTERFACE_VERSION));
     return text;
 }
 

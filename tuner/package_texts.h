@@ -9,6 +9,11 @@ namespace kiln {
 
 std::string package_header(const Package &package);        // include/<name>.h
 std::string package_cmake_config(const Package &package);  // lib/cmake/<name>/<name>-config.cmake
+std::string package_cmake_version();                       // lib/cmake/<name>/<name>-config-version.cmake
+
+enum class LibraryKind { archive, shared };
+std::string package_pkg_config(const Package &package, LibraryKind kind);  // lib/pkgconfig/<name>[-shared].pc
+
 std::string package_readme(const Package &package);
 
 }  // namespace kiln

@@ -123,4 +123,14 @@ Status PackageTools::archive(const std::string &object, const std::string &libra
     return run_tool({archiver_, "rcsD", library, object});
 }
 
+Status PackageTools::link_shared(const std::string &object, const std::string &library) const {
+    const std::string soname = std::filesystem::path(library).filename();
+    std::vector<std::string> command = compiler_;
+    // All relocations are made when it is loaded, so that no call takes a lock for the first use of a function.
+    command.insert(command.end(), {"-shared", "-Wl,-soname," + soname, "-Wl,--as-needed", "-Wl,--no-undefined",
+                                   "-Wl,-z,defs,-z,now,-z,relro,-z,noexecstack", "-Wl,-Bsymbolic", "-o", library,
+                                   object, "-lm", "-pthread"});
+    return run_tool(std::move(command));
+}
+
 }  // namespace kiln

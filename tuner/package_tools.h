@@ -19,6 +19,8 @@ public:
     // One object of several objects and of what they need of an archive, in which only `symbol` is global.
     Status merge(const std::vector<std::string> &inputs, const std::string &symbol, const std::string &result) const;
     Status archive(const std::string &object, const std::string &library) const;
+    // A library for dlopen or the dynamic linker, which finds it by its file's name; it needs the C library alone.
+    Status link_shared(const std::string &object, const std::string &library) const;
 
 private:
     std::vector<std::string> compiler_;

@@ -116,7 +116,7 @@ public:
         }
         std::sort(index_.begin(), index_.end());
         table_ = {rows_.data(), rows_.size(), index_.data(), index_.size()};
-        package_ = make_package("fake", "none", &table_);
+        package_ = make_package({"fake", "none", "{}"}, &table_);
     }
     FakePackage(const FakePackage &) = delete;
 

@@ -1,0 +1,156 @@
+// A package of `kiln build` from C++17: the calls of kiln.h with exceptions for refusals, and owners for memory and
+// threads. Thin: everything is inline and calls what kiln.h documents.
+//
+//   kiln::Layer layer(NAME_package(), "conv2d/input:1x56x56x64/kernel:3x3x64x64");   // or a kiln_descriptor
+//   layer.pack(kiln::tensor(weights, {3, 3, 64, 64}));                                // once
+//   kiln::Operands operands;
+//   operands.input = kiln::tensor(x, {1, 56, 56, 64}), operands.output = kiln::tensor(y, {1, 54, 54, 64});
+//   layer.run(operands);
+#ifndef KILN_HPP
+#define KILN_HPP
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+
+#include "kiln.h"
+
+namespace kiln {
+inline namespace v1 {
+
+// A refused call; nothing was touched. what() is the sentence of the status.
+class Error : public std::runtime_error {
+public:
+    explicit Error(const kiln_status &status) : std::runtime_error(status.detail), status_(status) {}
+    int code() const noexcept { return status_.code; }  // KILN_NOT_FOUND, ...
+    const kiln_status &status() const noexcept { return status_; }
+
+private:
+    kiln_status status_;
+};
+
+inline void check(const kiln_status &status) {
+    if (status.code != KILN_OK) throw Error(status);
+}
+
+// dtypes that C++ has no type for are given by number: kiln::tensor(words, {n, h, w, c}, KILN_BF16).
+template<typename T>
+constexpr std::int32_t dtype_of() {
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::int32_t>,
+                  "this type is not the element of a tensor; give the dtype as last argument");
+    return std::is_same_v<T, float> ? KILN_F32 : std::is_same_v<T, std::int8_t> ? KILN_I8 : KILN_I32;
+}
+
+// A dense tensor in memory of yours; shape as stored, outermost dimension first. Throws Error for a rank above 6.
+inline kiln_tensor tensor(const void *data, std::initializer_list<std::int64_t> shape, std::int32_t dtype) {
+    if (shape.size() > KILN_MAX_RANK) {
+        throw Error({KILN_BAD_RANK, KILN_NO_OPERAND, -1, "a tensor has at most 6 dimensions"});
+    }
+    return kiln_tensor_dense(data, dtype, static_cast<std::int32_t>(shape.size()), shape.begin());
+}
+template<typename T>
+kiln_tensor tensor(const T *data, std::initializer_list<std::int64_t> shape) {
+    return tensor(data, shape, dtype_of<T>());
+}
+
+// Threads of its own, the calling one included. Must outlive the layers that use it.
+class Pool {
+public:
+    Pool(const kiln_package *package, int threads) : package_(package) {
+        check(kiln_pool_create(package, threads, &pool_));
+    }
+    Pool(const Pool &) = delete;
+    Pool &operator=(const Pool &) = delete;
+    ~Pool() { kiln_pool_destroy(package_, &pool_); }
+
+    const kiln_parallel *get() const noexcept { return &pool_; }
+
+private:
+    const kiln_package *package_;
+    kiln_parallel pool_{};
+};
+
+// What a call takes; an operand that the workload has not may stay as it is.
+struct Operands {
+    kiln_tensor input{}, weights{}, bias{}, addend{}, output{};
+};
+
+// A kernel with the memory that it needs: packed weights, prepared input, workspace. It allocates when it is made and
+// never again. One call at a time; layers are independent of each other.
+class Layer {
+public:
+    Layer(const kiln_package *package, const kiln_descriptor &workload, const kiln_parallel *parallel = nullptr)
+        : Layer(find(package, workload), parallel) {}
+    Layer(const kiln_package *package, const char *key, const kiln_parallel *parallel = nullptr)
+        : Layer(find(package, key), parallel) {}
+    explicit Layer(const kiln_kernel *kernel, const kiln_parallel *parallel = nullptr) : kernel_(kernel) {
+        if (!kernel) throw Error(kiln_refuse_null("kernel is null"));
+        kiln_arguments_init(&arguments_);
+        const kiln_kernel_info &about = info();
+        arguments_.parallel = parallel;
+        arguments_.packed_bytes = about.packed_bytes;
+        arguments_.prepared_bytes = about.prepared_bytes;
+        arguments_.workspace_bytes = kiln_workspace_bytes(kernel, parallel ? parallel->threads : 1);
+        packed_ = allocate(about.packed_bytes, about.alignment);
+        prepared_ = allocate(about.prepared_bytes, about.alignment);
+        workspace_ = allocate(arguments_.workspace_bytes, about.alignment);
+        arguments_.packed = packed_.get();
+        arguments_.prepared = prepared_.get();
+        arguments_.workspace = workspace_.get();
+    }
+
+    const kiln_kernel *kernel() const noexcept { return kernel_; }
+    const kiln_kernel_info &info() const noexcept { return *kiln_info(kernel_); }
+
+    // Once for each set of weights. A kernel that takes plain weights reads them in every run, so they must stay.
+    void pack(const kiln_tensor &weights) {
+        arguments_.weights = weights;
+        check(kiln_pack(kernel_, &arguments_));
+    }
+
+    // Prepares the input where the kernel wants that, then runs. Weights that pack() was given need not be given again.
+    void run(const Operands &operands) {
+        arguments_.input = operands.input;
+        if (operands.weights.rank > 0) arguments_.weights = operands.weights;
+        arguments_.bias = operands.bias;
+        arguments_.addend = operands.addend;
+        arguments_.output = operands.output;
+        if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
+        check(kiln_run(kernel_, &arguments_));
+    }
+
+private:
+    struct Free {
+        std::align_val_t alignment{};
+        void operator()(void *memory) const noexcept { ::operator delete(memory, alignment); }
+    };
+    using Memory = std::unique_ptr<void, Free>;
+
+    static Memory allocate(std::size_t bytes, std::size_t alignment) {
+        const std::align_val_t align{alignment};
+        return Memory(bytes > 0 ? ::operator new(bytes, align) : nullptr, Free{align});
+    }
+
+    static const kiln_kernel *find(const kiln_package *package, const kiln_descriptor &workload) {
+        const kiln_kernel *kernel = nullptr;
+        check(kiln_find(package, &workload, &kernel));
+        return kernel;
+    }
+    static const kiln_kernel *find(const kiln_package *package, const char *key) {
+        const kiln_kernel *kernel = nullptr;
+        check(kiln_find_key(package, key, &kernel));
+        return kernel;
+    }
+
+    const kiln_kernel *kernel_;
+    kiln_arguments arguments_{};
+    Memory packed_, prepared_, workspace_;
+};
+
+}  // namespace v1
+}  // namespace kiln
+
+#endif
