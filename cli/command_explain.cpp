@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/explain_package.h"
 #include "generators/algorithm_rules.h"
 #include "generators/fold_algorithm.h"
 #include "generators/fold_cost.h"
@@ -9,6 +10,7 @@ namespace kiln {
 namespace {
 
 struct ExplainArguments {
+    std::string package, kernel;
     WorkloadOptions workloads;
     TargetOptions target;
     TableFormat format = TableFormat::table;
@@ -33,7 +35,7 @@ std::string reason(const Algorithm &algorithm, bool is_first, const Workload &w,
     return is_first ? rule_reason(algorithm.name) : "";
 }
 
-int run(const ExplainArguments &arguments) {
+int explain_workloads(const ExplainArguments &arguments) {
     const Machine machine = read_machine();
     const Result<Target> target = read(arguments.target, machine);
     if (!target) return fail(target.error());
@@ -58,16 +60,35 @@ int run(const ExplainArguments &arguments) {
     return exit_done;
 }
 
+int run(const ExplainArguments &arguments) {
+    const bool of_package = !arguments.package.empty(), of_workloads = !arguments.workloads.files.empty();
+    if (of_package == of_workloads) {
+        return fail(
+            {ErrorCode::usage, "explain needs either a package (its folder, library or manifest) or --workloads"});
+    }
+    if (of_workloads) return explain_workloads(arguments);
+    return explain_package({arguments.package, arguments.kernel, arguments.format});
+}
+
 }  // namespace
 
 void add_explain_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ExplainArguments>();
-    CLI::App *command =
-        app.add_subcommand("explain", "Why an algorithm is used where nothing was measured, or refused");
+    CLI::App *command = app.add_subcommand(
+        "explain", "Where the kernels of a package come from, or why an algorithm is used or refused");
+    command->add_option("package", arguments->package, "A package's folder, manifest or library, or a program with it")
+        ->type_name("LIB|MANIFEST");
+    command->add_option("kernel", arguments->kernel, "All facts of the kernels whose layer or key matches")
+        ->type_name("KERNEL");
     add_options(*command, arguments->workloads);
+    command->get_option("--workloads")->required(false);
     add_options(*command, arguments->target);
     add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
-    command->footer("Example:\n  kiln explain --workloads workloads/stems.json");
+    command->footer(
+        "Examples:\n"
+        "  kiln explain dist/lib/libresnet50.a\n"
+        "  kiln explain dist '*/conv1'\n"
+        "  kiln explain --workloads workloads/stems.json");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -26,8 +26,7 @@ bool are_comparable(std::span<const PackagedKernel> kernels) {
 std::string why(const PackagedKernel &kernel, std::span<const PackagedKernel> all, bool measured) {
     if (all.size() == 1) return "the only kernel of this workload";
     if (!measured) {
-        return "not every kernel of this workload was measured under the same conditions, so the one that needs more "
-               "CPU features comes first";
+        return "not all of the workload's kernels were measured alike: the one with more CPU features first";
     }
     const auto us = [](const PackagedKernel &k) { return k.measurement()->median * 1e-3; };
     if (kernel.place > 0) {

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/tuner/compiled_object.h"
+#include "tuner/manifest_reader.h"
 #include "tuner/object_file.h"
 #include "tuner/package_table.h"
 #include "tuner/table_order.h"
@@ -269,6 +270,65 @@ TEST_F(PackageTest, TheBestKernelOfAWorkloadComesFirst) {
     PackagedKernel elsewhere = on(slow, narrow);
     elsewhere.best->measurement.machine = "another";
     EXPECT_EQ(targets({on(fast, everywhere), elsewhere}), "-sse41;;") << "not comparable: the wider one";
+}
+
+TEST_F(PackageTest, SaysWhyAKernelIsAtItsPlace) {
+    const auto places = [](std::vector<PackagedKernel> kernels) {
+        std::string text;
+        for (const PackagedKernel &k : in_table_order(std::move(kernels))) {
+            text += std::to_string(k.place) + " " + k.why_place + "\n";
+        }
+        return text;
+    };
+    EXPECT_EQ(places({kernel(1, 1)}), "0 the only kernel of this workload\n");
+    EXPECT_EQ(places({measured(kernel(1, 1, nowhere), 20000), measured(kernel(1, 1), 10000)}),
+              "0 10.0 us, the fastest of 2 on the same machine\n"
+              "1 20.0 us, 2.00 times as long as x86-64-linux on the same machine\n");
+    EXPECT_EQ(places({measured(kernel(1, 1), 10000), kernel(1, 1, nowhere)}),
+              "0 not all of the workload's kernels were measured alike: the one with more CPU features first\n"
+              "1 not all of the workload's kernels were measured alike: the one with more CPU features first\n");
+}
+
+TEST_F(PackageTest, TheLibrariesHoldTheirManifest) {
+    ASSERT_TRUE(write_package(package(), parts_, out("tiny")).ok());
+    ASSERT_TRUE(write_package(package("other"), parts_, out("other")).ok());
+    const std::string program = build_program(R"(
+#include <stdio.h>
+#include <tiny.h>
+#include <other.h>
+int main(void) {
+    fputs(kiln_manifest(tiny_package()), stdout);
+    return kiln_manifest(NULL) != NULL || kiln_manifest(other_package()) == kiln_manifest(tiny_package()) ||
+           kiln_info(kiln_kernel_at(tiny_package(), 2))->place != 1;
+}
+)",
+                                              {"tiny", "other"});
+    run_command({"/usr/bin/strip", program});
+    const std::string text = ScratchFolder::read(out("tiny") + "/share/tiny/manifest.json");
+    EXPECT_EQ(run_command({program}), text);
+    const struct {
+        std::string path;
+        size_t manifests;
+    } rows[] = {{out("tiny"), 1}, {out("tiny/lib/libtiny.a"), 1}, {out("tiny/lib/libtiny.so"), 1}, {program, 2}};
+    for (const auto &row : rows) {
+        const auto found = read_manifests(row.path);
+        ASSERT_TRUE(found.ok()) << row.path << found.error().message;
+        EXPECT_EQ(found->size(), row.manifests) << row.path;
+        for (const Manifest &manifest : *found) EXPECT_EQ(manifest.kernels.size(), 4u);
+    }
+}
+
+TEST_F(PackageTest, TheSharedLibraryExportsOneSymbolAndNeedsTheCLibraryAlone) {
+    ASSERT_TRUE(write_package(package(), parts_, out("tiny")).ok());
+    const std::string library = out("tiny") + "/lib/libtiny.so";
+    const std::string symbols = run_command({"/usr/bin/nm", "-D", "--defined-only", "--format=just-symbols", library});
+    EXPECT_EQ(symbols, "tiny_package\n");
+    const std::string dynamic = run_command({"/usr/bin/readelf", "-d", library});
+    size_t needed = 0;
+    for (size_t at = 0; (at = dynamic.find("(NEEDED)", at)) != std::string::npos; at++) needed++;
+    EXPECT_TRUE(needed == 1 || *KILN_TEST_LINK_FLAGS) << dynamic;
+    EXPECT_NE(dynamic.find("[libc.so.6]"), std::string::npos) << dynamic;
+    EXPECT_NE(dynamic.find("[libtiny.so]"), std::string::npos) << dynamic;
 }
 
 TEST_F(PackageTest, ReplacesAnEarlierPackageAsAWhole) {

@@ -1,0 +1,123 @@
+#include "cli/explain_package.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "tuner/manifest_reader.h"
+
+namespace kiln {
+namespace {
+
+std::string chosen(const ManifestKernel &kernel) {
+    if (kernel.stale) return "stale";
+    return kernel.tuned ? "tuned" : "default";
+}
+
+Cell or_null(const std::string &text) { return text.empty() ? Cell() : Cell(text); }
+
+double rounded(double value) { return std::round(value * 100) / 100; }
+
+Cell microseconds(const ManifestKernel &kernel) {
+    if (!kernel.median || kernel.metric != "ns") return {};
+    return rounded(*kernel.median / 1000);
+}
+
+// Half the width of the median's 95 % interval, in percent of the median.
+Cell uncertainty(const ManifestKernel &kernel) {
+    if (!kernel.median || !kernel.median_lo || !kernel.median_hi || !(*kernel.median > 0)) return {};
+    return rounded(50 * (*kernel.median_hi - *kernel.median_lo) / *kernel.median);
+}
+
+std::string algorithm_of(const std::string &candidate) { return candidate.substr(0, candidate.find('/')); }
+
+// A row for each kernel, in the order in which dispatch tries those of one workload.
+Table summary(const std::vector<Manifest> &manifests) {
+    Table table{.columns = {"layer", "target", "chosen", "algorithm", "median_us", "+-%", "evidence", "trial",
+                            "why at its place"}};
+    for (const Manifest &manifest : manifests) {
+        for (const ManifestKernel &k : manifest.kernels) {
+            table.rows.push_back({k.layer, k.target, chosen(k), algorithm_of(k.candidate), microseconds(k),
+                                  uncertainty(k), or_null(k.evidence), or_null(k.trial.substr(0, 12)), k.why_place});
+        }
+    }
+    return table;
+}
+
+bool matches(const ManifestKernel &kernel, const std::string &pattern) {
+    return glob_match(pattern, kernel.layer) || glob_match(pattern, kernel.key);
+}
+
+Facts facts_of(const Manifest &manifest, const ManifestKernel &kernel) {
+    Facts facts = {{"package", manifest.name},
+                   {"package.toolchain", manifest.toolchain},
+                   {"database", manifest.database},
+                   {"database_digest", manifest.database_digest}};
+    facts.insert(facts.end(), kernel.facts.begin(), kernel.facts.end());
+    return facts;
+}
+
+// For programs: all facts of all chosen kernels in one table.
+Table rows_of_facts(const ManifestKernel &kernel, const Facts &facts) {
+    Table table{.columns = {"layer", "target", "fact", "value"}};
+    for (const auto &[fact, value] : facts) {
+        table.rows.push_back({kernel.layer, kernel.target, fact, or_null(value)});
+    }
+    return table;
+}
+
+// For people: a table for each kernel.
+void print_page(const ManifestKernel &kernel, const Facts &facts) {
+    fmt::print("{} on {}\n", kernel.layer, kernel.target);
+    Table table{.columns = {"fact", "value"}};
+    for (const auto &[fact, value] : facts) table.rows.push_back({fact, or_null(value)});
+    print(table, TableFormat::table);
+    fmt::print("\n");
+}
+
+// Whether any kernel matched.
+bool print_details(const std::vector<Manifest> &manifests, const ExplainPackageArguments &arguments) {
+    Table all;
+    for (const Manifest &manifest : manifests) {
+        for (const ManifestKernel &kernel : manifest.kernels) {
+            if (!matches(kernel, arguments.kernel)) continue;
+            const Facts facts = facts_of(manifest, kernel);
+            Table table = rows_of_facts(kernel, facts);
+            all.columns = table.columns;
+            all.rows.insert(all.rows.end(), table.rows.begin(), table.rows.end());
+            if (arguments.format == TableFormat::table) print_page(kernel, facts);
+        }
+    }
+    if (arguments.format != TableFormat::table && !all.rows.empty()) print(all, arguments.format);
+    return !all.rows.empty();
+}
+
+// About the whole package; the table has one row a kernel.
+void tell(const Manifest &m) {
+    fmt::print(stderr, "{}: package {}, {} kernel{}, built by {}\n", m.source, m.name, m.kernels.size(),
+               m.kernels.size() == 1 ? "" : "s", m.toolchain);
+    if (m.database_digest.empty()) {
+        fmt::print(stderr, "{}: built without a database\n", m.source);
+    } else {
+        fmt::print(stderr, "{}: database {}, digest {} (`kiln db info` shows a database's)\n", m.source, m.database,
+                   m.database_digest);
+    }
+}
+
+}  // namespace
+
+int explain_package(const ExplainPackageArguments &arguments) {
+    const Result<std::vector<Manifest>> manifests = read_manifests(arguments.path);
+    if (!manifests) return fail(manifests.error());
+    if (arguments.kernel.empty()) {
+        for (const Manifest &manifest : *manifests) tell(manifest);
+        print(summary(*manifests), arguments.format);
+        return exit_done;
+    }
+    if (print_details(*manifests, arguments)) return exit_done;
+    const ManifestKernel &example = manifests->front().kernels.front();
+    return fail({ErrorCode::usage, fmt::format("{}: no kernel matches `{}`; layers are named like {}, keys are like {}",
+                                               arguments.path, arguments.kernel, example.layer, example.key)});
+}
+
+}  // namespace kiln
