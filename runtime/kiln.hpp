@@ -11,10 +11,10 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
+#include <utility>
 
 #include "kiln.h"
 
@@ -78,6 +78,27 @@ struct Operands {
     kiln_tensor input{}, weights{}, bias{}, addend{}, output{};
 };
 
+// Aligned bytes of its own; none where there are zero.
+class Memory {
+public:
+    Memory() = default;
+    Memory(std::size_t bytes, std::size_t alignment)
+        : alignment_{alignment}, data_(bytes > 0 ? ::operator new(bytes, alignment_) : nullptr) {}
+    Memory(Memory &&other) noexcept : alignment_(other.alignment_), data_(std::exchange(other.data_, nullptr)) {}
+    Memory &operator=(Memory &&other) noexcept {
+        std::swap(alignment_, other.alignment_);
+        std::swap(data_, other.data_);
+        return *this;
+    }
+    ~Memory() { ::operator delete(data_, alignment_); }
+
+    void *get() const noexcept { return data_; }
+
+private:
+    std::align_val_t alignment_{1};
+    void *data_ = nullptr;
+};
+
 // A kernel with the memory that it needs: packed weights, prepared input, workspace. It allocates when it is made and
 // never again. One call at a time; layers are independent of each other.
 class Layer {
@@ -94,9 +115,9 @@ public:
         arguments_.packed_bytes = about.packed_bytes;
         arguments_.prepared_bytes = about.prepared_bytes;
         arguments_.workspace_bytes = kiln_workspace_bytes(kernel, parallel ? parallel->threads : 1);
-        packed_ = allocate(about.packed_bytes, about.alignment);
-        prepared_ = allocate(about.prepared_bytes, about.alignment);
-        workspace_ = allocate(arguments_.workspace_bytes, about.alignment);
+        packed_ = Memory(about.packed_bytes, about.alignment);
+        prepared_ = Memory(about.prepared_bytes, about.alignment);
+        workspace_ = Memory(arguments_.workspace_bytes, about.alignment);
         arguments_.packed = packed_.get();
         arguments_.prepared = prepared_.get();
         arguments_.workspace = workspace_.get();
@@ -123,17 +144,6 @@ public:
     }
 
 private:
-    struct Free {
-        std::align_val_t alignment{};
-        void operator()(void *memory) const noexcept { ::operator delete(memory, alignment); }
-    };
-    using Memory = std::unique_ptr<void, Free>;
-
-    static Memory allocate(std::size_t bytes, std::size_t alignment) {
-        const std::align_val_t align{alignment};
-        return Memory(bytes > 0 ? ::operator new(bytes, align) : nullptr, Free{align});
-    }
-
     static const kiln_kernel *find(const kiln_package *package, const kiln_descriptor &workload) {
         const kiln_kernel *kernel = nullptr;
         check(kiln_find(package, &workload, &kernel));
