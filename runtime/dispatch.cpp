@@ -30,8 +30,7 @@ size_t lower_bound(size_t count, Before before) {
 
 // Of the rows of one workload, which begin at `first`, the best that a CPU with `features` runs.
 kiln_status choose(const KernelTable &table, size_t first, uint64_t features, const kiln_kernel **kernel) {
-    const char *key = table.rows[first].info.key;
-    for (size_t i = first; i < table.row_count && strcmp(table.rows[i].info.key, key) == 0; i++) {
+    for (size_t i = first; i < table.row_count && (i == first || table.rows[i].info.place > 0); i++) {
         if ((table.rows[i].info.cpu_features & ~features) != 0) continue;
         *kernel = &table.rows[i].handle;
         return refuse(KILN_OK, "ok");
@@ -39,6 +38,19 @@ kiln_status choose(const KernelTable &table, size_t first, uint64_t features, co
     return refuse(KILN_UNSUPPORTED_CPU,
                   "every kernel of this workload needs CPU features that are missing here; build the package for a "
                   "lower target too");
+}
+
+constexpr size_t no_row = static_cast<size_t>(-1);
+
+// The first row of the workload with just these bytes.
+size_t row_of(const KernelTable &table, const kiln_descriptor &wanted) {
+    const uint64_t hash = descriptor_hash(wanted);
+    size_t i = lower_bound(table.index_count, [&](size_t at) { return table.index[at].hash < hash; });
+    for (; i < table.index_count && table.index[i].hash == hash; i++) {
+        const size_t row = table.index[i].row;
+        if (memcmp(&table.rows[row].workload, &wanted, sizeof wanted) == 0) return row;
+    }
+    return no_row;
 }
 
 constexpr const char *not_found = "the package has no kernel for this workload";
@@ -61,16 +73,17 @@ kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *desc
                         const kiln_kernel **kernel) {
     if (descriptor == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
     *kernel = nullptr;
-    kiln_descriptor wanted;
-    if (const char *problem = normalize(*descriptor, &wanted)) return refuse(KILN_BAD_DESCRIPTOR, problem);
     const KernelTable &table = table_of(package);
-    const uint64_t hash = descriptor_hash(wanted);
-    size_t i = lower_bound(table.index_count, [&](size_t at) { return table.index[at].hash < hash; });
-    for (; i < table.index_count && table.index[i].hash == hash; i++) {
-        const size_t row = table.index[i].row;
-        if (memcmp(&table.rows[row].workload, &wanted, sizeof wanted) == 0) return choose(table, row, features, kernel);
+    // A descriptor that kiln_descriptor_init began is mostly normalized as it is.
+    const bool is_hashable = descriptor->struct_size == sizeof *descriptor && descriptor->spatial_rank >= 1 &&
+                             descriptor->spatial_rank <= KILN_MAX_SPATIAL_RANK;
+    size_t row = is_hashable ? row_of(table, *descriptor) : no_row;
+    if (row == no_row) {
+        kiln_descriptor wanted;
+        if (const char *problem = normalize(*descriptor, &wanted)) return refuse(KILN_BAD_DESCRIPTOR, problem);
+        row = row_of(table, wanted);
     }
-    return refuse(KILN_NOT_FOUND, not_found);
+    return row == no_row ? refuse(KILN_NOT_FOUND, not_found) : choose(table, row, features, kernel);
 }
 
 kiln_status find_kernel_by_key(const kiln_package *package, const char *key, uint64_t features,

@@ -54,6 +54,11 @@ size_t element_bytes(int32_t dtype) {
     }
 }
 
+// Precondition: alignment is a power of two. (Division would take a third of the time of a call's checks.)
+bool is_aligned(const void *data, size_t alignment) {
+    return (reinterpret_cast<uintptr_t>(data) & (alignment - 1)) == 0;
+}
+
 int64_t elements(const OperandShape &shape) {
     int64_t count = 1;
     for (int d = 0; d < shape.rank; d++) count *= shape.shape[d];
@@ -90,14 +95,14 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
     const size_t element = element_bytes(expected.dtype);
     *range = {tensor.data, element * static_cast<size_t>(elements(expected)), operand};
     if (range->bytes > 0 && tensor.data == nullptr) return refuse(null_data, operand);
-    if (reinterpret_cast<uintptr_t>(tensor.data) % element != 0) return refuse(bad_alignment, operand);
+    if (!is_aligned(tensor.data, element)) return refuse(bad_alignment, operand);
     return ok;
 }
 
 kiln_status check_bytes(const void *data, size_t bytes, size_t needed, size_t alignment, int operand, Range *range) {
     if (data == nullptr && needed > 0) return refuse(null_data, operand);
     if (bytes < needed) return refuse(too_small, operand);
-    if (reinterpret_cast<uintptr_t>(data) % alignment != 0) return refuse(bad_alignment, operand);
+    if (!is_aligned(data, alignment)) return refuse(bad_alignment, operand);
     *range = {data, needed, operand};
     return ok;
 }

@@ -31,9 +31,9 @@ void evict(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void make_cold(const Call &call) {
-    evict(call.weights());
-    for (const auto &span : call.activations()) {
+void make_cold(std::span<const std::byte> weights, const std::vector<std::span<const std::byte>> &activations) {
+    evict(weights);
+    for (const auto &span : activations) {
         touch(span);
     }
 }

@@ -68,7 +68,7 @@ RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std:
         }
         turn.timed.call = [&kernel, &kernel_context, c = turn.call.get()] { c->compute(kernel, kernel_context); };
         if (job.cache == CacheMode::cold) {
-            turn.timed.before_each = [c = turn.call.get()] { make_cold(*c); };
+            turn.timed.before_each = [c = turn.call.get()] { make_cold(c->weights(), c->activations()); };
         }
         const int calls = calls_per_sample(turn.timed, warm_up(turn.timed), heat_sample);
         turn.samples = std::make_unique<UndisturbedSamples>(turn.timed, calls, may_lose_ns / double(kernels.size()));

@@ -153,7 +153,7 @@ End Steps::measure() {
     KernelContext &context = parallel_->context();
     SamplingRequest request{{[&] { call->compute(kernel_, context); }, {}}, job_.sampling, job_.cutoffs_ns};
     if (job_.cache == CacheMode::cold) {
-        request.timed.before_each = [&] { make_cold(*call); };
+        request.timed.before_each = [&] { make_cold(call->weights(), call->activations()); };
     }
     const Sampling sampling = take_samples(request);
     answer_.samples = sampling.samples;

@@ -111,7 +111,10 @@ public:
             row.info.key = keys_[row.workload.batch].c_str();
         }
         for (size_t i = 0; i < rows_.size(); i++) {
-            if (i > 0 && rows_[i - 1].workload.batch == rows_[i].workload.batch) continue;
+            if (i > 0 && rows_[i - 1].workload.batch == rows_[i].workload.batch) {
+                rows_[i].info.place = rows_[i - 1].info.place + 1;
+                continue;
+            }
             index_.push_back({descriptor_hash(rows_[i].workload), static_cast<uint32_t>(i)});
         }
         std::sort(index_.begin(), index_.end());
@@ -134,7 +137,7 @@ private:
     void add(int64_t batch, ArgvFunction compute) {
         KernelRow row = {};
         keys_[batch] = fake_key(batch);
-        row.info = {sizeof(kiln_kernel_info), "", "", "", "", "", "any", 0, 1, 0, 0, 64, 0, 0, nullptr};
+        row.info = {sizeof(kiln_kernel_info), "", "", "", "", "", "any", 0, 1, 0, 0, 64, 0, 0, nullptr, 0, 0, ""};
         normalize(fake_descriptor(batch), &row.workload);
         row.compute = compute;
         row.operands[KILN_INPUT] = {KILN_F32, 4, {batch, 1, 1, 2}};

@@ -1,0 +1,136 @@
+#include "bench/loaded_package.h"
+
+#include <dlfcn.h>
+
+#include <bit>
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+
+namespace kiln {
+namespace {
+
+size_t element_bytes(int32_t dtype) {
+    switch (dtype) {
+        case KILN_F32:
+        case KILN_I32:
+            return 4;
+        case KILN_F16:
+        case KILN_BF16:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+size_t bytes_of(const OperandShape &shape) {
+    size_t bytes = element_bytes(shape.dtype);
+    for (int d = 0; d < shape.rank; d++) bytes *= static_cast<size_t>(shape.shape[d]);
+    return shape.rank > 0 ? bytes : 0;
+}
+
+// Numbers that no dtype takes for NaN or denormal: what they are does not matter for time otherwise.
+void fill_with_numbers(std::byte *data, size_t bytes, int32_t dtype, std::mt19937_64 &random) {
+    if (dtype != KILN_F32) {
+        for (size_t i = 0; i < bytes; i++) data[i] = std::byte(random() & 0x3f);
+        return;
+    }
+    auto *values = reinterpret_cast<float *>(data);
+    for (size_t i = 0; i < bytes / sizeof(float); i++)
+        values[i] = std::bit_cast<float>(0x3f000000u | uint32_t(random() >> 41)) - 0.75f;
+}
+
+}  // namespace
+
+void LoadedPackage::Close::operator()(void *library) const { dlclose(library); }
+void PackageCall::Free::operator()(std::byte *memory) const { std::free(memory); }
+
+Result<LoadedPackage> LoadedPackage::load(const std::string &library) {
+    const std::filesystem::path path = std::filesystem::absolute(library);
+    LoadedPackage loaded;
+    loaded.library_.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
+    if (!loaded.library_) return bad_input(dlerror());
+    const std::string stem = path.stem();
+    const std::string symbol = (stem.starts_with("lib") ? stem.substr(3) : stem) + "_package";
+    const auto function = reinterpret_cast<const kiln_package *(*)()>(dlsym(loaded.library_.get(), symbol.c_str()));
+    if (!function) return bad_input(library + ": has no function " + symbol);
+    loaded.package_ = function();
+    return loaded;
+}
+
+PackageCall::PackageCall(const kiln_kernel *kernel, int threads)
+    : kernel_(kernel), row_(*reinterpret_cast<const KernelRow *>(kernel)), threads_(threads) {
+    kiln_arguments_init(&arguments_);
+}
+
+PackageCall::~PackageCall() { kiln_pool_destroy(kernel_->package, &pool_); }
+
+PackageCall::Memory PackageCall::allocate(size_t bytes) {
+    if (bytes == 0) return {};
+    Memory memory{
+        std::unique_ptr<std::byte, Free>(static_cast<std::byte *>(std::aligned_alloc(64, (bytes + 63) / 64 * 64))),
+        bytes};
+    return memory;
+}
+
+Result<std::unique_ptr<PackageCall>> PackageCall::create(const kiln_kernel *kernel, int threads, uint64_t seed) {
+    std::unique_ptr<PackageCall> call(new PackageCall(kernel, threads));
+    const kiln_status status = call->fill(seed);
+    if (status.code != KILN_OK) return bad_input(std::string(kiln_info(kernel)->key) + ": " + status.detail);
+    return call;
+}
+
+kiln_status PackageCall::fill(uint64_t seed) {
+    std::mt19937_64 random(seed);
+    kiln_tensor *tensors[tensor_operands] = {&arguments_.input, &arguments_.weights, &arguments_.bias,
+                                             &arguments_.addend, &arguments_.output};
+    for (int i = 0; i < tensor_operands; i++) {
+        const OperandShape &shape = row_.operands[i];
+        if (shape.rank == 0) continue;
+        operands_[i] = allocate(bytes_of(shape));
+        fill_with_numbers(operands_[i].data.get(), operands_[i].bytes, shape.dtype, random);
+        *tensors[i] = kiln_tensor_dense(operands_[i].data.get(), shape.dtype, shape.rank, shape.shape);
+    }
+    packed_ = allocate(row_.info.packed_bytes);
+    prepared_ = allocate(row_.info.prepared_bytes);
+    workspace_ = allocate(kiln_workspace_bytes(kernel_, threads_));
+    arguments_.packed = packed_.data.get(), arguments_.packed_bytes = packed_.bytes;
+    arguments_.prepared = prepared_.data.get(), arguments_.prepared_bytes = prepared_.bytes;
+    arguments_.workspace = workspace_.data.get(), arguments_.workspace_bytes = workspace_.bytes;
+    if (threads_ > 1) {
+        if (const kiln_status s = kiln_pool_create(kernel_->package, threads_, &pool_); s.code != KILN_OK) return s;
+        arguments_.parallel = &pool_;
+    }
+    if (const kiln_status s = kiln_pack(kernel_, &arguments_); s.code != KILN_OK) return s;
+    if (const kiln_status s = kiln_prepare(kernel_, &arguments_); s.code != KILN_OK) return s;
+    for (int i = 0; i < tensor_operands; i++) {
+        const Memory *memory = &operands_[i];
+        if (i == KILN_INPUT && row_.prepare) memory = &prepared_;
+        if (i == KILN_WEIGHTS && row_.pack) memory = &packed_;
+        if (row_.operands[i].rank == 0) continue;
+        buffers_.push_back({});
+        buffers_.back().host = reinterpret_cast<uint8_t *>(memory->data.get());
+    }
+    return kiln_run(kernel_, &arguments_);
+}
+
+void PackageCall::directly(const LoadedKernel &kernel, KernelContext &context) {
+    KernelContext *user_context = &context;
+    void *argv[1 + tensor_operands] = {&user_context};
+    for (size_t i = 0; i < buffers_.size(); i++) argv[1 + i] = &buffers_[i];
+    kernel.compute()(argv);
+}
+
+WorkspaceSize PackageCall::workspace() const { return {row_.workspace_bytes, row_.workspace_bytes_per_thread}; }
+
+std::span<const std::byte> PackageCall::weights() const {
+    return row_.pack ? packed_.span() : operands_[KILN_WEIGHTS].span();
+}
+
+std::vector<std::span<const std::byte>> PackageCall::activations() const {
+    std::vector<std::span<const std::byte>> spans{row_.prepare ? prepared_.span() : operands_[KILN_INPUT].span()};
+    for (const int i : {KILN_BIAS, KILN_ADDEND, KILN_OUTPUT}) spans.push_back(operands_[i].span());
+    return spans;
+}
+
+}  // namespace kiln
