@@ -157,16 +157,18 @@ int tile_lanes(const Candidate &candidate, const Target &target) {
 Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine) {
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
+    const std::vector<int> possible = widths(shape, target);
+    const auto chosen = [&](int lanes) { return possible.size() > 1 ? Knobs{{"lanes", lanes}} : Knobs(); };
     std::vector<Alternative> alternatives;
-    for (int lanes : widths(shape, target)) {
+    for (int lanes : possible) {
         const TileFacts facts = tile_facts(shape, lanes, target, machine);
         std::vector<Knob> knobs = domains(facts);
         if (alternatives.empty()) base.knobs = default_tile_knobs(facts, knobs);
         std::vector<Constraint> limits = constraints(facts, knobs);
-        alternatives.push_back({lanes, std::move(knobs), std::move(limits)});
+        alternatives.push_back({chosen(lanes), std::move(knobs), std::move(limits)});
     }
-    if (alternatives.size() > 1) base.knobs["lanes"] = alternatives.front().value;
-    auto [knobs, limits] = join_alternatives("lanes", std::move(alternatives));
+    base.knobs.merge(chosen(possible.front()));
+    auto [knobs, limits] = join_alternatives(std::move(alternatives));
     drop_knobs_that_do_not_apply(&knobs, &base);
     return Space(std::move(base), std::move(knobs), std::move(limits));
 }

@@ -1,8 +1,6 @@
 #include "schedules/folded_shape.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -21,26 +19,10 @@ std::vector<int64_t> divisors_up_to(int64_t value, int64_t most) {
     return divisors;
 }
 
-// A constraint of one choice of blocks is none of the others; it sees the knobs without the blocks.
-Constraint only_with(const Blocks &blocks, const Constraint &constraint) {
-    return {constraint.reason, [=](const Knobs &k) { return blocks_of(k) != blocks || constraint.holds(k); }};
-}
-
-// Domains of one choice of blocks within those of all.
-Constraint within(const Blocks &blocks, const std::vector<Knob> &knobs, const std::vector<std::string> &names) {
-    return {"a knob has no such value with these blocks", [=](const Knobs &k) {
-                if (blocks_of(k) != blocks) return true;
-                for (const std::string &name : names) {
-                    const auto found =
-                        std::find_if(knobs.begin(), knobs.end(), [&](const Knob &knob) { return knob.name == name; });
-                    const int64_t value = value_of(k, name);
-                    const bool fits = found == knobs.end()
-                                          ? value == 0
-                                          : std::binary_search(found->values.begin(), found->values.end(), value);
-                    if (!fits) return false;
-                }
-                return true;
-            }};
+Knobs as_knobs(const Blocks &blocks) {
+    Knobs knobs;
+    for (int d = 0; d < 3; d++) knobs[block_knobs[d]] = blocks[d];
+    return knobs;
 }
 
 }  // namespace
@@ -117,41 +99,24 @@ Status folds(const Workload &w, const ConvShape &whole) {
 
 Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared,
                    const std::function<Space(const ConvShape &)> &space_of) {
+    const std::vector<Blocks> choices = possible_blocks(whole);
+    std::vector<Alternative> alternatives;
     Candidate standard = base;
-    std::map<std::string, std::set<int64_t>> domains;
-    std::vector<std::pair<Blocks, Space>> spaces;
-    for (const Blocks &blocks : possible_blocks(whole)) {
-        const ConvShape shape = prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks);
-        spaces.emplace_back(blocks, space_of(shape));
-        for (const Knob &knob : spaces.back().second.knobs())
-            domains[knob.name].insert(knob.values.begin(), knob.values.end());
-        for (int d = 0; d < 3; d++) domains[block_knobs[d]].insert(blocks[d]);
+    for (const Blocks &blocks : choices) {
+        const Space space = space_of(prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks));
+        if (alternatives.empty()) standard = space.default_candidate();
+        alternatives.push_back({as_knobs(blocks), space.knobs(), space.constraints()});
     }
-    const auto &[largest, first] = spaces.front();
-    standard = first.default_candidate();
-    for (int d = 0; d < 3; d++) standard.knobs[block_knobs[d]] = largest[d];
-    std::vector<Knob> knobs;
-    std::vector<std::string> names;
-    for (auto &[name, values] : domains) {
-        const bool everywhere = std::all_of(spaces.begin(), spaces.end(), [&, &n = name](const auto &entry) {
-            return n.starts_with("block_") || entry.second.default_candidate().knobs.contains(n);
-        });
-        if (!everywhere) values.insert(0);
-        standard.knobs.try_emplace(name, 0);
-        knobs.push_back({name, {values.begin(), values.end()}});
-        if (!name.starts_with("block_")) names.push_back(name);
-    }
+    standard.knobs.merge(as_knobs(choices.front()));
+    auto [knobs, constraints] = join_alternatives(std::move(alternatives));
+    for (const Knob &knob : knobs) standard.knobs.try_emplace(knob.name, 0);
     for (int d = 0; d < 3; d++) {
         const std::string why = "a block has to divide the stride, " + std::to_string(whole.stride[d]) +
                                 ", and be no larger than the input, " + std::to_string(whole.input[d]);
         std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == block_knobs[d]; })->why = why;
     }
-    std::vector<Constraint> constraints{{"blocks of one pixel leave the convolution as it is",
-                                         [](const Knobs &k) { return product(blocks_of(k)) > 1; }}};
-    for (const auto &[blocks, space] : spaces) {
-        constraints.push_back(within(blocks, space.knobs(), names));
-        for (const Constraint &constraint : space.constraints()) constraints.push_back(only_with(blocks, constraint));
-    }
+    constraints.push_back({"blocks of one pixel leave the convolution as it is",
+                           [](const Knobs &k) { return product(blocks_of(k)) > 1; }});
     return Space(std::move(standard), std::move(knobs), std::move(constraints));
 }
 

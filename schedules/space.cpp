@@ -64,21 +64,44 @@ std::optional<Candidate> Space::sample(Rng &rng, int tries) const {
     return std::nullopt;
 }
 
-std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(const std::string &knob,
-                                                                        std::vector<Alternative> alternatives) {
-    if (alternatives.size() == 1) return {alternatives[0].knobs, alternatives[0].constraints};
-    std::map<std::string, std::set<int64_t>> domains;
+namespace {
+
+std::string text_of(const Knobs &knobs) {
+    std::string text;
+    for (const auto &[name, value] : knobs) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(value);
+    return text;
+}
+
+const Knob *find_knob(const std::vector<Knob> &knobs, const std::string &name) {
+    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
+    return found == knobs.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives) {
+    if (alternatives.size() == 1 && alternatives[0].chosen.empty()) {
+        return {std::move(alternatives[0].knobs), std::move(alternatives[0].constraints)};
+    }
+    std::map<std::string, std::set<int64_t>> chosen_from, domains;
+    for (const Alternative &a : alternatives) {
+        for (const auto &[name, value] : a.chosen) chosen_from[name].insert(value);
+        for (const Knob &own : a.knobs) domains[own.name].insert(own.values.begin(), own.values.end());
+    }
     std::vector<Constraint> constraints;
     for (Alternative &a : alternatives) {
-        domains[knob].insert(a.value);
-        const auto chosen = [knob, value = a.value](const Knobs &k) { return value_of(k, knob) == value; };
-        for (const Knob &own : a.knobs) {
-            domains[own.name].insert(own.values.begin(), own.values.end());
-            constraints.push_back(
-                {own.name + " has no such value with this value of " + knob, [chosen, own](const Knobs &k) {
-                     return !chosen(k) ||
-                            std::binary_search(own.values.begin(), own.values.end(), value_of(k, own.name));
-                 }});
+        const auto chosen = [wanted = a.chosen](const Knobs &k) {
+            return std::all_of(wanted.begin(), wanted.end(),
+                               [&](const auto &knob) { return value_of(k, knob.first) == knob.second; });
+        };
+        for (auto &[name, values] : domains) {
+            const Knob *own = find_knob(a.knobs, name);
+            if (!own) values.insert(0);
+            const std::vector<int64_t> allowed = own ? own->values : std::vector<int64_t>{0};
+            constraints.push_back({name + " has no such value with " + text_of(a.chosen), [=](const Knobs &k) {
+                                       return !chosen(k) ||
+                                              std::binary_search(allowed.begin(), allowed.end(), value_of(k, name));
+                                   }});
         }
         for (Constraint &limit : a.constraints) {
             constraints.push_back({limit.reason, [chosen, holds = std::move(limit.holds)](const Knobs &k) {
@@ -86,6 +109,7 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(const st
                                    }});
         }
     }
+    domains.merge(chosen_from);
     std::vector<Knob> knobs;
     for (const auto &[name, values] : domains) knobs.push_back({name, {values.begin(), values.end()}});
     return {std::move(knobs), std::move(constraints)};

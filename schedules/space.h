@@ -54,17 +54,16 @@ private:
     std::vector<Constraint> constraints_;
 };
 
-// What a knob can be, and the domains and constraints of the other knobs where it is that.
+// One of several spaces: the knobs that choose it, and the domains and constraints of the other knobs in it.
 struct Alternative {
-    int64_t value = 0;
-    std::vector<Knob> knobs;  // the same names in every alternative
+    Knobs chosen;
+    std::vector<Knob> knobs;
     std::vector<Constraint> constraints;
 };
 
-// Domains and constraints of all alternatives together, with the knob that chooses between them; without it where there
-// is only one.
-std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(const std::string &knob,
-                                                                        std::vector<Alternative> alternatives);
+// Domains and constraints of all alternatives together, the choosing knobs among them. A knob that some alternative
+// does not have is 0 there. Precondition: all are chosen by the same knobs, no two by the same values.
+std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives);
 
 // Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to
 // this workload, and `Candidate::knob` answers 0 for them.

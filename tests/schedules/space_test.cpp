@@ -65,8 +65,8 @@ TEST(Space, SameSeedSameDraws) {
 
 TEST(Space, JoinsAlternatives) {
     const auto odd = [](const Knobs &k) { return value_of(k, "a") % 2 == 1; };
-    auto [knobs, constraints] = join_alternatives(
-        "width", {{8, {{"a", {1, 2, 3}}, {"b", {0}}}, {{"a is odd", odd}}}, {16, {{"a", {2, 4}}, {"b", {0, 1}}}, {}}});
+    auto [knobs, constraints] = join_alternatives({{{{"width", 8}}, {{"a", {1, 2, 3}}}, {{"a is odd", odd}}},
+                                                   {{{"width", 16}}, {{"a", {2, 4}}, {"b", {1, 2}}}, {}}});
     Candidate base;
     base.knobs = {{"width", 8}, {"a", 1}, {"b", 0}};
     const Space space(base, knobs, constraints);
@@ -79,10 +79,14 @@ TEST(Space, JoinsAlternatives) {
     EXPECT_TRUE(check(8, 3, 0));
     EXPECT_FALSE(check(8, 2, 0));  // not odd
     EXPECT_FALSE(check(8, 4, 0));  // a value of the other width
-    EXPECT_FALSE(check(8, 1, 1));
+    EXPECT_FALSE(check(8, 1, 1));  // which has no b
+    EXPECT_FALSE(check(16, 2, 0));
     EXPECT_TRUE(check(16, 2, 1));  // which need not be odd
     EXPECT_FALSE(check(16, 3, 1));
     EXPECT_FALSE(check(12, 2, 0));
+    Candidate bad = base;
+    bad.knobs["b"] = 1;
+    EXPECT_EQ(space.check(bad).error().message, "b has no such value with width 8");
 }
 
 }  // namespace
