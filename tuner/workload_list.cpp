@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "tuner/json_depth.h"
 #include "tuner/workload_entry.h"
 
 namespace kiln {
@@ -28,17 +29,13 @@ std::string entry_label(size_t index, const Json &entry) {
     return label;
 }
 
-// A list has 6 levels. More than a few would be copied and printed by recursion, as deep as the stack is.
+// A list has 6 levels.
 constexpr int deepest_level = 16;
 
-// What the parser accepts and a list must not have. JSON leaves open what a repeated key means and parsers keep the
-// last; a list that says two things is refused.
-class ListGuard {
+// JSON leaves open what a repeated key means and parsers keep the last; a list that says two things is refused.
+class DuplicateFinder {
 public:
-    // Whether the parser is to keep the value.
     bool operator()(int depth, Json::parse_event_t event, Json &value) {
-        too_deep_ = too_deep_ || depth > deepest_level;
-        if (too_deep_) return false;
         if (event == Json::parse_event_t::object_start) {
             keys_.emplace_back();
             if (depth == 2) entries_++;
@@ -52,13 +49,11 @@ public:
         return true;
     }
 
-    bool too_deep() const { return too_deep_; }
     const std::string &duplicate() const { return duplicate_; }  // empty: none
     std::optional<size_t> entry() const { return entry_; }
 
 private:
     std::vector<std::set<std::string>> keys_;
-    bool too_deep_ = false;
     size_t entries_ = 0;
     std::string duplicate_;
     std::optional<size_t> entry_;
@@ -94,20 +89,21 @@ Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, 
     if (json.find_first_not_of(" \t\r\n") == std::string::npos) {
         return refuse("the file is empty; needs a workload list (format workloads/1)");
     }
-    ListGuard guard;
+    if (json_depth(json) > deepest_level)
+        return refuse(fmt::format("is nested more than {} levels deep", deepest_level));
+    DuplicateFinder duplicates;
     Json document;
     try {
-        document = Json::parse(json, std::ref(guard));
+        document = Json::parse(json, std::ref(duplicates));
     } catch (const Json::exception &error) {
         return refuse("not JSON: " + parse_message(error));
     }
-    if (guard.too_deep()) return refuse(fmt::format("is nested more than {} levels deep", deepest_level));
     if (FieldProblem p = check_list(document)) return refuse(*p);
     const Json &entries = document["workloads"];
-    if (!guard.duplicate().empty()) {
+    if (!duplicates.duplicate().empty()) {
         std::string where;
-        if (const auto i = guard.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
-        return refuse(where + guard.duplicate() + ": is there twice; leave one");
+        if (const auto i = duplicates.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
+        return refuse(where + duplicates.duplicate() + ": is there twice; leave one");
     }
     std::string list;
     if (!document.contains("name")) return refuse("name: is missing; needs the list's name");
