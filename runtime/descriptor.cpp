@@ -32,16 +32,20 @@ bool is_winograd_transform(const kiln_descriptor &d) {
     return is_in(d.operation, KILN_WINOGRAD_INPUT_TRANSFORM, KILN_WINOGRAD_OUTPUT_TRANSFORM);
 }
 
-void normalize_transform(const kiln_descriptor &d, kiln_descriptor *n) {
+const char *normalize_transform(const kiln_descriptor &d, kiln_descriptor *n) {
     for (int i = 0; i < d.spatial_rank; i++) {
         n->tile[i] = d.tile[i];
         if (d.operation != KILN_WINOGRAD_OUTPUT_TRANSFORM) continue;
-        n->output[i] = d.output[i] != 0 ? d.output[i] : d.spatial[i] * d.tile[i];
+        n->output[i] = d.output[i];
+        if (d.output[i] == 0 && __builtin_mul_overflow(d.spatial[i], d.tile[i], &n->output[i])) {
+            return "output is left out, but spatial x tile is too large";
+        }
     }
     n->tile_dimensions[0] = d.tile_dimensions[0];
     n->tile_dimensions[1] = d.tile_dimensions[1];
     n->points = d.points;
     n->without_batch = d.without_batch != 0;
+    return nullptr;
 }
 
 }  // namespace
@@ -84,8 +88,7 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     }
     copy_layout_name(d.from_layout, n->from_layout);
     copy_layout_name(d.to_layout, n->to_layout);
-    if (is_winograd_transform(d)) normalize_transform(d, n);
-    return nullptr;
+    return is_winograd_transform(d) ? normalize_transform(d, n) : nullptr;
 }
 
 // The fields in which workloads of a network differ; the lookup compares all bytes afterwards. A multilinear hash

@@ -9,10 +9,11 @@ namespace {
 constexpr std::string_view activation_axes = "NCH", weight_axes = "OIH";
 constexpr int64_t largest_block = 1024;
 
-// Elements of its axis that one step of part `p` covers: those of the blocks further inside.
+// Elements of its axis that one step of part `p` covers: those of the blocks further inside. Beyond the largest block
+// any number above it.
 int64_t step_of(const TensorLayout &layout, size_t p) {
     int64_t step = 1;
-    for (size_t inner = p + 1; inner < layout.parts.size(); inner++) {
+    for (size_t inner = p + 1; inner < layout.parts.size() && step <= largest_block; inner++) {
         if (layout.parts[inner].axis == layout.parts[p].axis) step *= layout.parts[inner].block;
     }
     return step;

@@ -27,15 +27,14 @@ Rng seeded(uint64_t seed, const std::string &text) {
     return Rng(sequence);
 }
 
-// What an algorithm is held to. The direct sum of small integers is exact in any order; a transform's is not.
-Tolerance tolerance(const ConformanceCase &c, const Candidate &candidate) {
-    const Algorithm *algorithm = find_algorithm(candidate.algorithm);
+}  // namespace
+
+Tolerance required_tolerance(const ConformanceCase &c, std::string_view algorithm_name) {
+    const Algorithm *algorithm = find_algorithm(algorithm_name);
     const bool reassociates = algorithm && algorithm->reassociates;
     const bool exact = c.tolerance.value == 0 && is_convolution(c.workload->op);
     return reassociates && exact ? convolution_tolerance(*c.workload) : c.tolerance;
 }
-
-}  // namespace
 
 std::string_view name(CaseStatus status) {
     switch (status) {
@@ -107,7 +106,7 @@ Result<CaseResult> ConformanceChecker::run(const ConformanceCase &c, const Candi
     if (!output) return output.error();
     if (const auto *failure = std::get_if<Failure>(&*output)) return failed(*failure);
 
-    const Verdict verdict = judge(std::get<Tensor>(*output), expected, tolerance(c, candidate));
+    const Verdict verdict = judge(std::get<Tensor>(*output), expected, required_tolerance(c, candidate.algorithm));
     result.max_error = verdict.max_error;
     result.reason = verdict.reason;
     result.status = !c.judged ? CaseStatus::recorded : verdict.passed ? CaseStatus::passed : CaseStatus::failed;

@@ -41,6 +41,10 @@ struct CheckOptions {
     uint64_t seed = 1;
 };
 
+// What an algorithm is held to in a case with a workload. The direct sum of small integers is exact in any order; a
+// transform's is not.
+Tolerance required_tolerance(const ConformanceCase &c, std::string_view algorithm_name);
+
 // One call of a kernel: its output, unjudged.
 using ExecuteKernel = std::function<Result<std::variant<Tensor, Failure>>(const RunRequest &, const Operands &)>;
 

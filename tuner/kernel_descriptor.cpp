@@ -97,6 +97,12 @@ OperandShape operand_shape(const TensorForm &form) {
     return shape;
 }
 
+Status check_rank(const TensorForm &form) {
+    if (form.stored.size() <= KILN_MAX_RANK) return {};
+    return unsupported(fmt::format("{} is stored with {} dimensions; a tensor of a package's call has at most {}",
+                                   form.name, form.stored.size(), int(KILN_MAX_RANK)));
+}
+
 // What only the Winograd transforms have.
 void describe_transform(const Workload &w, kiln_descriptor *d) {
     std::copy(w.window.begin(), w.window.end(), d->kernel);
@@ -157,6 +163,11 @@ Result<kiln_descriptor> descriptor_of(const Workload &w) {
     std::copy(w.block.begin(), w.block.end(), d.block);
     if (Status s = copy_layout_name("from_layout", w.from_layout, d.from_layout); !s) return s.error();
     if (Status s = copy_layout_name("to_layout", w.to_layout, d.to_layout); !s) return s.error();
+    const Signature tensors = signature(w);
+    if (Status s = check_rank(tensors.result); !s) return s.error();
+    for (const TensorForm &form : tensors.operands) {
+        if (Status s = check_rank(form); !s) return s.error();
+    }
     kiln_descriptor normalized;
     if (const char *problem = normalize(d, &normalized)) return unsupported(problem);
     return normalized;

@@ -9,13 +9,14 @@
 
 namespace kiln {
 
-// Normalized. Errors: more epilogue steps or a longer layout name than a descriptor holds (unsupported).
+// Normalized. Errors: more epilogue steps or a longer layout name than a descriptor holds, or tensors of more
+// dimensions than a call's (unsupported).
 Result<kiln_descriptor> descriptor_of(const Workload &workload);
 
 struct CallShapes {
     OperandShape operands[tensor_operands];
 };
-CallShapes call_shapes(const Workload &workload);  // precondition: an operation that has a signature
+CallShapes call_shapes(const Workload &workload);  // precondition: descriptor_of() answers a descriptor
 
 // The CPU features that dispatch must find before it chooses a kernel of this target. Errors: a feature that dispatch
 // cannot look for (unsupported).

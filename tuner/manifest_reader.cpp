@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tuner/json_depth.h"
 #include "tuner/manifest.h"
 #include "tuner/package_folder.h"
 
@@ -107,6 +108,9 @@ ManifestKernel read_kernel(const Json &json, const std::string &where, std::stri
     return kernel;
 }
 
+// A manifest of this version has 4 levels; later ones may add some.
+constexpr int deepest_level = 64;
+
 // What the text of every manifest begins with, as manifest_text() writes it.
 const std::string &beginning() {
     static const std::string text = fmt::format("{{\n  \"format\": \"{}\"", manifest_format);
@@ -151,6 +155,9 @@ Result<std::vector<Manifest>> read_folder(const fs::path &folder) {
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text, const std::string &source) {
+    if (json_depth(text) > deepest_level) {
+        return bad_input(fmt::format("{}: not a manifest: nested more than {} levels deep", source, deepest_level));
+    }
     const Json json = Json::parse(text, nullptr, false);
     if (json.is_discarded()) return bad_input(source + ": a manifest that is not valid JSON; was it cut off?");
     std::string problem;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tuner/candidate_choice.h"
+#include "tuner/kernel_descriptor.h"
 
 namespace kiln {
 namespace {
@@ -42,6 +43,10 @@ private:
 
 Result<std::optional<PackagedKernel>> Collector::collect() {
     report_.source = KernelSource::missing;
+    if (const auto descriptor = descriptor_of(workload_.workload); !descriptor) {
+        report_.message = descriptor.error().message;
+        return std::optional<PackagedKernel>();
+    }
     const auto usable = usable_algorithms(workload_.workload, context_);
     if (!usable) {
         if (usable.error().code != ErrorCode::unsupported) return usable.error();

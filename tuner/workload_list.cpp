@@ -12,6 +12,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "tuner/json_depth.h"
 #include "tuner/workload_entry.h"
 
 namespace kiln {
@@ -27,6 +28,9 @@ std::string entry_label(size_t index, const Json &entry) {
     }
     return label;
 }
+
+// A list has 6 levels.
+constexpr int deepest_level = 16;
 
 // JSON leaves open what a repeated key means and parsers keep the last; a list that says two things is refused.
 class DuplicateFinder {
@@ -85,6 +89,8 @@ Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, 
     if (json.find_first_not_of(" \t\r\n") == std::string::npos) {
         return refuse("the file is empty; needs a workload list (format workloads/1)");
     }
+    if (json_depth(json) > deepest_level)
+        return refuse(fmt::format("is nested more than {} levels deep", deepest_level));
     DuplicateFinder duplicates;
     Json document;
     try {

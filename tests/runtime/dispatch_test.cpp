@@ -88,6 +88,8 @@ TEST(Dispatch, RefusesBadDescriptors) {
         {"epilogue_count", [](auto &d) { d.epilogue_count = -1; }},
         {"epilogue_count", [](auto &d) { d.epilogue_count = KILN_MAX_EPILOGUE + 1; }},
         {"epilogue step", [](auto &d) { d.epilogue_count = 1; }},
+        {"spatial x tile",
+         [](auto &d) { d.operation = KILN_WINOGRAD_OUTPUT_TRANSFORM, d.spatial[1] = d.tile[1] = int64_t(1) << 62; }},
     };
     for (const Row &row : rows) {
         kiln_descriptor d = fake_descriptor(plain_batch);

@@ -69,6 +69,7 @@ TEST(TensorLayout, RefusesWhatIsNone) {
                              "OIHW16h",
                              "NCHW1025c",
                              "NCHW64c64c",
+                             "NCHW1024c1024c1024c1024c1024c1024c1024c",  // 2^70
                              "NCHW99999999999999999999c",
                              "NCHW16C"}) {
         EXPECT_FALSE(parse_tensor_layout(text)) << text;

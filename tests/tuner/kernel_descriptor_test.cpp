@@ -99,6 +99,10 @@ TEST(KernelDescriptor, RefusesWhatItCannotHold) {
     Workload layout = *parse_workload_key("layout_transform/input:1x8x8x16/from_layout:NHWC/to_layout:NCHW");
     layout.to_layout = std::string(KILN_MAX_LAYOUT_NAME, 'x');
     EXPECT_EQ(descriptor_of(layout).error().code, ErrorCode::unsupported);
+    // Six dimensions are the most of a call's tensors; in three spatial ones each block is one more than five.
+    const std::string volume = "layout_transform/input:1x4x4x4x32/from_layout:NHWC/to_layout:NCHW2c";
+    EXPECT_TRUE(descriptor_of(*parse_workload_key(volume)));
+    EXPECT_EQ(descriptor_of(*parse_workload_key(volume + "2c")).error().code, ErrorCode::unsupported);
 }
 
 TEST(CallShapes, AreThoseOfTheStoredTensors) {

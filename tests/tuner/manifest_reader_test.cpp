@@ -96,6 +96,9 @@ TEST(ManifestReader, RefusesWithTheFieldsName) {
         EXPECT_EQ(manifest.error().code, ErrorCode::bad_input);
         EXPECT_EQ(manifest.error().message.rfind(row.message, 0), 0u) << manifest.error().message;
     }
+    const auto deep = parse_manifest("{\"format\": " + std::string(1'000'000, '['), "m.json");
+    ASSERT_FALSE(deep.ok());
+    EXPECT_EQ(deep.error().message, "m.json: not a manifest: nested more than 64 levels deep");
     for (const char *text : {"", "{", "[]", "\"package/1\"", "{\"format\": \"package/1\"", "\xff\xfe"}) {
         EXPECT_FALSE(parse_manifest(text, "m.json").ok()) << text;
     }

@@ -107,6 +107,17 @@ TEST(PackageKernels, UnsupportedWorkloadsAreReportedAndTheOthersGoOn) {
     EXPECT_EQ(c.kernels.kernels[0].workload.name, "a");
 }
 
+TEST(PackageKernels, WhatTheInterfaceHasNoWordsForIsReported) {
+    FakeWorkshop shop;
+    const NamedWorkload blocks_of_blocks{
+        "net", "blocks", 1,
+        *parse_workload_key("layout_transform/input:1x4x4x4x32/from_layout:NHWC/to_layout:NCHW2c2c")};
+    const Collected c = collect(shop, {blocks_of_blocks, layer});
+    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::missing);
+    EXPECT_NE(c.kernels.reports[0].message.find("7 dimensions"), std::string::npos) << c.kernels.reports[0].message;
+    EXPECT_EQ(c.kernels.kernels.size(), 1u);
+}
+
 TEST(PackageKernels, TheJobsErrorsAndInterruptsEndIt) {
     FakeWorkshop shop;
     const CollectEnvironment environment{

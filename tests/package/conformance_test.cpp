@@ -1,0 +1,133 @@
+// Every case of a conformance suite that a package can serve, through the C interface of one package that holds the
+// kernels of all of them. The package is written by the functions behind `kiln build`.
+//
+// KILN_TEST_EVERY n takes every n-th case, 1 all of them.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "tests/generators/built_kernels.h"
+#include "tests/package/guarded_call.h"
+#include "tests/package/loaded_package.h"
+#include "tuner/conformance_check.h"
+#include "tuner/package_kernels.h"
+
+namespace kiln {
+namespace {
+
+// The flags that the program itself was linked with, for the shared object.
+std::vector<std::string> link_flags() {
+    std::istringstream words(KILN_TEST_LINK_FLAGS);
+    return {std::istream_iterator<std::string>(words), {}};
+}
+
+size_t stride_of_sample() {
+    const char *every = std::getenv("KILN_TEST_EVERY");
+    return every ? std::max(1, std::atoi(every)) : 3;
+}
+
+class PackageConformance : public BuiltKernels {
+protected:
+    // Every case gets a kernel; with a glob of algorithms those that one of them applies to.
+    void check(const std::string &name, const std::string &algorithms = "*") {
+        const auto suite = read_conformance_suite(KILN_SOURCE_DIR "/tests/conformance/" + name + ".json");
+        ASSERT_TRUE(suite) << suite.error().message;
+        std::vector<const ConformanceCase *> sample;
+        for (size_t i = 0; i < suite->cases.size(); i += stride_of_sample()) {
+            const ConformanceCase &c = suite->cases[i];
+            ASSERT_TRUE(c.workload) << c.id << ": " << c.reason;
+            // A package has no kernel for a result without elements: there is nothing to compute.
+            if (elements(c.expected.shape) > 0) sample.push_back(&c);
+        }
+        const auto package = make_package(name, sample, algorithms);
+        ASSERT_TRUE(package) << package.error().message;
+        size_t ran = 0;
+        for (const ConformanceCase *c : sample) ran += check(*package, *c);
+        ASSERT_GT(ran, 0u);
+        EXPECT_TRUE(algorithms != "*" || ran == sample.size()) << ran;
+        std::cerr << name << ": " << ran << " of " << suite->cases.size() << " cases ran\n";
+    }
+
+private:
+    Result<LoadedPackage> make_package(const std::string &name, const std::vector<const ConformanceCase *> &cases,
+                                       const std::string &algorithms) {
+        std::vector<NamedWorkload> workloads;
+        for (const ConformanceCase *c : cases) workloads.push_back({name, c->id, 1, *c->workload});
+        Package package{.name = "suite_" + name, .toolchain = builder_->toolchain()};
+        const CollectEnvironment environment{.builder = *builder_,
+                                             .runner = *runner_,
+                                             .machine = machine_,
+                                             .algorithms = {.algorithm = algorithms},
+                                             .interrupted = [] { return false; }};
+        // Every other kernel has parallel loops.
+        int threads = 1;
+        for (const NamedWorkload &workload : merge_equal(workloads)) {
+            threads = 3 - threads;
+            auto collected = collect_kernels({workload}, {{machine_.halide_target, threads}}, environment,
+                                             [](const KernelReport &) {});
+            if (!collected) return collected.error();
+            const KernelReport &report = collected->reports[0];
+            EXPECT_TRUE(algorithms != "*" || report.source == KernelSource::untuned)
+                << workload.name << ": " << report.message;
+            for (PackagedKernel &kernel : collected->kernels) package.kernels.push_back(std::move(kernel));
+        }
+        const std::filesystem::path build = std::filesystem::path(KILN_BINARY_DIR).parent_path();
+        return LoadedPackage::create(package, {KILN_TEST_RUNTIME, build / "include/kiln", folder_->path()},
+                                     link_flags());
+    }
+
+    // Whether the package has a kernel for the case.
+    static bool check(const LoadedPackage &package, const ConformanceCase &c) {
+        const kiln_kernel *kernel = nullptr;
+        const int32_t found = kiln_find_key(*package, key(*c.workload).c_str(), &kernel).code;
+        if (found == KILN_NOT_FOUND) return false;
+        EXPECT_EQ(found, KILN_OK) << c.id;
+        const auto operands = read_operands(c);
+        const auto expected = read_expected(c);
+        EXPECT_TRUE(operands && expected) << c.id << ": its files cannot be read";
+        if (kernel == nullptr || !operands || !expected) return true;
+        const std::string candidate = kiln_info(kernel)->candidate;
+        const Tolerance tolerance = required_tolerance(c, candidate.substr(0, candidate.find('@')));
+        for (const Placement placement : {Placement::end_at_guard, Placement::start_at_guard}) {
+            for (const int threads : {1, 2}) {
+                const std::string what = c.id + (placement == Placement::end_at_guard ? ", ends" : ", begins") +
+                                         " at a guard, " + std::to_string(threads) + " threads, " + candidate;
+                std::cerr << what << std::endl;  // a crash comes after the line that names it
+                const auto got = run({*package, *c.workload, *operands, placement, threads});
+                EXPECT_TRUE(got) << what << ": " << got.error().message;
+                if (!got) continue;
+                const Verdict verdict = judge(*got, *expected, tolerance);
+                EXPECT_TRUE(verdict.passed || !c.judged) << what << ": " << verdict.reason;
+            }
+        }
+        return true;
+    }
+};
+
+TEST_F(PackageConformance, XlaConv) { check("xla_conv"); }
+TEST_F(PackageConformance, Layout) { check("layout"); }
+TEST_F(PackageConformance, SpaceToDepth) { check("space_to_depth"); }
+TEST_F(PackageConformance, Winograd) { check("winograd"); }
+
+// Not the defaults: with other packed and prepared forms and more scratch memory.
+TEST_F(PackageConformance, WinogradForced) {
+    for (const char *algorithm : {"winograd_2", "winograd_6"}) check("winograd", algorithm);
+}
+TEST_F(PackageConformance, SpaceToDepthForced) { check("xla_conv", "space_to_depth*"); }
+
+// What packages cannot serve yet; the numbers fall when they can.
+TEST(PackageConformanceSuites, CasesWithoutWordsAreCounted) {
+    for (const auto &[name, count] : std::map<std::string, int64_t>{{"int8_conv", 41}, {"onnx_graph", 8}}) {
+        const auto suite = read_conformance_suite(KILN_SOURCE_DIR "/tests/conformance/" + name + ".json");
+        ASSERT_TRUE(suite) << suite.error().message;
+        int64_t without_words = 0;
+        for (const ConformanceCase &c : suite->cases) without_words += !c.workload;
+        EXPECT_EQ(without_words, count) << name;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
