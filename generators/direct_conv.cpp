@@ -72,9 +72,8 @@ public:
         } else if (knob("join_columns")) {
             fix(input, {shape.input_channels * shape.input[0], 1, shape.input[1], shape.input[2], 1, shape.batch});
         } else {
-            // Phases of the input leave it as it lies.
-            fix_activation(input, shape.stored_input_channels(), shape.input_block,
-                           is_fold(candidate.algorithm) ? shape.input : whole.input, shape.batch_groups);
+            fix_activation(input, shape.stored_input_channels(), shape.input_block, shape.stored_input,
+                           shape.batch_groups);
         }
         fix_result(output);
         if (addend) fix_result(*addend);
@@ -161,10 +160,8 @@ private:
     Expr tap(const Expr &out, const Expr &of_kernel, int d) const {
         return out * extent(view.stride[d]) + of_kernel * extent(view.dilation[d]) - extent(view.pad_lo[d]);
     }
-    // Extent of the input with the holes that are left in it; an input phase sees a part of it.
-    int dilated_input(int d) const {
-        return extent(((is_fold(candidate.algorithm) ? shape : whole).input[d] - 1) * view.hole[d] + 1);
-    }
+    // Extent of the input with the holes that are left in it.
+    int dilated_input(int d) const { return extent((shape.stored_input[d] - 1) * view.hole[d] + 1); }
     Expr inside(const Expr &u, int d) const {
         const Expr i = place_of(u, n, d), in_image = i >= 0 && i < dilated_input(d);
         return view.hole[d] == 1 ? in_image : in_image && i % extent(view.hole[d]) == 0;

@@ -130,6 +130,7 @@ ConvShape conv_shape(const Workload &w) {
         s.batch *= s.input[1];
         s.input[1] = s.output[1] = 1;
     }
+    s.stored_input = s.input;
     return s;
 }
 

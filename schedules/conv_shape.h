@@ -29,6 +29,8 @@ struct InputPhases {
 struct ConvShape {
     // Indices: 0 = x (width), 1 = y (height), 2 = z (depth).
     std::array<int64_t, 3> input{1, 1, 1}, output{1, 1, 1}, kernel{1, 1, 1};
+    // Of the input in memory: phases see parts of it, blocks of pixels see it folded.
+    std::array<int64_t, 3> stored_input{1, 1, 1};
     std::array<int64_t, 3> stride{1, 1, 1}, dilation{1, 1, 1};
     std::array<int64_t, 3> pad_lo{0, 0, 0}, pad_hi{0, 0, 0};
     // Zeros lie between neighbours of the input: position u of the dilated input is input u / hole where hole divides

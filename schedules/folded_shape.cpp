@@ -42,6 +42,7 @@ ConvShape folded_shape(const ConvShape &whole, const Blocks &blocks) {
         s.pad_lo[d] = (whole.pad_lo[d] + front) / b;
         s.pad_hi[d] = s.reach(s.output[d], d) - s.pad_lo[d] - s.input[d];
     }
+    s.stored_input = s.input;
     s.input_channels *= product(blocks);
     s.folded = true;
     // Rows of NCHW are folded to rows, everything else to neighbouring channels.
@@ -57,6 +58,7 @@ ConvShape prepared_shape(const ConvShape &whole, const Blocks &blocks) {
         s.input[d] = s.reach(s.output[d], d);
         s.pad_lo[d] = s.pad_hi[d] = 0;
     }
+    s.stored_input = s.input;
     return s;
 }
 

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "schedules/folded_shape.h"
+
 namespace kiln {
 namespace {
 
@@ -39,6 +41,25 @@ TEST(ConvShape, MergesWhatIsOnlyWalkedOver) {
     EXPECT_EQ(s.batch, 2);
 
     EXPECT_EQ(conv_shape(convolution({3, 9, 4}, {3, 4, 8})).output, (Three{7, 1, 1}));
+}
+
+// Phases see parts of the input where it lies; blocks of pixels see it folded.
+TEST(ConvShape, TheInputInMemory) {
+    Workload dilated = convolution({1, 14, 10, 64}, {3, 3, 64, 32});
+    dilated.rhs_dilation = {2, 3};
+    const ConvShape whole = conv_shape(dilated);
+    EXPECT_EQ(whole.stored_input, (Three{10, 14, 1}));
+    EXPECT_EQ(input_phase_shape(whole).stored_input, (Three{10, 14, 1}));
+    EXPECT_NE(input_phase_shape(whole).input, (Three{10, 14, 1}));
+
+    Workload holes = convolution({1, 14, 10, 64}, {3, 3, 64, 32});
+    holes.lhs_dilation = {2, 2};
+    EXPECT_EQ(phase_shape(conv_shape(holes)).stored_input, (Three{10, 14, 1}));
+
+    Workload strided = convolution({1, 14, 10, 3}, {3, 3, 3, 32});
+    strided.strides = {2, 2};
+    EXPECT_EQ(folded_shape(conv_shape(strided), {2, 2, 1}).stored_input, (Three{5, 7, 1}));
+    EXPECT_EQ(conv_shape(convolution({2, 14, 10, 64}, {1, 1, 64, 32})).stored_input, (Three{280, 1, 1}));
 }
 
 // In NCHW the batch is not the neighbour of rows and planes; rows and columns of one plane are.
