@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <sstream>
 
 #include "tests/generators/built_kernels.h"
 #include "tests/package/guarded_call.h"
@@ -17,12 +16,6 @@
 
 namespace kiln {
 namespace {
-
-// The flags that the program itself was linked with, for the shared object.
-std::vector<std::string> link_flags() {
-    std::istringstream words(KILN_TEST_LINK_FLAGS);
-    return {std::istream_iterator<std::string>(words), {}};
-}
 
 size_t stride_of_sample() {
     const char *every = std::getenv("KILN_TEST_EVERY");
@@ -76,7 +69,7 @@ private:
         }
         const std::filesystem::path build = std::filesystem::path(KILN_BINARY_DIR).parent_path();
         return LoadedPackage::create(package, {KILN_TEST_RUNTIME, build / "include/kiln", folder_->path()},
-                                     link_flags());
+                                     KILN_TEST_LINK_FLAGS);
     }
 
     // Whether the package has a kernel for the case.

@@ -1,9 +1,8 @@
-// A package in the process that made it: its library linked into a shared object and loaded, reached as a program
-// reaches it, through the one function that it exports.
+// A package in the process that made it: its shared library loaded, reached as a program reaches it, through the one
+// function that it exports.
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "runtime/kiln.h"
 #include "runtime/result.h"
@@ -13,10 +12,9 @@ namespace kiln {
 
 class LoadedPackage {
 public:
-    // `folder` must outlive the answer; `flags` are for linking (-fsanitize=...). Errors: the package cannot be
-    // written, linked or loaded (environment).
-    static Result<LoadedPackage> create(const Package &package, const PackageParts &parts,
-                                        const std::vector<std::string> &flags);
+    // Writes the package below the work folder of `parts`, which must outlive the answer. `flags` are for the system's
+    // compiler ("-fsanitize=..."). Errors: the package cannot be written or loaded (environment).
+    static Result<LoadedPackage> create(const Package &package, const PackageParts &parts, const std::string &flags);
     LoadedPackage(LoadedPackage &&other) noexcept;
     LoadedPackage &operator=(LoadedPackage &&) = delete;
     ~LoadedPackage();
