@@ -10,11 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "bench/loaded_package.h"
+#include "bench/package_call.h"
 #include "generators/catalog.h"
 #include "runtime/machine.h"
 #include "runtime/workload.h"
 #include "tuner/interrupt.h"
+#include "tuner/loaded_package.h"
 #include "tuner/measurement.h"
 #include "tuner/measuring_lock.h"
 #include "tuner/package.h"
@@ -142,16 +143,15 @@ int run(const std::vector<std::string> &arguments) {
     const Result<LoadedKernel> loaded = LoadedKernel::load(artifact->shared_object_path);
     if (!loaded) return fail(loaded.error());
     const kiln_kernel *kernel = nullptr;
-    if (kiln_find_key(package->get(), key(tiny()).c_str(), &kernel).code != KILN_OK)
-        return fail(bad_input("not found"));
+    if (kiln_find_key(**package, key(tiny()).c_str(), &kernel).code != KILN_OK) return fail(bad_input("not found"));
     const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});
     if (!lock) return fail(lock.error());
-    const Result<Calls> times = calls(package->get(), kernel, *loaded);
+    const Result<Calls> times = calls(**package, kernel, *loaded);
     if (!times) return fail(times.error());
     const auto median = [](const Samples &samples) { return summarize(samples).median; };
-    nlohmann::ordered_json answer{{"kernels", kiln_kernel_count(package->get())}};
+    nlohmann::ordered_json answer{{"kernels", kiln_kernel_count(**package)}};
     for (const bool by_key : {false, true}) {
-        const Samples samples = lookups(package->get(), by_key);
+        const Samples samples = lookups(**package, by_key);
         if (samples.empty()) return fail(bad_input("a kernel was not found"));
         answer[by_key ? "find_key_ns" : "find_ns"] = median(samples);
     }

@@ -8,9 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "bench/loaded_package.h"
+#include "bench/package_call.h"
 #include "runtime/machine.h"
 #include "tuner/interrupt.h"
+#include "tuner/loaded_package.h"
 #include "tuner/measuring_lock.h"
 #include "tuner/paired_ratio.h"
 #include "tuner/runner_cache.h"
@@ -89,12 +90,12 @@ Result<nlohmann::ordered_json> race_all(const Options &options) {
     Result<Workshop> workshop = make_workshop(std::filesystem::read_symlink("/proc/self/exe").parent_path(), {});
     if (!workshop) return workshop.error();
     nlohmann::ordered_json answer = nlohmann::ordered_json::object();
-    for (size_t i = 0; i < kiln_kernel_count(package->get()); i++) {
-        const kiln_kernel_info &info = *kiln_info(kiln_kernel_at(package->get(), i));
+    for (size_t i = 0; i < kiln_kernel_count(**package); i++) {
+        const kiln_kernel_info &info = *kiln_info(kiln_kernel_at(**package, i));
         const kiln_kernel *kernel = nullptr;
-        const kiln_status status = kiln_find(package->get(), info.workload, &kernel);
+        const kiln_status status = kiln_find(**package, info.workload, &kernel);
         if (status.code != KILN_OK) return bad_input(fmt::format("{}: {}", info.key, status.detail));
-        if (kernel != kiln_kernel_at(package->get(), i)) continue;  // for other CPUs
+        if (kernel != kiln_kernel_at(**package, i)) continue;  // for other CPUs
         const Result<LoadedKernel> loaded = rebuild(info, options.threads, *workshop->builder);
         if (!loaded) return loaded.error();
         const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});

@@ -10,8 +10,8 @@
 
 #include "tests/generators/built_kernels.h"
 #include "tests/package/guarded_call.h"
-#include "tests/package/loaded_package.h"
 #include "tuner/conformance_check.h"
+#include "tuner/loaded_package.h"
 #include "tuner/package_kernels.h"
 
 namespace kiln {
@@ -68,8 +68,11 @@ private:
             for (PackagedKernel &kernel : collected->kernels) package.kernels.push_back(std::move(kernel));
         }
         const std::filesystem::path build = std::filesystem::path(KILN_BINARY_DIR).parent_path();
-        return LoadedPackage::create(package, {KILN_TEST_RUNTIME, build / "include/kiln", folder_->path()},
-                                     KILN_TEST_LINK_FLAGS);
+        if (*KILN_TEST_LINK_FLAGS) setenv("CXX", "c++ " KILN_TEST_LINK_FLAGS, 1);
+        const std::string folder = folder_->path() + "/" + package.name;
+        const PackageParts parts{KILN_TEST_RUNTIME, build / "include/kiln", folder_->path()};
+        if (Status s = write_package(package, parts, folder); !s) return s.error();
+        return LoadedPackage::load(folder + "/lib/lib" + package.name + ".so");
     }
 
     // Whether the package has a kernel for the case.

@@ -1,12 +1,10 @@
-// A package's shared library in this process, and a call of one of its kernels on random operands, through the package
-// and as kiln-runner makes it.
+// A call of one of a package's kernels on random operands, through the package and as kiln-runner makes it.
 #pragma once
 
 #include <HalideRuntime.h>
 
 #include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "runtime/kernel_table.h"
@@ -14,20 +12,6 @@
 #include "tuner/runner_kernel.h"
 
 namespace kiln {
-
-class LoadedPackage {
-public:
-    // Of `lib<name>.so`.
-    static Result<LoadedPackage> load(const std::string &library);
-    const kiln_package *get() const { return package_; }
-
-private:
-    struct Close {
-        void operator()(void *library) const;
-    };
-    std::unique_ptr<void, Close> library_;
-    const kiln_package *package_ = nullptr;
-};
 
 // Operands of a kernel in memory of their own, cache-line aligned, packed and prepared once.
 class PackageCall {

@@ -1,11 +1,9 @@
-#include "bench/loaded_package.h"
-
-#include <dlfcn.h>
+#include "bench/package_call.h"
 
 #include <bit>
 #include <cstdlib>
-#include <filesystem>
 #include <random>
+#include <string>
 
 namespace kiln {
 namespace {
@@ -42,21 +40,7 @@ void fill_with_numbers(std::byte *data, size_t bytes, int32_t dtype, std::mt1993
 
 }  // namespace
 
-void LoadedPackage::Close::operator()(void *library) const { dlclose(library); }
 void PackageCall::Free::operator()(std::byte *memory) const { std::free(memory); }
-
-Result<LoadedPackage> LoadedPackage::load(const std::string &library) {
-    const std::filesystem::path path = std::filesystem::absolute(library);
-    LoadedPackage loaded;
-    loaded.library_.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
-    if (!loaded.library_) return bad_input(dlerror());
-    const std::string stem = path.stem();
-    const std::string symbol = (stem.starts_with("lib") ? stem.substr(3) : stem) + "_package";
-    const auto function = reinterpret_cast<const kiln_package *(*)()>(dlsym(loaded.library_.get(), symbol.c_str()));
-    if (!function) return bad_input(library + ": has no function " + symbol);
-    loaded.package_ = function();
-    return loaded;
-}
 
 PackageCall::PackageCall(const kiln_kernel *kernel, int threads)
     : kernel_(kernel), row_(*reinterpret_cast<const KernelRow *>(kernel)), threads_(threads) {
