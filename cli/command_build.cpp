@@ -18,6 +18,7 @@ struct BuildArguments {
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
     std::string db, name = "kiln_kernels", output;
+    bool fallback = false;
 };
 
 // Every kernel is checked on this machine before it ships, so it must run here.
@@ -135,6 +136,7 @@ int run(const BuildArguments &arguments) {
         if (!digest) return fail(digest.error());
         package.database_digest = std::move(*digest);
     }
+    package.fallback = arguments.fallback;
     if (Status s = write_package(package, *parts, arguments.output); !s) return fail(s.error());
     const int64_t untuned = count(*collected, KernelSource::untuned), stale = count(*collected, KernelSource::stale);
     fmt::print("{}: {} kernels, {} tuned, {} untuned, {} stale\n", arguments.output, package.kernels.size(),
@@ -159,6 +161,9 @@ void add_build_command(CLI::App &app, Action &action) {
     command->add_option("-o,--output", arguments->output, "Folder; a package that is there already is replaced")
         ->required()
         ->type_name("DIR");
+    command->add_flag(
+        "--fallback", arguments->fallback,
+        "Add a kernel for convolutions of any sizes, see kiln_find_or_fallback in DIR/include/NAME/kiln.h");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
     command->footer(

@@ -196,7 +196,8 @@ private:
         KernelContext *user_context = &context;
         void *argv[1 + tensor_operands] = {&user_context};
         for (int i = 0; i < count_; i++) argv[1 + i] = &buffers_[i];
-        if (function(argv) == 0) return ok;
+        const int error = row_.generic != nullptr ? row_.generic(row_.workload, argv) : function(argv);
+        if (error == 0) return ok;
         return {KILN_KERNEL_FAILED, KILN_NO_OPERAND, -1, "the kernel reported an error; the output is undefined"};
     }
 

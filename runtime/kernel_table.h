@@ -20,6 +20,9 @@ struct OperandShape {
 
 inline constexpr int tensor_operands = KILN_OUTPUT + 1;  // input, weights, bias, addend, output
 
+// A kernel that nothing is compiled into: it reads the normalized descriptor.
+using GenericFunction = int (*)(const kiln_descriptor &, void **args);
+
 struct KernelRow {
     kiln_kernel handle;  // first: a kiln_kernel is the address of its row
     kiln_kernel_info info;
@@ -28,6 +31,7 @@ struct KernelRow {
     // Arena peaks in whole cache lines: of the calling thread, and of each thread of a parallel loop.
     size_t workspace_bytes, workspace_bytes_per_thread;
     OperandShape operands[tensor_operands];  // in the order of KILN_INPUT ...
+    GenericFunction generic;                 // in the place of all three functions; null in the rows of a table
 };
 
 struct DescriptorIndex {
@@ -63,12 +67,18 @@ kiln_status run_kernel(const kiln_kernel *, const kiln_arguments *);
 kiln_status create_pool(int threads, kiln_parallel *);
 void destroy_pool(kiln_parallel *);
 
+// A row made at run time, in the caller's memory: `kiln_package::fallback` of a package that was built with --fallback
+// (runtime/fallback.h). Nothing else refers to its code, so the linker leaves it out of other packages.
+kiln_status make_fallback(const kiln_package *, const kiln_descriptor *, kiln_fallback *, size_t memory_bytes,
+                          const kiln_kernel **);
+
 // What a package says of itself.
 struct PackageTexts {
     const char *name, *toolchain, *manifest;
 };
 
-constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable *table) {
+constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable *table,
+                                    decltype(kiln_package::fallback) fallback = nullptr) {
     return {sizeof(kiln_package),
             KILN_INTERFACE_VERSION,
             0,
@@ -87,7 +97,8 @@ constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable
             run_kernel,
             create_pool,
             destroy_pool,
-            texts.manifest};
+            texts.manifest,
+            fallback};
 }
 
 }  // namespace kiln

@@ -17,6 +17,8 @@
  *   s = kiln_pack(kernel, &a);                      once, when the weights are loaded
  *   s = kiln_run(kernel, &a);                       as often as you like, from any number of threads
  *
+ * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
+ *
  * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
  * here allocates or locks, except kiln_pool_create and kiln_pool_destroy. A call that is refused has not touched any
  * memory. Two calls may run at the same time unless they share a written buffer: output, workspace.
@@ -240,10 +242,18 @@ typedef struct kiln_kernel_info {
 
 typedef struct kiln_package kiln_package;
 
-/* Handles are constants of the library, never null after KILN_OK; only the functions below look inside. */
+/* Handles are constants of the library, but for those that kiln_find_or_fallback makes in the caller's memory; never
+ * null after KILN_OK; only the functions below look inside. */
 typedef struct kiln_kernel {
     const kiln_package *package;
 } kiln_kernel;
+
+/* Memory of the caller's for one kernel that kiln_find_or_fallback makes: opaque, needs neither initialization nor
+ * release. The kernel lies in it and points into it, so it stays where it is, unchanged, for as long as the kernel is
+ * in use. Programs keep one for each descriptor, as they keep the kernels that they found. */
+typedef struct kiln_fallback {
+    uint64_t memory[256];
+} kiln_fallback;
 
 /* What a package consists of. Callers use the functions below. */
 struct kiln_package {
@@ -266,6 +276,9 @@ struct kiln_package {
     kiln_status (*pool_create)(int threads, kiln_parallel *);
     void (*pool_destroy)(kiln_parallel *);
     const char *manifest; /* JSON text, the same as share/NAME/manifest.json */
+    /* Null where the package was built without --fallback. */
+    kiln_status (*fallback)(const kiln_package *, const kiln_descriptor *, kiln_fallback *, size_t memory_bytes,
+                            const kiln_kernel **);
 };
 
 static inline kiln_status kiln_refuse_null(const char *detail) {
@@ -293,6 +306,33 @@ static inline kiln_status kiln_find(const kiln_package *package, const kiln_desc
 static inline kiln_status kiln_find_key(const kiln_package *package, const char *key, const kiln_kernel **kernel) {
     if (!package) return kiln_refuse_null("package is null");
     return package->find_key(package, key, package->cpu_features(), kernel);
+}
+
+/* The package's own kernel where it has one that this CPU runs; else one for any sizes, made in `memory`, slower than a
+ * tuned one. It computes every valid convolution and gradient in f32, f16 and bf16, with every layout, epilogue and
+ * number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
+ * and no prepared form, and the descriptor in `workload`; its key is empty.
+ *
+ * Refused, with `memory` as it was: KILN_BAD_DESCRIPTOR, a field is not valid, which the detail names;
+ * KILN_NOT_FOUND, nothing computes it: i8, data movement, transforms, or the package was built without --fallback;
+ * KILN_UNSUPPORTED_CPU, as kiln_find, in a package without. */
+static inline kiln_status kiln_find_or_fallback(const kiln_package *package, const kiln_descriptor *descriptor,
+                                                kiln_fallback *memory, const kiln_kernel **kernel) {
+    const size_t with_fallback = offsetof(kiln_package, fallback) + sizeof(void (*)(void));
+    kiln_status status;
+    if (!memory) {
+        if (kernel) *kernel = NULL;
+        return kiln_refuse_null("memory is null");
+    }
+    status = kiln_find(package, descriptor, kernel);
+    if (status.code != KILN_NOT_FOUND && status.code != KILN_UNSUPPORTED_CPU) return status;
+    if (package->struct_size >= with_fallback && package->fallback) {
+        return package->fallback(package, descriptor, memory, sizeof *memory, kernel);
+    }
+    if (status.code == KILN_NOT_FOUND) {
+        status.detail = "the package has no kernel for this workload and was built without --fallback";
+    }
+    return status;
 }
 
 /* The kernel that a CPU with these features would get: for tests of dispatch. kiln_run refuses one that does not run

@@ -98,6 +98,7 @@ std::string manifest_text(const Package &package) {
     json["toolchain"] = package.toolchain;
     json["database"] = package.database.empty() ? Json() : Json(package.database);
     json["database_digest"] = package.database_digest.empty() ? Json() : Json(package.database_digest);
+    json["fallback"] = package.fallback;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
     // Names may hold any bytes; a manifest is always valid UTF-8.

@@ -42,6 +42,7 @@ struct Package {
     std::string database;                 // the file's name, without its folder; empty where there was none
     std::vector<PackagedKernel> kernels;  // one for each workload and target
     std::string database_digest;          // TrialStore::digest(); empty where there was none
+    bool fallback = false;                // and one for convolutions of any sizes (runtime/fallback.h)
 };
 
 // Where things are that go into every package.

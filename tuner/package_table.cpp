@@ -149,13 +149,14 @@ Result<std::string> table_source(const Package &package) {
         "const kiln::DescriptorIndex descriptors[] = {{\n{}}};\n\n"
         "const char manifest[] =\n{};\n\n"
         "const kiln::KernelTable table = {{rows, {}, descriptors, {}}};\n\n"
-        "const kiln_package package = kiln::make_package({{{}, {}, manifest}}, &table);\n\n"
+        "const kiln_package package = kiln::make_package({{{}, {}, manifest}}, &table, {});\n\n"
         "}}  // namespace\n\n"
         "extern \"C\" __attribute__((visibility(\"default\"))) const kiln_package *{}_package(void) {{ return "
         "&package; "
         "}}\n",
         declarations(package), rows, index_text, quoted_lines(manifest_text(package)), package.kernels.size(),
-        index.size(), quoted(package.name), quoted(package.toolchain), package.name);
+        index.size(), quoted(package.name), quoted(package.toolchain),
+        package.fallback ? "kiln::make_fallback" : "nullptr", package.name);
 }
 
 }  // namespace kiln

@@ -125,6 +125,7 @@ Every call answers a `kiln_status`; a refused call has not touched any memory. `
 key. For more threads, set `arguments.parallel` to a pool of `kiln_pool_create`, or to your own (`kiln_parallel`).
 `include/@NAME@/kiln.h` documents everything.
 
+@FALLBACK@
 ## Kernels
 
 `share/@NAME@/manifest.json` has all that is known about them.
@@ -134,6 +135,17 @@ A CPU gets the first kernel of a workload that it can run.
 | layer | key | target | chosen | median us |
 | --- | --- | --- | --- | ---: |
 )";
+
+constexpr const char *with_fallback =
+    R"(Convolutions that are not listed below, of any sizes, are computed too (f32, f16, bf16; slower than tuned kernels):
+
+```c
+static kiln_fallback memory; /* one for each kernel, for as long as it is used */
+status = kiln_find_or_fallback(@NAME@_package(), &descriptor, &memory, &kernel);
+```
+)";
+constexpr const char *without_fallback =
+    "Only the workloads listed below are computed; `kiln build --fallback` adds a kernel for any sizes.\n";
 
 // The statements that set the tensors of a call.
 std::string argument_lines(const Workload &workload) {
@@ -192,6 +204,7 @@ std::string package_pkg_config(const Package &package, LibraryKind kind) {
 
 std::string package_readme(const Package &package) {
     std::string text = readme;
+    replace(&text, "@FALLBACK@", package.fallback ? with_fallback : without_fallback);
     replace(&text, "@NAME@", package.name);
     replace(&text, "@KEY@", key(package.kernels.front().workload.workload));
     replace(&text, "@ARGUMENTS@", argument_lines(package.kernels.front().workload.workload));

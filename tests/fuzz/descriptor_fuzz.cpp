@@ -40,6 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         KILN_FUZZ_EXPECT(std::memcmp(&wanted, kiln_info(kernel)->workload, sizeof wanted) == 0);
         KILN_FUZZ_EXPECT((kiln_info(kernel)->cpu_features & ~features) == 0);
     }
+    // What the fallback accepts is described whole; it is not run, for it may be as large as it likes.
+    kiln_package any_sizes = **package;
+    any_sizes.fallback = make_fallback;
+    kiln_fallback memory;
+    check_status(kiln_find_or_fallback(&any_sizes, &descriptor, &memory, &kernel), kernel);
+    KILN_FUZZ_EXPECT(kernel == nullptr || kiln_workspace_bytes(kernel, 1) > 0);
     const std::string key = input.rest();
     check_status(kiln_find_key(*package, key.c_str(), &kernel), kernel);
     KILN_FUZZ_EXPECT(kernel == nullptr || std::strcmp(kiln_info(kernel)->key, key.c_str()) == 0);

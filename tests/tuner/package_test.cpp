@@ -178,6 +178,66 @@ int main(void) {
     }
 }
 
+TEST_F(PackageTest, TheFallbackIsLinkedOnlyWhereItIsAskedFor) {
+    Package with = package("with");
+    with.fallback = true;
+    ASSERT_TRUE(write_package(with, parts_, out("with")).ok());
+    ASSERT_TRUE(write_package(package("without"), parts_, out("without")).ok());
+    const auto has = [&](const std::string &file, const char *text) {
+        return ScratchFolder::read(out(file)).find(text) != std::string::npos;
+    };
+    EXPECT_TRUE(has("with/lib/libwith.a", "fallback@1"));
+    EXPECT_FALSE(has("without/lib/libwithout.a", "fallback@1"));
+    EXPECT_TRUE(has("with/README.md", "kiln_find_or_fallback(with_package()"));
+    EXPECT_FALSE(has("without/README.md", "kiln_find_or_fallback"));
+    for (const char *name : {"with", "without"}) {
+        const auto json = nlohmann::json::parse(ScratchFolder::read(out(name) + "/share/" + name + "/manifest.json"));
+        EXPECT_EQ(json["fallback"], std::string(name) == "with");
+        EXPECT_EQ(json["kernels"].size(), 4u) << "it is no kernel of the table";
+    }
+    // A batch of 9 has no kernel; one of 1 has its own, which is not called here: it wants packed weights.
+    const std::string program = build_program(R"(
+#include <stdio.h>
+#include <with.h>
+#include <without.h>
+static void call(const kiln_package *package, int64_t batch) {
+    static kiln_fallback memory;
+    static char workspace[1 << 20];
+    const int64_t shape[4] = {batch, 1, 1, 1}, one[4] = {1, 1, 1, 1};
+    float x[9] = {5, 0, 0, 0, 0, 0, 0, 0, 6}, y[9] = {0}, weights = 7;
+    const kiln_kernel *kernel;
+    kiln_descriptor d;
+    kiln_arguments a;
+    kiln_status status;
+    kiln_descriptor_init(&d, KILN_CONV, 2);
+    d.batch = batch, d.channels = d.output_channels = d.spatial[0] = d.spatial[1] = d.kernel[0] = d.kernel[1] = 1;
+    status = kiln_find_or_fallback(package, &d, &memory, &kernel);
+    kiln_arguments_init(&a);
+    a.input = kiln_tensor_dense(x, KILN_F32, 4, shape);
+    a.weights = kiln_tensor_dense(&weights, KILN_F32, 4, one);
+    a.output = kiln_tensor_dense(y, KILN_F32, 4, shape);
+    a.workspace = workspace;
+    a.workspace_bytes = sizeof workspace;
+    if (kernel && !kiln_info(kernel)->packed_bytes) status = kiln_run(kernel, &a);
+    printf("%s %s %g %g\n", status.detail, kernel ? kiln_info(kernel)->candidate : "-", y[0], y[8]);
+}
+int main(void) {
+    call(with_package(), 9);
+    call(with_package(), 1);
+    call(without_package(), 9);
+    return 0;
+}
+)",
+                                              {"with", "without"});
+    EXPECT_EQ(run_command({program}),
+              "ok fallback@1 35 42\n"
+              "ok direct@1/cpu_tile@1/vectors:1 0 0\n"
+              "the package has no kernel for this workload and was built without --fallback - 0 0\n");
+    const std::string libraries = run_command({"/usr/bin/ldd", program});
+    const bool sanitized = *KILN_TEST_LINK_FLAGS != 0;
+    EXPECT_TRUE(sanitized || libraries.find("stdc++") == std::string::npos) << libraries;
+}
+
 TEST_F(PackageTest, TwoPackagesLiveInOneProgram) {
     ASSERT_TRUE(write_package(package("one"), parts_, out("one")).ok());
     Package other = package("two");

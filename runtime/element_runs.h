@@ -1,0 +1,24 @@
+// Evenly spaced elements of a tensor of f32, f16 or bf16, from and to memory: where the fallback's sums meet the
+// dtypes.
+//
+// Conversion from f32 is to nearest even; NaN stays NaN (quiet), what f16 cannot hold becomes infinite.
+//
+// Part of what ships with kernels: no C++ library.
+#pragma once
+
+#include <cstdint>
+
+namespace kiln {
+
+struct ElementRun {
+    int32_t dtype;               // KILN_F32, KILN_F16 or KILN_BF16
+    int64_t first, step, count;  // in elements of the tensor
+};
+
+// to[i * to_step] = tensor[first + i * step]
+void load_elements(const void *tensor, const ElementRun &run, float *to, int64_t to_step);
+
+// tensor[first + i * step] = from[i]
+void store_elements(const float *from, const ElementRun &run, void *tensor);
+
+}  // namespace kiln

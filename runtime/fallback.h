@@ -1,0 +1,20 @@
+// Kernels made at run time: every convolution and gradient that no kernel was built for, in f32, f16 and bf16.
+//
+// A package that was built with --fallback has one general kernel, which reads sizes, layouts and the epilogue from the
+// descriptor of its row instead of having them compiled in. make_fallback() (runtime/kernel_table.h) makes such rows.
+// It refuses what is no valid convolution (KILN_BAD_DESCRIPTOR), i8, data movement and transforms (KILN_NOT_FOUND);
+// then the caller's memory is as it was.
+//
+// Part of what ships with kernels: no C++ library.
+#pragma once
+
+#include "runtime/kernel_table.h"
+
+namespace kiln {
+
+// Of all rows that make_fallback() makes. `args` are those of an ArgvFunction. Each thread of the parallel loop needs
+// fallback_scratch_bytes() in its arena, header included.
+int compute_fallback(const kiln_descriptor &normalized, void **args);
+size_t fallback_scratch_bytes();
+
+}  // namespace kiln
