@@ -292,7 +292,10 @@ static inline kiln_status kiln_refuse_null(const char *detail) {
 
 /* Where every kernel comes from: trial, database, toolchains, time and how sure it is; JSON, as docs/package.md of kiln
  * describes it. `kiln explain` reads it from the library or from a program that was linked with it. */
-static inline const char *kiln_manifest(const kiln_package *package) { return package ? package->manifest : NULL; }
+static inline const char *kiln_manifest(const kiln_package *package) {
+    const size_t with_manifest = offsetof(kiln_package, manifest) + sizeof(const char *);
+    return package && package->struct_size >= with_manifest ? package->manifest : NULL;
+}
 
 /* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one. */
 static inline uint64_t kiln_cpu_features(const kiln_package *package) { return package ? package->cpu_features() : 0; }

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
@@ -99,29 +100,20 @@ private:
     void *data_ = nullptr;
 };
 
+// Whether a package that was built with --fallback may compute what it has no kernel of its own for.
+enum class Fallback { refused, allowed };
+
 // A kernel with the memory that it needs: packed weights, prepared input, workspace. It allocates when it is made and
 // never again. One call at a time; layers are independent of each other.
 class Layer {
 public:
-    Layer(const kiln_package *package, const kiln_descriptor &workload, const kiln_parallel *parallel = nullptr)
-        : Layer(find(package, workload), parallel) {}
+    Layer(const kiln_package *package, const kiln_descriptor &workload, const kiln_parallel *parallel = nullptr,
+          Fallback fallback = Fallback::refused)
+        : Layer(find(package, workload, fallback), parallel) {}
     Layer(const kiln_package *package, const char *key, const kiln_parallel *parallel = nullptr)
         : Layer(find(package, key), parallel) {}
-    explicit Layer(const kiln_kernel *kernel, const kiln_parallel *parallel = nullptr) : kernel_(kernel) {
-        if (!kernel) throw Error(kiln_refuse_null("kernel is null"));
-        kiln_arguments_init(&arguments_);
-        const kiln_kernel_info &about = info();
-        arguments_.parallel = parallel;
-        arguments_.packed_bytes = about.packed_bytes;
-        arguments_.prepared_bytes = about.prepared_bytes;
-        arguments_.workspace_bytes = kiln_workspace_bytes(kernel, parallel ? parallel->threads : 1);
-        packed_ = Memory(about.packed_bytes, about.alignment);
-        prepared_ = Memory(about.prepared_bytes, about.alignment);
-        workspace_ = Memory(arguments_.workspace_bytes, about.alignment);
-        arguments_.packed = packed_.get();
-        arguments_.prepared = prepared_.get();
-        arguments_.workspace = workspace_.get();
-    }
+    explicit Layer(const kiln_kernel *kernel, const kiln_parallel *parallel = nullptr)
+        : Layer(Found{kernel, nullptr}, parallel) {}
 
     const kiln_kernel *kernel() const noexcept { return kernel_; }
     const kiln_kernel_info &info() const noexcept { return *kiln_info(kernel_); }
@@ -144,17 +136,45 @@ public:
     }
 
 private:
-    static const kiln_kernel *find(const kiln_package *package, const kiln_descriptor &workload) {
-        const kiln_kernel *kernel = nullptr;
-        check(kiln_find(package, &workload, &kernel));
-        return kernel;
-    }
-    static const kiln_kernel *find(const kiln_package *package, const char *key) {
-        const kiln_kernel *kernel = nullptr;
-        check(kiln_find_key(package, key, &kernel));
-        return kernel;
+    // A kernel, and where it lies if it was made just now.
+    struct Found {
+        const kiln_kernel *kernel;
+        std::unique_ptr<kiln_fallback> memory;
+    };
+
+    Layer(Found found, const kiln_parallel *parallel) : made_(std::move(found.memory)), kernel_(found.kernel) {
+        if (!kernel_) throw Error(kiln_refuse_null("kernel is null"));
+        kiln_arguments_init(&arguments_);
+        const kiln_kernel_info &about = info();
+        arguments_.parallel = parallel;
+        arguments_.packed_bytes = about.packed_bytes;
+        arguments_.prepared_bytes = about.prepared_bytes;
+        arguments_.workspace_bytes = kiln_workspace_bytes(kernel_, parallel ? parallel->threads : 1);
+        packed_ = Memory(about.packed_bytes, about.alignment);
+        prepared_ = Memory(about.prepared_bytes, about.alignment);
+        workspace_ = Memory(arguments_.workspace_bytes, about.alignment);
+        arguments_.packed = packed_.get();
+        arguments_.prepared = prepared_.get();
+        arguments_.workspace = workspace_.get();
     }
 
+    static Found find(const kiln_package *package, const kiln_descriptor &workload, Fallback fallback) {
+        Found found{nullptr, nullptr};
+        if (fallback == Fallback::refused) {
+            check(kiln_find(package, &workload, &found.kernel));
+        } else {
+            found.memory = std::make_unique<kiln_fallback>();
+            check(kiln_find_or_fallback(package, &workload, found.memory.get(), &found.kernel));
+        }
+        return found;
+    }
+    static Found find(const kiln_package *package, const char *key) {
+        Found found{nullptr, nullptr};
+        check(kiln_find_key(package, key, &found.kernel));
+        return found;
+    }
+
+    std::unique_ptr<kiln_fallback> made_;
     const kiln_kernel *kernel_;
     kiln_arguments arguments_{};
     Memory packed_, prepared_, workspace_;

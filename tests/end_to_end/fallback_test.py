@@ -20,6 +20,40 @@ SIZES = [
 ]
 
 
+# The mean of four pixels through kiln.hpp; the package must outlive nothing but its layers, which may be moved.
+CPP_PROGRAM = """
+#include <cstdio>
+#include <vector>
+#include PACKAGE_HEADER
+#include PACKAGE_CPP_HEADER
+int main() {
+    kiln_descriptor d;
+    kiln_descriptor_init(&d, KILN_CONV, 2);
+    d.batch = d.channels = d.output_channels = 1;
+    for (int i = 0; i < 2; i++) d.spatial[i] = d.kernel[i] = 2;
+    try {
+        kiln::Layer refused(PACKAGE(), d);
+        return 2;
+    } catch (const kiln::Error &error) {
+        if (error.code() != KILN_NOT_FOUND) return 3;
+    }
+    try {
+        const float x[] = {1, 2, 3, 6}, k[] = {0.25f, 0.25f, 0.25f, 0.25f};
+        float y = 0;
+        std::vector<kiln::Layer> layers;
+        layers.emplace_back(PACKAGE(), d, nullptr, kiln::Fallback::allowed);
+        layers.emplace_back(PACKAGE(), d, nullptr, kiln::Fallback::allowed);
+        kiln::Operands operands;
+        operands.input = kiln::tensor(x, {1, 2, 2, 1}), operands.output = kiln::tensor(&y, {1, 1, 1, 1});
+        for (kiln::Layer &layer : layers) layer.pack(kiln::tensor(k, {2, 2, 1, 1})), layer.run(operands);
+        std::printf("%s %g\\n", layers[0].info().candidate, y);
+    } catch (const kiln::Error &error) {
+        std::puts(error.what());
+    }
+}
+"""
+
+
 class FallbackTest(unittest.TestCase):
     def test_sizes_that_nobody_tuned(self):
         with KilnJob() as job:
@@ -32,11 +66,23 @@ class FallbackTest(unittest.TestCase):
                     self.assertEqual(result.returncode, status, result.stdout + result.stderr)
                     self.assertIn(words, result.stdout + result.stderr)
 
+            self.assertEqual(self.run_cpp(job, "with_fallback"), "fallback@1 3\n")
+
             manifest, program = self.build(job, "without")
+            self.assertIn("built without --fallback", self.run_cpp(job, "without"))
             self.assertIs(manifest["fallback"], False)
             result = subprocess.run([program], capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 1)
             self.assertIn("built without --fallback", result.stderr)
+
+    def run_cpp(self, job, name):
+        source, program, package = job.folder / "layers.cpp", job.folder / f"{name}_cpp", job.folder / name
+        source.write_text(CPP_PROGRAM)
+        definitions = [f"-DPACKAGE_HEADER=<{name}.h>", f"-DPACKAGE_CPP_HEADER=<{name}/kiln.hpp>"]
+        command = ["c++", "-std=c++17", "-Wall", "-Wextra", "-Werror", *definitions, f"-DPACKAGE={name}_package", source,
+                   "-I", package / "include", package / "lib" / f"lib{name}.a", "-lm", "-pthread", "-o", program]  # fmt: skip
+        subprocess.run(list(map(str, command)), check=True, timeout=120)
+        return subprocess.run([program], check=True, capture_output=True, text=True, timeout=60).stdout
 
     def build(self, job, name, *arguments):
         """A package of that name, and examples/any_sizes.c linked with it; answers the manifest and the program."""
