@@ -78,9 +78,13 @@ void shape_far_blocks(const Movement &m, int64_t most_lanes, const Machine &mach
     k["inner"] = rows_of_result && !narrow;
     k["ahead"] = rows_of_result ? 2 : 1;
     const FetchedSide side = fetched_side(m, k);
-    const bool is_run = side.run == side.row_stride || side.run * bytes >= shortest_run;
-    // Narrow elements of many rows: what is fetched for parts of its lines is gone before the others are written.
-    if (!is_run || (rows_of_result && narrow)) k["ahead"] = 0;
+    if (side.run != side.row_stride && side.run * bytes < shortest_run) k["ahead"] = 0;
+    if (rows_of_result && narrow) {
+        // So many rows that parts of a fetched line are gone before the others are written: a line of each is fetched.
+        k["block_read"] = blocks_of(line_bytes / bytes, rows);
+        k["ahead"] = 1;
+    }
+    if (k["block_read"] * k["block_written"] == 1) k["ahead"] = 0;
 }
 
 // Stores of half a vector register, 32 bytes with AVX-512, turn f32 fastest: two shuffles start in a cycle.

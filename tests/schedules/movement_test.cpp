@@ -106,7 +106,7 @@ TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
         {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NHWC", 16, 8, 1, 128, 4, 2},
         {"layout_transform/input:16x112x112x64/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 8, 64, 1},
         {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NCHW16c", 16, 8, 1, 512, 1, 2},
-        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NCHW/to_layout:NHWC", 16, 16, 0, 64, 8, 0},
+        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NCHW/to_layout:NHWC", 16, 16, 0, 2, 8, 1},
         {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NHWC/to_layout:NCHW", 32, 16, 0, 8, 32, 1},
         {"layout_transform/input:16x112x112x256/dtype:i8/from_layout:NHWC/to_layout:NCHW", 64, 16, 0, 16, 16, 1},
         // Rows of 128 bytes with 800 KB between them.
