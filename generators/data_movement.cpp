@@ -10,6 +10,7 @@
 //   shuffle     a tile of rows along one digit; every place of the result says which place of the tile it is.
 #include <Halide.h>
 
+#include "generators/fetched_block.h"
 #include "runtime/signature.h"
 #include "runtime/target.h"
 #include "schedules/move_tile.h"
@@ -34,7 +35,7 @@ public:
         bits = UInt(8 * moved.element_bytes);
         operand = add_input<Buffer<>>("operand", bits, 1);
         lay_out();
-        output = add_output<Buffer<>>("output", bits, static_cast<int>(stages.loops.size()));
+        output = add_output<Buffer<>>(written_name, bits, static_cast<int>(stages.loops.size()));
     }
 
     void generate() {
@@ -66,6 +67,8 @@ public:
     }
 
 private:
+    static constexpr const char *written_name = "output";
+
     static int extent(int64_t e) { return static_cast<int>(e); }
     int knob(const char *name) const { return extent(candidate.knob(name)); }
 
@@ -187,7 +190,27 @@ private:
         tile[stages.read] = tile[stages.read] / rows, tile[stages.written] = tile[stages.written] / lanes;
         const Expr of_tile = (digits[stages.read] - tile_start(tile[stages.read], rows, of_read)) * lanes +
                              digits[stages.written] - tile_start(tile[stages.written], lanes, of_written);
-        return turned(placed(of_tile, tile));
+        const Expr value = turned(placed(of_tile, tile));
+        return knob("ahead") ? after_fetching(value) : value;
+    }
+
+    // `value`, after the lines of its block are fetched, of the operand or of the result.
+    Expr after_fetching(const Expr &value) {
+        const FetchedSide side = fetched_side(moved, candidate.knobs);
+        std::vector<Expr> block = digit_values();
+        std::vector<Var> arguments;
+        Expr first = 0;
+        for (size_t d = 0; d < block.size(); d++) {
+            const int64_t size = side.block[d];
+            block[d] = block[d] / extent(size);
+            arguments.push_back(stages.loops[d].variable);
+            first += arguments[d] * extent(size * side.stride(moved.digits[d]));
+        }
+        const Parameter buffer = side.is_operand
+                                     ? Func(*operand).value().as<Internal::Call>()->param
+                                     : Parameter(bits, true, static_cast<int>(moved.digits.size()), written_name);
+        stages.fetched = fetched_block({buffer, first, side.rows, side.row_stride, side.run}, arguments);
+        return select(stages.fetched(block) == 0, value, cast(bits, 0));
     }
 
     // The same index, but Halide must not see that it has a pattern: it then loads windows that straddle the vectors

@@ -32,6 +32,7 @@ public:
         s_.output.reorder(order);
         const Var at = around_.front().variable;
         share_among_threads();
+        if (knob("ahead")) fetch_blocks();
         for (TileStage &stage : s_.tile) keep_in_registers(stage, at);
     }
 
@@ -107,13 +108,20 @@ private:
         constexpr int64_t turns = 64;
         Var shared = around_.back().variable;
         int64_t count = around_.back().extent;
-        for (size_t i = around_.size() - 1; i-- > 1 && count < turns;) {
+        // Loops inside of the one that fetches blocks stay with it.
+        const size_t innermost = knob("ahead") ? first_around_blocks + 1 : 1;
+        for (size_t i = around_.size() - 1; i-- > innermost && count < turns;) {
             Var both("shared_" + std::to_string(i));
             s_.output.fuse(around_[i].variable, shared, both);
             count *= around_[i].extent;
             shared = both;
         }
         s_.output.parallel(shared);
+    }
+
+    void fetch_blocks() {
+        s_.fetched.compute_at(s_.output, around_[first_around_blocks].variable);
+        for (const Var &block : s_.fetched.args()) s_.fetched.bound_extent(block, 1);
     }
 
     void keep_in_registers(TileStage &stage, const Var &at) {
@@ -125,6 +133,8 @@ private:
             .vectorize(lane)
             .unroll(vector);
     }
+
+    static constexpr size_t first_around_blocks = 2;  // of `around_`, where tiles come in blocks
 
     MoveStages &s_;
     const Candidate &candidate_;

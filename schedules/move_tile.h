@@ -30,6 +30,7 @@ struct MoveStages {
     int read = -1, written = -1;   // of `loops`: the digits of a tile; of `shuffle` the long one, twice
     std::vector<int> unrolled;     // of `loops`: small digits that a shuffled tile has all of
     std::vector<TileStage> tile;   // what is loaded, then what shuffles make of it
+    Halide::Func fetched;          // where `ahead` says so: over the blocks, what fetches one
     Halide::Var place;             // the dimension of a tile's stages that counts elements
 };
 

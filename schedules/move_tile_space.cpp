@@ -10,6 +10,9 @@ namespace {
 
 constexpr int64_t fewest_transposed = 4;
 constexpr int64_t most_shuffled_rows = 16, longest_shuffled_step = 64;
+constexpr int64_t line_bytes = 64, longest_block = 1024;
+// Bytes. What a machine that does not tell has; rows of a matrix are cut beyond, and no longer walked as one below.
+constexpr int64_t smallest_l2 = 1 << 18, longest_run = 2048, shortest_run = 1024;
 // Vectors that a tile of `shuffle` holds at once, of 32 registers or of 16 with some spilled.
 constexpr int64_t most_shuffled_vectors = 32;
 
@@ -41,23 +44,59 @@ Knobs knobs_of(MoveMethod method, int64_t lanes, int64_t rows) {
             {"block_read", 1},  {"block_written", 1}, {"order", 0},   {"parallel", 0}};
 }
 
+// Few tiles of `size` that cover `extent`, as a power of two.
+int64_t blocks_of(int64_t extent, int64_t size, int64_t most = longest_block) {
+    return std::clamp<int64_t>(std::bit_ceil(uint64_t((extent + size - 1) / size)), 1, most);
+}
+
+// The last values, at most `bytes`, of what a block has on one side.
+int64_t block_that_fits(int64_t bytes, int64_t other_extent, int64_t size, int element_bytes) {
+    const int64_t tiles = bytes / std::max<int64_t>(1, other_extent * element_bytes * size);
+    return std::clamp<int64_t>(std::bit_floor(uint64_t(tiles)), 1, longest_block);
+}
+
+// Beyond the caches it counts how memory is walked, for loads as for stores, which read a line before they write it:
+// few rows at a time, for long. One side has the shorter digit: a block of a quarter of L2 with all of that digit is
+// one run there and is fetched as such, then the other side is walked along its long rows, a line of it at a time.
+void shape_far_blocks(const Movement &m, int64_t most_lanes, const Machine &machine, Knobs *knobs) {
+    const MovedDigit &read = m.digits[read_neighbours(m)], &written = m.digits.back();
+    const int bytes = m.element_bytes;
+    const bool rows_of_result = written.extent < read.extent, narrow = bytes < 4;
+    const int64_t line = rows_of_result && narrow ? line_bytes / 2 : line_bytes;
+    const int64_t room = machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4;
+    Knobs &k = *knobs;
+    k["lanes"] = std::bit_floor(uint64_t(std::min({most_lanes, line / bytes, written.extent})));
+    k["rows"] = std::bit_floor(uint64_t(std::min<int64_t>(narrow ? 16 : 8, read.extent)));
+    const int64_t lanes = k["lanes"], rows = k["rows"];
+    if (rows_of_result) {
+        k["block_written"] = blocks_of(std::min(written.extent, longest_run / bytes), lanes);
+        k["block_read"] = block_that_fits(room, std::min(written.extent, longest_run / bytes), rows, bytes);
+    } else {
+        k["block_read"] = blocks_of(std::min(read.extent, longest_run / bytes), rows);
+        k["block_written"] = block_that_fits(room, std::min(read.extent, longest_run / bytes), lanes, bytes);
+    }
+    k["inner"] = rows_of_result && !narrow;
+    k["ahead"] = rows_of_result ? 2 : 1;
+    const FetchedSide side = fetched_side(m, k);
+    if (side.run != side.row_stride && side.run * bytes < shortest_run) k["ahead"] = 0;
+    if (rows_of_result && narrow) {
+        // So many rows that parts of a fetched line are gone before the others are written: a line of each is fetched.
+        k["block_read"] = blocks_of(line_bytes / bytes, rows);
+        k["ahead"] = 1;
+    }
+    if (k["block_read"] * k["block_written"] == 1) k["ahead"] = 0;
+}
+
 // Stores of half a vector register, 32 bytes with AVX-512, turn f32 fastest: two shuffles start in a cycle.
 Knobs transposed(const Movement &m, const Target &target, const Machine &machine) {
     const MovedDigit &read = m.digits[read_neighbours(m)], &written = m.digits.back();
     const int64_t half = std::clamp<int64_t>(most_lanes(m, target) / 2, 1, 16);
     Knobs knobs = knobs_of(move_transpose, std::bit_floor(uint64_t(std::min(half, written.extent))),
                            std::bit_floor(uint64_t(std::min(half, read.extent))));
-    // Beyond the caches, long runs of the operand for few rows of the result: page walks and open rows of memory are
-    // what counts there.
     const bool far =
         (m.read_elements + m.written_elements) * m.element_bytes > std::max(machine.l3_bytes, machine.l2_bytes);
-    if (!far) {
-        knobs["block_written"] = 1024;
-    } else {
-        knobs["inner"] = 1;
-        knobs["block_read"] = std::max<int64_t>(1, 2048 / m.element_bytes / value_of(knobs, "rows"));
-        knobs["block_written"] = std::max<int64_t>(1, 64 / m.element_bytes / value_of(knobs, "lanes"));
-    }
+    if (far) shape_far_blocks(m, most_lanes(m, target), machine, &knobs);
+    if (!far) knobs["block_written"] = 1024;
     return knobs;
 }
 
@@ -119,6 +158,10 @@ std::vector<Constraint> constraints(const Movement &m) {
              return is(k, move_transpose) ||
                     (at(k, "inner") == 0 && at(k, "block_read") == 1 && at(k, "block_written") == 1);
          }},
+        {"only blocks are fetched ahead",
+         [=](const Knobs &k) {
+             return at(k, "ahead") == 0 || (is(k, move_transpose) && at(k, "block_read") * at(k, "block_written") > 1);
+         }},
         {"a tile of this size is too much code",
          [=](const Knobs &k) { return !is(k, move_transpose) || at(k, "rows") * at(k, "lanes") <= 1024; }},
     };
@@ -163,6 +206,18 @@ ShuffleForm shuffle_form(const Movement &m) {
     return best;
 }
 
+FetchedSide fetched_side(const Movement &m, const Knobs &k) {
+    const size_t read = read_neighbours(m), written = m.digits.size() - 1;
+    FetchedSide side{value_of(k, "ahead") == 1, std::vector<int64_t>(m.digits.size(), 1)};
+    side.block[read] = value_of(k, "rows") * value_of(k, "block_read");
+    side.block[written] = value_of(k, "lanes") * value_of(k, "block_written");
+    const size_t inner = side.is_operand ? read : written, outer = side.is_operand ? written : read;
+    side.run = std::min(side.block[inner], m.digits[inner].extent);
+    side.rows = std::min(side.block[outer], m.digits[outer].extent);
+    side.row_stride = side.stride(m.digits[outer]);
+    return side;
+}
+
 int read_neighbours(const Movement &m) {
     for (size_t d = 0; m.is_regular && d < m.digits.size(); d++) {
         if (m.digits[d].read_stride == 1) return static_cast<int>(d);
@@ -183,11 +238,15 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
         {"lanes", powers_of_two(1, most_lanes(m, target))},
         {"rows", powers_of_two(1, 32)},
         {"inner", {0, 1}},
-        {"block_read", powers_of_two(1, 1024)},
-        {"block_written", powers_of_two(1, 1024)},
+        {"block_read", powers_of_two(1, longest_block)},
+        {"block_written", powers_of_two(1, longest_block)},
         {"order", {0, 1}},
         {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
     };
+    if (transposes(m)) {
+        base.knobs.try_emplace("ahead", 0);
+        knobs.push_back({"ahead", {0, 1, 2}});
+    }
     return Space(std::move(base), std::move(knobs), constraints(m));
 }
 

@@ -10,6 +10,9 @@
 //   rows     1: rows of a tile; 2: the tile is [rows] times the smallest that fills vectors on both sides
 //   inner    1: the tiles of a block follow the operand's digit first, not the result's
 //   block_read, block_written   1: tiles a block has along the operand's and the result's digit
+//   ahead    before a block is moved, all its lines are fetched in the order of memory: 0 no, 1 of the operand, 2 of
+//   the
+//            result, whose lines a store reads too
 //   order    of the other loops: 0 as the result lies in memory, 1 as the operand
 //   parallel 1: the outer loops are shared by the threads
 #pragma once
@@ -40,6 +43,17 @@ ShuffleForm shuffle_form(const Movement &m);
 
 // The digit along which the operand's elements are neighbours; -1 where there is none.
 int read_neighbours(const Movement &m);
+
+// The side of a block that `ahead` fetches: on each digit, how many values of it a block has; in memory, `rows` runs.
+struct FetchedSide {
+    bool is_operand = false;
+    std::vector<int64_t> block;
+    int64_t rows = 1, row_stride = 0, run = 1;
+
+    int64_t stride(const MovedDigit &digit) const { return is_operand ? digit.read_stride : digit.written_stride; }
+};
+// Precondition: knobs of method transpose with `ahead`.
+FetchedSide fetched_side(const Movement &m, const Knobs &knobs);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space move_tile_space(Candidate base, const Movement &movement, const Target &target, const Machine &machine);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "schedules/move_tile_space.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -90,6 +91,32 @@ TEST_F(MovementKernels, OnOtherTargetsAndThreads) {
         if (!missing_features(target, machine_.halide_target).empty()) continue;
         expect_right(*parse_workload_key(movements[i]), target,
                      *default_candidate(*parse_workload_key(movements[i]), target, machine_));
+    }
+}
+
+// Blocks that are fetched: of the operand and of the result, whole and with tails on either digit, one run and several,
+// where elements do not exist, for one thread and for more.
+TEST_F(MovementKernels, FetchedBlocks) {
+    constexpr const char *keys[] = {
+        "layout_transform/input:2x13x11x37/from_layout:NCHW/to_layout:NHWC",
+        "layout_transform/input:2x16x16x64/dtype:bf16/from_layout:NHWC/to_layout:NCHW",
+        "layout_transform/input:1x13x23x65/dtype:i8/from_layout:NCHW/to_layout:NHWC",
+        "layout_transform/input:1x9x31x21/from_layout:NCHW/to_layout:NCHW16c",
+        "layout_transform/input:6x5x3x20/from_layout:CHWN/to_layout:NHWC",
+        "layout_transform/kernel:3x3x17x20/from_layout:OIHW/to_layout:OIHW16i16o",
+    };
+    constexpr std::pair<int64_t, int64_t> blocks[] = {{2, 2}, {1, 8}, {16, 1}};  // read, written
+    for (const char *key : keys) {
+        for (const auto &[block_read, block_written] : blocks) {
+            for (int64_t ahead : {1, 2}) {
+                const Target target = *parse_target("host", ahead == 1 ? 1 : 3, machine_.halide_target);
+                Candidate c = *default_candidate(*parse_workload_key(key), target, machine_);
+                c.knobs["lanes"] = 4, c.knobs["rows"] = 4, c.knobs["method"] = move_transpose;
+                c.knobs["block_read"] = block_read, c.knobs["block_written"] = block_written;
+                c.knobs["ahead"] = ahead, c.knobs["order"] = ahead == 2;
+                expect_right(*parse_workload_key(key), target, c);
+            }
+        }
     }
 }
 

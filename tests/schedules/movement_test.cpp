@@ -96,6 +96,65 @@ TEST(MoveTileSpace, Defaults) {
     }
 }
 
+// Beyond L3 blocks are a quarter of L2, fetched where they are one run of memory.
+TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
+    struct Row {
+        const char *key;
+        int64_t lanes, rows, inner, block_read, block_written, ahead;
+    };
+    constexpr Row rows[] = {
+        {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NHWC", 16, 8, 1, 128, 4, 2},
+        {"layout_transform/input:16x112x112x64/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 8, 64, 1},
+        {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NCHW16c", 16, 8, 1, 512, 1, 2},
+        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NCHW/to_layout:NHWC", 16, 16, 0, 2, 8, 1},
+        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NHWC/to_layout:NCHW", 32, 16, 0, 8, 32, 1},
+        {"layout_transform/input:16x112x112x256/dtype:i8/from_layout:NHWC/to_layout:NCHW", 64, 16, 0, 16, 16, 1},
+        // Rows of 128 bytes with 800 KB between them.
+        {"layout_transform/input:64x56x112x32/from_layout:NHWC/to_layout:CHWN", 16, 8, 0, 4, 128, 0},
+        // Rows of 16 KB are cut to 2 KB.
+        {"layout_transform/input:1x64x64x4096/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 64, 8, 1},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    Machine machine;
+    machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
+    for (const Row &row : rows) {
+        const Candidate c = move_tile_space({}, movement_of(row.key), target, machine).default_candidate();
+        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
+        EXPECT_EQ(c.knob("rows"), row.rows) << row.key;
+        EXPECT_EQ(c.knob("inner"), row.inner) << row.key;
+        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
+    }
+}
+
+TEST(MoveTileSpace, WhatABlockFetches) {
+    struct Row {
+        int64_t ahead, lanes, block_written, block_read;  // rows of 8
+        int64_t rows, row_stride, run;
+    };
+    // 20 channels of 35 pixels, NCHW -> NHWC.
+    constexpr Row table[] = {
+        {1, 4, 2, 2, 8, 35, 16},  // of 8 channels, 16 pixels
+        {2, 4, 2, 2, 16, 20, 8},  // of 16 pixels, 8 channels
+        {2, 4, 8, 1, 8, 20, 20},  // no more than there is: one run
+        {1, 4, 1, 8, 4, 35, 35},
+    };
+    const Movement m = movement_of("layout_transform/input:1x5x7x20/from_layout:NCHW/to_layout:NHWC");
+    for (const Row &row : table) {
+        const FetchedSide side = fetched_side(m, {{"ahead", row.ahead},
+                                                  {"rows", 8},
+                                                  {"lanes", row.lanes},
+                                                  {"block_written", row.block_written},
+                                                  {"block_read", row.block_read}});
+        EXPECT_EQ(side.is_operand, row.ahead == 1);
+        EXPECT_EQ(side.block, (std::vector<int64_t>{8 * row.block_read, row.lanes * row.block_written}));
+        EXPECT_EQ(side.rows, row.rows);
+        EXPECT_EQ(side.row_stride, row.row_stride);
+        EXPECT_EQ(side.run, row.run);
+    }
+}
+
 TEST(MoveTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
     Rng rng(1);
     for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
@@ -117,6 +176,7 @@ TEST(MoveTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
         {"lanes", 32, "cannot be 32"},
         {"block_read", 3, "cannot be 3"},
         {"method", move_rows, "shuffled tiles are 1 or 2"},
+        {"ahead", 3, "cannot be 3"},
     };
     const Target target = *parse_target("avx512", 1, avx512);
     const Space space = move_tile_space(
