@@ -142,7 +142,7 @@ Status record(const std::string &db, Recording *r) {
                                  return builder.build({r->workload, r->target, candidate});
                              }});
             if (!judged) return judged.error();
-            if (judged->median_ns) r->median_ns[text] = *judged->median_ns;
+            if (judged->time) r->median_ns[text] = judged->time->median;
         }
         if (++done % 20 == 0) fmt::print(stderr, "{} of {}\n", done, r->candidates.size());
     }

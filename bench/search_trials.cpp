@@ -81,7 +81,7 @@ int64_t trials_needed(const RecordedSpace &recorded, std::string_view strategy, 
         const std::vector<Candidate> proposed = search->propose(1);
         if (proposed.empty()) return static_cast<int64_t>(recorded.median_ns.size());
         const Observation observation{proposed[0], recorded.median_ns.at(proposed[0])};
-        if (observation.median_ns && *observation.median_ns <= recorded.best_ns / share) return trials;
+        if (observation.time_ns && *observation.time_ns <= recorded.best_ns / share) return trials;
         search->observe({&observation, 1});
     }
 }

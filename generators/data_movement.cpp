@@ -201,10 +201,10 @@ private:
         std::vector<Var> arguments;
         Expr first = 0;
         for (size_t d = 0; d < block.size(); d++) {
-            const int64_t size = side.block[d];
-            block[d] = block[d] / extent(size);
+            const int64_t of_block = side.block[d];
+            block[d] = block[d] / extent(of_block);
             arguments.push_back(stages.loops[d].variable);
-            first += arguments[d] * extent(size * side.stride(moved.digits[d]));
+            first += arguments[d] * extent(of_block * side.stride(moved.digits[d]));
         }
         const Parameter buffer = side.is_operand
                                      ? Func(*operand).value().as<Internal::Call>()->param

@@ -38,7 +38,7 @@ Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     trial.id = *id;
     remember(trial);
     if (measurement) {
-        judged.median_ns = measurement->median;
+        judged.time = summarize(measurement->samples);
         learn(measurement->median);
     }
     return judged;

@@ -10,6 +10,7 @@
 
 #include "schedules/candidate.h"
 #include "tuner/drift.h"
+#include "tuner/measurement.h"
 #include "tuner/tune.h"
 
 namespace kiln {
@@ -23,7 +24,7 @@ struct TuneJob {
 
 struct JudgedCandidate {
     Trial trial;
-    std::optional<double> median_ns;   // exactly when the trial is ok
+    std::optional<Summary> time;       // in ns; exactly when the trial is ok
     std::optional<Artifact> artifact;  // when it was built
 };
 

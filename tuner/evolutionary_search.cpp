@@ -47,14 +47,14 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
         known_.insert(o.candidate);
         observed_++;
         rows_.push_back(features(o.candidate));
-        log_ns_.push_back(o.median_ns ? std::optional(std::log(*o.median_ns)) : std::nullopt);
-        if (!o.median_ns) {
+        log_ns_.push_back(o.time_ns ? std::optional(std::log(*o.time_ns)) : std::nullopt);
+        if (!o.time_ns) {
             failures_[o.candidate.algorithm]++;
             continue;
         }
-        parents_.insert({*o.median_ns, o.candidate});
-        const auto [best, is_first] = fastest_.try_emplace(o.candidate.algorithm, *o.median_ns);
-        if (!is_first) best->second = std::min(best->second, *o.median_ns);
+        parents_.insert({*o.time_ns, o.candidate});
+        const auto [best, is_first] = fastest_.try_emplace(o.candidate.algorithm, *o.time_ns);
+        if (!is_first) best->second = std::min(best->second, *o.time_ns);
     }
 }
 
@@ -133,7 +133,7 @@ FeatureRow EvolutionarySearch::features(const Candidate &candidate) const {
 // A failed trial counts as the slowest one: nothing to look for nearby.
 void EvolutionarySearch::fit() {
     if (model_ && observed_ < fitted_ + std::max<size_t>(1, fitted_ / 20)) return;
-    double slowest = std::log(parents_.begin()->median_ns);
+    double slowest = std::log(parents_.begin()->time_ns);
     for (const auto &log_ns : log_ns_) slowest = std::max(slowest, log_ns.value_or(slowest));
     std::vector<double> values;
     for (const auto &log_ns : log_ns_) values.push_back(log_ns.value_or(slowest));
@@ -204,7 +204,7 @@ bool EvolutionarySearch::lags_behind(const Candidate &candidate) const {
         const auto failed = failures_.find(candidate.algorithm);
         return failed != failures_.end() && failed->second >= hopeless_failures;
     }
-    return best != fastest_.end() && best->second > far_behind * parents_.begin()->median_ns;
+    return best != fastest_.end() && best->second > far_behind * parents_.begin()->time_ns;
 }
 
 }  // namespace kiln

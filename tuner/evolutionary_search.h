@@ -26,10 +26,10 @@ public:
 
 private:
     struct Parent {
-        double median_ns;
+        double time_ns;
         Candidate candidate;
         bool operator<(const Parent &other) const {
-            return median_ns != other.median_ns ? median_ns < other.median_ns : candidate < other.candidate;
+            return time_ns != other.time_ns ? time_ns < other.time_ns : candidate < other.candidate;
         }
     };
 

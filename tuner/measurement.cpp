@@ -34,8 +34,9 @@ Summary summarize(const Samples &samples) {
     Summary summary;
     summary.median = quantile(ascending, 0.5);
     summary.min = ascending.front();
+    summary.quiet = quantile(ascending, 0.25);
     if (summary.median > 0) {
-        summary.spread = (quantile(ascending, 0.75) - quantile(ascending, 0.25)) / summary.median;
+        summary.spread = (quantile(ascending, 0.75) - summary.quiet) / summary.median;
     }
     return summary;
 }

@@ -11,7 +11,7 @@ std::vector<size_t> race_field(const std::vector<Contender> &contenders, const F
     // Of one object the incumbent's trial stands for all, then the default's, so that reruns race the same trials.
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
         const Contender &x = contenders[a], &y = contenders[b];
-        if (x.median_ns != y.median_ns) return x.median_ns < y.median_ns;
+        if (x.quiet_ns != y.quiet_ns) return x.quiet_ns < y.quiet_ns;
         if (x.is_incumbent != y.is_incumbent) return x.is_incumbent;
         if (x.is_default != y.is_default) return x.is_default;
         return x.object_bytes < y.object_bytes;
@@ -22,7 +22,7 @@ std::vector<size_t> race_field(const std::vector<Contender> &contenders, const F
     for (const size_t i : order) {
         const Contender &c = contenders[i];
         if (objects.contains(c.object_hash)) continue;
-        const double behind = c.median_ns / contenders[order.front()].median_ns;
+        const double behind = c.quiet_ns / contenders[order.front()].quiet_ns;
         const bool is_close = top < rules.top && behind <= rules.close;
         if (!is_close && !((c.is_incumbent || c.is_default) && behind <= rules.not_worth_it)) continue;
         top += is_close;

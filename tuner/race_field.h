@@ -12,7 +12,7 @@ namespace kiln {
 struct Contender {
     std::string object_hash;
     int64_t object_bytes = 0;
-    double median_ns = 0;
+    double quiet_ns = 0;  // Summary::quiet: a noisy median must not keep the fastest out
     bool is_incumbent = false, is_default = false;
 };
 

@@ -17,7 +17,7 @@ namespace kiln {
 
 struct Observation {
     Candidate candidate;
-    std::optional<double> median_ns;  // nothing: the trial failed
+    std::optional<double> time_ns;  // Summary::quiet; nothing: the trial failed
 };
 
 class Search {

@@ -19,9 +19,9 @@ const RaceRules rules;
 
 }  // namespace
 
-void WorkloadRace::enter(const Trial &trial, double median_ns, bool is_default,
+void WorkloadRace::enter(const Trial &trial, const Summary &time, bool is_default,
                          const std::optional<Artifact> &artifact) {
-    contestants_.push_back({trial, median_ns, is_default, artifact});
+    contestants_.push_back({trial, time, is_default, artifact});
 }
 
 const Trial *WorkloadRace::trial(const std::string &id) const {
@@ -33,7 +33,7 @@ const Trial *WorkloadRace::trial(const std::string &id) const {
 
 double WorkloadRace::median_ns(const std::string &trial_id) const {
     for (const Contestant &c : contestants_) {
-        if (c.trial.id == trial_id) return c.median_ns;
+        if (c.trial.id == trial_id) return c.time.median;
     }
     return 0;
 }
@@ -59,7 +59,7 @@ Result<std::vector<size_t>> WorkloadRace::choose_field() {
     }
     std::vector<Contender> contenders;
     for (const Contestant &c : contestants_) {
-        contenders.push_back({c.trial.object_hash, c.trial.object_bytes.value_or(0), c.median_ns,
+        contenders.push_back({c.trial.object_hash, c.trial.object_bytes.value_or(0), c.time.quiet,
                               c.trial.id == incumbent, c.is_default});
     }
     std::vector<size_t> field = race_field(contenders, {});
@@ -91,7 +91,7 @@ Result<std::vector<size_t>> WorkloadRace::built(const std::vector<size_t> &field
 double WorkloadRace::round_ns(const std::vector<size_t> &field) const {
     double sum = 0;
     for (const size_t i : field) {
-        const double ns = contestants_[i].median_ns;
+        const double ns = contestants_[i].time.median;
         sum += ns + std::max(ns, shortest_sample_ns);
     }
     return sum;

@@ -18,7 +18,7 @@ public:
     WorkloadRace(const TuneJob &job, const Workload &workload) : job_(job), workload_(workload) {}
 
     // A valid trial under the job's conditions. Without an artifact it is built again, if it comes to a race.
-    void enter(const Trial &trial, double median_ns, bool is_default, const std::optional<Artifact> &artifact);
+    void enter(const Trial &trial, const Summary &time, bool is_default, const std::optional<Artifact> &artifact);
 
     // Nothing: there is nothing to race, the very same trials were raced before, or `time_ns` does not suffice. Takes
     // longer than `time_ns` only where two heats do. Errors: the job cannot go on.
@@ -30,7 +30,7 @@ public:
 private:
     struct Contestant {
         Trial trial;
-        double median_ns;
+        Summary time;  // in ns
         bool is_default;
         std::optional<Artifact> artifact;
     };

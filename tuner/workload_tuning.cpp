@@ -15,6 +15,10 @@
 namespace kiln {
 namespace {
 
+Observation observation(const Candidate &candidate, const std::optional<Summary> &time) {
+    return {candidate, time ? std::optional(time->quiet) : std::nullopt};
+}
+
 // A seed of its own for each workload, so that what one proposes does not depend on which others are tuned with it.
 uint64_t seed_of(const Workload &workload, uint64_t seed) {
     const std::string text = key(workload);
@@ -90,7 +94,7 @@ Status WorkloadTuning::take_up_recorded() {
     struct Recorded {
         const Trial &trial;
         Candidate candidate;
-        std::optional<double> median_ns;
+        std::optional<Summary> time;
     };
     std::vector<Recorded> comparable;
     bool any_valid = false;
@@ -105,10 +109,10 @@ Status WorkloadTuning::take_up_recorded() {
         Result<Candidate> candidate = parse_candidate(trial.candidate);
         // Another version's, or of an algorithm that was not asked for: neither counts nor can be proposed again.
         if (!candidate || !in_some_space(*candidate)) continue;
-        Result<std::optional<double>> median = recorded_median_ns(trial);
-        if (!median) return median.error();
-        any_valid |= median->has_value();
-        comparable.push_back({trial, std::move(*candidate), *median});
+        Result<std::optional<Summary>> time = recorded_time(trial);
+        if (!time) return time.error();
+        any_valid |= time->has_value();
+        comparable.push_back({trial, std::move(*candidate), *time});
     }
     std::vector<Observation> observations;
     for (const Recorded &r : comparable) {
@@ -117,20 +121,20 @@ Status WorkloadTuning::take_up_recorded() {
         if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
         if (!recorded_.insert(r.candidate).second) continue;
         tried_.insert(r.candidate);
-        count(r.trial, r.candidate, r.median_ns, std::nullopt);
-        if (r.median_ns) judge_->learn(*r.median_ns);
-        observations.push_back({r.candidate, r.median_ns});
+        count(r.trial, r.candidate, r.time, std::nullopt);
+        if (r.time) judge_->learn(r.time->median);
+        observations.push_back(observation(r.candidate, r.time));
     }
     search_->observe(observations);
     return {};
 }
 
-Result<std::optional<double>> WorkloadTuning::recorded_median_ns(const Trial &trial) const {
-    if (trial.status != TrialStatus::ok) return std::optional<double>();
+Result<std::optional<Summary>> WorkloadTuning::recorded_time(const Trial &trial) const {
+    if (trial.status != TrialStatus::ok) return std::optional<Summary>();
     Result<std::optional<Measurement>> measurement =
         job_.environment.store.measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
     if (!measurement) return measurement.error();
-    return *measurement ? std::optional((*measurement)->median) : std::nullopt;
+    return *measurement ? std::optional(summarize((*measurement)->samples)) : std::nullopt;
 }
 
 Result<WorkloadTuning::End> WorkloadTuning::make_trials(int64_t trials, std::optional<int64_t> end_ns) {
@@ -175,9 +179,9 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> en
     tuned_.new_failures += judged->trial.status != TrialStatus::ok;
     spent_ns_ += job_.environment.now_ns() - start_ns;
     layer_.seconds_per_trial = static_cast<double>(spent_ns_) * 1e-9 / static_cast<double>(tuned_.new_trials);
-    count(judged->trial, current.candidate, judged->median_ns, judged->artifact);
-    const Observation observation{current.candidate, judged->median_ns};
-    search_->observe({&observation, 1});
+    count(judged->trial, current.candidate, judged->time, judged->artifact);
+    const Observation observed = observation(current.candidate, judged->time);
+    search_->observe({&observed, 1});
     tell(TuneProgress::Event::trial_recorded, &judged->trial);
     return End::more;
 }
@@ -277,7 +281,7 @@ void WorkloadTuning::adopt(const Race &race) {
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }
 
-void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns,
+void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
                            const std::optional<Artifact> &artifact) {
     tuned_.trials++;
     layer_.trials = tuned_.trials;
@@ -285,11 +289,11 @@ void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, std::
         tuned_.failures++;
         last_failure_ = fmt::format("{}: {}", name(trial.status), trial.message);
     }
-    if (!median_ns) return;
-    race_.enter(trial, *median_ns, is_default(candidate), artifact);
-    if (is_default(candidate)) tuned_.default_ns = median_ns;
-    if (!tuned_.best_ns || *median_ns < *tuned_.best_ns) {
-        tuned_.best_ns = median_ns;
+    if (!time) return;
+    race_.enter(trial, *time, is_default(candidate), artifact);
+    if (is_default(candidate)) tuned_.default_ns = time->median;
+    if (!tuned_.best_ns || time->median < *tuned_.best_ns) {
+        tuned_.best_ns = time->median;
         tuned_.best_candidate = trial.candidate;
     }
     layer_.best_ns.push_back(*tuned_.best_ns);

@@ -58,13 +58,13 @@ private:
     };
 
     Status take_up_recorded();
-    Result<std::optional<double>> recorded_median_ns(const Trial &trial) const;
+    Result<std::optional<Summary>> recorded_time(const Trial &trial) const;
     Result<End> make_trial(std::optional<int64_t> end_ns);
     Result<Start> start_next(int64_t under_way);
     Result<End> start_when_others_are_done(std::optional<int64_t> end_ns);
     std::optional<Proposed> next_candidate();
     std::string conditions() const;
-    void count(const Trial &trial, const Candidate &candidate, std::optional<double> median_ns,
+    void count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
                const std::optional<Artifact> &artifact);
     void adopt(const Race &race);
     bool in_some_space(const Candidate &candidate) const;

@@ -33,17 +33,19 @@ Samples noisy_samples(int n, double true_ns, uint64_t seed) {
 TEST(MeasurementTest, SummaryOfKnownSamples) {
     struct Row {
         Samples samples;
-        double median, min, spread;
+        double median, min, spread, quiet;
     };
     const Row table[] = {
-        {{5}, 5, 5, 0},          {{4, 2}, 3, 2, 1.0 / 3}, {{3, 1, 2}, 2, 1, 0.5}, {{4, 1, 3, 2, 5}, 3, 1, 2.0 / 3},
-        {{7, 7, 7, 7}, 7, 7, 0}, {{0, 0}, 0, 0, 0},
+        {{5}, 5, 5, 0, 5},           {{4, 2}, 3, 2, 1.0 / 3, 2.5},
+        {{3, 1, 2}, 2, 1, 0.5, 1.5}, {{4, 1, 3, 2, 5}, 3, 1, 2.0 / 3, 2},
+        {{7, 7, 7, 7}, 7, 7, 0, 7},  {{0, 0}, 0, 0, 0, 0},
     };
     for (const Row &row : table) {
         const Summary summary = summarize(row.samples);
         EXPECT_DOUBLE_EQ(summary.median, row.median);
         EXPECT_DOUBLE_EQ(summary.min, row.min);
         EXPECT_DOUBLE_EQ(summary.spread, row.spread);
+        EXPECT_DOUBLE_EQ(summary.quiet, row.quiet);
     }
 }
 

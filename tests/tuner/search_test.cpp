@@ -174,7 +174,7 @@ int trials_until(Search &search, double goal) {
         if (proposed.empty()) return trials;
         const Observation observation{proposed[0], time_in_valley(proposed[0])};
         search.observe({&observation, 1});
-        if (observation.median_ns && *observation.median_ns <= goal) return trials;
+        if (observation.time_ns && *observation.time_ns <= goal) return trials;
     }
 }
 
