@@ -94,8 +94,8 @@ bool print_details(const std::vector<Manifest> &manifests, const ExplainPackageA
 
 // About the whole package; the table has one row a kernel.
 void tell(const Manifest &m) {
-    fmt::print(stderr, "{}: package {}, {} kernel{}, built by {}\n", m.source, m.name, m.kernels.size(),
-               m.kernels.size() == 1 ? "" : "s", m.toolchain);
+    fmt::print(stderr, "{}: package {}, {} kernel{}{}, built by {}\n", m.source, m.name, m.kernels.size(),
+               m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain);
     if (m.database_digest.empty()) {
         fmt::print(stderr, "{}: built without a database\n", m.source);
     } else {

@@ -173,6 +173,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &source
     manifest.toolchain = fields.text("toolchain");
     manifest.database = fields.text_or_null("database");
     manifest.database_digest = fields.text_or_null("database_digest");
+    if (json.contains("fallback")) manifest.fallback = fields.boolean("fallback");
     const Json &kernels = fields.array("kernels");
     if (problem.empty() && kernels.empty()) problem = "kernels: is empty, and a package has at least one";
     for (size_t i = 0; kernels.is_array() && i < kernels.size() && problem.empty(); i++) {

@@ -32,6 +32,7 @@ struct ManifestKernel {
 struct Manifest {
     std::string source;  // where it was found
     std::string name, toolchain, database, database_digest;
+    bool fallback = false;  // convolutions of any sizes are computed too; false in manifests that do not say
     std::vector<ManifestKernel> kernels;
 };
 

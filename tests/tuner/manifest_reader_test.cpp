@@ -67,6 +67,16 @@ TEST(ManifestReader, ReadsWhatWasWritten) {
     EXPECT_EQ(fact(tuned, "race.rounds"), "2");
 }
 
+TEST(ManifestReader, TheFallback) {
+    Package package = sample_package();
+    EXPECT_FALSE(parse_manifest(manifest_text(package), "m.json")->fallback);
+    package.fallback = true;
+    EXPECT_TRUE(parse_manifest(manifest_text(package), "m.json")->fallback);
+    Json older = Json::parse(manifest_text(package));
+    older.erase("fallback");
+    EXPECT_FALSE(parse_manifest(older.dump(), "m.json")->fallback);
+}
+
 TEST(ManifestReader, RefusesWithTheFieldsName) {
     const struct {
         std::function<void(Json &)> change;
@@ -77,6 +87,7 @@ TEST(ManifestReader, RefusesWithTheFieldsName) {
         {[](Json &m) { m["format"] = 1; }, "m.json: format: needs a text"},
         {[](Json &m) { m["name"] = nullptr; }, "m.json: name: needs a text"},
         {[](Json &m) { m["database"] = 5; }, "m.json: database: needs a text or null"},
+        {[](Json &m) { m["fallback"] = "yes"; }, "m.json: fallback: needs true or false"},
         {[](Json &m) { m.erase("kernels"); }, "m.json: kernels: missing"},
         {[](Json &m) { m["kernels"] = Json::object(); }, "m.json: kernels: needs a list"},
         {[](Json &m) { m["kernels"] = Json::array(); }, "m.json: kernels: is empty"},
