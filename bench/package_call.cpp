@@ -8,25 +8,6 @@
 namespace kiln {
 namespace {
 
-size_t element_bytes(int32_t dtype) {
-    switch (dtype) {
-        case KILN_F32:
-        case KILN_I32:
-            return 4;
-        case KILN_F16:
-        case KILN_BF16:
-            return 2;
-        default:
-            return 1;
-    }
-}
-
-size_t bytes_of(const OperandShape &shape) {
-    size_t bytes = element_bytes(shape.dtype);
-    for (int d = 0; d < shape.rank; d++) bytes *= static_cast<size_t>(shape.shape[d]);
-    return shape.rank > 0 ? bytes : 0;
-}
-
 // Numbers that no dtype takes for NaN or denormal: what they are does not matter for time otherwise.
 void fill_with_numbers(std::byte *data, size_t bytes, int32_t dtype, std::mt19937_64 &random) {
     if (dtype != KILN_F32) {
@@ -71,7 +52,7 @@ kiln_status PackageCall::fill(uint64_t seed) {
     for (int i = 0; i < tensor_operands; i++) {
         const OperandShape &shape = row_.operands[i];
         if (shape.rank == 0) continue;
-        operands_[i] = allocate(bytes_of(shape));
+        operands_[i] = allocate(operand_bytes(shape));
         fill_with_numbers(operands_[i].data.get(), operands_[i].bytes, shape.dtype, random);
         *tensors[i] = kiln_tensor_dense(operands_[i].data.get(), shape.dtype, shape.rank, shape.shape);
     }

@@ -31,7 +31,7 @@ struct Options {
     CacheMode cache = CacheMode::warm;
 };
 
-Result<LoadedKernel> rebuild(const kiln_kernel_info &info, int threads, Builder &builder) {
+Result<LoadedKernel> rebuild(const kiln_kernel_info &info, Builder &builder) {
     const Result<Workload> workload = parse_workload_key(info.key);
     if (!workload) return workload.error();
     const Result<Candidate> candidate = parse_candidate(info.candidate);
@@ -96,7 +96,7 @@ Result<nlohmann::ordered_json> race_all(const Options &options) {
         const kiln_status status = kiln_find(**package, info.workload, &kernel);
         if (status.code != KILN_OK) return bad_input(fmt::format("{}: {}", info.key, status.detail));
         if (kernel != kiln_kernel_at(**package, i)) continue;  // for other CPUs
-        const Result<LoadedKernel> loaded = rebuild(info, options.threads, *workshop->builder);
+        const Result<LoadedKernel> loaded = rebuild(info, *workshop->builder);
         if (!loaded) return loaded.error();
         const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});
         if (!lock) return lock.error();

@@ -69,6 +69,33 @@ void load_right_places(const FallbackBlock &block, int places);
 // Epilogue, conversion and result. Precondition: scratch.places, or scratch.taps for a kernel, are those of the rows.
 void store_block(const FallbackBlock &block);
 
+// scratch.sums = 0, then one block of depth after the other: what it meets is listed in scratch.places and
+// scratch.taps, scratch.right is loaded, and add_taps(runs of taps of the rows, depth) or, where rows are places,
+// add_places(runs of taps of the depth, depth) adds its products.
+template<typename AddTaps, typename AddPlaces>
+void walk_depth(const FallbackBlock &b, AddTaps add_taps, AddPlaces add_places);
+
 inline int smaller(int64_t a, int b) { return a < b ? static_cast<int>(a) : b; }
+
+template<typename AddTaps, typename AddPlaces>
+void walk_depth(const FallbackBlock &b, AddTaps add_taps, AddPlaces add_places) {
+    const FallbackProblem &p = b.problem;
+    FallbackScratch &scratch = b.scratch;
+    const int row_runs = p.is_kernel ? p.map.list_taps(p.left_channels, b.first_row, b.rows, scratch.taps) : 0;
+    if (!p.is_kernel) p.map.list_places(b.group, b.first_row, b.rows, scratch.places);
+    for (double &sum : scratch.sums) sum = 0;
+    for (int64_t first = 0; first < p.depth; first += depth_block) {
+        const int depth = smaller(p.depth - first, depth_block);
+        if (p.is_kernel) {
+            p.map.list_places(b.group, first, depth, scratch.places);
+            load_right_places(b, depth);
+            add_taps(row_runs, depth);
+        } else {
+            const int runs = p.map.list_taps(p.left_channels, first, depth, scratch.taps);
+            load_right_taps(b, runs);
+            add_places(runs, depth);
+        }
+    }
+}
 
 }  // namespace kiln

@@ -81,24 +81,10 @@ void add_taps(const FallbackBlock &b, const LeftChannels &channels, int runs, in
 }  // namespace
 
 void multiply_columns(const FallbackBlock &b) {
-    const FallbackProblem &p = b.problem;
-    FallbackScratch &scratch = b.scratch;
     const LeftChannels channels(b);
-    const int row_runs = p.is_kernel ? p.map.list_taps(p.left_channels, b.first_row, b.rows, scratch.taps) : 0;
-    if (!p.is_kernel) p.map.list_places(b.group, b.first_row, b.rows, scratch.places);
-    for (double &sum : scratch.sums) sum = 0;
-    for (int64_t first = 0; first < p.depth; first += depth_block) {
-        const int depth = smaller(p.depth - first, depth_block);
-        if (p.is_kernel) {
-            p.map.list_places(b.group, first, depth, scratch.places);
-            load_right_places(b, depth);
-            add_taps(b, channels, row_runs, depth);
-        } else {
-            const int runs = p.map.list_taps(p.left_channels, first, depth, scratch.taps);
-            load_right_taps(b, runs);
-            add_places(b, channels, runs);
-        }
-    }
+    walk_depth(
+        b, [&](int runs, int depth) { add_taps(b, channels, runs, depth); },
+        [&](int runs, int) { add_places(b, channels, runs); });
 }
 
 }  // namespace kiln

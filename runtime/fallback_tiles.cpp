@@ -124,28 +124,19 @@ void add_products(const FallbackBlock &b, bool finite, int columns, Gather gathe
 }  // namespace
 
 void multiply_tiles(const FallbackBlock &b) {
-    const FallbackProblem &p = b.problem;
-    FallbackScratch &scratch = b.scratch;
-    const int steps = p.product.column_steps;
+    const int steps = b.problem.product.column_steps;
     const int columns = (b.columns + steps - 1) / steps * steps;
-    const int row_taps = p.is_kernel ? p.map.list_taps(p.left_channels, b.first_row, b.rows, scratch.taps) : 0;
-    if (!p.is_kernel) p.map.list_places(b.group, b.first_row, b.rows, scratch.places);
-    for (double &sum : scratch.sums) sum = 0;
-    for (int64_t first = 0; first < p.depth; first += depth_block) {
-        const int depth = smaller(p.depth - first, depth_block);
-        if (p.is_kernel) {
-            p.map.list_places(b.group, first, depth, scratch.places);
-            load_right_places(b, depth);
+    walk_depth(
+        b,
+        [&](int taps, int depth) {
             const bool finite = finish_right(b, depth, columns);
             add_products(b, finite, columns,
-                         [&](int row, int count) { return gather_taps(b, row_taps, depth, row, count); });
-        } else {
-            const int taps = p.map.list_taps(p.left_channels, first, depth, scratch.taps);
-            load_right_taps(b, taps);
+                         [&](int row, int count) { return gather_taps(b, taps, depth, row, count); });
+        },
+        [&](int taps, int depth) {
             const bool finite = finish_right(b, depth, columns);
             add_products(b, finite, columns, [&](int row, int count) { return gather_places(b, taps, row, count); });
-        }
-    }
+        });
 }
 
 }  // namespace kiln

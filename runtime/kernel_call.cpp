@@ -41,28 +41,9 @@ kiln_status refuse(const Problem &problem, int operand, int dimension = -1) {
     return {problem.code, static_cast<int16_t>(operand), static_cast<int16_t>(dimension), problem.detail[operand]};
 }
 
-size_t element_bytes(int32_t dtype) {
-    switch (dtype) {
-        case KILN_F32:
-        case KILN_I32:
-            return 4;
-        case KILN_F16:
-        case KILN_BF16:
-            return 2;
-        default:
-            return 1;
-    }
-}
-
 // Precondition: alignment is a power of two. (Division would take a third of the time of a call's checks.)
 bool is_aligned(const void *data, size_t alignment) {
     return (reinterpret_cast<uintptr_t>(data) & (alignment - 1)) == 0;
-}
-
-int64_t elements(const OperandShape &shape) {
-    int64_t count = 1;
-    for (int d = 0; d < shape.rank; d++) count *= shape.shape[d];
-    return count;
 }
 
 // A range of bytes that a call reads or writes.
@@ -93,7 +74,7 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
     }
     if (tensor.device != KILN_HOST || tensor.stream != nullptr) return refuse(bad_device, operand);
     const size_t element = element_bytes(expected.dtype);
-    *range = {tensor.data, element * static_cast<size_t>(elements(expected)), operand};
+    *range = {tensor.data, operand_bytes(expected), operand};
     if (range->bytes > 0 && tensor.data == nullptr) return refuse(null_data, operand);
     if (!is_aligned(tensor.data, element)) return refuse(bad_alignment, operand);
     return ok;

@@ -18,6 +18,26 @@ struct OperandShape {
     int64_t shape[KILN_MAX_RANK] = {};
 };
 
+inline size_t element_bytes(int32_t dtype) {
+    switch (dtype) {
+        case KILN_F32:
+        case KILN_I32:
+            return 4;
+        case KILN_F16:
+        case KILN_BF16:
+            return 2;
+        default:
+            return 1;
+    }
+}
+
+// Precondition: there is such an operand.
+inline size_t operand_bytes(const OperandShape &operand) {
+    size_t bytes = element_bytes(operand.dtype);
+    for (int d = 0; d < operand.rank; d++) bytes *= static_cast<size_t>(operand.shape[d]);
+    return bytes;
+}
+
 inline constexpr int tensor_operands = KILN_OUTPUT + 1;  // input, weights, bias, addend, output
 
 // A kernel that nothing is compiled into: it reads the normalized descriptor.

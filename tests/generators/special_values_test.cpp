@@ -1,11 +1,11 @@
 // NaN, Inf and the conversions to and from 16 bits, in kernels of the real generator: every algorithm that says it
 // keeps to the definition, on this machine and on a target without conversions in hardware.
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "tests/generators/built_kernels.h"
+#include "tests/generators/tensor_elements.h"
 #include "tuner/half.h"
 #include "tuner/operands.h"
 #include "tuner/reference.h"
@@ -14,18 +14,6 @@ namespace kiln {
 namespace {
 
 constexpr float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
-
-template<typename T>
-void set(Tensor &tensor, int64_t index, T value) {
-    std::memcpy(tensor.data.data() + index * sizeof(T), &value, sizeof(T));
-}
-
-template<typename T>
-T get(const Tensor &tensor, int64_t index) {
-    T value;
-    std::memcpy(&value, tensor.data.data() + index * sizeof(T), sizeof(T));
-    return value;
-}
 
 class SpecialValuesInKernels : public BuiltKernels {
 protected:

@@ -6,13 +6,13 @@
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
 #include <thread>
 
 #include "tests/generators/drawn_convolutions.h"
+#include "tests/generators/tensor_elements.h"
 #include "tests/runtime/fallback_call.h"
 #include "tuner/half.h"
 
@@ -25,18 +25,6 @@ Workload workload(const std::string &text) {
     const auto parsed = parse_workload_key(text);
     EXPECT_TRUE(parsed) << text << ": " << parsed.error().message;
     return *parsed;
-}
-
-template<typename T>
-void set(Tensor &tensor, int64_t index, T value) {
-    std::memcpy(tensor.data.data() + index * sizeof(T), &value, sizeof(T));
-}
-
-template<typename T>
-T get(const Tensor &tensor, int64_t index) {
-    T value;
-    std::memcpy(&value, tensor.data.data() + index * sizeof(T), sizeof(T));
-    return value;
 }
 
 const char *const convolutions[] = {

@@ -312,43 +312,6 @@ TEST_F(PackageTest, TheManifestSaysWhereKernelsComeFrom) {
     EXPECT_TRUE(stale["measurement"].is_null());
 }
 
-TEST_F(PackageTest, TheBestKernelOfAWorkloadComesFirst) {
-    const std::string narrow = "x86-64-linux-sse41";
-    const PackagedKernel slow = measured(kernel(1, 1), 200), fast = measured(kernel(1, 1), 100);
-    const auto targets = [](std::vector<PackagedKernel> kernels) {
-        std::string text;
-        for (const PackagedKernel &k : in_table_order(std::move(kernels))) text += k.target.halide.substr(12) + ";";
-        return text;
-    };
-    const auto on = [](PackagedKernel k, const std::string &target) {
-        k.target.halide = target;
-        return k;
-    };
-    EXPECT_EQ(targets({kernel(1, 1), on(kernel(1, 1), narrow)}), "-sse41;;") << "unmeasured: the wider one";
-    EXPECT_EQ(targets({on(fast, everywhere), on(slow, narrow)}), ";-sse41;") << "measured: the faster one";
-    EXPECT_EQ(targets({on(slow, everywhere), on(fast, narrow)}), "-sse41;;");
-    PackagedKernel elsewhere = on(slow, narrow);
-    elsewhere.best->measurement.machine = "another";
-    EXPECT_EQ(targets({on(fast, everywhere), elsewhere}), "-sse41;;") << "not comparable: the wider one";
-}
-
-TEST_F(PackageTest, SaysWhyAKernelIsAtItsPlace) {
-    const auto places = [](std::vector<PackagedKernel> kernels) {
-        std::string text;
-        for (const PackagedKernel &k : in_table_order(std::move(kernels))) {
-            text += std::to_string(k.place) + " " + k.why_place + "\n";
-        }
-        return text;
-    };
-    EXPECT_EQ(places({kernel(1, 1)}), "0 the only kernel of this workload\n");
-    EXPECT_EQ(places({measured(kernel(1, 1, nowhere), 20000), measured(kernel(1, 1), 10000)}),
-              "0 10.0 us, the fastest of 2 on the same machine\n"
-              "1 20.0 us, 2.00 times as long as x86-64-linux on the same machine\n");
-    EXPECT_EQ(places({measured(kernel(1, 1), 10000), kernel(1, 1, nowhere)}),
-              "0 not all of the workload's kernels were measured alike: the one with more CPU features first\n"
-              "1 not all of the workload's kernels were measured alike: the one with more CPU features first\n");
-}
-
 TEST_F(PackageTest, TheLibrariesHoldTheirManifest) {
     ASSERT_TRUE(write_package(package(), parts_, out("tiny")).ok());
     ASSERT_TRUE(write_package(package("other"), parts_, out("other")).ok());

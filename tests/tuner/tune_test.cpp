@@ -1,28 +1,14 @@
 #include "tuner/tune.h"
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <map>
 
 #include "generators/catalog.h"
 #include "tests/tuner/fake_workshop.h"
+#include "tests/tuner/tuned_layers.h"
 #include "tuner/candidate_judge.h"
 
 namespace kiln {
 namespace {
-
-const NamedWorkload layer_a{"net", "a", 2, convolution({1, 56, 56, 64}, {1, 1, 64, 64})};
-const NamedWorkload layer_b{"net", "b", 1, convolution({1, 28, 28, 64}, {3, 3, 64, 32})};
-
-NamedWorkload unsupported_layer() { return {"net", "empty", 1, convolution({1, 8, 8, 4}, {9, 9, 4, 8})}; }
-
-TuneOptions trials(int64_t n) {
-    TuneOptions options;
-    options.trials = n;
-    options.race_time_ns = 0;
-    return options;
-}
 
 TEST(Tune, DefaultCandidateFirstThenTheSearch) {
     FakeWorkshop shop;
@@ -224,76 +210,6 @@ TEST(Tune, AFailedVerdictIsNotReused) {
     EXPECT_EQ(shop.runner.runs, 3u);
 }
 
-TuneOptions seconds(int64_t n) {
-    TuneOptions options = trials(unlimited_trials);
-    options.time_limit_ns = n * 1'000'000'000;
-    return options;
-}
-
-TEST(Tune, TheTimeLimitIsKeptAndEveryLayerHasItsFloor) {
-    for (const int64_t limit : {20, 60, 300}) {
-        FakeWorkshop shop;
-        const auto report = shop.tune({layer_a, unsupported_layer(), layer_b}, seconds(limit));
-        ASSERT_TRUE(report.ok());
-        EXPECT_TRUE(report->out_of_time);
-        EXPECT_LE(shop.clock.ns, limit * 1'000'000'000);
-        EXPECT_GE(shop.clock.ns, (limit - 2) * 1'000'000'000);  // a trial takes two seconds
-        for (const size_t i : {size_t(0), size_t(2)}) EXPECT_GE(report->workloads[i].new_trials, limit < 60 ? 4 : 8);
-        EXPECT_EQ(report->workloads[1].new_trials, 0);
-        EXPECT_TRUE(report->workloads[1].problem.starts_with("no algorithm applies"));
-    }
-}
-
-TEST(Tune, TimeForRacesIsPutAside) {
-    FakeWorkshop shop;
-    TuneOptions options = seconds(40);
-    options.race_time_ns = 3'000'000'000;
-    shop.runner.time_ns = [](const std::string &) { return 1e6; };  // nothing can be told apart
-    const auto report = shop.tune({layer_a, layer_b}, options);
-    ASSERT_TRUE(report.ok());
-    EXPECT_LE(shop.clock.ns, 40'000'000'000);
-    for (const TunedWorkload &tuned : report->workloads) EXPECT_TRUE(tuned.race);
-}
-
-TEST(Tune, GoesWhereItMattersMost) {
-    FakeWorkshop shop;
-    NamedWorkload often = layer_b;
-    often.count = 50;
-    const auto report = shop.tune({layer_a, often}, seconds(150));
-    ASSERT_TRUE(report.ok());
-    EXPECT_GT(report->workloads[1].new_trials, 2 * report->workloads[0].new_trials);
-}
-
-TEST(Tune, EndsEarlyWhenNothingImproves) {
-    FakeWorkshop shop;
-    shop.runner.time_ns = [](const std::string &) { return 1000.0; };
-    const auto report = shop.tune({layer_a, layer_b}, seconds(3600));
-    ASSERT_TRUE(report.ok());
-    EXPECT_TRUE(report->at_rest);
-    EXPECT_FALSE(report->out_of_time);
-    EXPECT_LT(shop.clock.ns, 600'000'000'000);
-    for (const TunedWorkload &tuned : report->workloads) EXPECT_GE(tuned.new_trials, 64);
-}
-
-TEST(Tune, GivesUpALayerWhoseTrialsAllFail) {
-    FakeWorkshop shop;
-    shop.builder.refuses = [](size_t) { return TrialStatus::compile_error; };
-    const auto report = shop.tune({layer_a}, seconds(3600));
-    ASSERT_TRUE(report.ok());
-    EXPECT_LT(report->workloads[0].new_trials, 60);
-    EXPECT_EQ(report->workloads[0].new_failures, report->workloads[0].new_trials);
-    EXPECT_TRUE(report->workloads[0].problem.starts_with("none of 5")) << report->workloads[0].problem;
-}
-
-TEST(Tune, WithoutTimeLeftNothingStarts) {
-    FakeWorkshop shop;
-    TuneOptions options = seconds(1);  // less than the first trial takes
-    const auto report = shop.tune({layer_a, layer_b}, options);
-    ASSERT_TRUE(report.ok());
-    EXPECT_EQ(report->workloads[1].new_trials, 0);
-    EXPECT_EQ(report->workloads[1].problem, "the time limit came before the first trial");
-}
-
 TEST(Tune, WhatWasMeasuredWhileTheMachineChangedIsMeasuredAgain) {
     FakeWorkshop shop;
     shop.runner.sentinel = [](size_t run) { return run == 3 ? SentinelReading{100, 130} : SentinelReading{100, 100}; };
@@ -312,109 +228,6 @@ TEST(Tune, SlowCandidatesMayBeCutOff) {
     shop.runner.cutoffs.clear();
     ASSERT_TRUE(shop.tune({layer_a}, trials(13)).ok());
     EXPECT_EQ(shop.runner.cutoffs.front().size(), 3u);
-}
-
-TuneOptions with_races(int64_t n) {
-    TuneOptions options = trials(n);
-    options.race_time_ns = 3'000'000'000;
-    return options;
-}
-
-// Each kernel a little slower than the one before, and larger.
-struct RacingWorkshop : FakeWorkshop {
-    RacingWorkshop() {
-        timestamp = [this] { return fmt::format("2026-01-01T00:00:{:02}.000Z", seconds_++); };  // later races are later
-        runner.time_ns = [this](const std::string &hash) {
-            const auto found = times.find(hash);
-            if (found != times.end()) return found->second;
-            return times[hash] = 1e6 * (1 + 0.01 * static_cast<double>(times.size()));
-        };
-    }
-    std::map<std::string, double> times;
-
-private:
-    int seconds_ = 0;
-};
-
-TEST(Tune, TheRacesWinnerIsTheBest) {
-    RacingWorkshop shop;
-    const auto report = shop.tune({layer_a}, with_races(6));
-    ASSERT_TRUE(report.ok());
-    const auto races = *shop.store.races({});
-    ASSERT_EQ(races.size(), 1u);
-    const Race &race = races[0];
-    EXPECT_EQ(race.entries.size(), 4u);
-    EXPECT_EQ(race.workload, key(layer_a.workload));
-    EXPECT_EQ(race.confidence, 0.99);
-    for (size_t i = 1; i < race.entries.size(); i++) EXPECT_GT(race.entries[i].ratio_lo, 1);
-    const auto best = *shop.store.best({});
-    EXPECT_EQ(best->evidence, "race");
-    EXPECT_EQ(best->trial.id, race.entries[0].trial);
-    EXPECT_EQ(report->workloads[0].best_candidate, best->trial.candidate);
-    EXPECT_EQ(report->workloads[0].race, (RaceSummary{4, 0}));
-    // Two heats, each in an order of its own, and the artifacts as they were built: nothing is built again.
-    ASSERT_EQ(shop.runner.heats.size(), 2u);
-    EXPECT_NE(shop.runner.heats[0].seed, shop.runner.heats[1].seed);
-    EXPECT_EQ(shop.runner.heats[0].workspace_bytes, 64);
-    EXPECT_EQ(shop.builder.candidates.size(), 6u);
-}
-
-// A neighbour was at work while the first kernel was measured: most of its samples, and so their median, are of that.
-TEST(Tune, ANoisyMedianDoesNotKeepTheFastestFromTheRace) {
-    RacingWorkshop shop;
-    std::string noisy;
-    shop.runner.samples = [&](const std::string &hash, double ns) {
-        if (noisy.empty()) noisy = hash;
-        return hash == noisy ? Samples{ns, ns, ns, 3 * ns, 3 * ns, 3 * ns, 3 * ns, 3 * ns} : Samples{ns, ns, ns};
-    };
-    ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
-    const auto best = *shop.store.best({});
-    EXPECT_EQ(best->trial.object_hash, noisy);
-    EXPECT_EQ(best->evidence, "race");
-    EXPECT_EQ((*shop.store.measurement_of(best->trial.id))->median, 3e6) << "what was measured is not touched";
-}
-
-TEST(Tune, ARaceIsNotRunAgainUntilSomethingNewIsInIt) {
-    RacingWorkshop shop;
-    ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
-    ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
-    EXPECT_EQ(shop.store.races({})->size(), 1u);
-    EXPECT_EQ(shop.builder.candidates.size(), 6u);
-    shop.runner.time_ns = [&](const std::string &hash) { return shop.times.contains(hash) ? shop.times[hash] : 0.9e6; };
-    ASSERT_TRUE(shop.tune({layer_a}, with_races(7)).ok());
-    EXPECT_EQ(shop.store.races({})->size(), 2u);
-    EXPECT_EQ((*shop.store.best({}))->measurement.median, 0.9e6);
-}
-
-TEST(Tune, TiesGoToTheSmallerCodeAndAreKept) {
-    FakeWorkshop shop;
-    shop.runner.time_ns = [](const std::string &) { return 1e6; };
-    const auto report = shop.tune({layer_a}, with_races(4));
-    ASSERT_TRUE(report.ok());
-    const auto races = *shop.store.races({});
-    ASSERT_EQ(races.size(), 1u);
-    for (const RaceEntry &entry : races[0].entries) EXPECT_LE(entry.ratio_lo, 1);
-    EXPECT_EQ(report->workloads[0].race->ties, races[0].entries.size() - 1);
-}
-
-TEST(Tune, AHeatThatFailsIsNoRace) {
-    RacingWorkshop shop;
-    shop.runner.heat_fails = true;
-    const auto report = shop.tune({layer_a}, with_races(6));
-    ASSERT_TRUE(report.ok());
-    EXPECT_TRUE(shop.store.races({})->empty());
-    EXPECT_FALSE(report->workloads[0].race);
-    EXPECT_TRUE(report->workloads[0].best_ns);
-}
-
-TEST(Tune, AKernelThatIsBuiltDifferentlyNowDoesNotRace) {
-    RacingWorkshop shop;
-    TuneOptions options = with_races(6);
-    options.race_time_ns = 0;
-    ASSERT_TRUE(shop.tune({layer_a}, options).ok());
-    shop.builder.hash = [](const std::string &text) { return "other " + text; };
-    ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
-    EXPECT_TRUE(shop.store.races({})->empty());
 }
 
 TEST(Tune, AnInterruptEndsCleanly) {
