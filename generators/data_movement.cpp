@@ -8,9 +8,12 @@
 //   transpose   a tile of `lanes` rows of the operand. Interleaving its two halves element by element log2(lanes) times
 //               makes it its own transpose: place p = row * rows + column moves its highest bit to the lowest.
 //   shuffle     a tile of rows along one digit; every place of the result says which place of the tile it is.
+// Or a function of the runtime moves blocks of it, by stores that Halide does not have:
+//   stream      output(digits) is written by the call for its block.
 #include <Halide.h>
 
 #include "generators/fetched_block.h"
+#include "generators/streamed_blocks.h"
 #include "runtime/signature.h"
 #include "runtime/target.h"
 #include "schedules/move_tile.h"
@@ -50,6 +53,9 @@ public:
                 break;
             case move_shuffle:
                 (*output)(arguments) = shuffled();
+                break;
+            case move_stream:
+                stream_into(arguments);
                 break;
         }
     }
@@ -194,6 +200,24 @@ private:
         return knob("ahead") ? after_fetching(value) : value;
     }
 
+    // Nothing is stored here but by the calls, one for each of the blocks.
+    void stream_into(const std::vector<Var> &arguments) {
+        const kiln::Target cpu{target_text.value(), 1};
+        const StreamedMovement streamed{
+            moved, stream_form(moved, cpu), candidate, stream_function(cpu), operand_memory(), output_memory()};
+        const RDom blocks = streamed_blocks(streamed);
+        for (int d = 0; d < blocks.dimensions(); d++) stages.blocks.push_back(blocks[d]);
+        (*output)(arguments) = undef(bits);
+        const std::vector<Expr> first(arguments.size(), 0);
+        (*output)(first) = select(stream_block(streamed, blocks) == 0, undef(bits), cast(bits, 0));
+    }
+
+    // The memory of the pipeline's arguments.
+    Parameter operand_memory() const { return Func(*operand).value().as<Internal::Call>()->param; }
+    Parameter output_memory() const {
+        return Parameter(bits, true, static_cast<int>(stages.loops.size()), written_name);
+    }
+
     // `value`, after the lines of its block are fetched, of the operand or of the result.
     Expr after_fetching(const Expr &value) {
         const FetchedSide side = fetched_side(moved, candidate.knobs);
@@ -206,9 +230,7 @@ private:
             arguments.push_back(stages.loops[d].variable);
             first += arguments[d] * extent(of_block * side.stride(moved.digits[d]));
         }
-        const Parameter buffer = side.is_operand
-                                     ? Func(*operand).value().as<Internal::Call>()->param
-                                     : Parameter(bits, true, static_cast<int>(moved.digits.size()), written_name);
+        const Parameter buffer = side.is_operand ? operand_memory() : output_memory();
         stages.fetched = fetched_block({buffer, first, side.rows, side.row_stride, side.run}, arguments);
         return select(stages.fetched(block) == 0, value, cast(bits, 0));
     }

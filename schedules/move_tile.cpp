@@ -25,6 +25,8 @@ public:
             case move_shuffle:
                 shuffled_tiles();
                 break;
+            case move_stream:
+                return streamed_blocks();
         }
         std::vector<VarOrRVar> order(step_.begin(), step_.end());
         arrange_loops();
@@ -86,6 +88,19 @@ private:
             s_.output.unroll(s_.loops[d].variable);
             step_.push_back(s_.loops[d].variable);
         }
+    }
+
+    // Each thread moves blocks of its own. Their loops are in order as they are: Halide sees no two of them as
+    // independent.
+    void streamed_blocks() {
+        if (!knob("parallel")) return;
+        RVar shared = s_.blocks.back();
+        for (size_t i = s_.blocks.size() - 1; i-- > 0;) {
+            const RVar both("shared_" + std::to_string(i));
+            s_.output.update().fuse(s_.blocks[i], shared, both);
+            shared = both;
+        }
+        s_.output.update().allow_race_conditions().parallel(shared);
     }
 
     // What is left of the digits, innermost first, around the loops over the tiles of a block.

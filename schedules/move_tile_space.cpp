@@ -5,6 +5,8 @@
 #include <numeric>
 #include <optional>
 
+#include "schedules/stream_form.h"
+
 namespace kiln {
 namespace {
 
@@ -15,6 +17,10 @@ constexpr int64_t line_bytes = 64, longest_block = 1024;
 constexpr int64_t smallest_l2 = 1 << 18, longest_run = 2048, shortest_run = 1024;
 // Vectors that a tile of `shuffle` holds at once, of 32 registers or of 16 with some spilled.
 constexpr int64_t most_shuffled_vectors = 32;
+// Bytes of a result of which a cache may keep all.
+constexpr int64_t smallest_streamed = 1 << 20;
+// Tiles along the operand's rows, or rows of the result's lines, that a streamed block has untuned.
+constexpr int64_t streamed_columns = 64, streamed_lines = 4;
 
 int64_t most_lanes(const Movement &m, const Target &target) {
     return std::max<int64_t>(1, vector_bytes(target) / m.element_bytes);
@@ -87,16 +93,39 @@ void shape_far_blocks(const Movement &m, int64_t most_lanes, const Machine &mach
     if (k["block_read"] * k["block_written"] == 1) k["ahead"] = 0;
 }
 
+// Whether operand and result do not fit into the caches.
+bool is_far(const Movement &m, const Machine &machine) {
+    return (m.read_elements + m.written_elements) * m.element_bytes > std::max(machine.l3_bytes, machine.l2_bytes);
+}
+
 // Stores of half a vector register, 32 bytes with AVX-512, turn f32 fastest: two shuffles start in a cycle.
 Knobs transposed(const Movement &m, const Target &target, const Machine &machine) {
     const MovedDigit &read = m.digits[read_neighbours(m)], &written = m.digits.back();
     const int64_t half = std::clamp<int64_t>(most_lanes(m, target) / 2, 1, 16);
     Knobs knobs = knobs_of(move_transpose, std::bit_floor(uint64_t(std::min(half, written.extent))),
                            std::bit_floor(uint64_t(std::min(half, read.extent))));
-    const bool far =
-        (m.read_elements + m.written_elements) * m.element_bytes > std::max(machine.l3_bytes, machine.l2_bytes);
+    const bool far = is_far(m, machine);
     if (far) shape_far_blocks(m, most_lanes(m, target), machine, &knobs);
     if (!far) knobs["block_written"] = 1024;
+    return knobs;
+}
+
+bool streams(const Movement &m, const StreamForm &form) {
+    return form.rows >= 0 && m.written_elements * m.element_bytes >= smallest_streamed;
+}
+
+// Where rows with all their columns are one run of the operand, few of them at a time, the next fetched meanwhile; else
+// a line's rows for long.
+Knobs streamed(const Movement &m, const StreamForm &form, const Machine &machine) {
+    Knobs knobs = knobs_of(move_stream, 1, 1);
+    const int64_t room = machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4;
+    const int64_t lines = room / (form.column_count * form.line * m.element_bytes);
+    const bool one_run = form.rows_are_one_run(m) && lines > 0;
+    knobs["block_read"] =
+        blocks_of(form.column_count, form.line, one_run || form.runs >= 0 ? longest_block : streamed_columns);
+    knobs["block_written"] = one_run ? std::min<int64_t>(std::bit_floor(uint64_t(lines)), streamed_lines) : 1;
+    knobs["ahead"] = one_run ? 2 : 1;
+    knobs["order"] = !one_run;
     return knobs;
 }
 
@@ -125,6 +154,8 @@ Knobs default_knobs(const Movement &m, const Target &target, const Machine &mach
     Knobs knobs = rows(m, target);
     const MovedDigit &innermost = m.digits.back();
     if (shared && innermost.valid == innermost.extent && innermost.extent >= most / 2) return knobs;
+    const StreamForm stream = stream_form(m, target);
+    if (streams(m, stream) && is_far(m, machine)) return streamed(m, stream, machine);
     if (transposes(m) && std::min(innermost.extent, m.digits[read_neighbours(m)].extent) * m.element_bytes >= 16) {
         return transposed(m, target, machine);
     }
@@ -132,7 +163,7 @@ Knobs default_knobs(const Movement &m, const Target &target, const Machine &mach
     return transposes(m) ? transposed(m, target, machine) : knobs;
 }
 
-std::vector<Constraint> constraints(const Movement &m) {
+std::vector<Constraint> constraints(const Movement &m, const StreamForm &stream) {
     const ShuffleForm form = shuffle_form(m);
     const int read = read_neighbours(m);
     auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
@@ -153,14 +184,28 @@ std::vector<Constraint> constraints(const Movement &m) {
          [=](const Knobs &k) { return !is(k, move_shuffle) || form.along < 0 || shuffle_fits(m, form, k); }},
         {"shuffled tiles are 1 or 2 of the smallest, rows have none",
          [=](const Knobs &k) { return is(k, move_transpose) || at(k, "rows") <= (is(k, move_shuffle) ? 2 : 1); }},
+        {"only transposed tiles follow one digit first",
+         [=](const Knobs &k) { return is(k, move_transpose) || at(k, "inner") == 0; }},
         {"only transposed tiles come in blocks",
          [=](const Knobs &k) {
-             return is(k, move_transpose) ||
-                    (at(k, "inner") == 0 && at(k, "block_read") == 1 && at(k, "block_written") == 1);
+             return is(k, move_transpose) || is(k, move_stream) ||
+                    (at(k, "block_read") == 1 && at(k, "block_written") == 1);
          }},
         {"only blocks are fetched ahead",
          [=](const Knobs &k) {
-             return at(k, "ahead") == 0 || (is(k, move_transpose) && at(k, "block_read") * at(k, "block_written") > 1);
+             return at(k, "ahead") == 0 || is(k, move_stream) ||
+                    (is(k, move_transpose) && at(k, "block_read") * at(k, "block_written") > 1);
+         }},
+        {"streamed tiles are lines on both sides: lanes and rows are 1",
+         [=](const Knobs &k) { return !is(k, move_stream) || (at(k, "lanes") == 1 && at(k, "rows") == 1); }},
+        {"a streamed block of several runs has all of their columns",
+         [=](const Knobs &k) {
+             return !is(k, move_stream) || stream.runs < 0 || streamed_block(stream, k).columns == stream.column_count;
+         }},
+        {"the next streamed block does not follow in the operand's memory",
+         [=](const Knobs &k) {
+             return !is(k, move_stream) || at(k, "ahead") != 2 ||
+                    (stream.rows_are_one_run(m) && streamed_block(stream, k).columns == stream.column_count);
          }},
         {"a tile of this size is too much code",
          [=](const Knobs &k) { return !is(k, move_transpose) || at(k, "rows") * at(k, "lanes") <= 1024; }},
@@ -233,6 +278,8 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
     std::vector<int64_t> methods{move_rows};
     if (transposes(m)) methods.push_back(move_transpose);
     if (shuffle_form(m).along >= 0) methods.push_back(move_shuffle);
+    const StreamForm stream = stream_form(m, target);
+    if (streams(m, stream)) methods.push_back(move_stream);
     std::vector<Knob> knobs = {
         {"method", methods},
         {"lanes", powers_of_two(1, most_lanes(m, target))},
@@ -243,11 +290,11 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
         {"order", {0, 1}},
         {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
     };
-    if (transposes(m)) {
+    if (transposes(m) || streams(m, stream)) {
         base.knobs.try_emplace("ahead", 0);
         knobs.push_back({"ahead", {0, 1, 2}});
     }
-    return Space(std::move(base), std::move(knobs), constraints(m));
+    return Space(std::move(base), std::move(knobs), constraints(m, stream));
 }
 
 }  // namespace kiln

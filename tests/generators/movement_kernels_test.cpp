@@ -8,6 +8,7 @@
 #include <string>
 
 #include "schedules/move_tile_space.h"
+#include "schedules/stream_form.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -118,6 +119,41 @@ TEST_F(MovementKernels, FetchedBlocks) {
             }
         }
     }
+}
+
+// Blocks that are streamed: whole and with tails on either side, one run and several, every dtype, for one thread and
+// for more, for both kinds of vectors. Smaller results are not streamed.
+TEST_F(MovementKernels, StreamedBlocks) {
+    constexpr const char *keys[] = {
+        "layout_transform/input:2x53x61x48/from_layout:NCHW/to_layout:NHWC",
+        "layout_transform/input:2x60x60x37/from_layout:NHWC/to_layout:NCHW",
+        "layout_transform/input:5x40x40x72/dtype:bf16/from_layout:NHWC/to_layout:NCHW",
+        "layout_transform/input:1x73x83x192/dtype:i8/from_layout:NCHW/to_layout:NHWC",
+        "layout_transform/input:32x25x23x20/from_layout:NHWC/to_layout:CHWN",
+        "layout_transform/input:2x80x72x48/dtype:f16/from_layout:NCHW16c/to_layout:NCHW",
+        "layout_transform/kernel:3x3x192x160/from_layout:OIHW/to_layout:OIHW16i16o",
+        "layout_transform/kernel:5x5x160x160/dtype:f16/from_layout:OIHW/to_layout:OIHW16i32o",
+        "space_to_depth/input:2x96x80x20/output_layout:NCHW/block:2x2",
+    };
+    constexpr std::pair<int64_t, int64_t> blocks[] = {{1024, 1}, {1, 2}, {2, 1024}};  // read, written
+    int streamed = 0;
+    for (const char *key : keys) {
+        const Workload workload = *parse_workload_key(key);
+        for (const auto &[block_read, block_written] : blocks) {
+            const Target target =
+                *parse_target(block_read == 1 ? "baseline" : "host", block_read == 2 ? 3 : 1, machine_.halide_target);
+            const StreamForm form = stream_form(movement(workload), target);
+            if (form.rows < 0) continue;
+            Candidate c = *default_candidate(workload, target, machine_);
+            c.knobs["method"] = move_stream, c.knobs["lanes"] = c.knobs["rows"] = 1, c.knobs["inner"] = 0;
+            c.knobs["block_read"] = form.runs < 0 ? block_read : 1024, c.knobs["block_written"] = block_written;
+            c.knobs["ahead"] = 1 + (form.rows_are_one_run(movement(workload)) && block_read == 1024);
+            c.knobs["order"] = block_written == 1, c.knobs["parallel"] = target.threads > 1;
+            expect_right(workload, target, c);
+            streamed++;
+        }
+    }
+    EXPECT_GE(streamed, 15);
 }
 
 Workload random_movement(Rng &rng) {

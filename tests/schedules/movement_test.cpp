@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "schedules/move_tile_space.h"
+#include "schedules/stream_form.h"
 
 namespace kiln {
 namespace {
@@ -65,6 +66,12 @@ TEST(Movement, Digits) {
     for (const Row &row : rows) EXPECT_EQ(text(movement_of(row.key)), row.digits) << row.key;
 }
 
+Machine large_caches() {
+    Machine machine;
+    machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
+    return machine;
+}
+
 TEST(MoveTileSpace, Defaults) {
     struct Row {
         const char *key;
@@ -96,29 +103,33 @@ TEST(MoveTileSpace, Defaults) {
     }
 }
 
-// Beyond L3 blocks are a quarter of L2, fetched where they are one run of memory.
+// Beyond L3 blocks are a quarter of L2, fetched where they are one run of memory, where results cannot be streamed.
 TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
     struct Row {
-        const char *key;
+        const char *target, *key;
         int64_t lanes, rows, inner, block_read, block_written, ahead;
     };
+    constexpr const char *arm = "arm-64-linux";
     constexpr Row rows[] = {
-        {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NHWC", 16, 8, 1, 128, 4, 2},
-        {"layout_transform/input:16x112x112x64/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 8, 64, 1},
-        {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NCHW16c", 16, 8, 1, 512, 1, 2},
-        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NCHW/to_layout:NHWC", 16, 16, 0, 2, 8, 1},
-        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NHWC/to_layout:NCHW", 32, 16, 0, 8, 32, 1},
-        {"layout_transform/input:16x112x112x256/dtype:i8/from_layout:NHWC/to_layout:NCHW", 64, 16, 0, 16, 16, 1},
+        {"avx512", "layout_transform/input:16x113x113x60/from_layout:NCHW/to_layout:NHWC", 16, 8, 1, 128, 4, 2},
+        {"avx512", "layout_transform/input:16x113x113x64/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 8, 64, 1},
+        {"avx512", "layout_transform/input:16x112x112x60/from_layout:NCHW/to_layout:NCHW16c", 16, 8, 1, 512, 1, 2},
+        {"avx512", "layout_transform/input:16x112x112x120/dtype:bf16/from_layout:NCHW/to_layout:NHWC", 16, 16, 0, 2, 8,
+         1},
+        {"avx512", "layout_transform/input:16x113x113x128/dtype:bf16/from_layout:NHWC/to_layout:NCHW", 32, 16, 0, 8, 32,
+         1},
+        {"avx512", "layout_transform/input:16x113x113x256/dtype:i8/from_layout:NHWC/to_layout:NCHW", 64, 16, 0, 16, 16,
+         1},
         // Rows of 128 bytes with 800 KB between them.
-        {"layout_transform/input:64x56x112x32/from_layout:NHWC/to_layout:CHWN", 16, 8, 0, 4, 128, 0},
+        {"avx512", "layout_transform/input:60x56x112x32/from_layout:NHWC/to_layout:CHWN", 16, 8, 0, 4, 128, 0},
         // Rows of 16 KB are cut to 2 KB.
-        {"layout_transform/input:1x64x64x4096/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 64, 8, 1},
+        {"avx512", "layout_transform/input:1x63x67x4096/from_layout:NHWC/to_layout:NCHW", 16, 8, 0, 64, 8, 1},
+        {arm, "layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NHWC", 4, 8, 1, 128, 16, 2},
     };
-    const Target target = *parse_target("avx512", 1, avx512);
-    Machine machine;
-    machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
     for (const Row &row : rows) {
-        const Candidate c = move_tile_space({}, movement_of(row.key), target, machine).default_candidate();
+        const Target target = *parse_target(row.target, 1, avx512);
+        const Candidate c = move_tile_space({}, movement_of(row.key), target, large_caches()).default_candidate();
+        EXPECT_EQ(c.knob("method"), move_transpose) << row.key;
         EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
         EXPECT_EQ(c.knob("rows"), row.rows) << row.key;
         EXPECT_EQ(c.knob("inner"), row.inner) << row.key;
@@ -126,6 +137,100 @@ TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
         EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
         EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
     }
+}
+
+// A few lines with all columns where that is one run of the operand and small, else a line's rows for long.
+TEST(MoveTileSpace, StreamedDefaults) {
+    struct Row {
+        const char *key;
+        int64_t block_read, block_written, ahead, order;
+    };
+    constexpr Row rows[] = {
+        {"layout_transform/input:16x112x112x64/from_layout:NCHW/to_layout:NHWC", 64, 1, 1, 1},
+        {"layout_transform/input:16x112x112x64/from_layout:NHWC/to_layout:NCHW", 4, 4, 2, 0},
+        {"layout_transform/input:16x112x112x64/from_layout:NCHW16c/to_layout:NCHW", 1, 4, 2, 0},
+        {"layout_transform/input:64x56x112x32/from_layout:NHWC/to_layout:CHWN", 2, 1, 1, 1},
+        {"layout_transform/input:64x56x112x20/from_layout:NHWC/to_layout:CHWN", 2, 1, 1, 1},
+        {"layout_transform/input:16x112x112x128/dtype:bf16/from_layout:NHWC/to_layout:NCHW", 4, 4, 2, 0},
+        {"layout_transform/input:1x112x112x4096/from_layout:NHWC/to_layout:NCHW", 256, 1, 2, 0},  // 256 KB
+        {"layout_transform/input:1x64x64x8192/from_layout:NHWC/to_layout:NCHW", 64, 1, 1, 1},     // 512 KB
+        {"layout_transform/kernel:3x3x1024x1024/from_layout:OIHW/to_layout:OIHW16i16o", 16, 1, 1, 1},
+    };
+    const Target target = *parse_target("baseline", 1, avx512);
+    for (const Row &row : rows) {
+        const Candidate c = move_tile_space({}, movement_of(row.key), target, large_caches()).default_candidate();
+        EXPECT_EQ(c.knob("method"), move_stream) << row.key;
+        EXPECT_EQ(c.knob("lanes"), 1) << row.key;
+        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
+        EXPECT_EQ(c.knob("order"), row.order) << row.key;
+    }
+}
+
+TEST(StreamForm, WholeLinesOfElementsThatExist) {
+    struct Row {
+        const char *key;
+        int rows, columns, runs;  // digits; -1: none
+        int64_t row_count, column_count;
+    };
+    constexpr Row table[] = {
+        {"layout_transform/input:2x7x7x64/from_layout:NCHW/to_layout:NHWC", 2, 1, -1, 64, 49},
+        {"layout_transform/input:2x8x8x20/from_layout:NHWC/to_layout:NCHW", 2, 1, -1, 64, 20},
+        {"layout_transform/input:2x8x8x64/dtype:i8/from_layout:NCHW/to_layout:NHWC", 2, 1, -1, 64, 64},
+        // [o, i, hw, i16, o16] of [o, i, (i16, hw)].
+        {"layout_transform/kernel:3x3x32x64/from_layout:OIHW/to_layout:OIHW16i16o", 4, 2, 3, 16, 144},
+        {"layout_transform/kernel:1x1x32x64/from_layout:OIHW/to_layout:OIHW16i16o", 2, 1, -1, 16, 32},
+        // [c, hw, n] of [n, hw, c]: pixels are too many to be in every block.
+        {"layout_transform/input:64x56x112x20/from_layout:NHWC/to_layout:CHWN", 2, 0, -1, 64, 20},
+        {"layout_transform/input:64x56x112x12/from_layout:NHWC/to_layout:CHWN", -1, -1, -1, 0, 0},
+        // Lines that are not whole, fewer columns than a line has, elements that do not exist, no transpose.
+        {"layout_transform/input:2x7x7x60/from_layout:NCHW/to_layout:NHWC", -1, -1, -1, 0, 0},
+        {"layout_transform/input:2x8x8x12/from_layout:NHWC/to_layout:NCHW", -1, -1, -1, 0, 0},
+        {"layout_transform/input:2x8x8x60/from_layout:NCHW/to_layout:NCHW16c", -1, -1, -1, 0, 0},
+        {"layout_transform/input:2x8x8x64/from_layout:NHWC/to_layout:NCHW16c", -1, -1, -1, 0, 0},
+        {"layout_transform/input:1x9x9x20/from_layout:NCHW16c/to_layout:NCHW12c", -1, -1, -1, 0, 0},
+    };
+    for (const Row &row : table) {
+        const StreamForm form = stream_form(movement_of(row.key), *parse_target("avx2", 1, avx512));
+        EXPECT_EQ(form.rows, row.rows) << row.key;
+        EXPECT_EQ(form.columns, row.columns) << row.key;
+        EXPECT_EQ(form.runs, row.runs) << row.key;
+        EXPECT_EQ(form.row_count, row.row_count) << row.key;
+        EXPECT_EQ(form.column_count, row.column_count) << row.key;
+        EXPECT_EQ(stream_form(movement_of(row.key), *parse_target("arm-64-linux", 1, avx512)).rows, -1) << row.key;
+    }
+}
+
+TEST(MoveTileSpace, StreamsWhatDoesNotStayInACache) {
+    struct Row {
+        const char *knob;
+        int64_t value;
+        const char *reason;
+    };
+    constexpr Row refused[] = {
+        {"lanes", 4, "lanes and rows are 1"},
+        {"inner", 1, "only transposed tiles"},
+        {"ahead", 2, "does not follow"},
+        {"block_read", 8, "all of their columns"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    const Space space =
+        move_tile_space({}, movement_of("layout_transform/kernel:3x3x1024x1024/from_layout:OIHW/to_layout:OIHW16i16o"),
+                        target, large_caches());
+    EXPECT_TRUE(space.check(space.default_candidate()));
+    for (const Row &row : refused) {
+        Candidate c = space.default_candidate();
+        c.knobs[row.knob] = row.value;
+        const Status status = space.check(c);
+        ASSERT_FALSE(status) << row.knob;
+        EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
+    }
+    const Space small = move_tile_space(
+        {}, movement_of("layout_transform/input:1x28x28x64/from_layout:NHWC/to_layout:NCHW"), target, large_caches());
+    Candidate c = small.default_candidate();
+    c.knobs["method"] = move_stream;
+    EXPECT_FALSE(small.check(c));
 }
 
 TEST(MoveTileSpace, WhatABlockFetches) {
