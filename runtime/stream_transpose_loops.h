@@ -2,8 +2,7 @@
 // so everything here is local to the file.
 //
 // Isa has, for vectors of `lanes` times 16 bytes: load, low and high (interleaves the lower or upper halves of each
-// lane of two vectors, by units of 1, 2, 4 or 8 bytes), join_lanes (the lanes of two halves of an array, put together
-// by number) and stream.
+// lane of two vectors, by units of 1, 2, 4 or 8 bytes), exchange_lanes (the last step of turn()) and stream.
 #pragma once
 
 #include <string.h>
@@ -157,7 +156,8 @@ void move_block(const StreamedBlock &b, int32_t fetch) {
 
 template<class Isa, int bytes>
 void move_block(const StreamedBlock &b, int32_t fetch) {
-    if (reinterpret_cast<uintptr_t>(b.written) % stream_line_bytes == 0) {
+    const uintptr_t places = reinterpret_cast<uintptr_t>(b.written) | b.column_stride | b.run_stride;
+    if (places % stream_line_bytes == 0) {
         move_block<Isa, bytes, true>(b, fetch);
     } else {
         move_block<Isa, bytes, false>(b, fetch);

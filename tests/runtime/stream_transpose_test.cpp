@@ -38,6 +38,7 @@ struct Row {
     int bytes, rows, columns, run;
     size_t offset;  // of the result from a line's start
     int fetch;
+    int64_t gap = 0;  // more elements between columns of the result than whole lines
 };
 
 constexpr Row table[] = {
@@ -64,6 +65,8 @@ constexpr Row table[] = {
     {4, 32, 40, 40, 4, fetch_rows},
     {2, 64, 40, 8, 2, fetch_rows},
     {1, 128, 70, 70, 33, fetch_block},
+    {4, 32, 40, 40, 0, fetch_rows, 1},
+    {1, 64, 70, 7, 0, fetch_nothing, 5},
 };
 
 TEST(StreamTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
@@ -72,7 +75,7 @@ TEST(StreamTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
             SCOPED_TRACE(testing::Message() << name << " bytes " << row.bytes << " rows " << row.rows << " columns "
                                             << row.columns << " run " << row.run << " offset " << row.offset);
             // The operand's block ends its memory; the result's lines have others between them and before.
-            const int64_t row_stride = row.columns + 3, column_stride = 2 * row.rows;
+            const int64_t row_stride = row.columns + 3, column_stride = 2 * row.rows + row.gap;
             const int64_t runs = row.columns / row.run, run_stride = column_stride * row.run + row.rows;
             const int64_t read_first = 5, written_first = row.rows;
             const int64_t operand_elements = read_first + (row.rows - 1) * row_stride + row.columns;
