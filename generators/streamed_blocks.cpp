@@ -18,7 +18,7 @@ Cut cut(const StreamedMovement &s, int digit) {
     return {(extent + values - 1) / values, values};
 }
 
-Expr wide(int64_t value) { return cast<int64_t>(Expr(int64_t(value))); }
+Expr wide(int64_t value) { return Expr(value); }
 
 Expr memory(const Parameter &buffer) { return Internal::Variable::make(Handle(), buffer.name(), buffer); }
 

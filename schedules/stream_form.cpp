@@ -30,9 +30,9 @@ int digit_behind(const Movement &m, int digit, int64_t line) {
 StreamForm stream_form(const Movement &m, const Target &target) {
     const int read = read_neighbours(m), written = static_cast<int>(m.digits.size()) - 1;
     if (!target.halide.starts_with("x86-64-") || !all_exist(m) || read < 0 || read == written) return {};
-    if (streamed_line_bytes % m.element_bytes != 0 || m.element_bytes > 4) return {};
+    if (stream_line_bytes % m.element_bytes != 0 || m.element_bytes > 4) return {};
     StreamForm form{
-        written, read, -1, streamed_line_bytes / m.element_bytes, m.digits[written].extent, m.digits[read].extent};
+        written, read, -1, stream_line_bytes / m.element_bytes, m.digits[written].extent, m.digits[read].extent};
     if (form.column_count % form.line != 0) form.runs = digit_behind(m, read, form.line);
     if (form.runs >= 0) form.column_count *= m.digits[form.runs].extent;
     const bool fits = form.row_count % form.line == 0 && form.column_count >= form.line;

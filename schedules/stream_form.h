@@ -9,13 +9,12 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/stream_transpose.h"
 #include "runtime/target.h"
 #include "schedules/movement.h"
 #include "schedules/space.h"
 
 namespace kiln {
-
-inline constexpr int64_t streamed_line_bytes = 64;
 
 struct StreamForm {
     int rows = -1;     // index of a digit; -1: there is no such form
