@@ -29,6 +29,10 @@ std::vector<size_t> race_field(const std::vector<Contender> &contenders, const F
         objects.insert(c.object_hash);
         field.push_back(i);
     }
+    if (field.size() != 1) return field;
+    for (const size_t i : order) {
+        if (contenders[i].is_incumbent && !objects.contains(contenders[i].object_hash)) field.push_back(i);
+    }
     return field;
 }
 

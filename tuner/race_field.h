@@ -22,7 +22,8 @@ struct FieldRules {
     double not_worth_it = 1.5;  // even a default slower than this is known to lose
 };
 
-// Indices into `contenders`, the fastest first, one for each object. Fewer than two: there is nothing to race.
+// Indices into `contenders`, the fastest first, one for each object. Fewer than two: there is nothing to race. An
+// incumbent that is not worth it still races one that is alone, since nothing but a race takes its place.
 std::vector<size_t> race_field(const std::vector<Contender> &contenders, const FieldRules &rules);
 
 }  // namespace kiln

@@ -270,13 +270,11 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
     return end;
 }
 
-// What won the race is the best, whatever was measured before.
+// What came first of the job's own is its best, whatever was measured before.
 void WorkloadTuning::adopt(const Race &race) {
-    const std::string &winner = race.entries.front().trial;
-    if (const Trial *trial = race_.trial(winner)) {
-        tuned_.best_candidate = trial->candidate;
-        tuned_.best_ns = race_.median_ns(winner);
-    }
+    const WorkloadRace::Winner winner = race_.winner(race);
+    tuned_.best_candidate = winner.candidate;
+    tuned_.best_ns = winner.median_ns;
     tuned_.race.emplace().entries = race.entries.size();
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }

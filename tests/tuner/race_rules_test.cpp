@@ -108,6 +108,9 @@ TEST(RaceField, TheFastTheIncumbentAndTheDefault) {
         {"but the default", {{"a", 1, 100}, {"b", 1, 115, false, true}}, {0, 1}},
         {"and the incumbent", {{"a", 1, 100}, {"b", 1, 115, true}}, {0, 1}},
         {"where they have a chance", {{"a", 1, 100}, {"b", 1, 200, false, true}}, {0}},
+        {"an incumbent far behind races one that is alone", {{"a", 1, 100}, {"b", 1, 200, true}}, {0, 1}},
+        {"not two", {{"a", 1, 100}, {"b", 1, 200, true}, {"c", 1, 101}}, {0, 2}},
+        {"nor itself", {{"a", 1, 100, true}, {"b", 1, 200}}, {0}},
         {"an object once", {{"a", 1, 100}, {"a", 1, 100}, {"b", 1, 101}}, {0, 2}},
         {"and the incumbent's trial stands for it", {{"a", 1, 100}, {"a", 1, 100, true}, {"b", 1, 101}}, {1, 2}},
     };

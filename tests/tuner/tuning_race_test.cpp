@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 
 #include "tests/tuner/fake_workshop.h"
@@ -81,6 +82,83 @@ TEST(TuningRace, ARaceIsNotRunAgainUntilSomethingNewIsInIt) {
     ASSERT_TRUE(shop.tune({layer_a}, with_races(7)).ok());
     EXPECT_EQ(shop.store.races({})->size(), 2u);
     EXPECT_EQ((*shop.store.best({}))->measurement.median, 0.9e6);
+}
+
+// Times by algorithm. Those of one lie so close that they race.
+struct RacingAlgorithms : FakeWorkshop {
+    RacingAlgorithms() {
+        timestamp = [this] { return fmt::format("2026-01-01T00:00:{:02}.000Z", seconds_++); };
+        builder.hash = [](const std::string &text) { return text; };
+        runner.time_ns = [this](const std::string &text) {
+            const auto found = std::find_if(times.begin(), times.end(),
+                                            [&](const auto &t) { return text.starts_with(t.first + "@"); });
+            if (found == times.end()) return 9e6;
+            return found->second * (1 + 1e-4 * static_cast<double>(std::hash<std::string>()(text) % 50));
+        };
+    }
+
+    // Answers the algorithm of what the job calls its best.
+    std::string tune_only(const std::string &algorithm, int64_t n = 4) {
+        TuneOptions options = with_races(n);
+        options.algorithm = algorithm;
+        const auto report = tune({layer}, options);
+        EXPECT_TRUE(report.ok());
+        return parse_candidate(report->workloads[0].best_candidate)->algorithm;
+    }
+    std::string best() { return parse_candidate((*store.best({}))->trial.candidate)->algorithm; }
+
+    NamedWorkload layer = layer_b;
+    std::map<std::string, double> times;
+
+private:
+    int seconds_ = 0;
+};
+
+TEST(TuningRace, OfOneAlgorithmDoesNotHideAFasterOneOfAnother) {
+    RacingAlgorithms shop;
+    shop.times = {{"direct", 1e6}, {"winograd_2", 2e6}};
+    EXPECT_EQ(shop.tune_only("direct"), "direct");
+    EXPECT_EQ(shop.tune_only("winograd_2"), "winograd_2") << "the best of what was asked for";
+    EXPECT_EQ(shop.best(), "direct");
+    EXPECT_EQ(shop.store.races({})->size(), 1u) << "known to lose";
+}
+
+TEST(TuningRace, TheBestSoFarRacesThoughItWasNotAskedFor) {
+    RacingAlgorithms shop;
+    shop.times = {{"direct", 1e6}, {"winograd_2", 1.03e6}};
+    EXPECT_EQ(shop.tune_only("direct"), "direct");
+    const std::string direct = (*shop.store.best({}))->trial.id;
+    EXPECT_EQ(shop.tune_only("winograd_2"), "winograd_2");
+    EXPECT_EQ((*shop.store.best({}))->trial.id, direct);
+    const auto races = *shop.store.races({});
+    ASSERT_EQ(races.size(), 2u);
+    EXPECT_EQ(races[1].entries.front().trial, direct);
+    EXPECT_EQ(shop.tune_only("winograd_2"), "winograd_2");
+    EXPECT_EQ(shop.store.races({})->size(), 2u) << "nothing new is in it";
+}
+
+TEST(TuningRace, AWinnerOfBeforeLosesItsPlaceInARaceToOneThatIsAlone) {
+    RacingAlgorithms shop;
+    shop.times = {{"winograd_2", 2e6}, {"direct", 1e6}};
+    EXPECT_EQ(shop.tune_only("winograd_2"), "winograd_2");
+    EXPECT_EQ(shop.best(), "winograd_2");
+    EXPECT_EQ(shop.tune_only("direct", 1), "direct");
+    EXPECT_EQ(shop.best(), "direct");
+    EXPECT_EQ(shop.store.races({})->back().entries.size(), 2u);
+}
+
+// Part of what a prepared kernel needs is done by its caller, and not timed.
+TEST(TuningRace, APreparedKernelThatWasNotAskedForStandsInNobodysWay) {
+    for (const double prepared_ns : {0.5e6, 3e6}) {
+        RacingAlgorithms shop;
+        shop.layer.workload = *parse_workload_key("conv2d/input:1x32x32x3/kernel:7x7x3x16/strides:2x2");
+        shop.times = {{"space_to_depth_prepared", prepared_ns}, {"direct", 1e6}};
+        EXPECT_EQ(shop.tune_only("space_to_depth_prepared"), "space_to_depth_prepared");
+        EXPECT_EQ(shop.best(), "space_to_depth_prepared");
+        // One that lost to it: there is nobody else to race.
+        EXPECT_EQ(shop.tune_only("direct", prepared_ns > 1e6 ? 1 : 4), "direct");
+        EXPECT_EQ(shop.best(), "direct");
+    }
 }
 
 TEST(TuningRace, TiesGoToTheSmallerCodeAndAreKept) {
