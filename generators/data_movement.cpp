@@ -8,12 +8,14 @@
 //   transpose   a tile of `lanes` rows of the operand. Interleaving its two halves element by element log2(lanes) times
 //               makes it its own transpose: place p = row * rows + column moves its highest bit to the lowest.
 //   shuffle     a tile of rows along one digit; every place of the result says which place of the tile it is.
-// Or a function of the runtime moves blocks of it, by stores that Halide does not have:
-//   stream      output(digits) is written by the call for its block.
+// Or a function of the runtime transposes blocks of it:
+//   matrix, stream   output(digits) is written by the call for its block.
 #include <Halide.h>
 
+#include <bit>
+
 #include "generators/fetched_block.h"
-#include "generators/streamed_blocks.h"
+#include "generators/matrix_blocks.h"
 #include "runtime/signature.h"
 #include "runtime/target.h"
 #include "schedules/move_tile.h"
@@ -55,7 +57,8 @@ public:
                 (*output)(arguments) = shuffled();
                 break;
             case move_stream:
-                stream_into(arguments);
+            case move_matrix:
+                transpose_into(arguments);
                 break;
         }
     }
@@ -69,6 +72,7 @@ public:
             stride *= count;
         }
         stages.output = *output;
+        stages.operand = operand_memory();
         apply_move_tile(stages, candidate, form);
     }
 
@@ -201,15 +205,15 @@ private:
     }
 
     // Nothing is stored here but by the calls, one for each of the blocks.
-    void stream_into(const std::vector<Var> &arguments) {
+    void transpose_into(const std::vector<Var> &arguments) {
         const kiln::Target cpu{target_text.value(), 1};
-        const StreamedMovement streamed{
-            moved, stream_form(moved, cpu), candidate, stream_function(cpu), operand_memory(), output_memory()};
-        const RDom blocks = streamed_blocks(streamed);
+        const MatrixMovement matrices{
+            moved, matrix_form(moved, cpu), candidate, transpose_function(cpu), operand_memory(), output_memory()};
+        const RDom blocks = matrix_blocks(matrices);
         for (int d = 0; d < blocks.dimensions(); d++) stages.blocks.push_back(blocks[d]);
         (*output)(arguments) = undef(bits);
         const std::vector<Expr> first(arguments.size(), 0);
-        (*output)(first) = select(stream_block(streamed, blocks) == 0, undef(bits), cast(bits, 0));
+        (*output)(first) = select(transpose_block(matrices, blocks) == 0, undef(bits), cast(bits, 0));
     }
 
     // The memory of the pipeline's arguments.
@@ -240,6 +244,19 @@ private:
     static Expr hidden(const Expr &index) {
         const Expr half = cast<uint16_t>(index);
         return cast<int>(halving_add(half, half));
+    }
+
+    // p / by. Where rows are interleaved, 2 and 4 are hidden, too: Halide would compute even and odd places apart, from
+    // such windows.
+    Expr quotient(Expr p, int by) const {
+        if (form.read_rows == 1 || !std::has_single_bit(unsigned(by))) return p / by;
+        p = cast<uint16_t>(p);
+        for (; by > 1; by /= 2) p = halving_add(p, cast<uint16_t>(0));
+        return cast<int>(p);
+    }
+    Expr remainder(const Expr &p, int by) const {
+        if (form.read_rows == 1 || !std::has_single_bit(unsigned(by))) return p % by;
+        return p - quotient(p, by) * by;
     }
 
     Expr shuffled() {
@@ -279,7 +296,7 @@ private:
         const Expr p = stages.place % extent(count);  // its bounds are constants wherever Halide looks for them
         const std::vector<Expr> values = small_values(p, written_row);
         Expr exists = Internal::const_true(), row = 0;
-        Expr in_row = p % written_row / extent(form.written_stride) * extent(form.read_stride);
+        Expr in_row = quotient(remainder(p, written_row), extent(form.written_stride)) * extent(form.read_stride);
         for (int d : form.small) {
             const MovedDigit &digit = moved.digits[d];
             if (digit.valid < digit.extent) exists = exists && values[d] < extent(digit.valid);
@@ -305,15 +322,15 @@ private:
     // Values of the small digits at a place of the shuffled tile, by index of the digit.
     std::vector<Expr> small_values(const Expr &p, int written_row) const {
         std::vector<Expr> values(moved.digits.size());
-        Expr row = p / written_row;
+        Expr row = quotient(p, written_row);
         for (size_t i = stages.unrolled.size(); i-- > 0;) {
             const int d = stages.unrolled[i];
-            values[d] = row % extent(moved.digits[d].extent);
-            row = row / extent(moved.digits[d].extent);
+            values[d] = remainder(row, extent(moved.digits[d].extent));
+            row = quotient(row, extent(moved.digits[d].extent));
         }
         for (int d : form.small) {
             const MovedDigit &digit = moved.digits[d];
-            if (d > form.along) values[d] = p / extent(digit.written_stride) % extent(digit.extent);
+            if (d > form.along) values[d] = remainder(quotient(p, extent(digit.written_stride)), extent(digit.extent));
         }
         return values;
     }

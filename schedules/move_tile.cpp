@@ -26,7 +26,8 @@ public:
                 shuffled_tiles();
                 break;
             case move_stream:
-                return streamed_blocks();
+            case move_matrix:
+                return matrix_blocks();
         }
         std::vector<VarOrRVar> order(step_.begin(), step_.end());
         arrange_loops();
@@ -34,7 +35,7 @@ public:
         s_.output.reorder(order);
         const Var at = around_.front().variable;
         share_among_threads();
-        if (knob("ahead")) fetch_blocks();
+        if (knob("ahead")) fetch_ahead();
         for (TileStage &stage : s_.tile) keep_in_registers(stage, at);
     }
 
@@ -92,7 +93,7 @@ private:
 
     // Each thread moves blocks of its own. Their loops are in order as they are: Halide sees no two of them as
     // independent.
-    void streamed_blocks() {
+    void matrix_blocks() {
         if (!knob("parallel")) return;
         RVar shared = s_.blocks.back();
         for (size_t i = s_.blocks.size() - 1; i-- > 0;) {
@@ -123,8 +124,8 @@ private:
         constexpr int64_t turns = 64;
         Var shared = around_.back().variable;
         int64_t count = around_.back().extent;
-        // Loops inside of the one that fetches blocks stay with it.
-        const size_t innermost = knob("ahead") ? first_around_blocks + 1 : 1;
+        // Loops inside of the one that fetches stay with it.
+        const size_t innermost = knob("ahead") ? fetching_loop() + 1 : 1;
         for (size_t i = around_.size() - 1; i-- > innermost && count < turns;) {
             Var both("shared_" + std::to_string(i));
             s_.output.fuse(around_[i].variable, shared, both);
@@ -134,8 +135,15 @@ private:
         s_.output.parallel(shared);
     }
 
-    void fetch_blocks() {
-        s_.fetched.compute_at(s_.output, around_[first_around_blocks].variable);
+    size_t fetching_loop() const { return knob("method") == move_transpose ? first_around_blocks : 1; }
+
+    void fetch_ahead() {
+        const Var &loop = around_[fetching_loop()].variable;
+        if (knob("method") != move_transpose) {
+            s_.output.prefetch(s_.operand, loop, loop, 1);
+            return;
+        }
+        s_.fetched.compute_at(s_.output, loop);
         for (const Var &block : s_.fetched.args()) s_.fetched.bound_extent(block, 1);
     }
 

@@ -26,12 +26,13 @@ struct TileStage {
 // The stages of a movement, by their role.
 struct MoveStages {
     Halide::Func output;
-    std::vector<MovedLoop> loops;      // of the output, as the result lies in memory, outermost first
-    int read = -1, written = -1;       // of `loops`: the digits of a tile; of `shuffle` the long one, twice
-    std::vector<int> unrolled;         // of `loops`: small digits that a shuffled tile has all of
-    std::vector<TileStage> tile;       // what is loaded, then what shuffles make of it
-    Halide::Func fetched;              // where `ahead` says so: over the blocks, what fetches one
-    std::vector<Halide::RVar> blocks;  // of `stream`: the loops of the output's update, innermost first
+    std::vector<MovedLoop> loops;  // of the output, as the result lies in memory, outermost first
+    int read = -1, written = -1;   // of `loops`: the digits of a tile; of `shuffle` the long one, twice
+    std::vector<int> unrolled;     // of `loops`: small digits that a shuffled tile has all of
+    std::vector<TileStage> tile;   // what is loaded, then what shuffles make of it
+    Halide::Func fetched;          // where `ahead` says so: over the blocks of `transpose`, what fetches one
+    Halide::Parameter operand;
+    std::vector<Halide::RVar> blocks;  // of `matrix` and `stream`: the loops of the output's update, innermost first
     Halide::Var place;                 // the dimension of a tile's stages that counts elements
 };
 

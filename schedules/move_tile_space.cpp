@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "schedules/stream_form.h"
+#include "schedules/matrix_form.h"
 
 namespace kiln {
 namespace {
@@ -17,9 +17,13 @@ constexpr int64_t line_bytes = 64, longest_block = 1024;
 constexpr int64_t smallest_l2 = 1 << 18, longest_run = 2048, shortest_run = 1024;
 // Vectors that a tile of `shuffle` holds at once, of 32 registers or of 16 with some spilled.
 constexpr int64_t most_shuffled_vectors = 32;
+// Bytes that are fetched ahead at once where rows are shuffled, which CPUs fetch well themselves where they are longer.
+constexpr int64_t longest_fetched = 4096;
+// Bytes of stores that Zen 4 joins to lines before it reads them, where nothing waits for the operand.
+constexpr int64_t longest_merged_store = 16;
 // Bytes of a result of which a cache may keep all.
 constexpr int64_t smallest_streamed = 1 << 20;
-// Tiles along the operand's rows, or rows of the result's lines, that a streamed block has untuned.
+// Tiles along the operand's rows, or rows of the result's lines, that a block of `stream` has untuned.
 constexpr int64_t streamed_columns = 64, streamed_lines = 4;
 
 int64_t most_lanes(const Movement &m, const Target &target) {
@@ -46,9 +50,11 @@ bool shuffle_fits(const Movement &m, const ShuffleForm &form, const Knobs &k) {
 }
 
 Knobs knobs_of(MoveMethod method, int64_t lanes, int64_t rows) {
-    return {{"method", method}, {"lanes", lanes},     {"rows", rows}, {"inner", 0},
-            {"block_read", 1},  {"block_written", 1}, {"order", 0},   {"parallel", 0}};
+    return {{"method", method},   {"lanes", lanes}, {"rows", rows},  {"inner", 0}, {"block_read", 1},
+            {"block_written", 1}, {"order", 0},     {"parallel", 0}, {"ahead", 0}};
 }
+
+int64_t quarter_of_l2(const Machine &machine) { return machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4; }
 
 // Few tiles of `size` that cover `extent`, as a power of two.
 int64_t blocks_of(int64_t extent, int64_t size, int64_t most = longest_block) {
@@ -69,7 +75,7 @@ void shape_far_blocks(const Movement &m, int64_t most_lanes, const Machine &mach
     const int bytes = m.element_bytes;
     const bool rows_of_result = written.extent < read.extent, narrow = bytes < 4;
     const int64_t line = rows_of_result && narrow ? line_bytes / 2 : line_bytes;
-    const int64_t room = machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4;
+    const int64_t room = quarter_of_l2(machine);
     Knobs &k = *knobs;
     k["lanes"] = std::bit_floor(uint64_t(std::min({most_lanes, line / bytes, written.extent})));
     k["rows"] = std::bit_floor(uint64_t(std::min<int64_t>(narrow ? 16 : 8, read.extent)));
@@ -110,15 +116,17 @@ Knobs transposed(const Movement &m, const Target &target, const Machine &machine
     return knobs;
 }
 
-bool streams(const Movement &m, const StreamForm &form) {
-    return form.rows >= 0 && m.written_elements * m.element_bytes >= smallest_streamed;
+bool may_stay_in_cache(const Movement &m) { return m.written_elements * m.element_bytes < smallest_streamed; }
+
+bool streams(const Movement &m, const MatrixForm &form) {
+    return form.rows >= 0 && form.has_whole_lines() && !may_stay_in_cache(m);
 }
 
 // Where rows with all their columns are one run of the operand, few of them at a time, the next fetched meanwhile; else
 // a line's rows for long.
-Knobs streamed(const Movement &m, const StreamForm &form, const Machine &machine) {
+Knobs streamed(const Movement &m, const MatrixForm &form, const Machine &machine) {
     Knobs knobs = knobs_of(move_stream, 1, 1);
-    const int64_t room = machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4;
+    const int64_t room = quarter_of_l2(machine);
     const int64_t lines = room / (form.column_count * form.line * m.element_bytes);
     const bool one_run = form.rows_are_one_run(m) && lines > 0;
     knobs["block_read"] =
@@ -129,9 +137,32 @@ Knobs streamed(const Movement &m, const StreamForm &form, const Machine &machine
     return knobs;
 }
 
-Knobs rows(const Movement &m, const Target &target) {
+// A quarter of L2 at a time, of bytes, whose tiles have most rows, an eighth; and a part for each thread.
+Knobs in_cache(const Movement &m, const MatrixForm &form, const Target &target, const Machine &machine) {
+    Knobs knobs = knobs_of(move_matrix, 1, 1);
+    const int64_t room = quarter_of_l2(machine) / (m.element_bytes == 1 ? 2 : 1);
+    const int64_t most = blocks_of((form.row_count + target.threads - 1) / target.threads, form.line);
+    knobs["block_read"] = blocks_of(form.column_count, form.line);
+    knobs["block_written"] = std::min(most, block_that_fits(room, form.column_count, form.line, m.element_bytes));
+    return knobs;
+}
+
+// Whether the loop inside of all others is shorter when it follows the operand: rows of so many places at a time.
+bool is_shorter_by_operand(const Movement &m) {
+    const size_t around = m.digits.size() - 1;
+    if (around < 2) return false;
+    const auto nearest =
+        std::min_element(m.digits.begin(), m.digits.begin() + static_cast<std::ptrdiff_t>(around),
+                         [](const MovedDigit &a, const MovedDigit &b) { return a.read_stride < b.read_stride; });
+    return nearest->extent < m.digits[around - 1].extent;
+}
+
+// Beyond the caches both sides are walked in few long runs side by side.
+Knobs rows(const Movement &m, const Target &target, const Machine &machine) {
     const int64_t extent = m.digits.back().extent;
-    return knobs_of(move_rows, std::bit_floor(uint64_t(std::min(most_lanes(m, target), extent))), 1);
+    Knobs knobs = knobs_of(move_rows, std::bit_floor(uint64_t(std::min(most_lanes(m, target), extent))), 1);
+    knobs["order"] = m.is_regular && is_far(m, machine) && !may_stay_in_cache(m) && is_shorter_by_operand(m);
+    return knobs;
 }
 
 // The longest vectors whose tiles divide the digit, since a last tile that is not whole is stored element by element;
@@ -151,23 +182,32 @@ Knobs default_knobs(const Movement &m, const Target &target, const Machine &mach
     const ShuffleForm form = shuffle_form(m);
     const bool shared = m.is_regular && read_neighbours(m) == static_cast<int>(m.digits.size()) - 1;
     const int64_t most = most_lanes(m, target);
-    Knobs knobs = rows(m, target);
+    Knobs knobs = rows(m, target, machine);
     const MovedDigit &innermost = m.digits.back();
     if (shared && innermost.valid == innermost.extent && innermost.extent >= most / 2) return knobs;
-    const StreamForm stream = stream_form(m, target);
-    if (streams(m, stream) && is_far(m, machine)) return streamed(m, stream, machine);
+    const MatrixForm matrix = matrix_form(m, target);
+    if (matrix.rows >= 0 && (may_stay_in_cache(m) || !is_far(m, machine))) return in_cache(m, matrix, target, machine);
+    if (streams(m, matrix)) return streamed(m, matrix, machine);
     if (transposes(m) && std::min(innermost.extent, m.digits[read_neighbours(m)].extent) * m.element_bytes >= 16) {
         return transposed(m, target, machine);
     }
-    if (const auto shuffled = shuffled_whole(m, form, most)) return *shuffled;
+    const int64_t row = form.along < 0 ? 0 : m.digits[form.along].extent * form.read_stride * form.read_rows;
+    const bool fetches = form.along >= 0 && is_far(m, machine) && !may_stay_in_cache(m) && form.loops() > 1 &&
+                         row * m.element_bytes <= longest_fetched;
+    const int64_t longest = fetches ? std::min(most, longest_merged_store / m.element_bytes) : most;
+    if (auto shuffled = shuffled_whole(m, form, longest)) {
+        (*shuffled)["ahead"] = fetches;
+        return *shuffled;
+    }
     return transposes(m) ? transposed(m, target, machine) : knobs;
 }
 
-std::vector<Constraint> constraints(const Movement &m, const StreamForm &stream) {
+std::vector<Constraint> constraints(const Movement &m, const MatrixForm &matrix) {
     const ShuffleForm form = shuffle_form(m);
     const int read = read_neighbours(m);
     auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
     auto is = [](const Knobs &k, MoveMethod method) { return value_of(k, "method") == method; };
+    auto of_matrix = [is](const Knobs &k) { return is(k, move_matrix) || is(k, move_stream); };
     return {
         {"the operand's and the result's neighbours are the same: there is nothing to transpose",
          [=](const Knobs &k) { return !is(k, move_transpose) || transposes(m); }},
@@ -188,24 +228,25 @@ std::vector<Constraint> constraints(const Movement &m, const StreamForm &stream)
          [=](const Knobs &k) { return is(k, move_transpose) || at(k, "inner") == 0; }},
         {"only transposed tiles come in blocks",
          [=](const Knobs &k) {
-             return is(k, move_transpose) || is(k, move_stream) ||
-                    (at(k, "block_read") == 1 && at(k, "block_written") == 1);
+             return is(k, move_transpose) || of_matrix(k) || (at(k, "block_read") == 1 && at(k, "block_written") == 1);
          }},
-        {"only blocks are fetched ahead",
+        {"only blocks are fetched ahead, and what the next turn of a second loop reads",
          [=](const Knobs &k) {
-             return at(k, "ahead") == 0 || is(k, move_stream) ||
-                    (is(k, move_transpose) && at(k, "block_read") * at(k, "block_written") > 1);
+             return at(k, "ahead") == 0 || of_matrix(k) ||
+                    (is(k, move_transpose) && at(k, "block_read") * at(k, "block_written") > 1) ||
+                    (is(k, move_rows) && at(k, "ahead") == 1 && m.is_regular && m.digits.size() > 1) ||
+                    (is(k, move_shuffle) && at(k, "ahead") == 1 && form.loops() > 1);
          }},
-        {"streamed tiles are lines on both sides: lanes and rows are 1",
-         [=](const Knobs &k) { return !is(k, move_stream) || (at(k, "lanes") == 1 && at(k, "rows") == 1); }},
-        {"a streamed block of several runs has all of their columns",
+        {"tiles of a matrix are lines on both sides: lanes and rows are 1",
+         [=](const Knobs &k) { return !of_matrix(k) || (at(k, "lanes") == 1 && at(k, "rows") == 1); }},
+        {"a matrix's block of several runs has all of their columns",
          [=](const Knobs &k) {
-             return !is(k, move_stream) || stream.runs < 0 || streamed_block(stream, k).columns == stream.column_count;
+             return !of_matrix(k) || matrix.runs < 0 || matrix_block(matrix, k).columns == matrix.column_count;
          }},
-        {"the next streamed block does not follow in the operand's memory",
+        {"the matrix's next block does not follow in the operand's memory",
          [=](const Knobs &k) {
-             return !is(k, move_stream) || at(k, "ahead") != 2 ||
-                    (stream.rows_are_one_run(m) && streamed_block(stream, k).columns == stream.column_count);
+             return !of_matrix(k) || at(k, "ahead") != 2 ||
+                    (matrix.rows_are_one_run(m) && matrix_block(matrix, k).columns == matrix.column_count);
          }},
         {"a tile of this size is too much code",
          [=](const Knobs &k) { return !is(k, move_transpose) || at(k, "rows") * at(k, "lanes") <= 1024; }},
@@ -213,6 +254,11 @@ std::vector<Constraint> constraints(const Movement &m, const StreamForm &stream)
 }
 
 }  // namespace
+
+size_t ShuffleForm::loops() const {
+    const auto outside = std::count_if(small.begin(), small.end(), [this](int digit) { return digit < along; });
+    return static_cast<size_t>(along + 1 - outside);
+}
 
 int64_t ShuffleForm::smallest_tile(int64_t lanes) const {
     return std::lcm(lanes / std::gcd(lanes, read_stride), lanes / std::gcd(lanes, written_stride));
@@ -278,8 +324,9 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
     std::vector<int64_t> methods{move_rows};
     if (transposes(m)) methods.push_back(move_transpose);
     if (shuffle_form(m).along >= 0) methods.push_back(move_shuffle);
-    const StreamForm stream = stream_form(m, target);
-    if (streams(m, stream)) methods.push_back(move_stream);
+    const MatrixForm matrix = matrix_form(m, target);
+    if (streams(m, matrix)) methods.push_back(move_stream);
+    if (matrix.rows >= 0) methods.push_back(move_matrix);
     std::vector<Knob> knobs = {
         {"method", methods},
         {"lanes", powers_of_two(1, most_lanes(m, target))},
@@ -289,12 +336,9 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
         {"block_written", powers_of_two(1, longest_block)},
         {"order", {0, 1}},
         {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
+        {"ahead", transposes(m) || matrix.rows >= 0 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1}},
     };
-    if (transposes(m) || streams(m, stream)) {
-        base.knobs.try_emplace("ahead", 0);
-        knobs.push_back({"ahead", {0, 1, 2}});
-    }
-    return Space(std::move(base), std::move(knobs), constraints(m, stream));
+    return Space(std::move(base), std::move(knobs), constraints(m, matrix));
 }
 
 }  // namespace kiln

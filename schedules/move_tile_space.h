@@ -6,16 +6,18 @@
 //              are loaded and stored in whole vectors, and turned in registers by interleaving halves log2(lanes) times
 //            2 shuffle: for few neighbours on both sides (three channels, the pixels of a block): several whole vectors
 //              of one long digit are loaded, put in order by shuffles that are known when compiling, and stored
-//            3 stream: blocks of a matrix are transposed by stores past the caches (schedules/stream_form.h), for
-//            results
-//              that do not stay in a cache; tiles have a cache line's elements on both sides
-//   lanes    elements of a vector of the result; 3: 1
-//   rows     1: rows of a tile; 2: the tile is [rows] times the smallest that fills vectors on both sides; 3: 1
+//            3 stream: blocks of a matrix are transposed by stores past the caches (schedules/matrix_form.h), for
+//              results that do not stay in a cache; tiles have a cache line's elements on both sides
+//            4 matrix: the same by plain stores
+//   lanes    elements of a vector of the result; 3, 4: 1
+//   rows     1: rows of a tile; 2: the tile is [rows] times the smallest that fills vectors on both sides; 3, 4: 1
 //   inner    1: the tiles of a block follow the operand's digit first, not the result's
-//   block_read, block_written   1, 3: tiles a block has along the operand's and the result's digit
+//   block_read, block_written   1, 3, 4: tiles a block has along the operand's and the result's digit
 //   ahead    1: before a block is moved, all its lines are fetched in the order of memory: 0 no, 1 of the operand, 2 of
 //            the result, whose lines a store reads too
-//            3: with each tile is fetched: 0 nothing, 1 what follows in the operand's rows, 2 a share of the next block
+//            0, 2: with each turn of the second loop around a tile is fetched: 0 nothing, 1 what the next reads
+//            3, 4: with each tile is fetched: 0 nothing, 1 what follows in the operand's rows, 2 a share of the next
+//            block
 //   order    of the other loops: 0 as the result lies in memory, 1 as the operand
 //   parallel 1: the outer loops are shared by the threads
 #pragma once
@@ -30,7 +32,7 @@ namespace kiln {
 inline constexpr const char *move_tile_name = "move_tile";
 inline constexpr int move_tile_version = 1;
 
-enum MoveMethod : int64_t { move_rows = 0, move_transpose = 1, move_shuffle = 2, move_stream = 3 };
+enum MoveMethod : int64_t { move_rows = 0, move_transpose = 1, move_shuffle = 2, move_stream = 3, move_matrix = 4 };
 
 // How `shuffle` sees a movement: tiles along the digit `along`, the digits that are further inside on either side all
 // of a tile. On each side it is a number of rows, each of `stride` elements for a step of `along`.
@@ -39,6 +41,7 @@ struct ShuffleForm {
     int64_t read_rows = 1, read_stride = 1, written_rows = 1, written_stride = 1;
     std::vector<int> small;  // the other digits of a tile, by index
 
+    size_t loops() const;  // over tiles
     // Elements of `along` that one tile has, at least: both sides are whole vectors.
     int64_t smallest_tile(int64_t lanes) const;
 };

@@ -34,7 +34,7 @@ HEADERS = {
         "generators/*_conv.cpp",
         "generators/conv_generator.h",
         "generators/data_movement.cpp",
-        "generators/epilogue.*", "generators/fetched_block.*", "generators/streamed_blocks.*",
+        "generators/epilogue.*", "generators/fetched_block.*", "generators/matrix_blocks.*",
         "generators/folded_input.h",
         "generators/generator_main.cpp", "generators/halide_type.h",
         "generators/panel_generator.h",

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
+#include "schedules/matrix_form.h"
 #include "schedules/move_tile_space.h"
-#include "schedules/stream_form.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -121,9 +121,38 @@ TEST_F(MovementKernels, FetchedBlocks) {
     }
 }
 
-// Blocks that are streamed: whole and with tails on either side, one run and several, every dtype, for one thread and
-// for more, for both kinds of vectors. Smaller results are not streamed.
-TEST_F(MovementKernels, StreamedBlocks) {
+// What the next turn of a loop reads: of rows and of shuffled tiles, loops that are shared among threads or not, the
+// last turn, for which nothing is left.
+TEST_F(MovementKernels, NextTurnsAreFetched) {
+    constexpr const char *keys[] = {
+        "space_to_depth/input:2x20x36x3/dtype:i8/block:2x2",
+        "space_to_depth/input:3x12x32x3/block:2x2",
+        "depth_to_space/input:2x16x16x12/input_layout:NCHW/output_layout:NCHW/block:2x2",
+        "layout_transform/input:2x7x9x33/from_layout:NHWC/to_layout:NCHW16c",
+        "layout_transform/input:2x16x16x3/dtype:bf16/from_layout:NCHW/to_layout:NHWC",
+    };
+    int fetched = 0;
+    for (const char *key : keys) {
+        const Workload workload = *parse_workload_key(key);
+        for (const int threads : {1, 3}) {
+            const Target target = *parse_target("host", threads, machine_.halide_target);
+            Candidate c = *default_candidate(workload, target, machine_);
+            const Space space = find_algorithm(c.algorithm)->space(workload, target, machine_);
+            for (const int64_t order : {0, 1}) {
+                c.knobs["ahead"] = 1, c.knobs["order"] = order;
+                if (!space.check(c)) continue;
+                expect_right(workload, target, c);
+                fetched++;
+            }
+        }
+    }
+    EXPECT_GE(fetched, 16);
+}
+
+// Blocks of matrices: whole and with tails on either side, one run and several, every dtype, for one thread and for
+// more, for both kinds of vectors, by plain stores and, where lines are whole and many, by such that go past the
+// caches.
+TEST_F(MovementKernels, MatrixBlocks) {
     constexpr const char *keys[] = {
         "layout_transform/input:2x53x61x48/from_layout:NCHW/to_layout:NHWC",
         "layout_transform/input:2x60x60x37/from_layout:NHWC/to_layout:NCHW",
@@ -134,6 +163,10 @@ TEST_F(MovementKernels, StreamedBlocks) {
         "layout_transform/kernel:3x3x192x160/from_layout:OIHW/to_layout:OIHW16i16o",
         "layout_transform/kernel:5x5x160x160/dtype:f16/from_layout:OIHW/to_layout:OIHW16i32o",
         "space_to_depth/input:2x96x80x20/output_layout:NCHW/block:2x2",
+        // Rows of the result that are not whole lines.
+        "layout_transform/input:2x13x11x37/from_layout:NCHW/to_layout:NHWC",
+        "layout_transform/input:3x17x13x35/dtype:bf16/from_layout:NHWC/to_layout:NCHW",
+        "layout_transform/input:1x21x29x131/dtype:i8/from_layout:NHWC/to_layout:NCHW",
     };
     constexpr std::pair<int64_t, int64_t> blocks[] = {{1024, 1}, {1, 2}, {2, 1024}};  // read, written
     int streamed = 0;
@@ -142,15 +175,20 @@ TEST_F(MovementKernels, StreamedBlocks) {
         for (const auto &[block_read, block_written] : blocks) {
             const Target target =
                 *parse_target(block_read == 1 ? "baseline" : "host", block_read == 2 ? 3 : 1, machine_.halide_target);
-            const StreamForm form = stream_form(movement(workload), target);
+            const MatrixForm form = matrix_form(movement(workload), target);
             if (form.rows < 0) continue;
             Candidate c = *default_candidate(workload, target, machine_);
-            c.knobs["method"] = move_stream, c.knobs["lanes"] = c.knobs["rows"] = 1, c.knobs["inner"] = 0;
+            const Space space = find_algorithm(c.algorithm)->space(workload, target, machine_);
+            c.knobs["lanes"] = c.knobs["rows"] = 1, c.knobs["inner"] = 0;
             c.knobs["block_read"] = form.runs < 0 ? block_read : 1024, c.knobs["block_written"] = block_written;
             c.knobs["ahead"] = 1 + (form.rows_are_one_run(movement(workload)) && block_read == 1024);
             c.knobs["order"] = block_written == 1, c.knobs["parallel"] = target.threads > 1;
-            expect_right(workload, target, c);
-            streamed++;
+            for (const int64_t method : {move_matrix, move_stream}) {
+                c.knobs["method"] = method;
+                if (method == move_stream && !space.check(c)) continue;
+                expect_right(workload, target, c);
+                streamed += method == move_stream;
+            }
         }
     }
     EXPECT_GE(streamed, 15);

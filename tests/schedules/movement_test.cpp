@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "schedules/matrix_form.h"
 #include "schedules/move_tile_space.h"
-#include "schedules/stream_form.h"
 
 namespace kiln {
 namespace {
@@ -80,9 +80,12 @@ TEST(MoveTileSpace, Defaults) {
     constexpr Row rows[] = {
         {"layout_transform/input:2x5x7x20/from_layout:NHWC/to_layout:NHWC", move_rows, 16, 1},
         {"layout_transform/input:2x5x7x32/from_layout:NHWC/to_layout:NCHW16c", move_rows, 16, 1},
-        {"layout_transform/input:1x9x9x64/from_layout:NCHW/to_layout:NHWC", move_transpose, 8, 8},
-        {"layout_transform/input:1x9x9x64/dtype:bf16/from_layout:NCHW/to_layout:NHWC", move_transpose, 16, 16},
-        {"layout_transform/input:1x9x9x64/dtype:i8/from_layout:NCHW/to_layout:NHWC", move_transpose, 16, 16},
+        {"layout_transform/input:1x9x9x64/from_layout:NCHW/to_layout:NHWC", move_matrix, 1, 1},
+        {"layout_transform/input:1x9x9x64/dtype:bf16/from_layout:NCHW/to_layout:NHWC", move_matrix, 1, 1},
+        {"layout_transform/input:1x9x9x64/dtype:i8/from_layout:NCHW/to_layout:NHWC", move_matrix, 1, 1},
+        {"layout_transform/input:1x9x9x12/from_layout:NCHW/to_layout:NHWC", move_transpose, 8, 8},
+        {"layout_transform/input:1x9x9x28/dtype:bf16/from_layout:NCHW/to_layout:NHWC", move_transpose, 16, 16},
+        {"layout_transform/input:1x7x9x64/dtype:i8/from_layout:NCHW/to_layout:NHWC", move_transpose, 16, 16},
         {"layout_transform/input:1x9x9x5/from_layout:NCHW/to_layout:NHWC", move_transpose, 4, 8},
         {"layout_transform/input:1x9x9x3/from_layout:NCHW/to_layout:NHWC", move_shuffle, 16, 1},
         {"layout_transform/input:1x9x9x3/from_layout:NHWC/to_layout:NCHW", move_shuffle, 16, 1},
@@ -139,6 +142,50 @@ TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
     }
 }
 
+TEST(MoveTileSpace, RowsBeyondTheCachesAreWalkedInFewRuns) {
+    constexpr std::pair<const char *, int64_t> rows[] = {
+        {"layout_transform/input:16x112x112x64/from_layout:NHWC/to_layout:NCHW16c", 1},
+        {"layout_transform/input:16x112x112x64/from_layout:NCHW16c/to_layout:NHWC", 0},
+        {"layout_transform/input:1x28x28x64/from_layout:NHWC/to_layout:NCHW16c", 0},
+        {"layout_transform/input:4096x64x64/from_layout:NHWC/to_layout:NHWC", 0},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const auto &[key, order] : rows) {
+        const Candidate c = move_tile_space({}, movement_of(key), target, large_caches()).default_candidate();
+        EXPECT_EQ(c.knob("method"), move_rows) << key;
+        EXPECT_EQ(c.knob("order"), order) << key;
+    }
+}
+
+// Rows that are shorter than a page are fetched ahead, and stored by narrow vectors.
+TEST(MoveTileSpace, ShuffledRowsBeyondTheCaches) {
+    struct Row {
+        const char *key;
+        int64_t lanes, ahead;
+    };
+    constexpr Row rows[] = {
+        {"space_to_depth/input:80x416x416x3/dtype:i8/block:2x2", 16, 1},
+        {"space_to_depth/input:1x416x416x3/dtype:i8/block:2x2", 32, 0},
+        {"space_to_depth/input:20x416x416x3/block:2x2", 16, 0},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const Space space = move_tile_space({}, movement_of(row.key), target, large_caches());
+        const Candidate &c = space.default_candidate();
+        EXPECT_EQ(c.knob("method"), move_shuffle) << row.key;
+        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
+        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
+        EXPECT_TRUE(space.check(c)) << row.key;
+    }
+    // One loop has no second.
+    const Space planes = move_tile_space(
+        {}, movement_of("layout_transform/input:1x99x99x3/from_layout:NHWC/to_layout:NCHW"), target, {});
+    Candidate c = planes.default_candidate();
+    EXPECT_EQ(c.knob("ahead"), 0);
+    c.knobs["ahead"] = 1;
+    EXPECT_FALSE(planes.check(c));
+}
+
 // A few lines with all columns where that is one run of the operand and small, else a line's rows for long.
 TEST(MoveTileSpace, StreamedDefaults) {
     struct Row {
@@ -168,7 +215,34 @@ TEST(MoveTileSpace, StreamedDefaults) {
     }
 }
 
-TEST(StreamForm, WholeLinesOfElementsThatExist) {
+// In a cache blocks are a quarter of L2 at most, of bytes an eighth, and each thread has some.
+TEST(MoveTileSpace, MatrixDefaults) {
+    struct Row {
+        const char *key;
+        int threads;
+        int64_t block_read, block_written;
+    };
+    constexpr Row rows[] = {
+        {"layout_transform/input:1x28x28x64/from_layout:NCHW/to_layout:NHWC", 1, 64, 4},
+        {"layout_transform/input:1x28x28x64/from_layout:NCHW/to_layout:NHWC", 4, 64, 1},
+        {"layout_transform/input:1x28x28x256/dtype:i8/from_layout:NCHW/to_layout:NHWC", 1, 16, 2},
+        {"layout_transform/input:1x56x56x64/from_layout:NHWC/to_layout:NCHW", 1, 4, 64},
+        {"layout_transform/input:4x57x57x60/from_layout:NHWC/to_layout:NCHW", 1, 4, 64},
+        {"layout_transform/kernel:3x3x64x64/from_layout:OIHW/to_layout:OIHW16i16o", 1, 16, 1},
+    };
+    for (const Row &row : rows) {
+        const Target target = *parse_target("avx2", row.threads, avx512);
+        const Space space = move_tile_space({}, movement_of(row.key), target, large_caches());
+        const Candidate &c = space.default_candidate();
+        EXPECT_EQ(c.knob("method"), move_matrix) << row.key;
+        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knob("ahead"), 0) << row.key;
+        EXPECT_TRUE(space.check(c)) << row.key;
+    }
+}
+
+TEST(MatrixForm, LinesOnBothSidesOfElementsThatExist) {
     struct Row {
         const char *key;
         int rows, columns, runs;  // digits; -1: none
@@ -184,21 +258,23 @@ TEST(StreamForm, WholeLinesOfElementsThatExist) {
         // [c, hw, n] of [n, hw, c]: pixels are too many to be in every block.
         {"layout_transform/input:64x56x112x20/from_layout:NHWC/to_layout:CHWN", 2, 0, -1, 64, 20},
         {"layout_transform/input:64x56x112x12/from_layout:NHWC/to_layout:CHWN", -1, -1, -1, 0, 0},
-        // Lines that are not whole, fewer columns than a line has, elements that do not exist, no transpose.
-        {"layout_transform/input:2x7x7x60/from_layout:NCHW/to_layout:NHWC", -1, -1, -1, 0, 0},
+        {"layout_transform/input:2x7x7x60/from_layout:NCHW/to_layout:NHWC", 2, 1, -1, 60, 49},
+        // Fewer rows or columns than a line has, elements that do not exist, no transpose.
+        {"layout_transform/input:2x7x7x12/from_layout:NCHW/to_layout:NHWC", -1, -1, -1, 0, 0},
         {"layout_transform/input:2x8x8x12/from_layout:NHWC/to_layout:NCHW", -1, -1, -1, 0, 0},
         {"layout_transform/input:2x8x8x60/from_layout:NCHW/to_layout:NCHW16c", -1, -1, -1, 0, 0},
         {"layout_transform/input:2x8x8x64/from_layout:NHWC/to_layout:NCHW16c", -1, -1, -1, 0, 0},
         {"layout_transform/input:1x9x9x20/from_layout:NCHW16c/to_layout:NCHW12c", -1, -1, -1, 0, 0},
     };
     for (const Row &row : table) {
-        const StreamForm form = stream_form(movement_of(row.key), *parse_target("avx2", 1, avx512));
+        const MatrixForm form = matrix_form(movement_of(row.key), *parse_target("avx2", 1, avx512));
         EXPECT_EQ(form.rows, row.rows) << row.key;
         EXPECT_EQ(form.columns, row.columns) << row.key;
         EXPECT_EQ(form.runs, row.runs) << row.key;
         EXPECT_EQ(form.row_count, row.row_count) << row.key;
         EXPECT_EQ(form.column_count, row.column_count) << row.key;
-        EXPECT_EQ(stream_form(movement_of(row.key), *parse_target("arm-64-linux", 1, avx512)).rows, -1) << row.key;
+        if (form.rows >= 0) EXPECT_EQ(form.has_whole_lines(), row.row_count != 60) << row.key;
+        EXPECT_EQ(matrix_form(movement_of(row.key), *parse_target("arm-64-linux", 1, avx512)).rows, -1) << row.key;
     }
 }
 
@@ -231,6 +307,16 @@ TEST(MoveTileSpace, StreamsWhatDoesNotStayInACache) {
     Candidate c = small.default_candidate();
     c.knobs["method"] = move_stream;
     EXPECT_FALSE(small.check(c));
+    // Planes of 113 x 113 are not whole lines: stored plainly.
+    const Space ragged =
+        move_tile_space({}, movement_of("layout_transform/input:16x113x113x64/from_layout:NHWC/to_layout:NCHW"), target,
+                        large_caches());
+    c = ragged.default_candidate();
+    c.knobs["lanes"] = c.knobs["rows"] = 1, c.knobs["inner"] = 0, c.knobs["ahead"] = 1;
+    c.knobs["method"] = move_stream;
+    EXPECT_FALSE(ragged.check(c));
+    c.knobs["method"] = move_matrix;
+    EXPECT_TRUE(ragged.check(c));
 }
 
 TEST(MoveTileSpace, WhatABlockFetches) {
@@ -283,7 +369,7 @@ TEST(MoveTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
         {"method", move_rows, "shuffled tiles are 1 or 2"},
         {"ahead", 3, "cannot be 3"},
     };
-    const Target target = *parse_target("avx512", 1, avx512);
+    const Target target = *parse_target("arm-64-linux", 1, avx512);
     const Space space = move_tile_space(
         {}, movement_of("layout_transform/input:1x3x9x128/from_layout:NCHW/to_layout:NHWC"), target, {});
     for (const Row &row : rows) {

@@ -1,4 +1,6 @@
-#include "generators/streamed_blocks.h"
+#include "generators/matrix_blocks.h"
+
+#include "schedules/move_tile_space.h"
 
 namespace kiln {
 namespace {
@@ -10,8 +12,8 @@ struct Cut {
     int64_t count, values;
 };
 
-Cut cut(const StreamedMovement &s, int digit) {
-    const StreamedBlockSize block = streamed_block(s.form, s.candidate.knobs);
+Cut cut(const MatrixMovement &s, int digit) {
+    const MatrixBlock block = matrix_block(s.form, s.candidate.knobs);
     if (digit == s.form.runs) return {1, s.moved.digits[digit].extent};
     const int64_t values = digit == s.form.rows ? block.rows : digit == s.form.columns ? block.columns : 1;
     const int64_t extent = digit == s.form.columns ? s.form.column_count : s.moved.digits[digit].extent;
@@ -24,18 +26,18 @@ Expr memory(const Parameter &buffer) { return Internal::Variable::make(Handle(),
 
 }  // namespace
 
-RDom streamed_blocks(const StreamedMovement &s) {
+RDom matrix_blocks(const MatrixMovement &s) {
     Region loops;
-    for (int digit : streamed_order(s.moved, s.candidate.knobs)) {
+    for (int digit : matrix_order(s.moved, s.candidate.knobs)) {
         loops.emplace_back(0, static_cast<int>(cut(s, digit).count));
     }
     return RDom(loops, "block");
 }
 
-Expr stream_block(const StreamedMovement &s, const RDom &blocks) {
-    const StreamedBlockSize block = streamed_block(s.form, s.candidate.knobs);
+Expr transpose_block(const MatrixMovement &s, const RDom &blocks) {
+    const MatrixBlock block = matrix_block(s.form, s.candidate.knobs);
     Expr read = wide(0), written = wide(0), rows = static_cast<int>(block.rows), is_last = Internal::const_true();
-    const std::vector<int> order = streamed_order(s.moved, s.candidate.knobs);
+    const std::vector<int> order = matrix_order(s.moved, s.candidate.knobs);
     for (size_t i = 0; i < order.size(); i++) {
         const int digit = order[i];
         const MovedDigit &moved = s.moved.digits[digit];
@@ -43,7 +45,9 @@ Expr stream_block(const StreamedMovement &s, const RDom &blocks) {
         const Expr number = blocks[static_cast<int>(i)];
         Expr first = cast<int64_t>(number) * wide(of_digit.values);
         if (digit == s.form.rows) {
-            rows = min(rows, static_cast<int>(moved.extent) - number * static_cast<int>(block.rows));
+            // The last block has what is left, a line of it at least.
+            first = min(first, wide(s.form.row_count - s.form.line));
+            rows = cast<int>(min(wide(block.rows), wide(s.form.row_count) - first));
         } else if (digit == s.form.columns) {
             // The last block ends where the columns do, and writes again what the one before wrote.
             first = min(first, wide(s.form.column_count - block.columns));
@@ -61,7 +65,8 @@ Expr stream_block(const StreamedMovement &s, const RDom &blocks) {
         Int(32), s.function,
         {memory(s.operand), memory(s.output), read, written, wide(s.moved.digits[s.form.rows].read_stride),
          wide(column.written_stride), wide(one_run ? 0 : s.moved.digits[s.form.runs].written_stride), run, rows,
-         static_cast<int>(block.columns), s.moved.element_bytes, static_cast<int>(s.candidate.knob("ahead")), last},
+         static_cast<int>(block.columns), s.moved.element_bytes, static_cast<int>(s.candidate.knob("ahead")),
+         static_cast<int>(s.candidate.knob("method") == move_stream), last},
         Internal::Call::Extern);
 }
 

@@ -1,4 +1,4 @@
-#include "schedules/stream_form.h"
+#include "schedules/matrix_form.h"
 
 #include <algorithm>
 
@@ -27,24 +27,24 @@ int digit_behind(const Movement &m, int digit, int64_t line) {
 
 }  // namespace
 
-StreamForm stream_form(const Movement &m, const Target &target) {
+MatrixForm matrix_form(const Movement &m, const Target &target) {
     const int read = read_neighbours(m), written = static_cast<int>(m.digits.size()) - 1;
     if (!target.halide.starts_with("x86-64-") || !all_exist(m) || read < 0 || read == written) return {};
-    if (stream_line_bytes % m.element_bytes != 0 || m.element_bytes > 4) return {};
-    StreamForm form{
-        written, read, -1, stream_line_bytes / m.element_bytes, m.digits[written].extent, m.digits[read].extent};
+    if (transposed_line_bytes % m.element_bytes != 0 || m.element_bytes > 4) return {};
+    MatrixForm form{
+        written, read, -1, transposed_line_bytes / m.element_bytes, m.digits[written].extent, m.digits[read].extent};
     if (form.column_count % form.line != 0) form.runs = digit_behind(m, read, form.line);
     if (form.runs >= 0) form.column_count *= m.digits[form.runs].extent;
-    const bool fits = form.row_count % form.line == 0 && form.column_count >= form.line;
-    return fits ? form : StreamForm();
+    const bool fits = form.row_count >= form.line && form.column_count >= form.line;
+    return fits ? form : MatrixForm();
 }
 
-StreamedBlockSize streamed_block(const StreamForm &form, const Knobs &knobs) {
+MatrixBlock matrix_block(const MatrixForm &form, const Knobs &knobs) {
     return {std::min(value_of(knobs, "block_written") * form.line, form.row_count),
             std::min(value_of(knobs, "block_read") * form.line, form.column_count)};
 }
 
-std::vector<int> streamed_order(const Movement &m, const Knobs &knobs) {
+std::vector<int> matrix_order(const Movement &m, const Knobs &knobs) {
     std::vector<int> digits;
     for (size_t d = m.digits.size(); d-- > 0;) digits.push_back(static_cast<int>(d));
     if (value_of(knobs, "order")) {
@@ -54,8 +54,8 @@ std::vector<int> streamed_order(const Movement &m, const Knobs &knobs) {
     return digits;
 }
 
-std::string stream_function(const Target &target) {
-    return has_feature(target, "avx2") ? "kiln_stream_transpose1_avx2" : "kiln_stream_transpose1_sse2";
+std::string transpose_function(const Target &target) {
+    return has_feature(target, "avx2") ? "kiln_transpose1_avx2" : "kiln_transpose1_sse2";
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "runtime/stream_transpose.h"
+#include "runtime/matrix_transpose.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 namespace kiln {
 namespace {
 
-using StreamTranspose = decltype(&kiln_stream_transpose1_sse2);
+using MatrixTransposeFunction = decltype(&kiln_transpose1_sse2);
 
-std::vector<std::pair<const char *, StreamTranspose>> functions_of_this_cpu() {
-    std::vector<std::pair<const char *, StreamTranspose>> all = {{"sse2", kiln_stream_transpose1_sse2}};
-    if (__builtin_cpu_supports("avx2")) all.emplace_back("avx2", kiln_stream_transpose1_avx2);
+std::vector<std::pair<const char *, MatrixTransposeFunction>> functions_of_this_cpu() {
+    std::vector<std::pair<const char *, MatrixTransposeFunction>> all = {{"sse2", kiln_transpose1_sse2}};
+    if (__builtin_cpu_supports("avx2")) all.emplace_back("avx2", kiln_transpose1_avx2);
     return all;
 }
 
@@ -67,13 +67,23 @@ constexpr Row table[] = {
     {1, 128, 70, 70, 33, fetch_block},
     {4, 32, 40, 40, 0, fetch_rows, 1},
     {1, 64, 70, 7, 0, fetch_nothing, 5},
+    // Rows that tiles do not divide.
+    {4, 17, 40, 40, 0, fetch_rows},
+    {4, 47, 16, 16, 4, fetch_block},
+    {2, 33, 64, 8, 0, fetch_nothing},
+    {2, 95, 33, 33, 0, fetch_rows},
+    {1, 65, 64, 64, 0, fetch_nothing},
+    {1, 190, 67, 67, 1, fetch_block},
 };
 
-TEST(StreamTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
+TEST(MatrixTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
     for (const auto &[name, transpose] : functions_of_this_cpu()) {
-        for (const Row &row : table) {
-            SCOPED_TRACE(testing::Message() << name << " bytes " << row.bytes << " rows " << row.rows << " columns "
-                                            << row.columns << " run " << row.run << " offset " << row.offset);
+        for (int i = 0; i < 2 * static_cast<int>(std::size(table)); i++) {
+            const Row &row = table[i / 2];
+            const int past_caches = i % 2;
+            SCOPED_TRACE(testing::Message()
+                         << name << " bytes " << row.bytes << " rows " << row.rows << " columns " << row.columns
+                         << " run " << row.run << " offset " << row.offset << " past caches " << past_caches);
             // The operand's block ends its memory; the result's lines have others between them and before.
             const int64_t row_stride = row.columns + 3, column_stride = 2 * row.rows + row.gap;
             const int64_t runs = row.columns / row.run, run_stride = column_stride * row.run + row.rows;
@@ -81,8 +91,8 @@ TEST(StreamTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
             const int64_t operand_elements = read_first + (row.rows - 1) * row_stride + row.columns;
             const int64_t result_elements = written_first + runs * run_stride;
             Memory operand(operand_elements * row.bytes, 0), result(result_elements * row.bytes, row.offset);
-            for (int64_t i = 0; i < operand_elements * row.bytes; i++) {
-                operand.first()[i] = static_cast<char>((i * 2654435761u) >> 13);
+            for (int64_t k = 0; k < operand_elements * row.bytes; k++) {
+                operand.first()[k] = static_cast<char>((k * 2654435761u) >> 13);
             }
             std::vector<char> expected(result.first(), result.first() + result_elements * row.bytes);
             for (int64_t r = 0; r < row.rows; r++) {
@@ -93,7 +103,7 @@ TEST(StreamTranspose, WritesEveryElementOfTheBlockAndNothingElse) {
                 }
             }
             EXPECT_EQ(transpose(operand.first(), result.first(), read_first, written_first, row_stride, column_stride,
-                                run_stride, row.run, row.rows, row.columns, row.bytes, row.fetch, 1),
+                                run_stride, row.run, row.rows, row.columns, row.bytes, row.fetch, past_caches, 1),
                       0);
             EXPECT_EQ(std::memcmp(expected.data(), result.first(), expected.size()), 0);
         }
