@@ -256,7 +256,7 @@ private:
     }
     Expr remainder(const Expr &p, int by) const {
         if (form.read_rows == 1 || !std::has_single_bit(unsigned(by))) return p % by;
-        return p - quotient(p, by) * by;
+        return clamp(p - quotient(p, by) * by, 0, by - 1);  // Halide would not know its bounds
     }
 
     Expr shuffled() {

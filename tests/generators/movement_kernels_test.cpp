@@ -68,6 +68,7 @@ constexpr const char *movements[] = {
     "space_to_depth/input:1x8x20x3/output_layout:NCHW16c/block:2x2",
     "space_to_depth/input:2x6x8x12x3/block:2x2x2",
     "space_to_depth/input:2x61x3/block:4",
+    "space_to_depth/input:3x4x5x3x5/dtype:bf16/input_layout:NCHW6c/block:2x1x4",
     "depth_to_space/input:2x7x19x12/block:2x2",
     "depth_to_space/input:1x7x18x24/dtype:i8/block:2x4",
     "depth_to_space/input:1x5x18x30/dtype:bf16/input_layout:NCHW/output_layout:NCHW/block:3x2",
