@@ -246,17 +246,18 @@ private:
         return cast<int>(halving_add(half, half));
     }
 
-    // p / by. Where rows are interleaved, 2 and 4 are hidden, too: Halide would compute even and odd places apart, from
-    // such windows.
+    // Where whole rows are interleaved by 2 or 4, divisions are hidden, too: Halide would compute even and odd places
+    // apart, from such windows.
+    bool interleaves() const { return form.read_rows > 1 && form.written_rows == 1 && form.small.size() == 1; }
     Expr quotient(Expr p, int by) const {
-        if (form.read_rows == 1 || !std::has_single_bit(unsigned(by))) return p / by;
+        if (!interleaves() || !std::has_single_bit(unsigned(by))) return p / by;
         p = cast<uint16_t>(p);
         for (; by > 1; by /= 2) p = halving_add(p, cast<uint16_t>(0));
         return cast<int>(p);
     }
     Expr remainder(const Expr &p, int by) const {
-        if (form.read_rows == 1 || !std::has_single_bit(unsigned(by))) return p % by;
-        return clamp(p - quotient(p, by) * by, 0, by - 1);  // Halide would not know its bounds
+        if (!interleaves() || !std::has_single_bit(unsigned(by))) return p % by;
+        return p - quotient(p, by) * by;
     }
 
     Expr shuffled() {
@@ -296,7 +297,8 @@ private:
         const Expr p = stages.place % extent(count);  // its bounds are constants wherever Halide looks for them
         const std::vector<Expr> values = small_values(p, written_row);
         Expr exists = Internal::const_true(), row = 0;
-        Expr in_row = quotient(remainder(p, written_row), extent(form.written_stride)) * extent(form.read_stride);
+        const Expr in_written_row = interleaves() ? p : p % written_row;
+        Expr in_row = quotient(in_written_row, extent(form.written_stride)) * extent(form.read_stride);
         for (int d : form.small) {
             const MovedDigit &digit = moved.digits[d];
             if (digit.valid < digit.extent) exists = exists && values[d] < extent(digit.valid);

@@ -63,12 +63,6 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
 void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, int lanes) {
     const int64_t spread = candidate.knob("spread");
     if (spread == 0) return;
-    // A step needs one plane, and one row where rows are skipped; the bounds of the loops that skip hide it.
-    for (Func *stage : {&stages.spread, &stages.dense}) {
-        if (!stage->defined()) continue;
-        stage->bound_extent(stages.z, 1);
-        if (candidate.knob("skip_rows")) stage->bound_extent(stages.y, 1);
-    }
     stages.spread.compute_at(stages.sum, spread == 1 ? stages.channel_out : stages.channel_in)
         .vectorize(stages.lane)
         .unroll(stages.ci)

@@ -69,7 +69,8 @@ std::vector<Knob> domains(const TileFacts &f) {
         {"unroll", unroll_sizes(s)},
         {"unroll_columns", wide ? choice : off},
         {"unroll_tiles", padded_x ? choice : off},
-        {"skip_rows", padded_y ? choice : off},
+        // On phases of the input, loops that skip hide the bounds of what groups read, which must be constants.
+        {"skip_rows", padded_y && (s.groups == 1 || s.all_input_phases() == 1) ? choice : off},
         {"stage_input",
          f.needs_copy() ? std::vector<int64_t>(stagings.begin() + 1, s.folded ? stagings.end() : stagings.begin() + 3)
          : padded_x || padded_y || s.converts ? stagings
