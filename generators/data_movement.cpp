@@ -324,11 +324,11 @@ private:
     // Values of the small digits at a place of the shuffled tile, by index of the digit.
     std::vector<Expr> small_values(const Expr &p, int written_row) const {
         std::vector<Expr> values(moved.digits.size());
-        Expr row = quotient(p, written_row);
+        Expr row = p / written_row;
         for (size_t i = stages.unrolled.size(); i-- > 0;) {
             const int d = stages.unrolled[i];
-            values[d] = remainder(row, extent(moved.digits[d].extent));
-            row = quotient(row, extent(moved.digits[d].extent));
+            values[d] = row % extent(moved.digits[d].extent);
+            row = row / extent(moved.digits[d].extent);
         }
         for (int d : form.small) {
             const MovedDigit &digit = moved.digits[d];

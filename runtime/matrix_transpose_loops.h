@@ -3,7 +3,7 @@
 //
 // Isa has, for vectors of `lanes` times 16 bytes: load, load_first and load_second (16 bytes into the one lane, or into
 // the other of two), low and high (interleave the lower or upper halves of each lane of two vectors, by elements of 1,
-// 2 or 4 bytes) and stream.
+// 2 or 4 bytes), exchange_lanes (of the first vectors and as many others) and stream.
 #pragma once
 
 #include <string.h>
@@ -19,7 +19,7 @@ constexpr int fetched_bytes_ahead = 512;
 // Vectors in arrays stay in registers only where loops are unrolled and calls inlined.
 #define KILN_IN_REGISTERS inline __attribute__((always_inline))
 
-struct MatrixBlock {
+struct TransposedBlock {
     const char *read;
     char *written;
     int64_t row_stride, column_stride, run_stride;  // bytes
@@ -28,12 +28,12 @@ struct MatrixBlock {
 
 // Where the lines of a tile begin in the result's first tile of rows.
 template<int bytes>
-void find_lines(const MatrixBlock &b, int column, char **lines) {
+void find_lines(const TransposedBlock &b, int column, char **lines) {
     constexpr int line = transposed_line_bytes / bytes;
     int in_run = column % b.run;
     char *run = b.written + column / b.run * b.run_stride;
-    if (in_run + line <=
-        b.run) {  // almost always; without a branch for each line it takes a fifth less of all the time
+    // Almost always; without a branch for each line it takes a fifth less of all the time.
+    if (in_run + line <= b.run) {
         for (int i = 0; i < line; i++) lines[i] = run + (in_run + i) * b.column_stride;
         return;
     }
@@ -181,7 +181,7 @@ void fetch_lines(const char *first, int64_t stride) {
 // Where tiles do not divide the block, the last ones end where it does, and write some again of what those before
 // wrote.
 template<class Isa, int bytes, bool past_caches>
-void move_block(const MatrixBlock &b, int32_t fetch) {
+void move_block(const TransposedBlock &b, int32_t fetch) {
     constexpr int line = transposed_line_bytes / bytes;
     const char *next = b.read + b.rows * b.row_stride;
     for (int tile = 0; tile < b.columns; tile += line) {
@@ -203,7 +203,7 @@ void move_block(const MatrixBlock &b, int32_t fetch) {
 }
 
 template<class Isa, int bytes>
-void move_block(const MatrixBlock &b, int32_t fetch, int32_t past_caches) {
+void move_block(const TransposedBlock &b, int32_t fetch, int32_t past_caches) {
     const uintptr_t places = reinterpret_cast<uintptr_t>(b.written) | b.column_stride | b.run_stride | b.rows * bytes;
     if (past_caches && places % transposed_line_bytes == 0) {
         move_block<Isa, bytes, true>(b, fetch);
@@ -216,14 +216,14 @@ template<class Isa>
 int32_t transpose(const void *operand, void *result, int64_t read_first, int64_t written_first, int64_t row_stride,
                   int64_t column_stride, int64_t run_stride, int32_t run, int32_t rows, int32_t columns,
                   int32_t element_bytes, int32_t fetch, int32_t past_caches, int32_t last) {
-    const MatrixBlock block = {static_cast<const char *>(operand) + read_first * element_bytes,
-                               static_cast<char *>(result) + written_first * element_bytes,
-                               row_stride * element_bytes,
-                               column_stride * element_bytes,
-                               run_stride * element_bytes,
-                               run,
-                               rows,
-                               columns};
+    const TransposedBlock block = {static_cast<const char *>(operand) + read_first * element_bytes,
+                                   static_cast<char *>(result) + written_first * element_bytes,
+                                   row_stride * element_bytes,
+                                   column_stride * element_bytes,
+                                   run_stride * element_bytes,
+                                   run,
+                                   rows,
+                                   columns};
     if (element_bytes == 4) move_block<Isa, 4>(block, fetch, past_caches);
     if (element_bytes == 2) move_block<Isa, 2>(block, fetch, past_caches);
     if (element_bytes == 1) move_block<Isa, 1>(block, fetch, past_caches);
