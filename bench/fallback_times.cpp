@@ -7,13 +7,13 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/package_call.h"
-#include "tuner/interrupt.h"
-#include "tuner/kernel_descriptor.h"
-#include "tuner/loaded_package.h"
-#include "tuner/measurement.h"
-#include "tuner/measuring_lock.h"
-#include "tuner/runner_timing.h"
-#include "tuner/workload_list.h"
+#include "package/kernel_descriptor.h"
+#include "records/measurement.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/process/measuring_lock.h"
+#include "tuner/runner/loaded_package.h"
+#include "tuner/runner/timing.h"
+#include "workload/lists/workload_list.h"
 
 namespace kiln {
 namespace {

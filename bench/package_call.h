@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/kernel_table.h"
-#include "runtime/result.h"
-#include "tuner/runner_kernel.h"
+#include "tuner/runner/kernel.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -11,15 +11,15 @@
 #include <random>
 
 #include "bench/package_call.h"
-#include "generators/catalog.h"
-#include "runtime/machine.h"
-#include "runtime/workload.h"
-#include "tuner/interrupt.h"
-#include "tuner/loaded_package.h"
-#include "tuner/measurement.h"
-#include "tuner/measuring_lock.h"
-#include "tuner/package.h"
-#include "tuner/workshop.h"
+#include "catalog/catalog.h"
+#include "package/package.h"
+#include "records/measurement.h"
+#include "tuner/job/workshop.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/process/measuring_lock.h"
+#include "tuner/runner/loaded_package.h"
+#include "workload/machine.h"
+#include "workload/workload.h"
 
 namespace kiln {
 namespace {

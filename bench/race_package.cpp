@@ -9,14 +9,14 @@
 #include <random>
 
 #include "bench/package_call.h"
-#include "runtime/machine.h"
-#include "tuner/interrupt.h"
-#include "tuner/loaded_package.h"
-#include "tuner/measuring_lock.h"
-#include "tuner/paired_ratio.h"
-#include "tuner/runner_cache.h"
-#include "tuner/runner_timing.h"
-#include "tuner/workshop.h"
+#include "tuner/job/workshop.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/process/measuring_lock.h"
+#include "tuner/race/paired_ratio.h"
+#include "tuner/runner/cache.h"
+#include "tuner/runner/loaded_package.h"
+#include "tuner/runner/timing.h"
+#include "workload/machine.h"
 
 namespace kiln {
 namespace {

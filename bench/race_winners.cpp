@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "database/trial_store.h"
-#include "runtime/machine.h"
-#include "tuner/interrupt.h"
-#include "tuner/paired_ratio.h"
-#include "tuner/workload_list.h"
-#include "tuner/workshop.h"
+#include "tuner/job/workshop.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/race/paired_ratio.h"
+#include "workload/lists/workload_list.h"
+#include "workload/machine.h"
 
 namespace kiln {
 namespace {

@@ -16,11 +16,11 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "generators/catalog.h"
-#include "tuner/candidate_judge.h"
-#include "tuner/interrupt.h"
-#include "tuner/workload_list.h"
-#include "tuner/workshop.h"
+#include "catalog/catalog.h"
+#include "tuner/job/candidate_judge.h"
+#include "tuner/job/workshop.h"
+#include "tuner/process/interrupt.h"
+#include "workload/lists/workload_list.h"
 
 namespace kiln {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/search.h"
+#include "tuner/search/search.h"
 
 namespace kiln {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "runtime/signature.h"
-#include "tuner/measurement.h"
+#include "records/measurement.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/target.h"
-#include "tuner/hardware_probe.h"
-#include "tuner/workload_list.h"
+#include "tuner/measure/hardware_probe.h"
+#include "workload/lists/workload_list.h"
+#include "workload/target.h"
 
 namespace kiln {
 

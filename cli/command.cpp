@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "tuner/measuring_lock.h"
+#include "tuner/process/measuring_lock.h"
 
 namespace kiln {
 namespace {

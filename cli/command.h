@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "database/trial_store.h"
-#include "runtime/machine.h"
-#include "runtime/result.h"
-#include "runtime/target.h"
-#include "tuner/candidate_choice.h"
-#include "tuner/workload_list.h"
-#include "tuner/workshop.h"
+#include "tuner/job/candidate_choice.h"
+#include "tuner/job/workshop.h"
+#include "workload/lists/workload_list.h"
+#include "workload/machine.h"
+#include "workload/result.h"
+#include "workload/target.h"
 
 namespace kiln {
 

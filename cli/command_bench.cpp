@@ -9,12 +9,12 @@
 #include "cli/bench_report.h"
 #include "cli/command.h"
 #include "cli/peers.h"
-#include "runtime/signature.h"
-#include "tuner/candidate_choice.h"
-#include "tuner/hardware_probe.h"
-#include "tuner/interrupt.h"
-#include "tuner/measurement.h"
-#include "tuner/peer_process.h"
+#include "compare/peer_process.h"
+#include "records/measurement.h"
+#include "tuner/job/candidate_choice.h"
+#include "tuner/measure/hardware_probe.h"
+#include "tuner/process/interrupt.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "cli/command.h"
-#include "tuner/interrupt.h"
-#include "tuner/package.h"
-#include "tuner/package_kernels.h"
+#include "package/package.h"
+#include "package/package_kernels.h"
+#include "tuner/process/interrupt.h"
 
 namespace kiln {
 namespace {

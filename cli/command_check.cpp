@@ -3,9 +3,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "check/conformance_check.h"
 #include "cli/command.h"
-#include "tuner/conformance_check.h"
-#include "tuner/interrupt.h"
+#include "tuner/process/interrupt.h"
 
 namespace kiln {
 namespace {

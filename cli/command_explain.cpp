@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
+#include "catalog/algorithm_rules.h"
+#include "catalog/fold_algorithm.h"
+#include "catalog/fold_cost.h"
 #include "cli/command.h"
 #include "cli/explain_package.h"
-#include "generators/algorithm_rules.h"
-#include "generators/fold_algorithm.h"
-#include "generators/fold_cost.h"
 
 namespace kiln {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "cli/clock.h"
 #include "cli/command.h"
-#include "tuner/interrupt.h"
-#include "tuner/reproduction.h"
+#include "tuner/job/reproduction.h"
+#include "tuner/process/interrupt.h"
 
 namespace kiln {
 namespace {

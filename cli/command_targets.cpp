@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "tuner/hardware_probe.h"
+#include "tuner/measure/hardware_probe.h"
 
 namespace kiln {
 namespace {

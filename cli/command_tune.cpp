@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <limits>
 
+#include "catalog/catalog.h"
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "generators/catalog.h"
-#include "tuner/hardware_probe.h"
-#include "tuner/interrupt.h"
-#include "tuner/search.h"
-#include "tuner/tune.h"
+#include "tuner/job/tune.h"
+#include "tuner/measure/hardware_probe.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/search/search.h"
 
 namespace kiln {
 namespace {

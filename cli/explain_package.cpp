@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tuner/manifest_reader.h"
+#include "package/manifest_reader.h"
 
 namespace kiln {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/result.h"
-#include "tuner/peer_process.h"
+#include "compare/peer_process.h"
+#include "workload/result.h"
 
 namespace kiln {
 

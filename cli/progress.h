@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "tuner/tune.h"
+#include "tuner/job/tune.h"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 
 #include "database/open_mode.h"
 #include "database/sqlite.h"
-#include "runtime/result.h"
+#include "workload/result.h"
 
 namespace kiln {
 

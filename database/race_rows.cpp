@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "database/sample_list.h"
 #include "database/trial_rows.h"
+#include "records/sample_list.h"
 
 namespace kiln {
 

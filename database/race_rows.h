@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "database/race.h"
 #include "database/sqlite.h"
-#include "runtime/result.h"
+#include "records/race.h"
+#include "workload/result.h"
 
 namespace kiln {
 

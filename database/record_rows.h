@@ -3,9 +3,9 @@
 
 #include <functional>
 
-#include "database/record.h"
 #include "database/sqlite.h"
-#include "runtime/result.h"
+#include "records/record.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "database/record_fields.h"
+#include "records/record_fields.h"
 
 namespace kiln {
 

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "database/record.h"
-#include "runtime/result.h"
+#include "records/record.h"
+#include "workload/result.h"
 
 namespace kiln {
 

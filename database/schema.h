@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "database/sqlite.h"
-#include "runtime/result.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -16,7 +16,7 @@
 
 #include "database/open_mode.h"
 #include "database/table.h"
-#include "runtime/result.h"
+#include "workload/result.h"
 
 struct sqlite3_stmt;
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "database/sample_list.h"
-#include "runtime/workload.h"
+#include "records/sample_list.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

@@ -4,10 +4,10 @@
 #include <string>
 #include <string_view>
 
-#include "database/record.h"
 #include "database/sqlite.h"
-#include "database/trial.h"
-#include "runtime/result.h"
+#include "records/record.h"
+#include "records/trial.h"
+#include "workload/result.h"
 
 namespace kiln {
 

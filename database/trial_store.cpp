@@ -2,16 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "database/content_id.h"
 #include "database/database_file.h"
 #include "database/race_rows.h"
 #include "database/record_rows.h"
 #include "database/record_text.h"
 #include "database/reports.h"
-#include "database/sample_list.h"
 #include "database/sqlite.h"
 #include "database/trial_rows.h"
 #include "database/verify.h"
+#include "records/content_id.h"
+#include "records/sample_list.h"
 
 namespace kiln {
 

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "database/open_mode.h"
-#include "database/race.h"
-#include "database/record.h"
 #include "database/table.h"
-#include "database/trial.h"
-#include "runtime/result.h"
+#include "records/race.h"
+#include "records/record.h"
+#include "records/trial.h"
+#include "workload/result.h"
 
 namespace kiln {
 

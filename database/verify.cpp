@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "database/content_id.h"
 #include "database/database_file.h"
 #include "database/race_rows.h"
 #include "database/trial_rows.h"
+#include "records/content_id.h"
 
 namespace kiln {
 namespace {

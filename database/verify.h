@@ -3,7 +3,7 @@
 #pragma once
 
 #include "database/sqlite.h"
-#include "runtime/result.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "generators/halide_type.h"
-#include "runtime/target.h"
-#include "runtime/workload.h"
+#include "rewrites/conv_shape.h"
 #include "schedules/candidate.h"
-#include "schedules/conv_shape.h"
-#include "schedules/cpu_tile_space.h"
+#include "schedules/spaces/cpu_tile_space.h"
+#include "workload/target.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

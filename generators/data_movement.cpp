@@ -1,5 +1,5 @@
 // Data movement: space_to_depth, depth_to_space and layout_transform are one permutation of digits
-// (schedules/movement.h).
+// (rewrites/movement.h).
 //
 //   output(digits) = operand[sum of digit * read_stride], or 0 where no element exists
 //
@@ -16,9 +16,9 @@
 
 #include "generators/fetched_block.h"
 #include "generators/matrix_blocks.h"
-#include "runtime/signature.h"
-#include "runtime/target.h"
-#include "schedules/move_tile.h"
+#include "schedules/apply/move_tile.h"
+#include "workload/signature.h"
+#include "workload/target.h"
 
 namespace kiln {
 namespace {

@@ -8,7 +8,7 @@
 // They are f32 and so are sums and epilogue: operands are converted when they are loaded, the result when it is stored.
 //
 // The gradient of the input is the same with the kernel turned around; `phases` is the same on the shape of the
-// output's phases, `input_phases` on that of the input's (schedules/conv_shape.h). Where sums then are not in the order
+// output's phases, `input_phases` on that of the input's (rewrites/conv_shape.h). Where sums then are not in the order
 // of the result, `gathered` holds them and the output picks them up: phases become pixels, groups of the batch become
 // images.
 //
@@ -18,8 +18,8 @@
 #include "generators/epilogue.h"
 #include "generators/folded_input.h"
 #include "generators/panel_generator.h"
-#include "schedules/cpu_tile.h"
-#include "schedules/cpu_tile_space.h"
+#include "schedules/apply/cpu_tile.h"
+#include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <Halide.h>
 
-#include "runtime/workload.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

@@ -15,7 +15,7 @@
 #include <string>
 #include <utility>
 
-#include "generators/catalog.h"
+#include "catalog/catalog.h"
 #include "runtime/kernel_abi.h"
 
 namespace kiln {

@@ -3,7 +3,7 @@
 
 #include <Halide.h>
 
-#include "runtime/workload.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

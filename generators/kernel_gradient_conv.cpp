@@ -10,12 +10,12 @@
 // f32; operands are converted when they are copied.
 #include <Halide.h>
 
+#include "catalog/fold_algorithm.h"
 #include "generators/conv_generator.h"
 #include "generators/epilogue.h"
-#include "generators/fold_algorithm.h"
 #include "generators/folded_input.h"
-#include "schedules/gradient_tile.h"
-#include "schedules/gradient_tile_space.h"
+#include "schedules/apply/gradient_tile.h"
+#include "schedules/spaces/gradient_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 #include "generators/matrix_blocks.h"
 
-#include "schedules/move_tile_space.h"
+#include "schedules/spaces/move_tile_space.h"
 
 namespace kiln {
 namespace {

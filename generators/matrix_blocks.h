@@ -1,12 +1,12 @@
 // The stores of the methods `matrix` and `stream`: a loop over blocks of matrices, each transposed by a call of
-// runtime/matrix_transpose.h.
+// runtime/transpose/matrix_transpose.h.
 #pragma once
 
 #include <Halide.h>
 
-#include "runtime/target.h"
 #include "schedules/candidate.h"
-#include "schedules/matrix_form.h"
+#include "schedules/spaces/matrix_form.h"
+#include "workload/target.h"
 
 namespace kiln {
 

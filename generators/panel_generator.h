@@ -1,8 +1,8 @@
 // What the generators of `direct`, `phases` and `input_phases` share with those of their packed weights.
 #pragma once
 
+#include "catalog/fold_algorithm.h"
 #include "generators/conv_generator.h"
-#include "generators/fold_algorithm.h"
 #include "schedules/folded_shape.h"
 
 namespace kiln {

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "catalog/winograd_operation.h"
 #include "generators/halide_type.h"
-#include "generators/winograd_operation.h"
 #include "generators/winograd_transform.h"
-#include "runtime/signature.h"
-#include "runtime/target.h"
-#include "runtime/winograd_sizes.h"
-#include "schedules/transform_tile.h"
+#include "schedules/apply/transform_tile.h"
+#include "workload/signature.h"
+#include "workload/target.h"
+#include "workload/winograd_sizes.h"
 
 namespace kiln {
 

@@ -6,20 +6,20 @@
 //   weights(co; ci; fy, fx)       = g_y K g_x^T, by the pack generator
 //
 // The gradient of the input is the same with the kernel turned around, and a dilated convolution the same on the phases
-// of its input (schedules/conv_shape.h); then `gathered` holds the outputs of all phases and the output picks them up.
+// of its input (rewrites/conv_shape.h); then `gathered` holds the outputs of all phases and the output picks them up.
 //
-// The matrices are those of generators/winograd_matrices.h. Weights are packed in exactly the order in which the sum
+// The matrices are those of catalog/winograd_matrices.h. Weights are packed in exactly the order in which the sum
 // reads them. Operands are converted to f32 when loaded, the result to output_dtype when stored.
 #include <Halide.h>
 
 #include <utility>
 
+#include "catalog/winograd_algorithm.h"
+#include "catalog/winograd_matrices.h"
 #include "generators/conv_generator.h"
 #include "generators/epilogue.h"
-#include "generators/winograd_algorithm.h"
-#include "generators/winograd_matrices.h"
 #include "generators/winograd_transform.h"
-#include "schedules/winograd_apply.h"
+#include "schedules/apply/winograd_apply.h"
 
 namespace kiln {
 namespace {

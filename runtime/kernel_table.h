@@ -88,7 +88,7 @@ kiln_status create_pool(int threads, kiln_parallel *);
 void destroy_pool(kiln_parallel *);
 
 // A row made at run time, in the caller's memory: `kiln_package::fallback` of a package that was built with --fallback
-// (runtime/fallback.h). Nothing else refers to its code, so the linker leaves it out of other packages.
+// (runtime/fallback/fallback.h). Nothing else refers to its code, so the linker leaves it out of other packages.
 kiln_status make_fallback(const kiln_package *, const kiln_descriptor *, kiln_fallback *, size_t memory_bytes,
                           const kiln_kernel **);
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/result.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -14,10 +14,10 @@
 #include <array>
 #include <functional>
 
-#include "runtime/result.h"
-#include "runtime/workload.h"
-#include "schedules/conv_shape.h"
+#include "rewrites/conv_shape.h"
 #include "schedules/space.h"
+#include "workload/result.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

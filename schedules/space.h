@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/result.h"
 #include "schedules/candidate.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -9,62 +9,76 @@ import pathlib
 import re
 import sys
 
-# Folder -> what its files may include: a folder, or single files of it. Every folder may include itself.
+# One line a folder: what its files may include beside themselves and the standard library, of kiln's folders (or single
+# headers of them) and of other libraries. A folder inside another is one of its own: `tuner/job` is not `tuner`.
 FOLDERS = {
-    "runtime": [],
-    "schedules": ["runtime/*"],
-    "generators": ["runtime/*", "schedules/*"],
-    "database": ["runtime/*", "schedules/candidate.h"],
-    "tuner": [
-        "runtime/*",
-        "schedules/candidate.h",
-        "schedules/space.h",
-        "generators/catalog.h",
-        "generators/winograd_matrices.h",
-        "generators/winograd_operation.h",
-        "database/*",
-    ],
-    "graph": ["runtime/*"],
-    "cli": ["runtime/*", "schedules/*", "generators/*", "database/*", "tuner/*", "graph/*"],
+    "workload": ([], []),
+    "workload/lists": (["workload"], ["fmt/*", "nlohmann/*"]),
+    "runtime": ([], ["HalideRuntime.h"]),
+    "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
+    "runtime/transpose": (["runtime"], []),
+    "rewrites": (["workload"], []),
+    "schedules": (["rewrites", "workload"], []),
+    "schedules/spaces": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
+    "schedules/apply": (["schedules", "schedules/spaces", "rewrites", "workload"], ["Halide.h"]),
+    "catalog": (["schedules", "schedules/spaces", "rewrites", "workload"], []),
+    "generators": (
+        ["catalog", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "workload"],
+        ["Halide.h"],
+    ),
+    "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
+    "database": (["records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
+    "tuner/process": (["workload"], ["fmt/*", "xxhash.h"]),
+    "tuner/search": (["schedules", "workload"], []),
+    "tuner/race": (["records"], []),
+    "tuner/reference": (["catalog", "workload"], ["fmt/*"]),
+    "tuner/protocol": (["records", "workload"], ["fmt/*", "nlohmann/*"]),
+    "tuner/build": (
+        ["tuner/process", "records", "runtime/kernel_abi.h", "schedules", "workload"],
+        ["fmt/*", "nlohmann/*", "xxhash.h"],
+    ),
+    "tuner/measure": (
+        ["tuner/build", "tuner/process", "tuner/protocol", "tuner/reference", "records", "workload"],
+        ["fmt/*"],
+    ),
+    "tuner/runner": (
+        ["tuner/process", "tuner/protocol", "tuner/reference", "records", "runtime", "workload"],
+        ["HalideRuntime.h", "fmt/*", "nlohmann/*"],
+    ),
+    "tuner/job": (
+        ["tuner/build", "tuner/measure", "tuner/process", "tuner/protocol", "tuner/race", "tuner/search", "catalog",
+         "database", "records", "schedules", "workload", "workload/lists"],
+        ["fmt/*", "xxhash.h"],
+    ),
+    "package": (
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "records", "runtime", "workload",
+         "workload/lists"],
+        ["fmt/*", "nlohmann/*"],
+    ),
+    "check": (
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "workload", "workload/lists"],
+        ["fmt/*", "nlohmann/*"],
+    ),
+    "compare": (["tuner/process", "records", "workload"], ["fmt/*", "nlohmann/*"]),
+    "graph": (["workload"], []),
+    "cli": (
+        ["catalog", "check", "compare", "database", "package", "records", "schedules", "tuner/job", "tuner/measure",
+         "tuner/process", "tuner/search", "workload", "workload/lists"],
+        ["CLI/*", "fmt/*", "nlohmann/*"],
+    ),
 }
 
-# Library header -> the only files of the folders above that may include it, directly or through another header.
-HEADERS = {
-    "Halide.h": [
-        "generators/*_conv.cpp",
-        "generators/conv_generator.h",
-        "generators/data_movement.cpp",
-        "generators/epilogue.*", "generators/fetched_block.*", "generators/matrix_blocks.*",
-        "generators/folded_input.h",
-        "generators/generator_main.cpp", "generators/halide_type.h",
-        "generators/panel_generator.h",
-        "generators/transform_generator.h",
-        "generators/winograd_*_transform.cpp",
-        "generators/winograd_transform.*",
-        "schedules/cpu_tile.*",
-        "schedules/gradient_tile.*",
-        "schedules/scatter.h",
-        "schedules/move_tile.*",
-        "schedules/transform_tile.*",
-        "schedules/winograd_apply.*",
-    ],
-    "HalideBuffer.h": [],
-    "HalideRuntime.h": ["runtime/*", "tuner/runner_*"],
-    "sqlite3.h": ["database/*"],
-    "CLI/*": ["cli/*"],
-    "nlohmann/*": ["database/*", "tuner/*", "cli/*"],
-    "fmt/*": ["schedules/*", "generators/*", "database/*", "tuner/*", "cli/*"],
-    "xxhash.h": ["database/*", "tuner/*"],
-    "gtest/*": [],
-}
+# Headers of other libraries that only the folders above which name them may include, directly or through a header.
+HEADERS = ["Halide.h", "HalideBuffer.h", "HalideRuntime.h", "sqlite3.h", "CLI/*", "nlohmann/*", "fmt/*", "xxhash.h", "gtest/*"]
 
-# Library in CMake -> the only folders whose targets may link it.
+# Library in CMake -> the header that stands for it: who may not include the one may not link the other.
 LIBRARIES = {
-    "Halide::*": ["generators"],
-    "SQLite*::*": ["database"],
-    "CLI11::*": ["cli"],
-    "nlohmann_json::*": ["database", "tuner", "cli"],
-    "GTest::*": [],
+    "Halide::*": "Halide.h",
+    "SQLite*::*": "sqlite3.h",
+    "CLI11::*": "CLI/*",
+    "nlohmann_json::*": "nlohmann/*",
+    "fmt::*": "fmt/*",
+    "GTest::*": "gtest/*",
 }
 
 SOURCES = {".h", ".c", ".cpp"}
@@ -74,6 +88,8 @@ CMAKE_COMMENT = re.compile(r"#[^\n]*")
 CMAKE_TARGET = re.compile(r"\badd_(?:library|executable)\s*\(\s*([\w-]+)")
 CMAKE_LINK = re.compile(r"\btarget_link_libraries\s*\(([^)]*)\)")
 CMAKE_NAME = re.compile(r"[\w-]+(?:::[\w-]+)*")  # also inside generator expressions
+CMAKE_ELSEWHERE = re.compile(r"(?<![\w/])\.\./[\w./-]*\.c(?:pp)?\b")
+MOST_FILES = 25
 
 
 def matches(name, patterns):
@@ -95,50 +111,98 @@ def carried(root, file, seen):
             yield from ((library, through or header) for library, through in carried(root, header, seen))
 
 
+def folder_of(file):
+    """The innermost folder of the table that `file` (a path from the root) lies in."""
+    parent = pathlib.PurePosixPath(file).parent
+    return next((f.as_posix() for f in (parent, *parent.parents) if f.as_posix() in FOLDERS), None)
+
+
+def may_include(folder, header):
+    return folder_of(header) == folder or any(header == a or folder_of(header) == a for a in FOLDERS[folder][0])
+
+
 def check_file(root, file):
     """Why `file` (a path from the root) may not include what it does."""
-    folder = file.split("/")[0]
+    folder = folder_of(file)
+    allowed, libraries = FOLDERS[folder]
     for library, through in carried(root, file, {file}):
         pattern = next(p for p in HEADERS if fnmatch.fnmatchcase(library, p))
-        if not matches(file, HEADERS[pattern]):
-            how = f"reaches {library} through {through}" if through else f"includes {library}"
-            yield f"{how}, which only {', '.join(HEADERS[pattern]) or 'tests'} may"
+        if pattern not in libraries:
+            who = ", ".join(f for f in FOLDERS if pattern in FOLDERS[f][1]) or "tests"
+            yield f"{f'reaches {library} through {through}' if through else f'includes {library}'}, which only {who} may"
     for quote, header in includes(root / file):
         if quote == "<" or matches(header, HEADERS):
             continue
         if not (root / header).is_file():
             yield f'includes "{header}", which is no file: write it from the root of the repository'
-        elif header.split("/")[0] != folder and not matches(header, FOLDERS[folder]):
-            yield f"includes {header}, but {folder}/ may include only itself, {', '.join(FOLDERS[folder] + ['std'])}"
+        elif not may_include(folder, header):
+            yield f"includes {header}, but {folder}/ may include only itself, {', '.join(allowed + ['std'])}"
 
 
 def check_links(folder, text, owners):
     """Why the targets of `folder` may not link what they do. `owners`: target -> folder that defines it."""
+    allowed, libraries = FOLDERS[folder]
     for words in CMAKE_LINK.findall(text):
         for library in CMAKE_NAME.findall(words)[1:]:
             pattern = next((p for p in LIBRARIES if fnmatch.fnmatchcase(library, p)), None)
             owner = owners.get(library, folder)
-            if pattern and folder not in LIBRARIES[pattern]:
-                yield f"links {library}, which only {', '.join(LIBRARIES[pattern]) or 'tests'} may"
-            elif owner != folder and not any(allowed.startswith(owner + "/") for allowed in FOLDERS[folder]):
+            if pattern and LIBRARIES[pattern] not in libraries:
+                who = ", ".join(f for f in FOLDERS if LIBRARIES[pattern] in FOLDERS[f][1]) or "tests"
+                yield f"links {library}, which only {who} may"
+            elif owner != folder and not any(a == owner or a.startswith(owner + "/") for a in allowed):
                 yield f"links {library} of {owner}/, which {folder}/ may not include"
+
+
+def check_sources(folder, text):
+    """Why a target of `folder` may not be made of the sources that it names."""
+    for path in CMAKE_ELSEWHERE.findall(text):
+        yield f"names {path}: sources are listed in the folder where they lie"
+
+
+def circles(root, files):
+    """Circles of headers: two files that include each other, perhaps through others."""
+    graph = {f: [h for q, h in includes(root / f) if q == '"' and h in files and h != f] for f in files}
+    done, path = set(), []
+
+    def visit(file):
+        if file in path:
+            yield path[path.index(file):] + [file]
+        elif file not in done:
+            path.append(file)
+            for header in graph[file]:
+                yield from visit(header)
+            path.pop()
+            done.add(file)
+
+    for file in sorted(files):
+        yield from visit(file)
 
 
 def check(root):
     """Every violation in the tree, sorted: "file: why"."""
     root = pathlib.Path(root)
-    problems = []
+    problems, files = [], {}
     cmake = {}  # folder -> the text of its CMakeLists.txt without comments
-    for folder in FOLDERS:
-        for path in (root / folder).rglob("*"):
+    for top in sorted({folder.split("/")[0] for folder in FOLDERS}):
+        for path in (root / top).rglob("*"):
             file = path.relative_to(root).as_posix()
-            if path.suffix in SOURCES:
+            folder = folder_of(file)
+            if path.suffix in SOURCES and not folder:
+                problems.append(f"{file}: {path.parent.relative_to(root)}/ has no row in the table of folders")
+            elif path.suffix in SOURCES:
+                files.setdefault(path.parent, []).append(file)
                 problems += [f"{file}: {why}" for why in check_file(root, file)]
-            elif path.name == "CMakeLists.txt":
+            elif path.name == "CMakeLists.txt" and folder:
                 cmake[folder] = CMAKE_COMMENT.sub("", path.read_text(encoding="utf-8"))
+    for folder, names in files.items():
+        if len(names) > MOST_FILES:
+            problems.append(f"{folder.relative_to(root)}/: {len(names)} files; make rooms of at most {MOST_FILES}")
+    everything = {file for names in files.values() for file in names}
+    problems += [f"{circle[0]}: includes itself, {' -> '.join(circle)}" for circle in circles(root, everything)]
     owners = {target: folder for folder, text in cmake.items() for target in CMAKE_TARGET.findall(text)}
     for folder, text in cmake.items():
-        problems += [f"{folder}/CMakeLists.txt: {why}" for why in check_links(folder, text, owners)]
+        complaints = [*check_links(folder, text, owners), *check_sources(folder, text)]
+        problems += [f"{folder}/CMakeLists.txt: {why}" for why in complaints]
     return sorted(problems)
 
 

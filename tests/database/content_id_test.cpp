@@ -1,4 +1,4 @@
-#include "database/content_id.h"
+#include "records/content_id.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "database/trial_store.h"
+#include "tests/build_paths.h"
 #include "tests/database/sample_records.h"
 #include "tests/database/scratch_folder.h"
 
@@ -26,7 +27,7 @@ TEST(Documentation, EveryExampleQueryWorks) {
     ASSERT_TRUE(store->append(sample_race({ids[1], ids[2]})).ok());
     ASSERT_TRUE(store->append(sample_failure(), std::nullopt).ok());
     ASSERT_TRUE(store->name_workload(sample_trial().workload, "resnet50", "res2_3x3", 3).ok());
-    const std::vector<std::string> blocks = sql_blocks(ScratchFolder::read(KILN_SOURCE_DIR "/docs/database.md"));
+    const std::vector<std::string> blocks = sql_blocks(ScratchFolder::read(source_dir() + "/docs/database.md"));
     EXPECT_GE(blocks.size(), 5u);
     for (const std::string &sql : blocks) {
         const Result<Table> table = store->sql(sql);
@@ -37,7 +38,7 @@ TEST(Documentation, EveryExampleQueryWorks) {
 
 TEST(Documentation, DescribesEveryTableViewAndColumn) {
     Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
-    const std::string page = ScratchFolder::read(KILN_SOURCE_DIR "/docs/database.md");
+    const std::string page = ScratchFolder::read(source_dir() + "/docs/database.md");
     const Result<Table> columns = store->sql(
         "SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c "
         "WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'");

@@ -1,6 +1,6 @@
 // Races in the store: written, read back, and what they do to `best`.
 
-#include "database/race.h"
+#include "records/race.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <functional>
 
-#include "database/content_id.h"
 #include "database/trial_store.h"
+#include "records/content_id.h"
 #include "tests/database/sample_records.h"
 
 namespace kiln {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "database/content_id.h"
+#include "records/content_id.h"
 #include "tests/database/sample_records.h"
 
 namespace kiln {

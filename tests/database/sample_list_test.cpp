@@ -1,4 +1,4 @@
-#include "database/sample_list.h"
+#include "records/sample_list.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "database/race.h"
-#include "database/trial.h"
+#include "records/race.h"
+#include "records/trial.h"
 
 namespace kiln {
 

@@ -7,8 +7,8 @@
 #include <functional>
 #include <limits>
 
-#include "database/content_id.h"
 #include "database/sqlite.h"
+#include "records/content_id.h"
 #include "tests/database/sample_records.h"
 #include "tests/database/scratch_folder.h"
 

@@ -1,4 +1,4 @@
-#include "database/trial.h"
+#include "records/trial.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Files of any bytes where the manifest of a package should be.
+#include "package/manifest.h"
+#include "package/manifest_reader.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "tuner/manifest.h"
-#include "tuner/manifest_reader.h"
 
 using namespace kiln;
 

@@ -1,8 +1,8 @@
 // Workload keys of any bytes, and what follows from a workload that one of them says: its canonical key, signature and
 // descriptor.
-#include "runtime/signature.h"
+#include "package/kernel_descriptor.h"
 #include "tests/fuzz/fuzz_input.h"
-#include "tuner/kernel_descriptor.h"
+#include "workload/signature.h"
 
 using namespace kiln;
 

@@ -1,6 +1,6 @@
 // Workload lists of any bytes: what is read has keys that read back, and errors say where.
 #include "tests/fuzz/fuzz_input.h"
-#include "tuner/workload_list.h"
+#include "workload/lists/workload_list.h"
 
 using namespace kiln;
 

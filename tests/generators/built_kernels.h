@@ -8,10 +8,11 @@
 #include <string>
 #include <variant>
 
-#include "generators/catalog.h"
-#include "tuner/generator_builder.h"
-#include "tuner/process_runner.h"
-#include "tuner/temporary_folder.h"
+#include "catalog/catalog.h"
+#include "tests/build_paths.h"
+#include "tuner/build/generator_builder.h"
+#include "tuner/measure/process_runner.h"
+#include "tuner/process/temporary_folder.h"
 
 namespace kiln {
 
@@ -27,11 +28,11 @@ protected:
         auto folder = TemporaryFolder::create();
         ASSERT_TRUE(folder) << folder.error().message;
         folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
-        auto builder = GeneratorBuilder::create({std::string(KILN_BINARY_DIR) + "/kiln-generator", folder_->path()});
+        auto builder = GeneratorBuilder::create({binary_dir() + "/kiln-generator", folder_->path()});
         ASSERT_TRUE(builder) << builder.error().message;
         builder_ = std::move(*builder);
         ProcessRunnerOptions options;
-        options.executable = std::string(KILN_BINARY_DIR) + "/kiln-runner";
+        options.executable = binary_dir() + "/kiln-runner";
         options.work_folder = folder_->path();
         runner_ = std::make_unique<ProcessRunner>(options);
     }

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "runtime/signature.h"
 #include "schedules/space.h"
+#include "workload/signature.h"
 
 namespace kiln {
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "schedules/matrix_form.h"
-#include "schedules/move_tile_space.h"
+#include "schedules/spaces/matrix_form.h"
+#include "schedules/spaces/move_tile_space.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {

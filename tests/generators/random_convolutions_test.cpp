@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "tests/build_paths.h"
 #include "tests/generators/built_kernels.h"
 #include "tests/generators/drawn_convolutions.h"
 
@@ -54,7 +55,7 @@ protected:
         Drawer drawer(seed);
         const Draw draw = drawer.next(machine_.halide_target);
         const std::string again = "KILN_TEST_SEED=" + std::to_string(seed) + " KILN_TEST_FIRST=0 KILN_TEST_DRAWS=1 " +
-                                  KILN_BINARY_DIR + "/convolutions_test --gtest_filter=RandomConvolutions.*  # " +
+                                  binary_dir() + "/convolutions_test --gtest_filter=RandomConvolutions.*  # " +
                                   key(draw.workload) + " " + to_text(draw.target) + " ";
         std::vector<Space> spaces;
         for (const Algorithm &algorithm : catalog()) {

@@ -6,9 +6,9 @@
 
 #include "tests/generators/built_kernels.h"
 #include "tests/generators/tensor_elements.h"
-#include "tuner/half.h"
-#include "tuner/operands.h"
-#include "tuner/reference.h"
+#include "tuner/reference/half.h"
+#include "tuner/reference/operands.h"
+#include "tuner/reference/reference.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tuner/tensor.h"
+#include "tuner/reference/tensor.h"
 
 namespace kiln {
 

@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "generators/winograd_matrices.h"
+#include "catalog/winograd_matrices.h"
 
 namespace kiln {
 namespace {

@@ -8,11 +8,12 @@
 #include <iostream>
 #include <map>
 
+#include "check/conformance_check.h"
+#include "package/package_kernels.h"
+#include "tests/build_paths.h"
 #include "tests/generators/built_kernels.h"
 #include "tests/package/guarded_call.h"
-#include "tuner/conformance_check.h"
-#include "tuner/loaded_package.h"
-#include "tuner/package_kernels.h"
+#include "tuner/runner/loaded_package.h"
 
 namespace kiln {
 namespace {
@@ -26,7 +27,7 @@ class PackageConformance : public BuiltKernels {
 protected:
     // Every case gets a kernel; with a glob of algorithms those that one of them applies to.
     void check(const std::string &name, const std::string &algorithms = "*") {
-        const auto suite = read_conformance_suite(KILN_SOURCE_DIR "/tests/conformance/" + name + ".json");
+        const auto suite = read_conformance_suite(source_dir() + "/tests/conformance/" + name + ".json");
         ASSERT_TRUE(suite) << suite.error().message;
         std::vector<const ConformanceCase *> sample;
         for (size_t i = 0; i < suite->cases.size(); i += stride_of_sample()) {
@@ -67,7 +68,7 @@ private:
                 << workload.name << ": " << report.message;
             for (PackagedKernel &kernel : collected->kernels) package.kernels.push_back(std::move(kernel));
         }
-        const std::filesystem::path build = std::filesystem::path(KILN_BINARY_DIR).parent_path();
+        const std::filesystem::path build = std::filesystem::path(binary_dir()).parent_path();
         if (*KILN_TEST_LINK_FLAGS) setenv("CXX", "c++ " KILN_TEST_LINK_FLAGS, 1);
         const std::string folder = folder_->path() + "/" + package.name;
         const PackageParts parts{KILN_TEST_RUNTIME, build / "include/kiln", folder_->path()};
@@ -117,7 +118,7 @@ TEST_F(PackageConformance, SpaceToDepthForced) { check("xla_conv", "space_to_dep
 // What packages cannot serve yet; the numbers fall when they can.
 TEST(PackageConformanceSuites, CasesWithoutWordsAreCounted) {
     for (const auto &[name, count] : std::map<std::string, int64_t>{{"int8_conv", 41}, {"onnx_graph", 8}}) {
-        const auto suite = read_conformance_suite(KILN_SOURCE_DIR "/tests/conformance/" + name + ".json");
+        const auto suite = read_conformance_suite(source_dir() + "/tests/conformance/" + name + ".json");
         ASSERT_TRUE(suite) << suite.error().message;
         int64_t without_words = 0;
         for (const ConformanceCase &c : suite->cases) without_words += !c.workload;

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/signature.h"
-#include "tuner/comparison.h"
-#include "tuner/kernel_descriptor.h"
-#include "tuner/operands.h"
+#include "package/kernel_descriptor.h"
+#include "tuner/reference/comparison.h"
+#include "tuner/reference/operands.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include "runtime/kiln.h"
-#include "runtime/result.h"
-#include "tuner/runner_guarded_buffer.h"
-#include "tuner/tensor.h"
+#include "tuner/reference/tensor.h"
+#include "tuner/runner/guarded_buffer.h"
+#include "workload/result.h"
 
 namespace kiln {
 

@@ -5,11 +5,11 @@
 
 #include <vector>
 
+#include "package/kernel_descriptor.h"
 #include "runtime/kernel_table.h"
-#include "tuner/comparison.h"
-#include "tuner/kernel_descriptor.h"
-#include "tuner/operands.h"
-#include "tuner/reference.h"
+#include "tuner/reference/comparison.h"
+#include "tuner/reference/operands.h"
+#include "tuner/reference/reference.h"
 
 namespace kiln {
 

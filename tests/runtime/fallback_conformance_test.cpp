@@ -1,6 +1,7 @@
 // What other implementations computed: every convolution and gradient of the suites through the fallback.
+#include "check/conformance_suite.h"
+#include "tests/build_paths.h"
 #include "tests/runtime/fallback_call.h"
-#include "tuner/conformance_suite.h"
 
 namespace kiln {
 namespace {
@@ -17,8 +18,7 @@ TEST(FallbackConformance, EveryConvolutionOfTheSuitesPasses) {
     const Row rows[] = {{"xla_conv", 151}, {"winograd", 24}, {"space_to_depth", 15}};
     const FallbackPackage package;
     for (const Row &row : rows) {
-        const auto suite =
-            read_conformance_suite(std::string(KILN_SOURCE_DIR "/tests/conformance/") + row.suite + ".json");
+        const auto suite = read_conformance_suite(source_dir() + "/tests/conformance/" + row.suite + ".json");
         ASSERT_TRUE(suite) << suite.error().message;
         int judged = 0;
         for (const ConformanceCase &c : suite->cases) {

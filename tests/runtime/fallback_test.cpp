@@ -11,10 +11,11 @@
 #include <string>
 #include <thread>
 
+#include "tests/build_paths.h"
 #include "tests/generators/drawn_convolutions.h"
 #include "tests/generators/tensor_elements.h"
 #include "tests/runtime/fallback_call.h"
-#include "tuner/half.h"
+#include "tuner/reference/half.h"
 
 namespace kiln {
 namespace {
@@ -97,7 +98,7 @@ TEST(Fallback, AgreesWithTheReferenceOnRandomConvolutions) {
         if (w.op == Operation::conv && drawer.rarely()) w.epilogue.push_back({EpilogueStep::Kind::clamp, -0.5f, 2});
         const bool parallel = drawer.rarely();
         EXPECT_EQ(fallback_problem(*package, w, make_operands(w, Data::ordinary, seed), parallel ? &pool : nullptr), "")
-            << "KILN_TEST_SEED=" << seed << " KILN_TEST_DRAWS=1 " << KILN_BINARY_DIR
+            << "KILN_TEST_SEED=" << seed << " KILN_TEST_DRAWS=1 " << binary_dir()
             << "/fallback_tests --gtest_filter=*RandomConvolutions  # " << key(w);
     }
     kiln_pool_destroy(*package, &pool);

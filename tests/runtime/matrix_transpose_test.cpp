@@ -1,4 +1,4 @@
-#include "runtime/matrix_transpose.h"
+#include "runtime/transpose/matrix_transpose.h"
 
 #include <gtest/gtest.h>
 

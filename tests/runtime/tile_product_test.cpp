@@ -1,5 +1,5 @@
 // The inner loop for every kind of CPU that this one can run, against plain loops.
-#include "runtime/tile_product.h"
+#include "runtime/fallback/tile_product.h"
 
 #include <gtest/gtest.h>
 

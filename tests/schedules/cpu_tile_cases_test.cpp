@@ -1,4 +1,4 @@
-#include "schedules/cpu_tile_cases.h"
+#include "schedules/spaces/cpu_tile_cases.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "schedules/cpu_tile_space.h"
+#include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "schedules/cpu_tile_space.h"
+#include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -1,10 +1,10 @@
-#include "schedules/gradient_tile_space.h"
+#include "schedules/spaces/gradient_tile_space.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "schedules/cpu_tile_space.h"
+#include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "schedules/transform_tile_space.h"
+#include "schedules/spaces/transform_tile_space.h"
 
 #include <gtest/gtest.h>
 

@@ -12,57 +12,61 @@ spec.loader.exec_module(check_layers)
 
 # A tree that is right; every row of BAD adds to it or replaces a file.
 GOOD = {
-    "runtime/workload.h": "#include <vector>\n",
+    "workload/workload.h": "#include <vector>\n",
     "runtime/halide_runtime.cpp": "#include <HalideRuntime.h>\n",
-    "schedules/candidate.h": '#include "runtime/workload.h"\n',
-    "schedules/cpu_tile.h": "#include <Halide.h>\n",
-    "generators/catalog.h": '#include "schedules/candidate.h"\n',
-    "generators/direct_conv.cpp": '#include "schedules/cpu_tile.h"\n',
-    "database/trial.h": '#include "schedules/candidate.h"\n',
+    "schedules/candidate.h": '#include "workload/workload.h"\n',
+    "schedules/apply/cpu_tile.h": "#include <Halide.h>\n",
+    "catalog/catalog.h": '#include "schedules/candidate.h"\n',
+    "generators/direct_conv.cpp": '#include "schedules/apply/cpu_tile.h"\n',
+    "records/trial.h": '#include "workload/workload.h"\n',
     "database/connection.h": "#include <sqlite3.h>\n",
-    "tuner/search.h": '#include "generators/catalog.h"\n// #include <Halide.h>\n',
-    "tuner/runner_main.cpp": "#include <HalideRuntime.h>\n",
-    "tuner/package.cpp": 'const char *header = R"(\n#include "NAME/kiln.h"\n)";\n',
-    "cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "tuner/search.h"\n',
+    "tuner/search/search.h": '#include "schedules/candidate.h"\n// #include <Halide.h>\n',
+    "tuner/runner/main.cpp": "#include <HalideRuntime.h>\n",
+    "package/package.cpp": 'const char *header = R"(\n#include "NAME/kiln.h"\n)";\n',
+    "cli/main.cpp": '#include <CLI/CLI.hpp>\n#include "tuner/search/search.h"\n',
     "tests/any_test.cpp": "#include <Halide.h>\n#include <sqlite3.h>\n",
-    "runtime/CMakeLists.txt": "add_library(kiln_values STATIC workload.cpp)\n",
+    "workload/CMakeLists.txt": "add_library(kiln_workload STATIC workload.cpp)\n",
     "generators/CMakeLists.txt": "add_executable(kiln-generator direct_conv.cpp)\n"
-    "target_link_libraries(kiln-generator PRIVATE Halide::Generator kiln_values)\n",
+    "target_link_libraries(kiln-generator PRIVATE Halide::Generator kiln_workload)\n",
     "database/CMakeLists.txt": "add_library(kiln_database connection.cpp)\n"
-    "target_link_libraries(kiln_database PUBLIC kiln_values PRIVATE SQLite::SQLite3)\n",
-    "tuner/CMakeLists.txt": "add_library(kiln_tuner search.cpp) # never Halide::Halide\n"
-    "target_link_libraries(kiln_tuner PUBLIC kiln_database)\n",
+    "target_link_libraries(kiln_database PUBLIC kiln_workload PRIVATE SQLite::SQLite3)\n",
+    "tuner/search/CMakeLists.txt": "add_library(kiln_search search.cpp) # never Halide::Halide\n"
+    "target_link_libraries(kiln_search PUBLIC kiln_workload)\n",
 }
 
 # file, its text, what the complaint names
 BAD = [
-    ("runtime/a.cpp", '#include "schedules/candidate.h"\n', "runtime/ may include only itself, std"),
+    ("workload/a.cpp", '#include "schedules/candidate.h"\n', "workload/ may include only itself, std"),
+    ("runtime/a.cpp", '#include "workload/workload.h"\n', "runtime/ may include only itself, std"),
     ("runtime/a.cpp", "#include <fmt/format.h>\n", "includes fmt/format.h"),
-    ("schedules/a.h", '#include "generators/catalog.h"\n', "includes generators/catalog.h"),
-    ("generators/a.h", '#include "database/trial.h"\n', "includes database/trial.h"),
-    ("generators/catalog.cpp", '#include "schedules/cpu_tile.h"\n', "reaches Halide.h through schedules/cpu_tile.h"),
-    ("database/a.cpp", '#include "generators/catalog.h"\n', "includes generators/catalog.h"),
-    ("database/a.cpp", '#include "schedules/cpu_tile.h"\n', "includes schedules/cpu_tile.h"),
-    ("tuner/a.cpp", "  #  include <Halide.h>\n", "includes Halide.h"),
-    ("tuner/a.cpp", '#include "Halide.h"\n', "includes Halide.h"),
-    ("tuner/a.cpp", '#include "schedules/cpu_tile.h"\n', "reaches Halide.h"),
-    ("tuner/a.cpp", '#include "database/connection.h"\n', "reaches sqlite3.h through database/connection.h"),
-    ("tuner/tune.cpp", "#include <HalideRuntime.h>\n", "includes HalideRuntime.h"),
-    ("tuner/a.cpp", '#include "cli/command.h"\n', "no file"),
-    ("tuner/a.cpp", '#include "search.h"\n', "from the root"),
-    ("graph/a.cpp", '#include "database/trial.h"\n', "includes database/trial.h"),
+    ("schedules/a.h", '#include "catalog/catalog.h"\n', "includes catalog/catalog.h"),
+    ("schedules/a.h", '#include "schedules/apply/cpu_tile.h"\n', "reaches Halide.h through schedules/apply/cpu_tile.h"),
+    ("generators/a.h", '#include "records/trial.h"\n', "includes records/trial.h"),
+    ("catalog/catalog.cpp", '#include "schedules/apply/cpu_tile.h"\n', "reaches Halide.h"),
+    ("catalog/catalog.cpp", '#include "generators/direct_conv.cpp"\n', "includes generators/direct_conv.cpp"),
+    ("records/a.cpp", '#include "database/connection.h"\n', "reaches sqlite3.h through database/connection.h"),
+    ("database/a.cpp", '#include "catalog/catalog.h"\n', "includes catalog/catalog.h"),
+    ("tuner/search/a.cpp", "  #  include <Halide.h>\n", "includes Halide.h"),
+    ("tuner/search/a.cpp", '#include "Halide.h"\n', "includes Halide.h"),
+    ("tuner/search/a.cpp", '#include "records/trial.h"\n', "includes records/trial.h"),
+    ("tuner/runner/a.cpp", '#include "database/connection.h"\n', "reaches sqlite3.h through database/connection.h"),
+    ("tuner/job/tune.cpp", "#include <HalideRuntime.h>\n", "includes HalideRuntime.h"),
+    ("tuner/job/a.cpp", '#include "cli/command.h"\n', "no file"),
+    ("tuner/job/a.cpp", '#include "search.h"\n', "from the root"),
+    ("tuner/a.cpp", "\n", "tuner/ has no row in the table of folders"),
+    ("graph/a.cpp", '#include "records/trial.h"\n', "includes records/trial.h"),
     ("cli/a.cpp", "#include <sqlite3.h>\n", "includes sqlite3.h"),
-    ("tuner/a.h", "#include <CLI/CLI.hpp>\n", "includes CLI/CLI.hpp"),
+    ("tuner/job/a.h", "#include <CLI/CLI.hpp>\n", "includes CLI/CLI.hpp"),
     ("cli/a.cpp", "#include <gtest/gtest.h>\n", "includes gtest/gtest.h"),
-    ("tuner/CMakeLists.txt", "target_link_libraries(kiln_tuner PRIVATE Halide::Halide)\n", "links Halide::Halide"),
-    ("tuner/CMakeLists.txt", "target_link_libraries(t\n  PUBLIC SQLite::SQLite3\n)\n", "links SQLite::SQLite3"),
+    ("tuner/job/CMakeLists.txt", "target_link_libraries(kiln_job PRIVATE Halide::Halide)\n", "links Halide::Halide"),
+    ("tuner/job/CMakeLists.txt", "target_link_libraries(t\n  PUBLIC SQLite::SQLite3\n)\n", "links SQLite::SQLite3"),
     (
         "runtime/CMakeLists.txt",
         "target_link_libraries(r PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,kiln_database>)\n",
         "links kiln_database of database/",
     ),
-    ("database/CMakeLists.txt", "target_link_libraries(kiln_database PUBLIC kiln_tuner)\n", "links kiln_tuner of"),
-    ("runtime/CMakeLists.txt", "target_link_libraries(kiln_values PUBLIC kiln_database)\n", "links kiln_database of"),
+    ("database/CMakeLists.txt", "target_link_libraries(kiln_database PUBLIC kiln_search)\n", "links kiln_search of"),
+    ("catalog/CMakeLists.txt", "add_library(c ../schedules/a.cpp)\n", "names ../schedules/a.cpp"),
 ]
 
 
@@ -84,6 +88,15 @@ class CheckLayersTest(unittest.TestCase):
             with self.subTest(file=file, text=text):
                 problems = [p for p in problems_of({**GOOD, file: text}) if p.startswith(file + ": ")]
                 self.assertTrue(any(complaint in problem for problem in problems), problems)
+
+    def test_circle_of_headers(self):
+        tree = {**GOOD, "workload/a.h": '#include "workload/b.h"\n', "workload/b.h": '#include "workload/a.h"\n'}
+        circle = "workload/a.h: includes itself, workload/a.h -> workload/b.h -> workload/a.h"
+        self.assertEqual(problems_of(tree), [circle])
+
+    def test_crowded_folder(self):
+        tree = {**GOOD, **{f"records/a{i}.h": "" for i in range(check_layers.MOST_FILES)}}
+        self.assertEqual(problems_of(tree), ["records/: 26 files; make rooms of at most 25"])
 
     def test_this_repository(self):
         self.assertEqual(check_layers.check(ROOT), [])

@@ -1,0 +1,51 @@
+#include "catalog/algorithm_rules.h"
+
+#include "catalog/fold_algorithm.h"
+#include "catalog/fold_cost.h"
+#include "rewrites/conv_shape.h"
+
+namespace kiln {
+namespace {
+
+bool always(const Workload &, const Target &) { return true; }
+
+// Products saved must pay for the transforms: of a 3x3 window, over enough channels on both sides, in tiles of 4x4
+// outputs that are mostly full.
+bool winograd_pays(const Workload &w, const Target &) {
+    const ConvShape s = input_phase_shape(conv_shape(w));
+    if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 32 || s.output_channels < 32) return false;
+    int64_t tiles = s.batch * s.output[2], outputs = tiles;
+    for (int d = 0; d < 2; d++) {
+        const int64_t along = (s.output[d] + 3) / 4;
+        tiles *= along, outputs *= s.output[d];
+    }
+    return tiles >= 4 && outputs >= tiles * 16 * 2 / 3;
+}
+
+bool is_grouped(const Workload &w, const Target &) {
+    return w.feature_group_count > 1 && !(w.kernel[w.spatial_rank] == 1);
+}
+
+// Of a core with 32 KiB and 1 MiB of caches: a rule knows no machine.
+bool fold_pays(const Workload &w, const Target &target) {
+    Machine machine;
+    machine.l1_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
+    return fold_cost(w, target, machine).pays();
+}
+
+constexpr AlgorithmRule rules[] = {
+    {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
+    {"winograd_4", winograd_pays,
+     "3x3 with 32 channels and more on both sides: 36 products for 144, at errors within the default budget"},
+    {"input_phases", is_grouped,
+     "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
+    {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
+    {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
+    {"kernel_gradient", always, "the only way to the gradient of the kernel"},
+};
+
+}  // namespace
+
+std::span<const AlgorithmRule> algorithm_rules() { return rules; }
+
+}  // namespace kiln

@@ -1,0 +1,35 @@
+// The space-to-depth rewrite of convolutions and of the gradient of the kernel (schedules/folded_shape.h) as
+// algorithms: rows of the catalog.
+//
+//   space_to_depth_fused      the kernel folds the input on its way into the cache
+//   space_to_depth_prepared   the kernel takes an input that its `prepare` has folded and padded, once, in an input
+//                             pipeline; its times are without that
+//
+//   space_to_depth_kernel_gradient   the gradient of the kernel, from the input that the kernel folds itself; of the
+//   sums
+//                             for filled up taps none are stored
+//
+// Std only.
+#pragma once
+
+#include <string_view>
+
+#include "workload/machine.h"
+#include "workload/result.h"
+#include "workload/target.h"
+#include "workload/workload.h"
+#include "schedules/space.h"
+
+namespace kiln {
+
+inline constexpr std::string_view fold_fused = "space_to_depth_fused", fold_prepared = "space_to_depth_prepared";
+inline constexpr std::string_view fold_gradient = "space_to_depth_kernel_gradient";
+// Of a forward convolution.
+inline bool is_fold(std::string_view algorithm) { return algorithm == fold_fused || algorithm == fold_prepared; }
+
+Status fold_applies(const Workload &workload);
+Status fold_gradient_applies(const Workload &workload);
+Space fold_gradient_space(const Workload &workload, const Target &target, const Machine &machine);
+Space fold_space(const Workload &workload, std::string_view algorithm, const Target &target, const Machine &machine);
+
+}  // namespace kiln

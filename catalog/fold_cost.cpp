@@ -1,0 +1,64 @@
+#include "catalog/fold_cost.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "schedules/spaces/cpu_tile_rules.h"
+#include "schedules/spaces/cpu_tile_space.h"
+#include "schedules/folded_shape.h"
+
+namespace kiln {
+namespace {
+
+// Cycles to start the body of the innermost loop again, and to gather one element of a folded row.
+constexpr double loop_cycles = 2, gather_cycles = 1;
+
+struct LoopCost {
+    double cycles = 0;
+    int64_t products = 0, loop = 0;
+};
+
+LoopCost loop_cost(const ConvShape &whole, const Target &target, const Machine &machine) {
+    const ConvShape s = gathered_shape(whole);
+    const Knobs knobs = cpu_tile_space({}, s, target, machine).default_candidate().knobs;
+    const auto at = [&](const char *name) { return value_of(knobs, name); };
+    const RegisterTile tile{at("vectors"), at("pixels"), at("rows")};
+    const TileFacts facts = tile_facts(s, vector_lanes(target), target, machine);
+    LoopCost cost;
+    cost.products = s.taps() * s.input_channels;
+    cost.loop = std::max<int64_t>(1, at("unroll")) * (at("unroll_columns") ? s.kernel[0] : 1);
+    const double tiles = double(facts.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) *
+                         ceil_div(s.output[1], tile.rows) * s.output[2] * s.batch;
+    cost.cycles = tile_cost(facts, tile) * cost.products * s.output[2] * s.batch +
+                  tiles * cost.products / cost.loop * loop_cycles;
+    return cost;
+}
+
+}  // namespace
+
+std::string FoldCost::explanation() const {
+    const auto millions = [](double cycles) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.2f", cycles * 1e-6);
+        return std::string(text);
+    };
+    const auto of = [](int64_t folded, int64_t direct) {
+        return std::to_string(folded) + " (direct " + std::to_string(direct) + ")";
+    };
+    return std::string(pays() ? "estimated to pay: " : "estimated not to pay: ") + "products an output " +
+           of(folded_products, direct_products) + ", steps in the innermost loop's body " +
+           of(folded_loop, direct_loop) + "; million cycles " + millions(folded_cycles) + " and " +
+           millions(transform_cycles) + " for the fold (direct " + millions(direct_cycles) + ")";
+}
+
+FoldCost fold_cost(const Workload &w, const Target &target, const Machine &machine) {
+    const ConvShape whole = conv_shape(w);
+    const ConvShape folded = folded_shape(whole, possible_blocks(whole).front());
+    const LoopCost direct = loop_cost(whole, target, machine), rewritten = loop_cost(folded, target, machine);
+    const double elements_of_fold = double(folded.reach(folded.output[0], 0)) * folded.reach(folded.output[1], 1) *
+                                    folded.reach(folded.output[2], 2) * folded.input_channels * folded.batch;
+    return {direct.cycles, rewritten.cycles, elements_of_fold * gather_cycles, direct.products, rewritten.products,
+            direct.loop,   rewritten.loop};
+}
+
+}  // namespace kiln

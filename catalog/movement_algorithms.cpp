@@ -1,0 +1,24 @@
+#include "catalog/movement_algorithms.h"
+
+#include <string>
+
+#include "catalog/transform_algorithms.h"
+#include "workload/signature.h"
+#include "schedules/spaces/move_tile_space.h"
+
+namespace kiln {
+
+Status movement_applies(const Workload &w, Operation op) {
+    if (w.op != op) return unsupported("operation " + op_name(w) + " is another one");
+    const Signature tensors = signature(w);
+    if (Status s = fits_32_bits(tensors.operands[0]); !s) return s;
+    return fits_32_bits(tensors.result);
+}
+
+Space movement_space(const Workload &w, const Target &target, const Machine &machine) {
+    Candidate base;
+    base.algorithm = op_name(w);
+    return move_tile_space(base, movement(w), target, machine);
+}
+
+}  // namespace kiln

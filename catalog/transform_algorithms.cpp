@@ -1,0 +1,38 @@
+#include "catalog/transform_algorithms.h"
+
+#include <limits>
+#include <string>
+
+#include "catalog/winograd_operation.h"
+#include "workload/signature.h"
+#include "schedules/spaces/transform_tile_space.h"
+
+namespace kiln {
+
+Status fits_32_bits(const TensorForm &form) {
+    constexpr int64_t limit = std::numeric_limits<int32_t>::max() - 4096;
+    if (elements(form.shape()) <= limit) return {};
+    return unsupported(std::string(form.name) + " has more than 2^31 elements, which 32-bit indices cannot reach");
+}
+
+Status transform_applies(const Workload &w, Operation op) {
+    if (w.op != op) return unsupported("operation " + op_name(w) + " is another one");
+    if (const auto matrices = winograd_matrices_of(w); !matrices) return matrices.error();
+    const Signature tensors = signature(w);
+    if (elements(tensors.result.logical) == 0) return unsupported("the result is empty: there is nothing to compute");
+    for (const Padding &p : w.padding) {
+        if (std::abs(p.lo) + std::abs(p.hi) > std::numeric_limits<int32_t>::max() / 2) {
+            return unsupported("padding: coordinates of the padded input need more than 32 bits");
+        }
+    }
+    if (Status s = fits_32_bits(tensors.operands[0]); !s) return s;
+    return fits_32_bits(tensors.result);
+}
+
+Space transform_space(const Workload &w, const Target &target) {
+    Candidate base;
+    base.algorithm = op_name(w);
+    return transform_tile_space(base, transform_shape(w), target);
+}
+
+}  // namespace kiln

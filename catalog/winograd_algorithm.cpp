@@ -1,0 +1,107 @@
+#include "catalog/winograd_algorithm.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "catalog/winograd_matrices.h"
+#include "workload/signature.h"
+#include "rewrites/conv_shape.h"
+#include "schedules/spaces/winograd_space.h"
+
+namespace kiln {
+namespace {
+
+// Beyond 10 products a side, rounding errors outgrow what is saved, and code its caches.
+constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
+
+// What Winograd computes: a dilated convolution runs on the phases of its input.
+ConvShape winograd_shape(const Workload &w) { return input_phase_shape(conv_shape(w)); }
+
+Status steps_apply(const ConvShape &whole) {
+    const bool turned = whole.turned;  // strides and holes have changed places
+    if (whole.has_holes())
+        return unsupported(std::string("Winograd needs ") + (turned ? "strides" : "lhs_dilation") + " of 1");
+    const ConvShape s = input_phase_shape(whole);
+    if (s.stride != std::array<int64_t, 3>{1, 1, 1}) {
+        return unsupported(std::string("Winograd needs ") + (turned ? "lhs_dilation" : "strides") +
+                           " of 1, or such as divide rhs_dilation");
+    }
+    for (int d = 0; d < 2; d++) {
+        if (whole.kernel[d] > 1 && !every_window_meets_input(whole, d)) {
+            return unsupported(
+                "padding as wide as the window: outputs that see nothing but padding would be rounding errors instead "
+                "of 0");
+        }
+    }
+    return {};
+}
+
+Status window_applies(const ConvShape &s, int m) {
+    constexpr int z = 2;
+    if (s.kernel[z] != 1 || s.pad_lo[z] != 0 || s.pad_hi[z] != 0) {
+        return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
+    }
+    int64_t places = 1;  // of a transformed kernel
+    for (int d = 0; d < z; d++) {
+        const int64_t side = s.kernel[d], tile = side == 1 ? 1 : m + side - 1;
+        if (side > largest_kernel_side || tile > largest_tile_side) {
+            return unsupported("a kernel side of " + std::to_string(side) +
+                               " is too large: Winograd takes sides up to 7, with m + side - 1 up to 10");
+        }
+        places *= tile;
+    }
+    constexpr int64_t filled_up = 64;  // channels that fill up the last vectors
+    if ((s.input_channels + filled_up) * (s.output_channels + filled_up) >
+        std::numeric_limits<int32_t>::max() / places) {
+        return unsupported("transformed weights have more than 2^31 elements, which 32-bit indices cannot reach");
+    }
+    return places > 1 ? Status() : unsupported("a 1x1 kernel has nothing that Winograd could save");
+}
+
+// Where bf16 for the product loses no more than bf16 of the operands or the output: larger tiles multiply its errors
+// by ten and more.
+bool may_demote(const Workload &w, int m) {
+    const bool coarse = w.dtype == DType::bf16 || w.output_dtype == DType::bf16;
+    const int64_t side = *std::max_element(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);
+    return coarse && m + side - 1 <= 4;
+}
+
+}  // namespace
+
+int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
+
+Status winograd_applies(const Workload &w, int m) {
+    if (w.op != Operation::conv && w.op != Operation::conv_backprop_input) {
+        return unsupported("operation " + op_name(w) + " has no Winograd form here");
+    }
+    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
+        return unsupported("Winograd transforms fractions: dtype i8 would overflow and round");
+    }
+    if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported by Winograd");
+    if (w.feature_group_count != 1) return unsupported("feature_group_count above 1 is not supported by Winograd");
+    if (w.special_values == SpecialValues::exact) {
+        return unsupported("special_values exact: Winograd spreads a NaN or Inf over its whole tile");
+    }
+    if (elements(signature(w).result.logical) == 0) {
+        return unsupported("the output is empty: there is nothing to compute");
+    }
+    if (Status s = steps_apply(conv_shape(w)); !s) return s;
+    return window_applies(winograd_shape(w), m);
+}
+
+Space winograd_space(const Workload &w, int m, const Target &target, const Machine &machine) {
+    const ConvShape shape = gathered_shape(winograd_shape(w));
+    WinogradTransform transform{m, 1, may_demote(w, m)};
+    for (int d = 0; d < 2; d++) {
+        if (shape.kernel[d] == 1) continue;
+        const int count = m + static_cast<int>(shape.kernel[d]) - 2;
+        transform.point_choices = std::max(transform.point_choices, winograd_point_choices(count));
+    }
+    Candidate base;
+    base.algorithm = "winograd_" + std::to_string(m);
+    base.algorithm_version = winograd_algorithm_version;
+    return winograd_space(std::move(base), transform, shape, target, machine);
+}
+
+}  // namespace kiln

@@ -1,0 +1,36 @@
+// NumPy's .npy files, versions 1 and 2, C order, little endian: what conformance suites keep their tensors in.
+//
+// Arrays are raw here, with the file's own name of the element type: a suite says what the numbers are (bfloat16 is
+// stored as uint16), and some arrays are no operands at all. Every error names the source and what is wrong with it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/result.h"
+#include "tuner/reference/tensor.h"
+
+namespace kiln {
+
+struct NpyArray {
+    std::string descr;  // "<f4", "<f2", "<u2", "|i1", "<i4" or "<f8"
+    std::vector<int64_t> shape;
+    std::vector<std::byte> data;
+    bool operator==(const NpyArray &) const = default;
+};
+
+Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source);
+std::string npy_bytes(const NpyArray &array);  // version 1
+
+Result<NpyArray> read_npy(const std::string &path);
+Status write_npy(const std::string &path, const NpyArray &array);
+
+// How tensors are stored: bf16 as "<u2".
+std::string_view npy_descr(DType dtype);
+Result<Tensor> to_tensor(NpyArray array, DType dtype, const std::string &source);
+NpyArray to_npy(const Tensor &tensor);
+
+}  // namespace kiln

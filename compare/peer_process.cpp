@@ -1,0 +1,235 @@
+#include "compare/peer_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "tuner/process/child_process.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/process/started_child.h"
+
+namespace kiln {
+
+namespace {
+
+using Json = nlohmann::json;
+
+int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+// All fields of a `workloads/1` entry that a peer may ask for.
+Json fields(const Workload &w) {
+    Json padding = Json::array(), epilogue = Json::array();
+    for (const Padding &p : w.padding) padding.push_back({p.lo, p.hi});
+    for (const EpilogueStep &step : w.epilogue) epilogue.push_back(name(step));
+    return {{"op", op_name(w)},
+            {"dtype", name(w.dtype)},
+            {"output_dtype", name(w.output_dtype)},
+            {"input", w.input},
+            {"kernel", w.kernel},
+            {"strides", w.strides},
+            {"padding", std::move(padding)},
+            {"lhs_dilation", w.lhs_dilation},
+            {"rhs_dilation", w.rhs_dilation},
+            {"feature_group_count", w.feature_group_count},
+            {"batch_group_count", w.batch_group_count},
+            {"epilogue", std::move(epilogue)}};
+}
+
+// The end of a file that the child writes its stderr to: a file, so that nobody has to read while it works.
+std::string last_line(int file) {
+    struct stat status = {};
+    if (fstat(file, &status) != 0 || status.st_size == 0) {
+        return "";
+    }
+    std::string text(size_t(std::min<off_t>(status.st_size, 2000)), '\0');
+    const ssize_t n = pread(file, text.data(), text.size(), status.st_size - off_t(text.size()));
+    text.resize(size_t(std::max<ssize_t>(n, 0)));
+    text.erase(text.find_last_not_of('\n') + 1);
+    return text.substr(text.find_last_of('\n') + 1);
+}
+
+}  // namespace
+
+struct PeerProcess::State {
+    PeerProgram program;
+    std::string version;
+    Descriptor socket, error_output;
+    std::optional<StartedChild> child;
+    std::string received;
+
+    Error error(const std::string &what) {
+        const std::string said = last_line(error_output.get());
+        child.reset();
+        return environment_error(
+            fmt::format("peer {}: {}{}{}", program.name, what, said.empty() ? "" : "; it said: ", said));
+    }
+
+    Error ended() {
+        ChildResult result;
+        siginfo_t info = {};
+        // Its end is known already or comes at once: it has closed its stdout.
+        pollfd handle = {child->handle(), POLLIN, 0};
+        poll(&handle, 1, 1000);
+        if (waitid(P_PIDFD, id_t(child->handle()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+            return error("closed its stdout in the middle");
+        }
+        result.end = info.si_code == CLD_EXITED ? ChildResult::End::exited : ChildResult::End::signalled;
+        result.code = info.si_status;
+        return error(fmt::format("ended with {}", describe(result)));
+    }
+
+    // One line, without its end.
+    Result<std::string> read_line(int64_t limit_ns) {
+        constexpr size_t longest = 16 << 20;
+        const int64_t deadline_ns = now_ns() + limit_ns;
+        std::array<char, 65536> chunk;
+        for (;;) {
+            if (const size_t end = received.find('\n'); end != std::string::npos) {
+                const std::string line = received.substr(0, end);
+                received.erase(0, end + 1);
+                return line;
+            }
+            if (received.size() > longest) {
+                return error("answers without end");
+            }
+            const int64_t left_ns = std::max<int64_t>(0, deadline_ns - now_ns());
+            const timespec timeout = {left_ns / 1'000'000'000, left_ns % 1'000'000'000};
+            std::array<pollfd, 2> polled = {{{socket.get(), POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}}};
+            const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
+            if (interrupted()) {
+                child.reset();
+                return Error{ErrorCode::interrupted, "interrupted"};
+            }
+            if (ready == 0) {
+                return error(fmt::format("no answer within {:.0f} s", double(limit_ns) * 1e-9));
+            }
+            const ssize_t n = recv(socket.get(), chunk.data(), chunk.size(), MSG_DONTWAIT);
+            if (n > 0) {
+                received.append(chunk.data(), size_t(n));
+            } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+                return ended();
+            }
+        }
+    }
+
+    Result<Json> read_answer(int64_t limit_ns) {
+        const auto line = read_line(limit_ns);
+        if (!line) {
+            return line.error();
+        }
+        Json answer = Json::parse(*line, nullptr, false);
+        if (!answer.is_object()) {
+            return error(fmt::format("its answer is no JSON object: {}", line->substr(0, 200)));
+        }
+        return answer;
+    }
+
+    Result<Json> ask(const Json &request) {
+        if (!child) {
+            return environment_error(fmt::format("peer {}: is gone", program.name));
+        }
+        const std::string line = request.dump() + "\n";
+        // No request fills a socket's buffer, so less than all of it means that nobody reads.
+        const ssize_t sent = send(socket.get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent != ssize_t(line.size())) {
+            return ended();
+        }
+        return read_answer(program.answer_limit_ns);
+    }
+};
+
+Result<PeerProcess> PeerProcess::start(const PeerProgram &program) {
+    auto state = std::make_unique<State>();
+    state->program = program;
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return environment_error(fmt::format("cannot make a socket pair: {}", strerror(errno)));
+    }
+    state->socket = above_stdio(Descriptor(ends[0]));
+    Descriptor theirs = above_stdio(Descriptor(ends[1]));
+    state->error_output = above_stdio(Descriptor(memfd_create("kiln-stderr", MFD_CLOEXEC)));
+    if (!state->error_output.valid()) {
+        return environment_error(fmt::format("cannot make a memory file: {}", strerror(errno)));
+    }
+    auto child = start_child({.arguments = program.arguments,
+                              .input = theirs.get(),
+                              .output = theirs.get(),
+                              .error_output = state->error_output.get(),
+                              .cpu = program.cpu});
+    if (!child) {
+        return child.error();
+    }
+    state->child.emplace(std::move(*child));
+    theirs.reset();
+    const auto greeting = state->read_answer(program.start_limit_ns);
+    if (!greeting) {
+        return greeting.error();
+    }
+    if (greeting->contains("error") && (*greeting)["error"].is_string()) {
+        return state->error("does not start: " + (*greeting)["error"].get<std::string>());
+    }
+    if (greeting->value("peer", Json()) != program.name || !greeting->value("version", Json()).is_string()) {
+        return state->error("its greeting is " + greeting->dump());
+    }
+    state->version = (*greeting)["version"];
+    return PeerProcess(std::move(state));
+}
+
+Result<PeerLayer> PeerProcess::prepare(const Workload &workload, int threads) {
+    const auto answer = state_->ask({{"do", "prepare"}, {"threads", threads}, {"workload", fields(workload)}});
+    if (!answer) {
+        return answer.error();
+    }
+    using Refusal = PeerLayer::Refusal;
+    constexpr std::pair<const char *, Refusal> kinds[] = {{"about", Refusal::none},
+                                                          {"unsupported", Refusal::unsupported},
+                                                          {"wrong", Refusal::wrong_numbers},
+                                                          {"error", Refusal::failed}};
+    for (const auto &[field, refusal] : kinds) {
+        const auto found = answer->find(field);
+        if (found == answer->end() || !found->is_string()) continue;
+        const std::string text = *found;
+        return refusal == Refusal::none ? PeerLayer{text, refusal, ""} : PeerLayer{"", refusal, text};
+    }
+    return state_->error("its answer to prepare is " + answer->dump().substr(0, 200));
+}
+
+Result<PeerRound> PeerProcess::round(int64_t budget_ns) {
+    const auto answer = state_->ask({{"do", "round"}, {"budget_ns", budget_ns}});
+    if (!answer) {
+        return answer.error();
+    }
+    const auto bad = [&] { return state_->error("its answer to round is " + answer->dump().substr(0, 200)); };
+    const auto is_time = [](const Json &value) { return value.is_number() && value.get<double>() >= 0; };
+    const Json samples = answer->value("samples_ns", Json()), overhead = answer->value("call_overhead_ns", Json());
+    if (!samples.is_array() || samples.empty() || !std::all_of(samples.begin(), samples.end(), is_time) ||
+        !is_time(overhead)) {
+        return bad();
+    }
+    return PeerRound{samples.get<Samples>(), overhead.get<double>()};
+}
+
+const std::string &PeerProcess::name() const { return state_->program.name; }
+const std::string &PeerProcess::version() const { return state_->version; }
+
+PeerProcess::PeerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PeerProcess::PeerProcess(PeerProcess &&) noexcept = default;
+PeerProcess &PeerProcess::operator=(PeerProcess &&) noexcept = default;
+PeerProcess::~PeerProcess() = default;
+
+}  // namespace kiln

@@ -1,0 +1,25 @@
+// A workload in the words of the C interface (runtime/kiln.h): its descriptor, and what the operands of a call look
+// like.
+#pragma once
+
+#include "runtime/kernel_table.h"
+#include "workload/result.h"
+#include "workload/target.h"
+#include "workload/workload.h"
+
+namespace kiln {
+
+// Normalized. Errors: more epilogue steps or a longer layout name than a descriptor holds, or tensors of more
+// dimensions than a call's (unsupported).
+Result<kiln_descriptor> descriptor_of(const Workload &workload);
+
+struct CallShapes {
+    OperandShape operands[tensor_operands];
+};
+CallShapes call_shapes(const Workload &workload);  // precondition: descriptor_of() answers a descriptor
+
+// The CPU features that dispatch must find before it chooses a kernel of this target. Errors: a feature that dispatch
+// cannot look for (unsupported).
+Result<uint64_t> required_cpu_features(const Target &target);
+
+}  // namespace kiln

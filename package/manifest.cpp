@@ -1,0 +1,115 @@
+#include "package/manifest.h"
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/arena.h"
+#include "runtime/kiln.h"
+#include "records/measurement.h"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t fewest_for_interval = 6;  // of median_interval()
+
+template<typename T>
+Json or_null(const std::optional<T> &value) {
+    return value ? Json(*value) : Json();
+}
+
+Json trial(const std::optional<Best> &best) {
+    if (!best) return {};
+    const Trial &t = best->trial;
+    return {{"id", t.id},
+            {"origin", t.origin},
+            {"toolchain", t.toolchain},
+            {"error_budget", t.error_budget},
+            {"created_at", t.created_at}};
+}
+
+Json measurement(const PackagedKernel &kernel) {
+    const Measurement *m = kernel.measurement();
+    if (!m) return {};
+    Json json = {{"machine", m->machine},        {"threads", m->threads},
+                 {"cache", name(m->cache)},      {"metric", name(m->metric)},
+                 {"median", m->median},          {"spread", m->spread},
+                 {"samples", m->samples.size()}, {"evidence", kernel.best->evidence},
+                 {"created_at", m->created_at}};
+    const bool has_interval = m->samples.size() >= fewest_for_interval;
+    const Interval interval = has_interval ? median_interval(m->samples) : Interval();
+    json["median_lo"] = has_interval ? Json(interval.lo) : Json();
+    json["median_hi"] = has_interval ? Json(interval.hi) : Json();
+    return json;
+}
+
+// What the winner was raced against: of the others the one that came closest.
+Json race(const PackagedKernel &kernel) {
+    if (!kernel.race || kernel.stale) return {};
+    const Race &r = *kernel.race;
+    Json json = {{"id", r.id},
+                 {"entries", r.entries.size()},
+                 {"rounds", r.entries.front().samples.size()},
+                 {"confidence", r.confidence},
+                 {"created_at", r.created_at},
+                 {"runner_up", Json()}};
+    if (r.entries.size() < 2) return json;
+    const RaceEntry &second = r.entries[1];
+    json["runner_up"] = {
+        {"trial", second.trial}, {"ratio", second.ratio}, {"ratio_lo", second.ratio_lo}, {"ratio_hi", second.ratio_hi}};
+    return json;
+}
+
+Json entry(const PackagedKernel &kernel) {
+    const NamedWorkload &w = kernel.workload;
+    Json json;
+    json["key"] = key(w.workload);
+    json["list"] = w.list;
+    json["name"] = w.name;
+    json["count"] = w.count;
+    json["target"] = kernel.target.halide;
+    json["threads"] = kernel.target.threads;
+    json["tuned"] = kernel.best.has_value();
+    json["candidate"] = kernel.candidate;
+    json["object_hash"] = kernel.artifact.object_hash;
+    json["packed_bytes"] = kernel.artifact.packed_bytes;
+    json["prepared_bytes"] = kernel.artifact.prepared_bytes;
+    json["workspace_bytes"] = align_up(kernel.workspace_bytes);
+    json["workspace_bytes_per_thread"] = align_up(kernel.workspace_bytes_per_thread);
+    json["max_error"] = or_null(kernel.errors.max);
+    json["wide_error"] = or_null(kernel.errors.wide);
+    json["trial"] = trial(kernel.best);
+    json["stale"] = kernel.stale;
+    json["measurement"] = measurement(kernel);
+    json["race"] = race(kernel);
+    json["place"] = kernel.place;
+    json["why_place"] = kernel.why_place;
+    json["object_bytes"] = kernel.artifact.object_bytes;
+    return json;
+}
+
+}  // namespace
+
+std::string manifest_text(const Package &package) {
+    Json json;
+    json["format"] = manifest_format;
+    json["name"] = package.name;
+    json["interface_version"] = KILN_INTERFACE_VERSION;
+    json["toolchain"] = package.toolchain;
+    json["database"] = package.database.empty() ? Json() : Json(package.database);
+    json["database_digest"] = package.database_digest.empty() ? Json() : Json(package.database_digest);
+    json["fallback"] = package.fallback;
+    json["kernels"] = Json::array();
+    for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
+    // Names may hold any bytes; a manifest is always valid UTF-8.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+bool is_manifest(std::string_view text) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object()) return false;
+    const auto format = json.find("format");
+    return format != json.end() && format->is_string() && format->get<std::string>().starts_with("package/");
+}
+
+}  // namespace kiln

@@ -1,0 +1,45 @@
+// Reads manifests back: from a package's folder, its manifest.json, its library, or a program that was linked with it.
+//
+// The library holds the text of its manifest, so a binary is searched for it; stripped and linked ones too. A file of a
+// later version with more fields is read; one that lacks a field, or has it of another type, is refused by name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "workload/result.h"
+
+namespace kiln {
+
+// Everything that is said of something, in its order: "measurement.median" and the value's text, empty for null.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+struct ManifestKernel {
+    std::string key, layer;  // "list/name"
+    std::string target, candidate;
+    std::string why_place;
+    bool tuned = false, stale = false;
+    std::string trial, evidence;   // empty where there is none
+    std::optional<double> median;  // in the measurement's metric, as are these
+    std::optional<double> median_lo, median_hi;
+    std::string metric;
+    Facts facts;
+};
+
+struct Manifest {
+    std::string source;  // where it was found
+    std::string name, toolchain, database, database_digest;
+    bool fallback = false;  // convolutions of any sizes are computed too; false in manifests that do not say
+    std::vector<ManifestKernel> kernels;
+};
+
+// The manifest in a text; `source` is what messages call it.
+Result<Manifest> parse_manifest(std::string_view text, const std::string &source);
+
+// All manifests of a file or folder, at least one: a program may hold several packages.
+Result<std::vector<Manifest>> read_manifests(const std::string &path);
+
+}  // namespace kiln

@@ -1,0 +1,104 @@
+#include "package/package.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <set>
+
+#include "package/manifest.h"
+#include "package/package_folder.h"
+#include "package/package_table.h"
+#include "package/package_texts.h"
+#include "package/package_tools.h"
+#include "package/table_order.h"
+
+namespace kiln {
+namespace fs = std::filesystem;
+
+namespace {
+
+// lib/libNAME.a and lib/libNAME.so, of the same object.
+Status write_libraries(const Package &package, const PackageParts &parts, const fs::path &folder) {
+    const Result<PackageTools> tools = PackageTools::find();
+    if (!tools) return tools.error();
+    const fs::path work = fs::path(parts.work_folder) / "package";
+    if (Status s = make_folders(work); !s) return s;
+    const Result<std::string> source = table_source(package);
+    if (!source) return source.error();
+    if (Status s = write_text(work / "table.cpp", *source); !s) return s;
+    if (Status s = tools->compile(work / "table.cpp", parts.header_folder, work / "table.o"); !s) return s;
+
+    std::vector<std::string> inputs = {work / "table.o"};
+    std::set<std::string> hashes;
+    for (const PackagedKernel &kernel : package.kernels) {
+        const std::string &hash = kernel.artifact.object_hash;
+        if (!hashes.insert(hash).second) continue;
+        inputs.push_back(work / (hash + ".o"));
+        Status s = tools->prefix_symbols(kernel.artifact.object_path, symbol_prefix(hash), inputs.back());
+        if (!s) return s;
+    }
+    inputs.push_back(parts.runtime_library);
+    const fs::path object = work / (package.name + ".o");
+    if (Status s = tools->merge(inputs, package.name + "_package", object); !s) return s;
+    if (Status s = make_folders(folder); !s) return s;
+    const std::string stem = "lib" + package.name;
+    if (Status s = tools->archive(object, folder / (stem + ".a")); !s) return s;
+    return tools->link_shared(object, folder / (stem + ".so"));
+}
+
+Status write_files(const Package &package, const PackageParts &parts, const fs::path &folder) {
+    const std::string &name = package.name;
+    if (Status s = write_libraries(package, parts, folder / "lib"); !s) return s;
+    const std::pair<const char *, fs::path> copies[] = {
+        {"kiln.h", fs::path("include") / name / "kiln.h"},
+        {"kiln.hpp", fs::path("include") / name / "kiln.hpp"},
+        {"manifest.schema.json", fs::path("share") / name / "manifest.schema.json"},
+    };
+    for (const auto &[file, path] : copies) {
+        const Result<std::string> text = read_text(fs::path(parts.header_folder) / "runtime" / file);
+        if (!text) return text.error();
+        if (Status s = write_text(folder / path, *text); !s) return s;
+    }
+    const std::pair<fs::path, std::string> texts[] = {
+        {fs::path("include") / (name + ".h"), package_header(package)},
+        {fs::path("lib/cmake") / name / (name + "-config.cmake"), package_cmake_config(package)},
+        {fs::path("lib/cmake") / name / (name + "-config-version.cmake"), package_cmake_version()},
+        {fs::path("lib/pkgconfig") / (name + ".pc"), package_pkg_config(package, LibraryKind::archive)},
+        {fs::path("lib/pkgconfig") / (name + "-shared.pc"), package_pkg_config(package, LibraryKind::shared)},
+        {fs::path("share") / name / "manifest.json", manifest_text(package)},
+        {fs::path("README.md"), package_readme(package)},
+    };
+    for (const auto &[path, text] : texts) {
+        if (Status s = write_text(folder / path, text); !s) return s;
+    }
+    return {};
+}
+
+}  // namespace
+
+Status check_package_name(const std::string &name) {
+    const bool valid = !name.empty() && name.size() <= 64 && !(name[0] >= '0' && name[0] <= '9') &&
+                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+    if (valid) return {};
+    return Error{ErrorCode::usage, fmt::format("`{}` cannot name a package; needs lower-case letters, digits and "
+                                               "underscores, such as resnet50, because it names C functions",
+                                               name)};
+}
+
+Status check_package_folder(const std::string &folder) {
+    const Result<PackageFolder> staging = PackageFolder::create(folder);
+    return staging.ok() ? Status() : Status(staging.error());
+}
+
+Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {
+    if (Status s = check_package_name(given.name); !s) return s;
+    if (given.kernels.empty()) return unsupported("a package needs at least one kernel");
+    Package package = given;
+    package.kernels = in_table_order(std::move(package.kernels));
+    Result<PackageFolder> staging = PackageFolder::create(folder);
+    if (!staging) return staging.error();
+    if (Status s = write_files(package, parts, staging->path()); !s) return s;
+    return staging->commit();
+}
+
+}  // namespace kiln

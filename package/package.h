@@ -1,0 +1,64 @@
+// Writes ahead-of-time packages: kernels that the builder made, under one library that needs neither kiln nor Halide.
+// docs/package.md describes the files.
+//
+// The same kernels and tools give the same bytes: no times, no paths, kernels in the order of their keys. Everything is
+// written into a folder beside the output, which takes the output's place at the end, so nothing half-written stays.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "database/trial_store.h"
+#include "workload/result.h"
+#include "workload/target.h"
+#include "tuner/build/builder.h"
+#include "workload/lists/workload_list.h"
+
+namespace kiln {
+
+// A kernel and what is known about it.
+struct PackagedKernel {
+    NamedWorkload workload;
+    Target target;
+    std::string candidate;  // to_text(Candidate)
+    Artifact artifact;
+    int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
+    ErrorMeasures errors;
+    std::optional<Best> best;  // the trial and the measurement that it was chosen for; nothing: the default candidate
+    bool stale = false;        // the measurement is of another object than this one, so nothing is claimed of its speed
+    std::optional<Race> race;  // that `best` is the winner of
+    int place = 0;             // among the kernels of its workload, see table_order.h
+    std::string why_place;     // a sentence
+
+    // Of this very kernel.
+    const Measurement *measurement() const { return best && !stale ? &best->measurement : nullptr; }
+};
+
+struct Package {
+    std::string name;                     // a C identifier in lower case; the library's and its one symbol's
+    std::string toolchain;                // of the builder
+    std::string database;                 // the file's name, without its folder; empty where there was none
+    std::vector<PackagedKernel> kernels;  // one for each workload and target
+    std::string database_digest;          // TrialStore::digest(); empty where there was none
+    bool fallback = false;                // and one for convolutions of any sizes (runtime/fallback/fallback.h)
+};
+
+// Where things are that go into every package.
+struct PackageParts {
+    std::string runtime_library;  // libkiln_kernel_runtime.a
+    std::string header_folder;    // has runtime/kiln.h, runtime/kernel_table.h, ...
+    std::string work_folder;      // for temporary files
+};
+
+// "kiln_kernels", "resnet50": lower case, digits and underscores, not a digit first.
+Status check_package_name(const std::string &name);
+
+// Whether a package could be written there: the folder does not exist, is empty, or is a package of kiln's. For
+// refusing before an hour of work; write_package() looks again.
+Status check_package_folder(const std::string &folder);
+
+Status write_package(const Package &package, const PackageParts &parts, const std::string &folder);
+
+}  // namespace kiln

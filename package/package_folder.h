@@ -1,0 +1,37 @@
+// The folder that a package is written into: beside the output, on the same file system, until it takes the output's
+// place in one step. An output that is there already is replaced only if it is empty or a package of kiln's.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "workload/result.h"
+
+namespace kiln {
+
+class PackageFolder {
+public:
+    // Errors: an output that must not be replaced (bad_input), a place that cannot be written (environment).
+    static Result<PackageFolder> create(const std::string &output);
+
+    PackageFolder(PackageFolder &&other) noexcept;
+    PackageFolder &operator=(PackageFolder &&) = delete;
+    ~PackageFolder();  // removes what was not committed, and the package that was replaced
+
+    const std::filesystem::path &path() const { return path_; }
+
+    // At any moment the output is the old package or the new one.
+    Status commit();
+
+private:
+    PackageFolder(std::filesystem::path path, std::filesystem::path output);
+    std::filesystem::path path_, output_;
+};
+
+// Files of a package, with their folders.
+Status write_text(const std::filesystem::path &path, const std::string &text);
+Result<std::string> read_text(const std::filesystem::path &path);
+Status make_folders(const std::filesystem::path &folder);
+
+}  // namespace kiln

@@ -1,0 +1,57 @@
+// Collects the kernels of a package: for each workload and target the best recorded candidate, else the default one,
+// built by the builder that made the measured kernel.
+//
+// Nothing wrong ships: a kernel whose object is not the one that was judged (a default candidate, another compiler)
+// goes through the runner's check first. A recorded candidate that fails is replaced by the default one; a workload
+// that no kernel computes is reported, and the others go on.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "workload/machine.h"
+#include "tuner/job/candidate_choice.h"
+#include "package/package.h"
+#include "tuner/measure/runner.h"
+
+namespace kiln {
+
+struct CollectEnvironment {
+    Builder &builder;
+    Runner &runner;
+    const TrialStore *store = nullptr;  // none: everything is untuned
+    const Machine &machine;
+    AlgorithmFilter algorithms;
+    double error_budget = default_error_budget;  // recorded candidates with larger errors are not used
+    std::function<bool()> interrupted;
+};
+
+enum class KernelSource {
+    tuned,    // what was measured, to the byte
+    stale,    // the best candidate, but its object differs from the measured one
+    untuned,  // the default candidate
+    missing,  // no kernel
+};
+
+// What became of one workload on one target.
+struct KernelReport {
+    NamedWorkload workload;
+    Target target;
+    KernelSource source = KernelSource::untuned;
+    std::string message;  // why missing, or why the recorded candidate was not used; else empty
+};
+using CollectListener = std::function<void(const KernelReport &)>;
+
+struct CollectedKernels {
+    std::vector<PackagedKernel> kernels;
+    std::vector<KernelReport> reports;  // by workload, then target
+};
+
+// Equal workloads are collected once. Precondition: this machine runs the targets. Errors are the job's (environment,
+// interrupted).
+Result<CollectedKernels> collect_kernels(const std::vector<NamedWorkload> &workloads,
+                                         const std::vector<Target> &targets, const CollectEnvironment &environment,
+                                         const CollectListener &listener);
+
+}  // namespace kiln

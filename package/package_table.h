@@ -1,0 +1,19 @@
+// The source text of a package's kernel table (runtime/kernel_table.h). Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "package/package.h"
+
+namespace kiln {
+
+// What a kernel's own symbols are called in a package: "kiln_k_<hash>_" before the name in its object. Kernels with the
+// same hash are the same code and stored once.
+std::string symbol_prefix(std::string_view object_hash);
+
+// C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. `package.kernels` must be in table
+// order. Errors: a workload or target that packages cannot hold (unsupported).
+Result<std::string> table_source(const Package &package);
+
+}  // namespace kiln

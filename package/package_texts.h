@@ -1,0 +1,19 @@
+// The texts of a package that people and build systems read: header, CMake config, README. Pure.
+#pragma once
+
+#include <string>
+
+#include "package/package.h"
+
+namespace kiln {
+
+std::string package_header(const Package &package);        // include/<name>.h
+std::string package_cmake_config(const Package &package);  // lib/cmake/<name>/<name>-config.cmake
+std::string package_cmake_version();                       // lib/cmake/<name>/<name>-config-version.cmake
+
+enum class LibraryKind { archive, shared };
+std::string package_pkg_config(const Package &package, LibraryKind kind);  // lib/pkgconfig/<name>[-shared].pc
+
+std::string package_readme(const Package &package);
+
+}  // namespace kiln

@@ -1,0 +1,136 @@
+#include "package/package_tools.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "tuner/process/child_process.h"
+#include "tuner/build/object_file.h"
+
+namespace kiln {
+namespace {
+
+std::string find_on_path(const std::string &name) {
+    if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+    const char *path = std::getenv("PATH");
+    std::istringstream folders(path ? path : "/usr/bin:/bin");
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string candidate = folder + "/" + name;
+        if (access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return "";
+}
+
+Result<std::vector<std::string>> find_compiler() {
+    if (const char *variable = std::getenv("CXX"); variable && *variable) {
+        std::istringstream words(variable);
+        std::vector<std::string> command;
+        for (std::string word; words >> word;) command.push_back(word);
+        if (!command.empty()) command[0] = find_on_path(command[0]);
+        if (!command.empty() && !command[0].empty()) return command;
+        return environment_error(fmt::format("no C++ compiler: $CXX is `{}`, which is not an executable", variable));
+    }
+    for (const char *name : {"c++", "g++", "clang++"}) {
+        if (std::string path = find_on_path(name); !path.empty()) return std::vector{path};
+    }
+    return environment_error("no C++ compiler: neither c++, g++ nor clang++ is on PATH; install g++ or set CXX");
+}
+
+Result<std::string> find_binutil(const std::string &name) {
+    std::string path = find_on_path(name);
+    if (path.empty()) return environment_error(fmt::format("`{}` is not on PATH; install the package binutils", name));
+    return path;
+}
+
+Status run_tool(std::vector<std::string> command) {
+    const std::string tool = command[0];
+    ChildRequest request;
+    request.arguments = std::move(command);
+    request.time_limit_ns = 300'000'000'000;
+    const Result<ChildResult> child = run_child(request);
+    if (!child) return child.error();
+    if (child->end == ChildResult::End::exited && child->code == 0) return {};
+    return environment_error(fmt::format("{}: {}\n{}", tool, describe(*child), child->error_output));
+}
+
+}  // namespace
+
+Result<PackageTools> PackageTools::find() {
+    PackageTools tools;
+    Result<std::vector<std::string>> compiler = find_compiler();
+    if (!compiler) return compiler.error();
+    tools.compiler_ = std::move(*compiler);
+    for (const auto &[name, path] :
+         {std::pair{"ld", &tools.linker_}, {"objcopy", &tools.objcopy_}, {"ar", &tools.archiver_}}) {
+        Result<std::string> found = find_binutil(name);
+        if (!found) return found.error();
+        *path = std::move(*found);
+    }
+    return tools;
+}
+
+Status PackageTools::compile(const std::string &source, const std::string &include_folder,
+                             const std::string &object) const {
+    std::vector<std::string> command = compiler_;
+    command.insert(command.end(), {"-std=c++20", "-O1", "-g0", "-fPIC", "-fvisibility=hidden", "-fno-exceptions",
+                                   "-fno-rtti", "-w", "-I", include_folder, "-c", source, "-o", object});
+    return run_tool(std::move(command));
+}
+
+Status PackageTools::prefix_symbols(const std::string &object, const std::string &prefix,
+                                    const std::string &result) const {
+    const Result<std::vector<std::string>> symbols = defined_symbols(object);
+    if (!symbols) return symbols.error();
+    const std::string names = result + ".symbols";
+    std::ofstream file(names);
+    for (const std::string &symbol : *symbols) file << symbol << ' ' << prefix << symbol << '\n';
+    file.close();
+    if (!file) return environment_error(names + ": cannot be written");
+    return run_tool({objcopy_, "--redefine-syms=" + names, object, result});
+}
+
+Status PackageTools::merge(const std::vector<std::string> &inputs, const std::string &symbol,
+                           const std::string &result) const {
+    // Groups (inline functions) are dissolved: packages must not share them, their symbols are local.
+    const std::string whole = result + ".whole";
+    std::vector<std::string> command = {linker_, "-r", "--force-group-allocation", "-o", whole};
+    command.insert(command.end(), inputs.begin(), inputs.end());
+    if (Status s = run_tool(std::move(command)); !s) return s;
+    const Result<std::vector<std::string>> missing = undefined_symbols(whole);
+    if (!missing) return missing.error();
+    for (const std::string &name : *missing) {
+        if (name.starts_with("halide_") || name.starts_with("kiln")) {
+            return unsupported(fmt::format("a kernel calls {}, which packages do not have", name));
+        }
+    }
+    const std::string keep = "--keep-global-symbol=" + symbol;
+    Status localized = run_tool({objcopy_, keep, "--discard-all", "--remove-section=.comment", whole, result});
+    if (!localized) return localized;
+    // Whatever else stayed global would meet the same symbol of another package.
+    const Result<std::vector<std::string>> global = defined_symbols(result);
+    if (!global) return global.error();
+    if (*global == std::vector{symbol}) return {};
+    return environment_error(fmt::format("{} did not make all symbols local but {}; it left {}", objcopy_, symbol,
+                                         fmt::join(*global, ", ")));
+}
+
+Status PackageTools::archive(const std::string &object, const std::string &library) const {
+    return run_tool({archiver_, "rcsD", library, object});
+}
+
+Status PackageTools::link_shared(const std::string &object, const std::string &library) const {
+    const std::string soname = std::filesystem::path(library).filename();
+    std::vector<std::string> command = compiler_;
+    // All relocations are made when it is loaded, so that no call takes a lock for the first use of a function.
+    command.insert(command.end(), {"-shared", "-Wl,-soname," + soname, "-Wl,--as-needed", "-Wl,--no-undefined",
+                                   "-Wl,-z,defs,-z,now,-z,relro,-z,noexecstack", "-Wl,-Bsymbolic", "-o", library,
+                                   object, "-lm", "-pthread"});
+    return run_tool(std::move(command));
+}
+
+}  // namespace kiln

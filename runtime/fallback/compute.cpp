@@ -1,0 +1,103 @@
+// The general kernel: what the descriptor asks for, cut into blocks of the result, in a parallel loop over them.
+#include <HalideRuntime.h>
+
+#include <initializer_list>
+
+#include "runtime/fallback/block.h"
+#include "runtime/fallback/fallback.h"
+
+namespace kiln {
+namespace {
+
+int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
+    const auto host = [&](int i) -> void * { return static_cast<halide_buffer_t *>(args[i])->host; };
+    FallbackProblem p = {workload, convolution_map(workload), host(1), host(2)};
+    bool has_bias = false, has_addend = false;
+    for (int i = 0; i < workload.epilogue_count; i++) {
+        has_bias = has_bias || workload.epilogue[i].kind == KILN_EPILOGUE_BIAS;
+        has_addend = has_addend || workload.epilogue[i].kind == KILN_EPILOGUE_ADD;
+    }
+    int next = 3;
+    p.bias = has_bias ? static_cast<const float *>(host(next++)) : nullptr;
+    p.addend = has_addend ? host(next++) : nullptr;
+    p.result = host(next);
+    p.product = tile_product(enabled_cpu_features());
+
+    const ConvolutionExtents &e = p.map.extents;
+    p.is_kernel = workload.operation == KILN_CONV_BACKPROP_KERNEL;
+    p.left_channels = p.map.walks_input ? e.group_outputs : e.group_inputs;
+    p.group_columns = p.map.walks_input ? e.group_inputs : e.group_outputs;
+    p.shares_columns = workload.feature_group_count > 1 && e.group_inputs * e.group_outputs <= most_shared_channels;
+    p.columns = p.group_columns * (p.shares_columns ? e.groups : 1);
+    const int64_t places = p.map.place_count(), taps = p.map.weights.taps() * p.left_channels;
+    p.rows = p.is_kernel ? taps : places;
+    p.depth = p.is_kernel ? places : taps;
+    return p;
+}
+
+// How the result is cut into blocks: fewer rows a block where there would be too few for the threads.
+struct Blocks {
+    Blocks(const FallbackProblem &problem, int threads)
+        : groups(problem.shares_columns ? 1 : problem.map.extents.groups),
+          across(ceil_divide(problem.columns, column_block)) {
+        for (const int tried : {row_block, 72, 48, 24}) {
+            rows = tried;
+            down = ceil_divide(problem.rows, rows);
+            if (threads == 1 || count() >= 4 * threads) break;
+        }
+    }
+    int64_t count() const { return groups * across * down; }
+
+    int64_t groups, across, down;
+    int rows;
+};
+
+void compute_block(const FallbackProblem &p, const Blocks &blocks, int64_t index, FallbackScratch &scratch) {
+    const int64_t row = index % blocks.down * blocks.rows;
+    const int64_t column = index / blocks.down % blocks.across * column_block;
+    const int64_t group = index / blocks.down / blocks.across;
+    const FallbackBlock block = {
+        p, scratch, group, row, column, smaller(p.rows - row, blocks.rows), smaller(p.columns - column, column_block)};
+    p.shares_columns ? multiply_columns(block) : multiply_tiles(block);
+    store_block(block);
+}
+
+struct Loop {
+    const FallbackProblem &problem;
+    const Blocks &blocks;
+    KernelContext *workers;
+    int64_t blocks_at_once;
+
+    // The scratch memory is taken anew each time: an arena gives it for nothing.
+    static void run(void *argument, int index, int thread) {
+        const Loop &loop = *static_cast<const Loop *>(argument);
+        Arena &arena = loop.workers[thread].arena;
+        auto *scratch = static_cast<FallbackScratch *>(allocate(arena, sizeof(FallbackScratch)));
+        const int64_t first = index * loop.blocks_at_once, all = loop.blocks.count();
+        for (int64_t block = first; block < first + loop.blocks_at_once && block < all; block++) {
+            compute_block(loop.problem, loop.blocks, block, *scratch);
+        }
+        deallocate(arena, scratch);
+    }
+};
+
+}  // namespace
+
+size_t fallback_scratch_bytes() { return sizeof(ArenaBlock) + align_up(sizeof(FallbackScratch)); }
+
+int compute_fallback(const kiln_descriptor &workload, void **args) {
+    const KernelContext &context = **static_cast<KernelContext **>(args[0]);
+    const FallbackProblem problem = problem_of(workload, args);
+    const Blocks blocks(problem, context.parallel.threads);
+    constexpr int64_t most_iterations = 1 << 20;
+    const int64_t at_once = ceil_divide(blocks.count(), most_iterations);
+    if (at_once == 0) return 0;
+    Loop loop = {problem, blocks, context.workers, at_once};
+    const auto iterations = static_cast<int>(ceil_divide(blocks.count(), at_once));
+    context.parallel.run(context.parallel.pool, iterations, Loop::run, &loop);
+    return 0;
+}
+
+}  // namespace kiln

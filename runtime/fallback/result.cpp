@@ -1,0 +1,75 @@
+#include "runtime/fallback/block.h"
+#include "runtime/fallback/element_runs.h"
+
+namespace kiln {
+namespace {
+
+// In order, on one pixel's channels. Comparisons are written so that NaN passes through.
+void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, float *values) {
+    const FallbackProblem &p = b.problem;
+    for (int i = 0; i < p.workload.epilogue_count; i++) {
+        const kiln_epilogue_step &step = p.workload.epilogue[i];
+        float addend[column_block];
+        if (step.kind == KILN_EPILOGUE_ADD) {
+            load_channels(p.map.walked(), p.addend, pixel, channel, b.columns, addend, 1);
+        }
+        for (int c = 0; c < b.columns; c++) {
+            float &y = values[c];
+            switch (step.kind) {
+                case KILN_EPILOGUE_BIAS:
+                    y += p.bias[channel + c];
+                    break;
+                case KILN_EPILOGUE_ADD:
+                    y += addend[c];
+                    break;
+                case KILN_EPILOGUE_RELU:
+                    y = y < 0 ? 0 : y;
+                    break;
+                default:
+                    y = y < step.lo ? step.lo : y > step.hi ? step.hi : y;
+            }
+        }
+    }
+}
+
+void store_pixels(const FallbackBlock &b) {
+    const Activation &form = b.map().walked();
+    const int64_t channel = b.group * form.group_channels + b.first_column;
+    constexpr float zeros[column_block] = {};
+    for (int r = 0; r < b.rows; r++) {
+        const int64_t pixel = b.scratch.places[r].pixel;
+        float values[column_block];
+        for (int c = 0; c < b.columns; c++) values[c] = static_cast<float>(b.scratch.sums[r * column_block + c]);
+        apply_epilogue(b, pixel, channel, values);
+        store_channels(form, values, pixel, channel, b.columns, b.problem.result);
+        // Whoever writes the last channel writes what fills up its block.
+        int64_t filled = channel + b.columns == form.channels ? form.channels : form.stored_channels;
+        while (filled < form.stored_channels) {
+            const int count = smaller(form.stored_channels - filled, column_block);
+            store_channels(form, zeros, pixel, filled, count, b.problem.result);
+            filled += count;
+        }
+    }
+}
+
+void store_weights(const FallbackBlock &b) {
+    const Weights &form = b.map().weights;
+    const int64_t column = b.group * b.map().extents.group_outputs + b.first_column;
+    const int taps = b.map().list_taps(b.problem.left_channels, b.first_row, b.rows, b.scratch.taps);
+    for (int t = 0; t < taps; t++) {
+        const TapRun &run = b.scratch.taps[t];
+        for (int i = 0; i < run.count; i++) {
+            const double *sums = b.scratch.sums + (run.first + i) * column_block;
+            float values[column_block];
+            for (int c = 0; c < b.columns; c++) values[c] = static_cast<float>(sums[c]);
+            const int64_t first = run.weights + (run.channel + i) * form.input_stride + column * form.output_stride;
+            store_elements(values, {form.dtype, first, form.output_stride, b.columns}, b.problem.result);
+        }
+    }
+}
+
+}  // namespace
+
+void store_block(const FallbackBlock &b) { b.problem.is_kernel ? store_weights(b) : store_pixels(b); }
+
+}  // namespace kiln

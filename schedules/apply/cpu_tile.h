@@ -1,0 +1,37 @@
+// Applies the schedule template `cpu_tile` (knobs: schedules/spaces/cpu_tile_space.h) to a convolution's stages.
+#pragma once
+
+#include <Halide.h>
+
+#include "rewrites/conv_shape.h"
+#include "schedules/candidate.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+// The stages of a convolution that the template maps to loops, by their role.
+//   output(c, x, y, z, b, n)                            what is stored, a pure function of `sum`; channels c of block b
+//   sum(lane, vector, panel, x, row, y_tile, z, n)      c = (panel * vectors + vector) * lanes + lane, y = y_tile *
+//   rows +
+//                                                       row; its update reduces over (ci, s, r, t). Undefined where the
+//                                                       sum is part of the output's expression (inline_sum)
+//   spread(lane, ci, vector, panel, x, y, z, n)         the input channel that a lane of a grouped convolution needs;
+//                                                       undefined where all lanes need the same
+//   dense(lane, vector, panel, x, y, z, n)              the channels of all groups of a vector side by side, which
+//                                                       `spread` is shuffled out of; else undefined
+//   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
+//   scattered(c, x, y, z, b, n)                         what is stored where `output` only gathers the sums; else
+//                                                       undefined
+struct ConvStages {
+    Halide::Func output, sum, spread, dense, padded, scattered;
+    Halide::Var c, b, x, y, z, n;                      // of output and padded
+    Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
+    // The loops that `unroll` makes of ci.
+    Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
+    Halide::RDom taps;            // (ci, s, r, t)
+    int64_t scattered_block = 1;  // channels of one block of `scattered`
+};
+
+void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target);
+
+}  // namespace kiln

@@ -1,0 +1,30 @@
+// The schedule template `winograd`, the half with Halide: maps a candidate's knobs (schedules/spaces/winograd_space.h)
+// to the stages of a convolution by transforms, which it knows by their role only.
+#pragma once
+
+#include <Halide.h>
+
+#include "schedules/candidate.h"
+#include "schedules/spaces/winograd_rules.h"
+
+namespace kiln {
+
+// lane: channels of a vector; frequency: fy * a(0) + fx; row_frequency: fy alone. All dimensions innermost first.
+struct WinogradStages {
+    Halide::Func input_tile;      // (lane, in_tile, in_tile_y, tile_x, tile_y, channels, z, n): with padding, f32
+    Halide::Func input_columns;   // (lane, in_tile, row_frequency, tile_x, tile_y, channels, z, n): columns transformed
+    Halide::Func transformed;     // (lane, tile_x, tile_y, channels, frequency, z, n): input, rows too
+    Halide::Func sum;             // (lane, vector, panel, tile_x, tile_y, frequency, z, n): the reduction, in registers
+    Halide::Func products;        // as sum, in memory
+    Halide::Func output_columns;  // (c, in_tile, out_row, tile_x, tile_y, z, n): columns transformed back
+    Halide::Func output;          // (c, x, y, z, b, n): rows too, epilogue
+    Halide::Func scattered;       // as output, its values in other places; undefined where output is the result
+    int64_t scattered_block = 1;  // channels of one block of it
+    Halide::Var lane, vector, panel, tile_x, tile_y, channels, frequency, in_tile, in_tile_y, row_frequency, out_row;
+    Halide::Var c, b, x, y, z, n;
+    Halide::RDom taps;  // channels of a vector, vectors of input channels
+};
+
+void apply_winograd(WinogradStages &stages, const Candidate &candidate, const WinogradFacts &facts);
+
+}  // namespace kiln

@@ -1,0 +1,97 @@
+// Facts and rules of the template `cpu_tile` that both its space and its default follow: what a register tile costs,
+// what fits where, which kind of convolution it is.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "rewrites/conv_shape.h"
+#include "schedules/space.h"
+#include "workload/machine.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+// Largest value of `unroll`.
+inline constexpr int64_t most_unrolled_channels = 8;
+
+struct TileFacts {
+    ConvShape shape;
+    int lanes = 1;       // of a vector
+    int registers = 16;  // of the target
+    int64_t l1_bytes = 0, l2_bytes = 0;
+    int threads = 1;
+
+    // Every output has a channel of the input of its own.
+    bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1; }
+    bool is_nhwc() const { return shape.input_block == shape.stored_input_channels(); }
+    // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
+    bool joins_columns() const {
+        const ConvShape &s = shape;
+        return s.groups == 1 && is_nhwc() && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
+               s.hole[0] == 1 && s.input_phases[0] == InputPhases{};
+    }
+    // Sums are written out where they have few taps of one channel.
+    bool writes_out_sums() const { return depthwise() && shape.taps() <= 64; }
+    // Several groups share a vector: its lanes need different input channels.
+    bool spreads() const {
+        return shape.groups > 1 && !depthwise() && !shape.group_panels && shape.group_outputs() % lanes != 0;
+    }
+    // A vector of outputs holds one group or several: what it needs of the input, no other vector of the tile does.
+    bool holds_groups() const { return shape.groups > 1 && !depthwise() && shape.group_outputs() <= lanes; }
+    // The lanes of `vectors` vectors of outputs read whole groups, which no vector shares with the next.
+    bool spreads_densely(int64_t vectors) const {
+        return spreads() && lanes % shape.group_outputs() == 0 && shape.output_channels % (vectors * lanes) == 0 &&
+               shape.stored_channels() == shape.output_channels && shape.input_channels <= most_unrolled_channels;
+    }
+    // The rows of a tile can read each row of the input once for all of them.
+    bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
+    // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
+    // batch: a copy that makes them neighbours is part of every schedule.
+    bool needs_copy() const {
+        if (shape.batch_groups > 1 || shape.folded) return true;
+        return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
+               shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
+    }
+    // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
+    int64_t channel_vectors() const;
+    int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
+};
+// `lanes` are those of the vectors that tiles are made of, up to the target's.
+TileFacts tile_facts(const ConvShape &shape, int lanes, const Target &target, const Machine &machine);
+
+struct RegisterTile {
+    int64_t vectors = 1, pixels = 1, rows = 1;
+    int64_t sums() const { return vectors * pixels * rows; }
+};
+
+// Independent sums that hide the latency of a multiply-add: 4 cycles, two started a cycle.
+inline constexpr int64_t latency_sums = 8;
+
+// Multiply-adds in the unrolled body of the innermost loop beyond which code leaves the instruction cache and compile
+// times become seconds; with holes, each has tests of its own, and seconds become minutes.
+inline int64_t most_unrolled_steps(const ConvShape &shape) { return shape.has_holes() ? 1024 : 4096; }
+
+bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
+// Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
+bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
+// Whether dense vectors are shuffled within 128 bits: those have their pattern in the instruction and take it from
+// memory; wider ones keep patterns in registers.
+bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
+int64_t unrolled_steps(const ConvShape &shape, const Knobs &knobs);
+int64_t ceil_div(int64_t a, int64_t b);
+
+// The domain of one of `knobs`, which must be there.
+const std::vector<int64_t> &domain_of(const std::vector<Knob> &knobs, std::string_view name);
+
+// Estimated cycles of the whole convolution in units that compare tiles, for a core that starts two multiply-adds and
+// two loads a cycle.
+double tile_cost(const TileFacts &facts, const RegisterTile &tile);
+
+// Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.
+int64_t fewest_sums(const TileFacts &facts, const std::vector<Knob> &knobs);
+
+// The default knobs: a function of the facts alone. `knobs` are the domains to choose from.
+Knobs default_tile_knobs(const TileFacts &facts, const std::vector<Knob> &knobs);
+
+}  // namespace kiln

@@ -1,0 +1,88 @@
+#include "schedules/spaces/transform_tile_space.h"
+
+#include <algorithm>
+
+#include "schedules/spaces/cpu_tile_space.h"
+#include "workload/signature.h"
+
+namespace kiln {
+namespace {
+
+using Innermost = TransformShape::Innermost;
+
+int64_t along(const TransformShape &shape, int64_t lanes_knob) { return lanes_knob ? shape.columns : shape.channels; }
+
+int64_t fitting_lanes(int64_t extent, const Target &target) { return std::min<int64_t>(vector_lanes(target), extent); }
+
+Innermost innermost(const TensorForm &form) {
+    const std::string &name = form.stored.back().name;
+    if (name == "i" || name == "j") return Innermost::tile;
+    return name == "w" ? Innermost::columns : Innermost::channels;
+}
+
+std::vector<int64_t> vector_counts(const TransformShape &shape, const Target &target) {
+    std::vector<int64_t> counts{1};
+    for (int64_t v : {2, 4}) {
+        if (v * vector_lanes(target) <= shape.channels) counts.push_back(v);
+    }
+    return counts;
+}
+
+Knobs default_knobs(const TransformShape &shape, const Target &target) {
+    // Channels are the lanes unless no tensor has them as neighbours.
+    const bool planes = shape.read == Innermost::columns && shape.written != Innermost::channels;
+    const bool columns = planes && shape.columns > 1;
+    const Innermost lanes = columns ? Innermost::columns : Innermost::channels;
+    return {{"lanes", columns},
+            {"vectors", 1},
+            {"stage", shape.written != lanes},
+            {"channels_outer", 0},
+            {"parallel", target.threads > 1}};
+}
+
+}  // namespace
+
+TransformShape transform_shape(const Workload &w) {
+    const Signature tensors = signature(w);
+    const TensorForm &read = tensors.operands[0], &written = tensors.result;
+    TransformShape shape;
+    shape.read = innermost(read);
+    shape.written = innermost(written);
+    if (w.op == Operation::winograd_filter_transform) {
+        const bool hwio = w.kernel_layout == KernelLayout::hwio;
+        shape.channels = hwio ? w.kernel[3] : w.kernel[2];
+        shape.columns = hwio ? w.kernel[2] : w.kernel[3];
+        return shape;
+    }
+    const bool is_input = w.op == Operation::winograd_input_transform;
+    shape.columns = (is_input ? written : read).logical[4];
+    shape.channels = w.input.back();
+    const ActivationLayout &layout = w.output_layout;
+    if (layout.kind == ActivationLayout::Kind::nchwc) shape.channels = layout.block;
+    return shape;
+}
+
+int64_t transform_lanes(const Candidate &candidate, const TransformShape &shape, const Target &target) {
+    return fitting_lanes(along(shape, candidate.knob("lanes")), target);
+}
+
+Space transform_tile_space(Candidate base, const TransformShape &shape, const Target &target) {
+    base.schedule = transform_tile_name;
+    base.schedule_version = transform_tile_version;
+    base.knobs = default_knobs(shape, target);
+    const std::vector<int64_t> choice{0, 1};
+    std::vector<Knob> knobs = {
+        {"lanes", shape.columns > 1 ? choice : std::vector<int64_t>{0}},
+        {"vectors", vector_counts(shape, target)},
+        {"stage", choice},
+        {"channels_outer", choice},
+        {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0}},
+    };
+    std::vector<Constraint> constraints = {
+        {"several vectors a step are of channels, but the lanes are tiles",
+         [](const Knobs &k) { return value_of(k, "lanes") == 0 || value_of(k, "vectors") == 1; }},
+    };
+    return Space(std::move(base), std::move(knobs), std::move(constraints));
+}
+
+}  // namespace kiln

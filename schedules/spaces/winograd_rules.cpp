@@ -1,0 +1,195 @@
+#include "schedules/spaces/winograd_rules.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "schedules/spaces/cpu_tile_rules.h"
+#include "schedules/spaces/cpu_tile_space.h"
+
+namespace kiln {
+
+int64_t WinogradFacts::summed_channels() const {
+    return ceil_div(shape.input_channels, channel_step()) * channel_step();
+}
+
+int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
+
+namespace {
+
+// Where no window reaches over rows, images of one row are rows of one image: register tiles span them. Only NHWC has
+// them side by side.
+ConvShape rows_of_one_image(ConvShape s) {
+    const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
+    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
+    if (s.input_phases != ConvShape{}.input_phases) return s;  // images are phases, which have no rows in memory
+    if (nhwc && s.kernel[1] == 1 && s.input[1] == 1 && s.input[2] == 1 && !padded) {
+        s.input[1] = s.output[1] = s.batch;
+        s.batch = 1;
+    }
+    return s;
+}
+
+}  // namespace
+
+WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target, const Machine &machine) {
+    WinogradFacts f;
+    f.shape = rows_of_one_image(shape);
+    for (int d = 0; d < 2; d++) {
+        f.m[d] = f.shape.kernel[d] == 1 ? 1 : m;
+        f.tiles[d] = ceil_div(f.shape.output[d], f.m[d]);
+    }
+    f.lanes = vector_lanes(target), f.registers = vector_registers(target);
+    f.l1_bytes = machine.l1_bytes, f.l2_bytes = machine.l2_bytes, f.l3_bytes = machine.l3_bytes;
+    f.threads = target.threads;
+    return f;
+}
+
+WinogradBlocking winograd_blocking(const Knobs &k) {
+    auto at = [&](const char *name) { return value_of(k, name); };
+    return {at("vectors"),     at("tiles_x"),    at("tiles_y"), at("block_x"), at("block_y"),
+            at("panel_block"), at("stage_rows"), at("demote"),  at("parallel")};
+}
+
+int64_t winograd_workspace(const WinogradFacts &f, const WinogradBlocking &b) {
+    const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
+    const int64_t input = staged * f.summed_channels() * (b.demote == 2 ? 2 : 4);
+    const int64_t products = b.block_x * b.block_y * b.panel_block * b.vectors * f.lanes * 4;
+    return f.frequencies() * (input + products);
+}
+
+int64_t winograd_workspace_limit(const WinogradFacts &f) {
+    constexpr int64_t limit = int64_t{16} << 20;
+    return std::max(limit, winograd_workspace(f, WinogradBlocking{}));
+}
+
+bool winograd_fits_registers(const WinogradFacts &f, const WinogradBlocking &b) {
+    // Sums, the vectors of weights of one step, and an input.
+    return b.vectors * b.tiles_x * b.tiles_y + b.vectors + 1 <= f.registers;
+}
+
+double winograd_waste(const WinogradBlocking &b) {
+    const int64_t x = ceil_div(b.block_x, b.tiles_x) * b.tiles_x, y = ceil_div(b.block_y, b.tiles_y) * b.tiles_y;
+    return double(x * y) / (b.block_x * b.block_y);
+}
+
+bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradBlocking &b) {
+    const int64_t threads = f.threads;
+    if (b.parallel == 1) {
+        return f.images() * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
+    }
+    if (b.parallel == 2) {
+        const int64_t blocks = ceil_div(ceil_div(f.output_vectors(), b.vectors), b.panel_block);
+        return blocks >= std::min(threads, f.output_vectors());
+    }
+    return true;
+}
+
+namespace {
+
+// Bytes a cycle that a core gets from the cache that holds `bytes`, as far as multiply-adds do not hide it. What is
+// only read and in order, weights, is fetched ahead.
+double bytes_a_cycle(const WinogradFacts &f, double bytes, bool in_order) {
+    if (bytes <= f.l1_bytes / 2.0) return 1e9;
+    if (bytes <= f.l2_bytes * 0.75) return in_order ? 256 : 96;
+    if (bytes <= std::max(f.l3_bytes, f.l2_bytes) * 0.75) return in_order ? 96 : 16;
+    return in_order ? 16 : 8;
+}
+
+// Register tiles along one side: blocks, and the remainder, are covered one by one.
+int64_t register_tiles(int64_t tiles, int64_t block, int64_t tile) {
+    return tiles / block * ceil_div(block, tile) + ceil_div(tiles % block, tile);
+}
+
+// How much longer it takes when `tasks` equal tasks are dealt to the threads than if they could be cut at will.
+double imbalance(const WinogradFacts &f, int64_t tasks) {
+    return double(ceil_div(tasks, f.threads) * f.threads) / tasks;
+}
+
+}  // namespace
+
+// The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
+// from beyond the L1 cache. The transforms cost the same whatever the knobs.
+double winograd_cost(const WinogradFacts &f, const WinogradBlocking &b) {
+    const double channels = double(f.summed_channels()), frequencies = double(f.frequencies());
+    const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y);
+    const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
+    const double panels = double(panel_count), channel_blocks = double(ceil_div(panel_count, b.panel_block));
+    const double tiles_a_panel = double(f.images()) * register_tiles(f.tiles[0], b.block_x, b.tiles_x) *
+                                 register_tiles(f.tiles[1], b.block_y, b.tiles_y);
+    const double loads = vectors + tiles;
+    const double step = std::max({vectors * tiles, loads, double(latency_sums)}) / 2 + 0.05 * loads;
+    double cycles = tiles_a_panel * panels * frequencies * (channels * step + 2 * vectors * tiles + 10);
+
+    const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
+    const double block_tiles = double(b.block_x * b.block_y);
+    const double input_bytes = 4 * frequencies * block_tiles * channels;
+    const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
+    const double panel_bytes = 4 * channels * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
+    // Weights pass once a block, a panel of them once a register tile.
+    cycles += blocks * weight_bytes / bytes_a_cycle(f, weight_bytes + input_bytes, true);
+    cycles += (tiles_a_panel - blocks) * panels * frequencies * panel_bytes / bytes_a_cycle(f, 2 * panel_bytes, true);
+    // Transformed input passes once a block of channels; products are written and read.
+    const double held = input_bytes + product_bytes + 2 * panel_bytes;
+    cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f, held, false);
+    cycles += blocks * channel_blocks * 2 * product_bytes / bytes_a_cycle(f, 2 * product_bytes, false);
+    if (b.parallel == 1) cycles *= imbalance(f, f.images() * ceil_div(f.tiles[1], b.block_y));
+    if (b.parallel == 2) cycles *= 1.02 * imbalance(f, static_cast<int64_t>(channel_blocks));
+    return cycles;
+}
+
+namespace {
+
+// Every blocking of the domains, cut short where a choice cannot fit any more.
+template<typename Visit>
+void for_every_blocking(const WinogradFacts &f, const std::vector<Knob> &knobs, const Visit &visit) {
+    auto values = [&](const char *name) -> const std::vector<int64_t> & { return domain_of(knobs, name); };
+    const auto &block_x = values("block_x"), &block_y = values("block_y"), &panel_block = values("panel_block");
+    const int64_t limit = winograd_workspace_limit(f);
+    auto visit_blocks = [&](WinogradBlocking b) {
+        for (int64_t x : block_x) {
+            for (int64_t y : block_y) {
+                b.block_x = x, b.block_y = y;
+                if (x < b.tiles_x || y < b.tiles_y || winograd_waste(b) > most_winograd_waste) continue;
+                for (int64_t p : panel_block) {
+                    b.panel_block = p;
+                    if (p > ceil_div(f.output_vectors(), b.vectors) || winograd_workspace(f, b) > limit) break;
+                    if (winograd_gives_all_threads_work(f, b)) visit(b);
+                }
+            }
+        }
+    };
+    for (int64_t parallel : values("parallel")) {
+        for (int64_t v : values("vectors")) {
+            for (int64_t y : values("tiles_y")) {
+                for (int64_t x : values("tiles_x")) {
+                    WinogradBlocking b;
+                    b.parallel = parallel, b.vectors = v, b.tiles_y = y, b.tiles_x = x;
+                    if (winograd_fits_registers(f, b)) visit_blocks(b);
+                }
+            }
+        }
+    }
+}
+
+}  // namespace
+
+Knobs default_winograd_knobs(const WinogradFacts &f, const std::vector<Knob> &knobs) {
+    Knobs k;
+    for (const Knob &knob : knobs) k[knob.name] = knob.values.front();
+    for (int64_t unroll : domain_of(knobs, "unroll")) {
+        if (unroll <= 4) k["unroll"] = unroll;
+    }
+    double least = std::numeric_limits<double>::max();
+    WinogradBlocking best;
+    for_every_blocking(f, knobs, [&](const WinogradBlocking &b) {
+        const double cost = winograd_cost(f, b);
+        if (cost < least * 0.999) least = cost, best = b;
+    });
+    k["vectors"] = best.vectors, k["tiles_x"] = best.tiles_x, k["tiles_y"] = best.tiles_y;
+    k["block_x"] = best.block_x, k["block_y"] = best.block_y, k["panel_block"] = best.panel_block;
+    k["parallel"] = best.parallel;
+    return k;
+}
+
+}  // namespace kiln

@@ -1,0 +1,66 @@
+// Facts and rules of the template `winograd` that its space, its default and its generators follow: tiles, transformed
+// sizes, what fits where.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "rewrites/conv_shape.h"
+#include "schedules/space.h"
+#include "workload/machine.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+// Index 0 is x, 1 is y, as in ConvShape.
+struct WinogradFacts {
+    ConvShape shape;
+    std::array<int64_t, 2> m{1, 1};      // outputs of a tile; 1 on a side where the kernel is 1 wide
+    std::array<int64_t, 2> tiles{1, 1};  // of one image
+    int lanes = 1, registers = 16;       // of the target
+    int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+    int threads = 1;
+
+    int64_t a(int d) const { return m[d] + shape.kernel[d] - 1; }  // inputs of a tile
+    int64_t frequencies() const { return a(0) * a(1); }            // products of a tile and a pair of channels
+    // Input channels are summed in vectors of this many, the last one filled up with zeros.
+    int64_t channel_step() const { return std::min<int64_t>(lanes, shape.input_channels); }
+    int64_t summed_channels() const;
+    int64_t output_vectors() const;  // vectors of output channels
+    int64_t images() const { return shape.batch * shape.output[2]; }
+};
+WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target, const Machine &machine);
+
+// The knobs that decide how much is where, as numbers: defaults are found by trying many.
+struct WinogradBlocking {
+    int64_t vectors = 1, tiles_x = 1, tiles_y = 1;  // the register tile
+    int64_t block_x = 1, block_y = 1, panel_block = 1;
+    int64_t stage_rows = 0, demote = 0, parallel = 0;
+};
+WinogradBlocking winograd_blocking(const Knobs &knobs);
+
+// Transformed input and products of one block, in bytes, and how many they may be: beyond that a block leaves every
+// cache, and a library would ask too much of its caller. The least possible is always allowed.
+int64_t winograd_workspace(const WinogradFacts &facts, const WinogradBlocking &blocking);
+int64_t winograd_workspace_limit(const WinogradFacts &facts);
+
+// Whether the sums of the register tile stay in registers, beside the operands of one step.
+bool winograd_fits_registers(const WinogradFacts &facts, const WinogradBlocking &blocking);
+
+// Work of the register tiles that cover a block over the work asked for.
+double winograd_waste(const WinogradBlocking &blocking);
+inline constexpr double most_winograd_waste = 1.34;
+
+// Whether the split in parallel has a task for every thread, as far as the image and the channels go round.
+bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradBlocking &blocking);
+
+// Estimated cycles of the product of the whole convolution in units that compare candidates, for a core that starts two
+// multiply-adds and two loads a cycle.
+double winograd_cost(const WinogradFacts &facts, const WinogradBlocking &blocking);
+
+// The default knobs: a function of the facts alone. `knobs` are the domains to choose from.
+Knobs default_winograd_knobs(const WinogradFacts &facts, const std::vector<Knob> &knobs);
+
+}  // namespace kiln

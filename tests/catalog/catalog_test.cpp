@@ -1,0 +1,155 @@
+#include "catalog/catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+
+#include "catalog/algorithm_rules.h"
+#include "workload/signature.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+
+Machine machine() {
+    Machine m;
+    m.halide_target = avx512;
+    return m;
+}
+
+Workload random_convolution(Rng &rng) {
+    auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
+    const int rank = static_cast<int>(draw(1, 3));
+    std::vector<int64_t> input{draw(1, 4)}, kernel;
+    for (int d = 0; d < rank; d++) input.push_back(draw(1, 70)), kernel.push_back(draw(1, 13));
+    const int64_t channels = draw(1, 130);
+    input.push_back(channels), kernel.push_back(channels), kernel.push_back(draw(1, 300));
+    Workload w = convolution(input, kernel);
+    for (int d = 0; d < rank; d++) {
+        w.strides[d] = draw(1, 4), w.rhs_dilation[d] = draw(1, 3), w.padding[d] = {draw(-1, 7), draw(-1, 7)};
+        if (draw(0, 3) == 0) w.lhs_dilation[d] = draw(2, 13);
+    }
+    if (draw(0, 1)) {
+        const int64_t groups = draw(2, 6);
+        w.input.back() *= groups, w.kernel.back() *= groups;
+        w.feature_group_count = groups;
+    } else if (draw(0, 3) == 0) {
+        w.batch_group_count = draw(2, 4);
+        w.input[0] *= w.batch_group_count, w.kernel.back() *= w.batch_group_count;
+    }
+    w.op = std::array{Operation::conv, Operation::conv_backprop_input, Operation::conv_backprop_kernel}[draw(0, 2)];
+    w.dtype = std::array{DType::f32, DType::f16, DType::bf16}[draw(0, 2)];
+    return w;
+}
+
+TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    int computed = 0;
+    for (int i = 0; i < 300; i++) {
+        const Workload w = random_convolution(rng);
+        ASSERT_TRUE(validate(w)) << key(w);
+        for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
+            for (int threads : {1, 2, 7}) {
+                const Target target = *parse_target(name, threads, avx512);
+                const auto candidate = default_candidate(w, target, machine());
+                if (!candidate) {
+                    const std::string &why = candidate.error().message;
+                    const char *reason = elements(signature(w).result.logical) == 0 ? "empty" : "2^31 elements";
+                    EXPECT_NE(why.find(reason), std::string::npos) << key(w) << ": " << why;
+                    continue;
+                }
+                computed++;
+                const Status status = check_candidate(*candidate, w, target, machine());
+                EXPECT_TRUE(status) << key(w) << " " << name << ": " << status.error().message;
+                const Space space = find_algorithm(candidate->algorithm)->space(w, target, machine());
+                EXPECT_TRUE(space.sample(rng)) << key(w);
+            }
+        }
+    }
+    EXPECT_GT(computed, 1000);
+}
+
+TEST(Catalog, RefusesWithAReason) {
+    struct Row {
+        const char *key, *reason;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8/dtype:i8", "dtype i8"},
+        {"conv2d_backprop_kernel/input:1x8x8x4/kernel:1x1x4x8/output_dtype:i8", "output_dtype i8"},
+        {"conv2d/input:1x2x2x4/kernel:3x3x4x8", "empty"},
+        {"conv2d/input:4096x512x512x4/kernel:3x3x4x8", "2^31"},
+        {"conv2d_backprop_kernel/input:4096x512x512x4/kernel:3x3x4x8", "input has more than 2^31"},
+        {"conv2d_backprop_input/input:1x8x8x1/kernel:1x1x1x1/padding:1073741824,-1073741824x0,0", "32 bits"},
+        {"conv2d/input:1x60000x1x1/kernel:1x1x1x1/strides:60000x1/lhs_dilation:40000x1", "32 bits"},
+        {"conv2d_backprop_kernel/input:1x5000x5000x4/kernel:1x1x4x4/strides:13x13/lhs_dilation:13x13",
+         "dilated, padded input has more than 2^31"},
+        {"space_to_depth/input:4096x1024x1024x4/block:2x2", "input has more than 2^31"},
+        {"winograd_input_transform/input:1x2x8x4/window:3x3/tile:4x4", "empty"},
+        {"winograd_input_transform/input:64x512x512x64/window:3x3/tile:4x4", "2^31"},
+        {"winograd_input_transform/input:1x8x8x4/padding:1073741824,0x0,0/window:3x3/tile:4x4", "32 bits"},
+        {"winograd_filter_transform/kernel:3x3x4x8/tile:9x4", "at most 10"},
+        {"winograd_output_transform/input:1x2x2x4/window:3x3/tile:4x4/points:2", "points is 2"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const auto candidate = default_candidate(*workload, target, machine());
+        ASSERT_FALSE(candidate) << row.key;
+        EXPECT_EQ(candidate.error().code, ErrorCode::unsupported);
+        EXPECT_NE(candidate.error().message.find(row.reason), std::string::npos) << candidate.error().message;
+    }
+}
+
+// One row for each rule of catalog/algorithm_rules.cpp, and its neighbours.
+TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
+    struct Row {
+        const char *key, *algorithm;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d_backprop_input/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
+        {"conv2d/input:1x14x14x31/kernel:3x3x31x64/padding:1,1x1,1", "direct"},  // few channels
+        {"conv2d/input:1x5x5x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},    // tiles mostly empty
+        {"conv2d/input:1x14x14x64/kernel:1x1x64x64", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/strides:2x2/padding:1,1x1,1", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/special_values:exact", "direct"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/lhs_dilation:2x2", "phases"},
+        {"conv2d_backprop_input/input:1x14x14x64/kernel:4x4x64x64/strides:2x2/padding:1,1x1,1", "phases"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x8x256/rhs_dilation:2x2/feature_group_count:32", "input_phases"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
+        {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        EXPECT_EQ(default_candidate(*workload, target, machine())->algorithm, row.algorithm) << row.key;
+        EXPECT_EQ(by_preference(*workload, target).size(), catalog().size());
+    }
+    for (const AlgorithmRule &rule : algorithm_rules()) EXPECT_TRUE(find_algorithm(rule.algorithm)) << rule.algorithm;
+}
+
+TEST(Catalog, ChecksRecordedCandidates) {
+    const Target target = *parse_target("avx512", 1, avx512);
+    const Workload w = convolution({1, 14, 14, 256}, {1, 1, 256, 64});
+    const Candidate good = *default_candidate(w, target, machine());
+    EXPECT_TRUE(check_candidate(good, w, target, machine()));
+    Candidate bad = good;
+    bad.algorithm = "fft";
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    bad = good;
+    bad.algorithm_version = 99;
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    bad = good;
+    bad.knobs["pixels"] = 1000;
+    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+}
+
+}  // namespace
+}  // namespace kiln

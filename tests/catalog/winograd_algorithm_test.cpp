@@ -1,0 +1,119 @@
+// Where Winograd applies and which candidates it offers, without building any.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "catalog/catalog.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+
+const Algorithm &winograd(int m) { return *find_algorithm("winograd_" + std::to_string(m)); }
+
+TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
+    struct Row {
+        const char *key;
+        int m;
+        const char *reason;  // nothing: applies
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8", 2, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8", 6, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:5x5x4x8", 6, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:1x7x4x8", 4, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:3x1x4x8/dtype:f16/output_dtype:bf16", 4, nullptr},
+        {"conv1d/input:1x8x4/kernel:3x4x8", 4, nullptr},
+        {"conv3d/input:1x3x8x8x4/kernel:1x3x3x4x8", 4, nullptr},
+        {"conv3d/input:1x3x8x8x4/kernel:3x3x3x4x8", 4, "depth 1"},
+        {"conv3d/input:1x3x8x8x4/kernel:1x3x3x4x8/strides:2x1x1", 4, "strides"},
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8", 4, "1x1"},
+        {"conv2d/input:1x18x18x4/kernel:7x7x4x8", 5, "too large"},
+        {"conv2d/input:1x18x18x4/kernel:3x9x4x8", 2, "too large"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:1x2", 4, "strides"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:2x1", 4, "lhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:1x2", 4, nullptr},
+        {"conv2d/input:1x12x12x4/kernel:3x3x4x8/strides:2x2/rhs_dilation:2x4", 4, nullptr},
+        {"conv2d/input:1x12x12x4/kernel:3x3x4x8/strides:2x2/rhs_dilation:2x3", 4, "divide rhs_dilation"},
+        {"conv2d/input:1x2x2x4/kernel:2x2x4x8/padding:2,2x2,2/rhs_dilation:4x4", 4, "padding"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x2x8/feature_group_count:2", 4, "feature_group_count"},
+        {"conv2d/input:2x8x8x4/kernel:3x3x4x8/batch_group_count:2", 4, "batch_group_count"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/padding:3,0x0,0", 4, "padding"},
+        {"conv2d/input:2x1x32x16/kernel:1x3x16x16/padding:1,1x1,1", 4, nullptr},  // rows of zeros, tiles of zeros
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/special_values:exact", 4, "NaN"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8", 4, "i8"},
+        {"conv2d/input:1x2x2x4/kernel:3x3x4x8", 4, "empty"},
+        {"conv2d/input:1x8x8x8192/kernel:3x3x8192x8192", 4, "2^31"},
+        {"conv2d/input:1x8x8x4096/kernel:3x3x4096x4096", 4, nullptr},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", 4, nullptr},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/strides:1x2", 4, "strides"},
+        {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/padding:-1,0x0,0", 4, "padding"},
+        {"conv2d_backprop_kernel/input:1x8x8x4/kernel:3x3x4x8", 4, "conv2d_backprop_kernel"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const Status applies = winograd(row.m).applies(*workload, target);
+        EXPECT_EQ(applies.ok(), row.reason == nullptr) << row.key;
+        if (!applies && row.reason) {
+            EXPECT_NE(applies.error().message.find(row.reason), std::string::npos)
+                << row.key << ": " << applies.error().message;
+        }
+    }
+}
+
+// The template's own promise: whatever the shape and the target, the default and draws are valid, and threads
+// are used where there are some.
+TEST(WinogradAlgorithm, SpacesForEveryTarget) {
+    const char *seed = std::getenv("KILN_TEST_SEED");
+    Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
+    Machine machine;
+    machine.l3_bytes = 32 << 20;
+    for (int i = 0; i < 40; i++) {
+        const int64_t side = draw(5, 120), channels = draw(1, 300);
+        const Workload w =
+            convolution({draw(1, 3), side, draw(5, 120), channels}, {3, draw(1, 2) * 2 - 1, channels, draw(1, 300)});
+        for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
+            const Target target = *parse_target(name, static_cast<int>(draw(1, 4)), avx512);
+            const int m = static_cast<int>(draw(2, 6));
+            ASSERT_TRUE(winograd(m).applies(w, target)) << key(w);
+            const Space space = winograd(m).space(w, target, machine);
+            EXPECT_TRUE(space.check(space.default_candidate())) << key(w) << " " << name;
+            EXPECT_TRUE(space.sample(rng)) << key(w) << " " << name;
+            EXPECT_EQ(space.default_candidate().knob("parallel") > 0, target.threads > 1);
+        }
+    }
+}
+
+TEST(WinogradAlgorithm, RefusesCandidatesThatDoNotFit) {
+    struct Row {
+        const char *knob;
+        int64_t value;
+        const char *reason;
+    };
+    constexpr Row rows[] = {
+        {"vectors", 5, "vectors"},          {"points", 7, "points"},           {"block_x", 1, "larger than the block"},
+        {"tiles_y", 8, "vector registers"}, {"panel_block", 4, "more panels"}, {"stage_rows", 1, "several blocks"},
+    };
+    const Target target = *parse_target("avx512", 1, avx512);
+    const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
+    const Space space = winograd(4).space(w, target, Machine{});
+    Candidate good = space.default_candidate();
+    good.knobs["vectors"] = 2, good.knobs["panel_block"] = 2, good.knobs["tiles_x"] = 14, good.knobs["tiles_y"] = 1;
+    good.knobs["block_x"] = 14, good.knobs["block_y"] = 14, good.knobs["stage_rows"] = 0;
+    ASSERT_TRUE(space.check(good)) << space.check(good).error().message;
+    for (const Row &row : rows) {
+        Candidate bad = good;
+        bad.knobs[row.knob] = row.value;
+        const Status status = space.check(bad);
+        ASSERT_FALSE(status) << row.knob;
+        EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
+    }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,96 @@
+#include "check/tolerance.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace kiln {
+namespace {
+
+constexpr float nan_value = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+Tensor f32(const std::vector<float> &values) {
+    Tensor t{DType::f32, {static_cast<int64_t>(values.size())}, std::vector<std::byte>(values.size() * 4)};
+    if (!values.empty()) std::memcpy(t.data.data(), values.data(), t.data.size());
+    return t;
+}
+
+Tensor bits16(DType dtype, const std::vector<uint16_t> &values) {
+    Tensor t{dtype, {static_cast<int64_t>(values.size())}, std::vector<std::byte>(values.size() * 2)};
+    std::memcpy(t.data.data(), values.data(), t.data.size());
+    return t;
+}
+
+struct Row {
+    std::vector<float> got, expected;
+    double tolerance;
+    bool passed;
+    std::optional<double> max_error;
+};
+
+const Row rows[] = {
+    {{1, 2, 3}, {1, 2, 3}, 0, true, 0},
+    {{}, {}, 0, true, 0},
+    {{0.5f}, {0.25f}, 0.25, true, 0.25},  // absolute below 1
+    {{0.5f}, {0.25f}, 0.2499, false, 0.25},
+    {{102}, {100}, 0.02, true, 0.02},  // relative above 1
+    {{103}, {100}, 0.02, false, 0.03},
+    {{-103}, {-100}, 0.02, false, 0.03},
+    {{100}, {103}, 0.0292, true, 3.0 / 103},  // relative to the expected value
+    {{nan_value}, {nan_value}, 0, true, 0},
+    {{nan_value}, {1}, 10, false, {}},
+    {{1}, {nan_value}, 10, false, {}},
+    {{inf}, {inf}, 0, true, 0},
+    {{-inf}, {inf}, 10, false, {}},
+    {{inf}, {1e38f}, 10, false, {}},
+    {{1e38f}, {inf}, 10, false, {}},
+    {{nan_value}, {inf}, 10, false, {}},
+    {{0.0f}, {-0.0f}, 0, true, 0},
+    {{1, nan_value, 2}, {1, 1, 1}, 10, false, {}},  // no number hides behind a later one
+};
+
+TEST(Judge, FollowsTheSuitesRule) {
+    for (size_t i = 0; i < std::size(rows); i++) {
+        const Row &row = rows[i];
+        const Verdict verdict = judge(f32(row.got), f32(row.expected), {row.tolerance});
+        EXPECT_EQ(verdict.passed, row.passed) << i;
+        EXPECT_EQ(verdict.reason.empty(), row.passed) << i;
+        ASSERT_EQ(verdict.max_error.has_value(), row.max_error.has_value()) << i;
+        EXPECT_NEAR(verdict.max_error.value_or(0), row.max_error.value_or(0), 1e-12) << i;
+    }
+}
+
+TEST(Judge, WidensBothSides) {
+    EXPECT_TRUE(judge(bits16(DType::bf16, {0x3f80, 0xc000}), f32({1, -2}), {0}).passed);
+    EXPECT_TRUE(judge(bits16(DType::f16, {0x3c00, 0x7c00}), f32({1, inf}), {0}).passed);
+    EXPECT_FALSE(judge(bits16(DType::f16, {0x3c00}), bits16(DType::bf16, {0x3c00}), {0}).passed);
+}
+
+TEST(Judge, ShapesMustAgree) {
+    Tensor got = f32({1, 2}), expected = f32({1, 2});
+    expected.shape = {1, 2};
+    const Verdict verdict = judge(got, expected, {1});
+    EXPECT_FALSE(verdict.passed);
+    EXPECT_NE(verdict.reason.find("[2]; expected is [1, 2]"), std::string::npos) << verdict.reason;
+}
+
+TEST(Judge, SaysWhereAndHowMany) {
+    const Verdict verdict = judge(f32({1, 5, 3, 9}), f32({1, 2, 3, 4}), {0});
+    EXPECT_EQ(verdict.reason, "2 of 4 elements are wrong; element 1 is 5 where 2 is expected");
+}
+
+TEST(ConvolutionTolerance, IsTheSuitesFormula) {
+    Workload w = convolution({1, 8, 8, 2}, {3, 3, 2, 4});
+    EXPECT_DOUBLE_EQ(convolution_tolerance(w).value, std::log(18.0) * 1e-4);
+    w.dtype = DType::f16;
+    EXPECT_DOUBLE_EQ(convolution_tolerance(w).value, std::log(18.0) * 1e-2);
+    w.output_dtype = DType::bf16;
+    EXPECT_DOUBLE_EQ(convolution_tolerance(w).value, std::log(18.0) * 5e-2);
+    EXPECT_DOUBLE_EQ(convolution_tolerance(convolution({1, 8, 8, 1}, {1, 1, 1, 4})).value, std::log(2.0) * 1e-4);
+}
+
+}  // namespace
+}  // namespace kiln

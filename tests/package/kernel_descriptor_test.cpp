@@ -1,0 +1,153 @@
+#include "package/kernel_descriptor.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include "runtime/cpu_features.h"
+#include "workload/machine.h"
+
+namespace kiln {
+namespace {
+
+// Keys that differ in one field each, so that no two may have the same descriptor.
+constexpr const char *keys[] = {
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32",
+    "conv2d/input:2x8x8x16/kernel:3x3x16x32",
+    "conv2d/input:1x8x9x16/kernel:3x3x16x32",
+    "conv2d/input:1x8x8x16/kernel:3x1x16x32",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x64",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/strides:2x1",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/padding:1,0x0,0",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/padding:0,1x0,0",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/lhs_dilation:2x1",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/rhs_dilation:1x2",
+    "conv2d/input:1x8x8x32/kernel:3x3x16x32/feature_group_count:2",
+    "conv2d/input:2x8x8x16/kernel:3x3x16x32/batch_group_count:2",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:f16",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/output_dtype:f16",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/input_layout:NCHW",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/input_layout:NCHW8c",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/input_layout:NCHW16c",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/output_layout:NCHW16c",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/kernel_layout:HWOI",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/epilogue:bias",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/epilogue:bias,relu",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/epilogue:relu,bias",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/epilogue:clamp:0:6",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/epilogue:clamp:-1:6",
+    "conv2d/input:1x8x8x16/kernel:3x3x16x32/special_values:exact",
+    "conv2d_backprop_input/input:1x8x8x16/kernel:3x3x16x32",
+    "conv2d_backprop_kernel/input:1x8x8x16/kernel:3x3x16x32",
+    "conv1d/input:1x8x16/kernel:3x16x32",
+    "conv3d/input:1x8x8x8x16/kernel:3x3x3x16x32",
+    "space_to_depth/input:1x8x8x16/block:2x2",
+    "depth_to_space/input:1x8x8x16/block:2x2",
+    "layout_transform/input:1x8x8x16/from_layout:NHWC/to_layout:NCHW",
+    "layout_transform/input:1x8x8x16/from_layout:NCHW/to_layout:NHWC",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/padding:1,1x1,1/window:3x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/window:5x3/tile:4x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/points:1",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/tile_dimensions:3x4",
+    "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4/batch:false",
+    "winograd_filter_transform/kernel:3x3x16x32/tile:4x4",
+    "winograd_filter_transform/kernel:3x3x8x32/tile:4x4",
+    "winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4",
+    "winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4/output:32x31",
+};
+
+TEST(KernelDescriptor, TellsWorkloadsApart) {
+    std::set<std::string> seen;
+    for (const char *text : keys) {
+        const auto workload = parse_workload_key(text);
+        ASSERT_TRUE(workload.ok()) << text << ": " << workload.error().message;
+        const auto descriptor = descriptor_of(*workload);
+        ASSERT_TRUE(descriptor.ok()) << text << ": " << descriptor.error().message;
+        const auto *bytes = reinterpret_cast<const char *>(&*descriptor);
+        EXPECT_TRUE(seen.insert(std::string(bytes, sizeof *descriptor)).second) << text;
+        kiln_descriptor again;
+        ASSERT_EQ(normalize(*descriptor, &again), nullptr);
+        EXPECT_EQ(std::memcmp(&again, &*descriptor, sizeof again), 0) << text;
+    }
+}
+
+// What a caller may leave out.
+TEST(KernelDescriptor, WholeTilesAreTheDefaultOfTheOutputTransform) {
+    kiln_descriptor d, normalized;
+    kiln_descriptor_init(&d, KILN_WINOGRAD_OUTPUT_TRANSFORM, 2);
+    d.batch = 1, d.channels = 16;
+    d.spatial[0] = d.spatial[1] = 8;
+    d.kernel[0] = d.kernel[1] = 3;
+    d.tile[0] = d.tile[1] = 4;
+    ASSERT_EQ(normalize(d, &normalized), nullptr);
+    const auto described =
+        descriptor_of(*parse_workload_key("winograd_output_transform/input:1x8x8x16/window:3x3/tile:4x4"));
+    ASSERT_TRUE(described.ok());
+    EXPECT_EQ(std::memcmp(&normalized, &*described, sizeof normalized), 0);
+    d.output[0] = d.output[1] = 32;
+    ASSERT_EQ(normalize(d, &normalized), nullptr);
+    EXPECT_EQ(std::memcmp(&normalized, &*described, sizeof normalized), 0);
+}
+
+TEST(KernelDescriptor, RefusesWhatItCannotHold) {
+    Workload w = convolution({1, 8, 8, 4}, {1, 1, 4, 4});
+    w.epilogue.assign(KILN_MAX_EPILOGUE + 1, {EpilogueStep::Kind::relu});
+    EXPECT_EQ(descriptor_of(w).error().code, ErrorCode::unsupported);
+    Workload layout = *parse_workload_key("layout_transform/input:1x8x8x16/from_layout:NHWC/to_layout:NCHW");
+    layout.to_layout = std::string(KILN_MAX_LAYOUT_NAME, 'x');
+    EXPECT_EQ(descriptor_of(layout).error().code, ErrorCode::unsupported);
+    // Six dimensions are the most of a call's tensors; in three spatial ones each block is one more than five.
+    const std::string volume = "layout_transform/input:1x4x4x4x32/from_layout:NHWC/to_layout:NCHW2c";
+    EXPECT_TRUE(descriptor_of(*parse_workload_key(volume)));
+    EXPECT_EQ(descriptor_of(*parse_workload_key(volume + "2c")).error().code, ErrorCode::unsupported);
+}
+
+TEST(CallShapes, AreThoseOfTheStoredTensors) {
+    const auto shapes = call_shapes(*parse_workload_key(
+        "conv2d/input:2x8x9x20/kernel:3x3x20x32/strides:2x2/output_layout:NCHW16c/epilogue:bias,add"));
+    struct Row {
+        int operand;
+        std::vector<int64_t> shape;
+    };
+    const Row rows[] = {{KILN_INPUT, {2, 8, 9, 20}},
+                        {KILN_WEIGHTS, {3, 3, 20, 32}},
+                        {KILN_BIAS, {32}},
+                        {KILN_ADDEND, {2, 2, 3, 4, 16}},
+                        {KILN_OUTPUT, {2, 2, 3, 4, 16}}};
+    for (const Row &row : rows) {
+        const OperandShape &shape = shapes.operands[row.operand];
+        EXPECT_EQ(shape.dtype, KILN_F32);
+        EXPECT_EQ(std::vector<int64_t>(shape.shape, shape.shape + shape.rank), row.shape) << row.operand;
+    }
+    EXPECT_EQ(call_shapes(convolution({1, 4, 4, 1}, {1, 1, 1, 1})).operands[KILN_BIAS].rank, 0);
+    const auto filter = call_shapes(*parse_workload_key("winograd_filter_transform/kernel:3x3x4x8/tile:4x4"));
+    EXPECT_EQ(filter.operands[KILN_INPUT].rank, 0);
+    EXPECT_EQ(filter.operands[KILN_WEIGHTS].rank, 4);
+    EXPECT_EQ(filter.operands[KILN_OUTPUT].rank, 4);
+}
+
+TEST(CpuFeatures, EveryAliasCanBeDispatched) {
+    uint64_t narrower = 0;
+    for (const TargetAlias &alias : target_aliases()) {
+        const auto bits = required_cpu_features({std::string(alias.halide), 1});
+        ASSERT_TRUE(bits.ok()) << bits.error().message;
+        EXPECT_EQ(*bits & narrower, narrower) << alias.name << " lacks a feature of the alias before it";
+        narrower = *bits;
+    }
+    const auto unknown = required_cpu_features({"x86-64-linux-avx-fma4", 1});
+    ASSERT_FALSE(unknown.ok());
+    EXPECT_EQ(unknown.error().code, ErrorCode::unsupported);
+}
+
+// Two readings of the same CPU: the machine's target string, which kernels are built for, and dispatch.
+TEST(CpuFeatures, TheMachineAndDispatchAgree) {
+    const auto bits = required_cpu_features({read_machine().halide_target, 1});
+    ASSERT_TRUE(bits.ok());
+    EXPECT_EQ(*bits, read_cpu_features());
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,159 @@
+// A builder, a runner, a clock and a store without processes and files: what tests feed to the tuning loop.
+#pragma once
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tuner/job/tune.h"
+
+namespace kiln {
+
+inline Failure failure(TrialStatus status) { return {status, "made to fail", "what it printed"}; }
+
+// Each trial takes one second to build and one to run.
+struct FakeClock {
+    int64_t ns = 0;
+};
+
+class FakeBuilder : public Builder {
+public:
+    explicit FakeBuilder(FakeClock &clock) : clock_(clock) {}
+
+    Result<BuildResult> build(const BuildRequest &request) override {
+        clock_.ns += 1'000'000'000;
+        const std::string text = to_text(request.candidate);
+        candidates.push_back(text);
+        BuildResult result;
+        result.wall_ns = 1'000'000'000;
+        if (const auto error = fails_with(candidates.size())) return *error;
+        if (const auto status = refuses(candidates.size())) {
+            result.outcome = failure(*status);
+            return result;
+        }
+        Artifact artifact;
+        artifact.object_path = text;
+        artifact.object_hash = hash(text);
+        artifact.object_bytes = 1000;
+        artifact.packed_bytes = 2000;
+        result.outcome = artifact;
+        return result;
+    }
+
+    const std::string &toolchain() const override { return version; }
+
+    // By the number of the build, from 1.
+    std::function<std::optional<Error>(size_t)> fails_with = [](size_t) { return std::nullopt; };
+    std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
+    std::function<std::string(const std::string &)> hash = [](const std::string &text) { return "hash of " + text; };
+    std::string version = "test 1";
+    std::vector<std::string> candidates;  // as asked for
+
+private:
+    FakeClock &clock_;
+};
+
+class FakeRunner : public Runner {
+public:
+    explicit FakeRunner(FakeClock &clock) : clock_(clock) {}
+
+    Result<RunResult> run(const RunRequest &request) override {
+        clock_.ns += 1'000'000'000;
+        runs++;
+        RunResult result;
+        result.wall_ns = 1'000'000'000;
+        result.errors.max = max_error;
+        result.errors.wide = wide_error;
+        if (const auto status = refuses(runs)) {
+            result.outcome = failure(*status);
+            return result;
+        }
+        RunReport report;
+        report.errors = result.errors;
+        report.workspace_bytes = 64;
+        const double ns = time_ns(request.artifact.object_hash);
+        report.samples = samples(request.artifact.object_hash, ns);
+        report.sentinel = sentinel(runs);
+        cutoffs.push_back(request.cutoffs_ns);
+        report.conditions = "{}";
+        result.outcome = report;
+        return result;
+    }
+
+    // The same times as in run(), and a tenth of a second.
+    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override {
+        clock_.ns += 100'000'000;
+        heats.push_back(request);
+        if (heat_fails) return std::variant<HeatReport, Failure>(failure(TrialStatus::crash));
+        HeatReport report;
+        for (const Artifact &artifact : request.artifacts) {
+            report.times.emplace_back(static_cast<size_t>(request.rounds), time_ns(artifact.object_hash));
+        }
+        report.conditions = "{}";
+        return std::variant<HeatReport, Failure>(std::move(report));
+    }
+
+    std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
+    std::function<SentinelReading(size_t)> sentinel = [](size_t) { return SentinelReading{100, 100}; };
+    // By object hash; a time that depends on the kernel alone.
+    std::function<double(const std::string &)> time_ns = [](const std::string &hash) {
+        return 1000.0 + static_cast<double>(std::hash<std::string>()(hash) % 1000);
+    };
+    // What a run takes of it; heats always take the time itself.
+    std::function<Samples(const std::string &, double)> samples = [](const std::string &, double ns) {
+        return Samples{ns, ns, ns};
+    };
+    std::vector<HeatRequest> heats;  // as asked for
+    std::vector<std::vector<double>> cutoffs;
+    bool heat_fails = false;
+    double max_error = 1e-6;
+    double wide_error = 1e-7;
+    size_t runs = 0;
+
+private:
+    FakeClock &clock_;
+};
+
+inline Machine fake_machine() {
+    Machine machine;
+    machine.cpu_model = machine.cpu_id = "fake";
+    machine.cores = 4;
+    machine.l3_bytes = 16 << 20;
+    machine.halide_target = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+    return machine;
+}
+
+struct FakeWorkshop {
+    FakeClock clock;
+    FakeBuilder builder{clock};
+    FakeRunner runner{clock};
+    TrialStore store = std::move(*TrialStore::open(":memory:", OpenMode::create));
+    Machine machine = fake_machine();
+    Target target{machine.halide_target, 1};
+    Leases leases;
+    std::function<bool()> interrupted = [] { return false; };
+    std::function<std::string()> timestamp = [] { return std::string("2026-01-01T00:00:00.000Z"); };
+    std::vector<TuneProgress> progress;  // pointers in them are stale
+
+    TuneEnvironment environment() {
+        return {builder,
+                runner,
+                store,
+                machine,
+                [this] { return clock.ns; },
+                [this] { return timestamp(); },
+                [this] { return interrupted(); },
+                false,
+                leases};
+    }
+
+    Result<TuneReport> tune(const std::vector<NamedWorkload> &workloads, const TuneOptions &options) {
+        return kiln::tune(workloads, target, options, environment(),
+                          [this](const TuneProgress &p) { progress.push_back(p); });
+    }
+
+    std::vector<Trial> trials() const { return *store.trials({}); }
+};
+
+}  // namespace kiln

@@ -1,0 +1,102 @@
+// The bootstrap on synthetic times: rounds that share their noise, heats that shift one kernel.
+#include "tuner/race/paired_ratio.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+
+namespace kiln {
+namespace {
+
+struct Race {
+    double ratio = 1;       // of the first kernel to the second
+    double machine = 0.2;   // what the machine does to both in a round
+    double jitter = 0.005;  // to each
+    double placement = 0;   // to each, in a whole heat
+    int heats = 3, rounds = 30;
+};
+
+std::pair<Heats, Heats> run(const Race &race, uint64_t seed) {
+    std::mt19937_64 rng(seed);
+    std::normal_distribution<double> normal(0, 1);
+    std::pair<Heats, Heats> heats;
+    for (int h = 0; h < race.heats; h++) {
+        Samples a, b;
+        const double shift_a = race.placement * normal(rng), shift_b = race.placement * normal(rng);
+        for (int r = 0; r < race.rounds; r++) {
+            const double machine = 1e5 * std::exp(race.machine * std::abs(normal(rng)));
+            a.push_back(machine * race.ratio * std::exp(shift_a + race.jitter * normal(rng)));
+            b.push_back(machine * std::exp(shift_b + race.jitter * normal(rng)));
+        }
+        heats.first.push_back(a), heats.second.push_back(b);
+    }
+    return heats;
+}
+
+TEST(PairedRatio, OfTimesWithoutNoiseIsExact) {
+    const struct {
+        Heats a, b;
+        double ratio;
+    } table[] = {
+        {{{2}}, {{1}}, 2},
+        {{{3, 3, 3}}, {{4, 4, 4}}, 0.75},
+        {{{10, 20, 30}}, {{5, 10, 15}}, 2},       // pairs by round, whatever the machine does
+        {{{2, 2}, {8, 8}}, {{1, 1}, {1, 1}}, 4},  // the geometric mean over heats
+        {{{2, 2}}, {{1, 1}, {1, 1}}, 2},          // only heats that both have
+        {{{2, 2, 9}}, {{1, 1}}, 2},               // only rounds that both have
+    };
+    for (const auto &row : table) {
+        const RatioInterval r = paired_ratio(row.a, row.b, {});
+        EXPECT_NEAR(r.ratio, row.ratio, 1e-12);
+        EXPECT_LE(r.lo, r.ratio);
+        EXPECT_GE(r.hi, r.ratio);
+    }
+}
+
+TEST(PairedRatio, SeesSmallDifferencesThroughTheMachinesNoise) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        const auto [a, b] = run({.ratio = 1.02}, seed);
+        const RatioInterval r = paired_ratio(a, b, {});
+        EXPECT_NEAR(r.ratio, 1.02, 0.005) << seed;
+        EXPECT_GT(r.lo, 1) << seed;
+        EXPECT_TRUE(r.excludes_one());
+    }
+}
+
+TEST(PairedRatio, TheIntervalHoldsTheTruthAsOftenAsItSays) {
+    // 200 races of equal kernels: 99 % intervals should rarely miss 1, with and without an effect of placement.
+    for (const auto &[placement, heats, tolerated] : {std::tuple{0.0, 4, 12}, {0.01, 8, 24}}) {
+        int missed = 0;
+        for (uint64_t seed = 1; seed <= 200; seed++) {
+            const auto [a, b] = run({.placement = placement, .heats = heats, .rounds = 12}, seed);
+            missed += paired_ratio(a, b, {.resamples = 300}).excludes_one();
+        }
+        EXPECT_LE(missed, tolerated) << placement;
+    }
+}
+
+TEST(PairedRatio, HeatsThatDisagreeLeaveItOpen) {
+    const Samples slow(40, 105.0), fast(40, 95.0), other(40, 100.0);
+    EXPECT_FALSE(paired_ratio({slow, fast}, {other, other}, {}).excludes_one());
+    EXPECT_TRUE(paired_ratio({slow, slow}, {other, other}, {}).excludes_one());
+}
+
+TEST(PairedRatio, IsAFunctionOfItsSeed) {
+    const auto [a, b] = run({}, 7);
+    const RatioInterval one = paired_ratio(a, b, {.seed = 1}), again = paired_ratio(a, b, {.seed = 1});
+    EXPECT_EQ(one.lo, again.lo);
+    EXPECT_EQ(one.hi, again.hi);
+}
+
+TEST(RatioInterval, IsLevelWhereAllOfItIsCloseToOne) {
+    const struct {
+        RatioInterval interval;
+        bool level;
+    } table[] = {{{1, 0.998, 1.002}, true}, {{1, 0.98, 1.002}, false}, {{1, 0.999, 1.01}, false}, {{1, 1, 1}, true}};
+    for (const auto &row : table) EXPECT_EQ(row.interval.is_within(0.005), row.level) << row.interval.lo;
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,76 @@
+#include "workload/target.h"
+
+#include <gtest/gtest.h>
+
+#include "workload/machine.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *host = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+
+TEST(Target, CanonicalForms) {
+    struct Row {
+        const char *text, *halide;
+        int vector_bytes, registers;
+    };
+    constexpr Row rows[] = {
+        {"host", host, 32, 16},
+        {"baseline", "x86-64-linux", 16, 16},
+        {"sse41", "x86-64-linux-sse41", 16, 16},
+        {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", 32, 16},
+        {"avx512", "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", 64, 32},
+        {"x86-64-linux-sse41-fma-avx-avx", "x86-64-linux-avx-fma-sse41", 32, 16},
+        {"arm-64-linux", "arm-64-linux", 16, 32},
+        {"arm-32-linux-no_neon", "arm-32-linux-no_neon", 4, 16},
+        {"riscv-64-linux-rvv-vector_bits_128", "riscv-64-linux-rvv-vector_bits_128", 16, 32},
+    };
+    for (const Row &row : rows) {
+        const auto target = parse_target(row.text, 2, host);
+        ASSERT_TRUE(target) << target.error().message;
+        EXPECT_EQ(target->halide, row.halide);
+        EXPECT_EQ(vector_bytes(*target), row.vector_bytes) << row.text;
+        EXPECT_EQ(vector_registers(*target), row.registers) << row.text;
+    }
+    EXPECT_EQ(to_text(*parse_target("sse41", 2, host)), "x86-64-linux-sse41/threads:2");
+}
+
+TEST(Target, RefusesWithTheWayOut) {
+    for (const char *text : {"", "avx3", "x86", "x86-64", "x86-16-linux", "x86-64-dos", "x86-64-linux-avx7",
+                             "x86-64-linux-", "x86-64-linux-vector_bits_", "host-avx2"}) {
+        const auto target = parse_target(text, 1, host);
+        ASSERT_FALSE(target) << text;
+        EXPECT_EQ(target.error().code, ErrorCode::usage);
+    }
+    EXPECT_FALSE(parse_target("host", 0, host));
+    EXPECT_FALSE(parse_target("host", 100000, host));
+}
+
+TEST(Target, MissingFeatures) {
+    EXPECT_TRUE(missing_features(*parse_target("avx2", 1, host), host).empty());
+    EXPECT_TRUE(missing_features(*parse_target("baseline", 1, host), host).empty());
+    EXPECT_EQ(missing_features(*parse_target("avx512", 1, host), host),
+              (std::vector<std::string>{"avx512", "avx512_skylake"}));
+    EXPECT_EQ(missing_features(*parse_target("arm-64-linux", 1, host), host), (std::vector<std::string>{"arm"}));
+}
+
+TEST(Machine, ThisOneHasPlausibleFacts) {
+    const Machine machine = read_machine();
+    EXPECT_GE(machine.cores, 1);
+    EXPECT_GE(machine.l1_bytes, 4 << 10);
+    EXPECT_GE(machine.l2_bytes, machine.l1_bytes);
+    EXPECT_TRUE(parse_target("host", 1, machine.halide_target)) << machine.halide_target;
+    EXPECT_EQ(key(machine), key(read_machine()));
+}
+
+TEST(Machine, KeyIsFrozen) {
+    Machine machine;
+    machine.cpu_id = "GenuineIntel-6-143-8";
+    machine.cpu_model = "Intel(R) Xeon(R) Platinum";
+    machine.cores = 2;
+    machine.l1_bytes = 49152, machine.l2_bytes = 2097152, machine.l3_bytes = 110100480;
+    EXPECT_EQ(key(machine), "GenuineIntel-6-143-8/l1:49152/l2:2097152/l3:110100480/cores:2/Intel(R) Xeon(R) Platinum");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// The real builder: runs the generator executable in a process of its own, then the system's linker, and hashes the
+// object. A compiler crash, hang or refusal is a Failure.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/build/builder.h"
+
+namespace kiln {
+
+struct GeneratorBuilderOptions {
+    std::string generator;    // kiln-generator
+    std::string work_folder;  // receives the artifacts
+    int64_t time_limit_ns = 60'000'000'000;
+    int64_t memory_limit_bytes = int64_t(6) << 30;
+    std::optional<int> avoid_cpu;  // where kernels are measured meanwhile
+};
+
+class GeneratorBuilder : public Builder {
+public:
+    // Asks the generator and the linker for their versions. Errors: one of them is missing (environment).
+    static Result<std::unique_ptr<GeneratorBuilder>> create(GeneratorBuilderOptions options);
+
+    Result<BuildResult> build(const BuildRequest &request) override;
+    const std::string &toolchain() const override { return toolchain_; }
+
+private:
+    GeneratorBuilder(GeneratorBuilderOptions options, std::string linker, std::string toolchain);
+
+    GeneratorBuilderOptions options_;
+    std::string linker_, toolchain_;
+    std::atomic<int64_t> next_file_ = 0;
+};
+
+}  // namespace kiln

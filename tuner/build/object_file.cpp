@@ -1,0 +1,206 @@
+#include "tuner/build/object_file.h"
+
+#include <elf.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "runtime/kernel_abi.h"
+
+namespace kiln {
+namespace {
+
+// A checked view of a 64-bit little-endian relocatable object: nothing below trusts an offset that is not checked here.
+class ElfObject {
+public:
+    static Result<ElfObject> read(const std::string &path);
+
+    const std::vector<Elf64_Shdr> &sections() const { return sections_; }
+    const std::vector<Elf64_Sym> &symbols() const { return symbols_; }
+    std::string_view name(const Elf64_Sym &symbol) const { return names_[&symbol - symbols_.data()]; }
+
+    std::string_view content(const Elf64_Shdr &section) const {
+        if (section.sh_type == SHT_NOBITS) return {};
+        return std::string_view(bytes_).substr(section.sh_offset, section.sh_size);
+    }
+
+    template<typename T>
+    std::vector<T> entries(const Elf64_Shdr &section) const {
+        const std::string_view text = content(section);
+        std::vector<T> result(text.size() / sizeof(T));
+        if (!result.empty()) std::memcpy(result.data(), text.data(), result.size() * sizeof(T));
+        return result;
+    }
+
+private:
+    const char *parse();  // what is wrong, or null
+
+    std::string bytes_;
+    std::vector<Elf64_Shdr> sections_;
+    std::vector<Elf64_Sym> symbols_;
+    std::vector<std::string> names_;
+};
+
+Result<ElfObject> ElfObject::read(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return environment_error(path + ": cannot be read: " + std::strerror(errno));
+    ElfObject object;
+    object.bytes_.assign(std::istreambuf_iterator<char>(file), {});
+    if (const char *problem = object.parse()) return bad_input(path + ": " + problem);
+    return object;
+}
+
+const char *ElfObject::parse() {
+    constexpr const char *damaged = "a damaged ELF object: a part lies outside the file";
+    Elf64_Ehdr header;
+    if (bytes_.size() < sizeof header) return "not an ELF object: too short";
+    std::memcpy(&header, bytes_.data(), sizeof header);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "not an ELF object";
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL) {
+        return "not a 64-bit little-endian relocatable ELF object";
+    }
+    const auto inside = [&](uint64_t offset, uint64_t size) {
+        return offset <= bytes_.size() && size <= bytes_.size() - offset;
+    };
+    if (header.e_shentsize != sizeof(Elf64_Shdr)) return damaged;
+    if (!inside(header.e_shoff, uint64_t(header.e_shnum) * sizeof(Elf64_Shdr))) return damaged;
+    sections_.resize(header.e_shnum);
+    if (header.e_shnum > 0) {
+        std::memcpy(sections_.data(), bytes_.data() + header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr));
+    }
+    for (const Elf64_Shdr &s : sections_) {
+        if (s.sh_type != SHT_NOBITS && !inside(s.sh_offset, s.sh_size)) return damaged;
+    }
+    for (const Elf64_Shdr &s : sections_) {
+        if (s.sh_type == SHT_SYMTAB_SHNDX) return "an ELF object of more sections than are supported";
+        if (s.sh_type != SHT_SYMTAB) continue;
+        if (s.sh_link >= sections_.size()) return damaged;
+        symbols_ = entries<Elf64_Sym>(s);
+        const std::string_view texts = content(sections_[s.sh_link]);
+        for (const Elf64_Sym &symbol : symbols_) {
+            if (symbol.st_name >= texts.size()) return damaged;
+            const std::string_view rest = texts.substr(symbol.st_name);
+            names_.emplace_back(rest.substr(0, rest.find('\0')));
+        }
+    }
+    return nullptr;
+}
+
+// A stream of fields into the hash, each with a fixed width or its length in front, so that no two streams look alike.
+class Hasher {
+public:
+    Hasher() { XXH3_128bits_reset(&state_); }
+    void add(uint64_t value) { XXH3_128bits_update(&state_, &value, sizeof value); }
+    void add(std::string_view text) {
+        add(text.size());
+        XXH3_128bits_update(&state_, text.data(), text.size());
+    }
+
+    std::string hex() const {
+        XXH128_canonical_t canonical;
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_));
+        std::string text;
+        for (const unsigned char byte : canonical.digest) {
+            text += "0123456789abcdef"[byte >> 4];
+            text += "0123456789abcdef"[byte & 15];
+        }
+        return text;
+    }
+
+private:
+    XXH3_state_t state_;
+};
+
+bool is_entry_point(std::string_view name) {
+    for (const std::string_view stem : {compute_symbol, pack_symbol, prepare_symbol}) {
+        if (name == stem || (name.starts_with(stem) && name.substr(stem.size()) == "_argv")) return true;
+    }
+    return false;
+}
+
+// Section header index -> position among the loaded sections.
+using LoadedSections = std::map<size_t, uint64_t>;
+
+// A place in a loaded section goes in by position, anything else (an undefined function, a constant) by name.
+void add_target(const ElfObject &object, const LoadedSections &loaded, const Elf64_Sym &symbol, int64_t addend,
+                Hasher *hasher) {
+    const auto section = loaded.find(symbol.st_shndx);
+    if (section != loaded.end()) {
+        hasher->add(section->second);
+        hasher->add(symbol.st_value + uint64_t(addend));
+    } else {
+        hasher->add(object.name(symbol));
+        hasher->add(uint64_t(addend));
+    }
+}
+
+}  // namespace
+
+Result<std::string> object_hash(const std::string &path) {
+    auto read = ElfObject::read(path);
+    if (!read) return read.error();
+    const ElfObject &object = *read;
+    Hasher hasher;
+    LoadedSections loaded;
+    for (size_t i = 0; i < object.sections().size(); i++) {
+        const Elf64_Shdr &s = object.sections()[i];
+        if ((s.sh_flags & SHF_ALLOC) == 0) continue;
+        loaded.emplace(i, loaded.size());
+        hasher.add(s.sh_type);
+        hasher.add(s.sh_flags & ~uint64_t(SHF_GROUP));
+        hasher.add(s.sh_addralign);
+        hasher.add(s.sh_size);
+        hasher.add(object.content(s));
+    }
+    for (const Elf64_Shdr &s : object.sections()) {
+        if (s.sh_type == SHT_REL) return bad_input(path + ": relocations without addends are not supported");
+        const auto target = loaded.find(s.sh_info);
+        if (s.sh_type != SHT_RELA || target == loaded.end()) continue;
+        hasher.add(target->second);
+        for (const Elf64_Rela &r : object.entries<Elf64_Rela>(s)) {
+            const size_t symbol = ELF64_R_SYM(r.r_info);
+            if (symbol >= object.symbols().size()) return bad_input(path + ": a damaged ELF object: unknown symbol");
+            hasher.add(r.r_offset);
+            hasher.add(ELF64_R_TYPE(r.r_info));
+            add_target(object, loaded, object.symbols()[symbol], r.r_addend, &hasher);
+        }
+    }
+    std::map<std::string_view, const Elf64_Sym *> entry_points;
+    for (const Elf64_Sym &symbol : object.symbols()) {
+        if (is_entry_point(object.name(symbol))) entry_points[object.name(symbol)] = &symbol;
+    }
+    for (const auto &[name, symbol] : entry_points) {
+        hasher.add(name);
+        add_target(object, loaded, *symbol, 0, &hasher);
+    }
+    return hasher.hex();
+}
+
+namespace {
+
+Result<std::vector<std::string>> global_symbols(const std::string &path, bool defined) {
+    auto object = ElfObject::read(path);
+    if (!object) return object.error();
+    std::set<std::string> names;
+    for (const Elf64_Sym &symbol : object->symbols()) {
+        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || object->name(symbol).empty()) continue;
+        if ((symbol.st_shndx != SHN_UNDEF) == defined) names.emplace(object->name(symbol));
+    }
+    return std::vector<std::string>(names.begin(), names.end());
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> defined_symbols(const std::string &path) { return global_symbols(path, true); }
+Result<std::vector<std::string>> undefined_symbols(const std::string &path) { return global_symbols(path, false); }
+
+}  // namespace kiln

@@ -1,0 +1,61 @@
+#include "tuner/job/budget.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace kiln {
+namespace {
+
+// What a layer may gain from a trial whatever it did lately; like the chance of a new best among n draws, it falls as
+// 1/n.
+constexpr double hope = 0.02;
+
+double relative_gain(const LayerProgress &layer, size_t window) {
+    const size_t n = layer.best_ns.size();
+    const double before = layer.best_ns[n - 1 - std::min(window, n - 1)];
+    return 1 - layer.best_ns.back() / before;
+}
+
+double value(const LayerProgress &layer, const BudgetRules &rules) {
+    return static_cast<double>(layer.count) * layer.best_ns.back() * expected_gain(layer, rules) /
+           std::max(layer.seconds_per_trial, 1e-3);
+}
+
+}  // namespace
+
+double expected_gain(const LayerProgress &layer, const BudgetRules &rules) {
+    assert(!layer.best_ns.empty());
+    const size_t n = layer.best_ns.size();
+    const size_t window = std::max<size_t>(static_cast<size_t>(rules.floor_trials), n / 3);
+    const double recent = relative_gain(layer, window) / static_cast<double>(std::min(window, n));
+    return std::max(recent, hope / static_cast<double>(n));
+}
+
+bool is_at_rest(const LayerProgress &layer, const BudgetRules &rules) {
+    const size_t n = layer.best_ns.size();
+    const size_t window = std::max<size_t>(static_cast<size_t>(rules.patience), n / 2);
+    return n > window && relative_gain(layer, window) < rules.least_gain;
+}
+
+bool is_hopeless(const LayerProgress &layer, const BudgetRules &rules) {
+    return layer.best_ns.empty() && layer.trials >= rules.give_up;
+}
+
+std::optional<size_t> next_layer(std::span<const LayerProgress> layers, const BudgetRules &rules) {
+    std::optional<size_t> chosen;
+    // The floor: whoever has the fewest trials.
+    const auto below_floor = [&](const LayerProgress &l) { return l.best_ns.empty() || l.trials < rules.floor_trials; };
+    const auto comes_before = [&](const LayerProgress &a, const LayerProgress &b) {
+        if (below_floor(a) != below_floor(b)) return below_floor(a);
+        if (!below_floor(a)) return value(a, rules) > value(b, rules);
+        // One whose trials all failed must not keep the others from their first.
+        return a.trials < b.trials;
+    };
+    for (size_t i = 0; i < layers.size(); i++) {
+        if (layers[i].finished || is_at_rest(layers[i], rules) || is_hopeless(layers[i], rules)) continue;
+        if (!chosen || comes_before(layers[i], layers[*chosen])) chosen = i;
+    }
+    return chosen;
+}
+
+}  // namespace kiln

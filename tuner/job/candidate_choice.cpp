@@ -1,0 +1,100 @@
+#include "tuner/job/candidate_choice.h"
+
+#include <algorithm>
+
+#include "workload/lists/workload_list.h"
+
+namespace kiln {
+namespace {
+
+// The candidate of a row, when it is one of `usable` and can still be built.
+std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
+                                   const std::vector<const Algorithm *> &usable, const ChoiceContext &context) {
+    const Result<Candidate> candidate = parse_candidate(trial.candidate);
+    if (!candidate) return {};
+    const auto allowed = [&](const Algorithm *a) { return a->name == candidate->algorithm; };
+    if (std::none_of(usable.begin(), usable.end(), allowed)) return {};
+    if (!check_candidate(*candidate, workload, context.target, context.machine)) return {};
+    return *candidate;
+}
+
+Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
+                                                     const std::vector<const Algorithm *> &usable,
+                                                     const ChoiceContext &context, const TrialFilter &filter) {
+    const auto best = context.store->best(filter);
+    if (!best) return best.error();
+    std::optional<CandidateChoice> chosen;
+    if (*best) {
+        if (const auto candidate = buildable((*best)->trial, workload, usable, context)) chosen = {*candidate, **best};
+    }
+    if (chosen && chosen->best->evidence == "race") return chosen;
+    // The view `best` keeps the winners of each error budget only, and those may be out for their errors or because
+    // they cannot be built any more: the lowest median of what remains.
+    const auto trials = context.store->trials(filter);
+    if (!trials) return trials.error();
+    for (const Trial &trial : *trials) {
+        if (trial.status != TrialStatus::ok) continue;
+        const auto candidate = buildable(trial, workload, usable, context);
+        if (!candidate) continue;
+        const auto measurement =
+            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
+        if (!measurement) return measurement.error();
+        if (*measurement && (!chosen || (*measurement)->median < chosen->best->measurement.median)) {
+            chosen = CandidateChoice{*candidate, Best{trial, **measurement, "median"}};
+        }
+    }
+    return chosen;
+}
+
+}  // namespace
+
+bool is_asked_for(const Algorithm &algorithm, std::string_view pattern) {
+    return glob_match(pattern, algorithm.name) && !(algorithm.prepares && pattern == "*");
+}
+
+bool AlgorithmFilter::allows(const Algorithm &a) const {
+    return is_asked_for(a, algorithm) && (without.empty() || !glob_match(without, a.name));
+}
+
+Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
+    std::vector<const Algorithm *> usable;
+    bool any = false;
+    Refusals refusals;
+    for (const Algorithm *algorithm : by_preference(workload, context.target)) {
+        const Status applies = algorithm->applies(workload, context.target);
+        any |= applies.ok();
+        if (!applies) {
+            refusals.add(algorithm->name, applies.error().message);
+        } else if (context.algorithms.allows(*algorithm)) {
+            usable.push_back(algorithm);
+        }
+    }
+    // What nobody measured must not be less accurate than was asked for.
+    if (context.error_budget < default_error_budget) {
+        std::stable_partition(usable.begin(), usable.end(), [](const Algorithm *a) { return !a->reassociates; });
+    }
+    if (!any) return unsupported(refusals.text());
+    return usable;
+}
+
+Result<CandidateChoice> choose_candidate(const Workload &workload, const std::vector<const Algorithm *> &usable,
+                                         const ChoiceContext &context) {
+    if (context.store) {
+        TrialFilter filter{.workload = key(workload),
+                           .target = context.target.halide,
+                           .machine = key(context.machine),
+                           .toolchain = context.toolchain,
+                           .threads = context.target.threads,
+                           .cache = CacheMode::warm,
+                           .within_budget = context.error_budget};
+        for (const std::string &toolchain : {context.toolchain, std::string()}) {
+            filter.toolchain = toolchain;
+            const auto chosen = best_recorded(workload, usable, context, filter);
+            if (!chosen) return chosen.error();
+            if (*chosen) return **chosen;
+        }
+    }
+    return CandidateChoice{usable.front()->space(workload, context.target, context.machine).default_candidate(), {}};
+}
+
+}  // namespace kiln

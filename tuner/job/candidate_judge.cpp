@@ -1,0 +1,137 @@
+#include "tuner/job/candidate_judge.h"
+
+#include <utility>
+
+#include "catalog/catalog.h"
+#include "tuner/protocol/halving.h"
+
+namespace kiln {
+namespace {
+
+void record_failure(const Failure &failure, Trial *trial) {
+    trial->status = failure.status;
+    // A failed trial always says why.
+    trial->message = failure.message.empty() ? std::string(name(failure.status)) : failure.message;
+    trial->stderr_text = failure.stderr_text;
+}
+
+}  // namespace
+
+Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
+    const TuneEnvironment &environment = job_.environment;
+    JudgedCandidate judged;
+    Trial &trial = judged.trial;
+    trial.workload = key(workload_);
+    trial.target = job_.target.halide;
+    trial.threads = job_.target.threads;
+    trial.machine = key(environment.machine);
+    trial.toolchain = environment.builder.toolchain();
+    trial.candidate = to_text(proposal.candidate);
+    trial.origin = proposal.origin;
+    trial.error_budget = job_.options.error_budget;
+    trial.cache = job_.options.cache;
+    std::optional<Measurement> measurement;
+    if (Status s = fill(proposal, &judged, &measurement); !s) return s.error();
+    trial.created_at = environment.timestamp();
+    Result<std::string> id = environment.store.append(trial, measurement);
+    if (!id) return id.error();
+    trial.id = *id;
+    remember(trial);
+    if (measurement) {
+        judged.time = summarize(measurement->samples);
+        learn(measurement->median);
+    }
+    return judged;
+}
+
+Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
+                            std::optional<Measurement> *measurement) {
+    const TuneEnvironment &environment = job_.environment;
+    Trial *trial = &judged->trial;
+    if (Status s = check_candidate(proposal.candidate, workload_, job_.target, environment.machine); !s) {
+        trial->status = TrialStatus::refused;
+        trial->message = s.error().message;
+        return {};
+    }
+    Result<BuildResult> built = proposal.build();
+    if (!built) return built.error();
+    trial->build_ns = built->wall_ns;
+    if (!built->ok()) {
+        record_failure(built->failure(), trial);
+        return {};
+    }
+    judged->artifact = built->artifact();
+    const Artifact &artifact = *judged->artifact;
+    trial->object_hash = artifact.object_hash;
+    trial->object_bytes = artifact.object_bytes;
+    trial->packed_bytes = artifact.packed_bytes;
+
+    Result<std::optional<Measurement>> known = known_measurement(artifact.object_hash);
+    if (!known) return known.error();
+    if (!*known) return run(artifact, trial, measurement);
+    const Trial &twin = judged_.find(artifact.object_hash)->second;
+    trial->errors = twin.errors;
+    trial->workspace_bytes = twin.workspace_bytes;
+    trial->workspace_bytes_per_thread = twin.workspace_bytes_per_thread;
+    *measurement = **known;
+    return {};
+}
+
+// What was measured while the machine changed its speed is measured again.
+Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
+    for (;;) {
+        Result<RunResult> ran = job_.environment.runner.run(request);
+        if (!ran || !ran->ok() || !drift_.drifted(ran->report().sentinel)) return ran;
+    }
+}
+
+Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement) {
+    const TuneEnvironment &environment = job_.environment;
+    RunRequest request;
+    request.workload = workload_;
+    request.target = job_.target;
+    request.artifact = artifact;
+    request.error_budget = job_.options.error_budget;
+    request.cache = job_.options.cache;
+    request.cutoffs_ns = halving_cutoffs(medians_ns_);
+    Result<RunResult> ran = run_without_drift(request);
+    if (!ran) return ran.error();
+    trial->run_ns = ran->wall_ns;
+    trial->errors = ran->errors;
+    if (!ran->ok()) {
+        record_failure(ran->failure(), trial);
+        return {};
+    }
+    const RunReport &report = ran->report();
+    trial->errors = report.errors;
+    trial->workspace_bytes = report.workspace_bytes;
+    trial->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
+    const Summary summary = summarize(report.samples);
+    Measurement &m = measurement->emplace();
+    m.object_hash = artifact.object_hash;
+    m.machine = trial->machine;
+    m.threads = trial->threads;
+    m.cache = trial->cache;
+    m.samples = report.samples;
+    m.median = summary.median;
+    m.spread = summary.spread;
+    m.conditions = report.conditions;
+    m.created_at = environment.timestamp();
+    return {};
+}
+
+// The same code was judged on this workload and timed on this machine: neither is done again. A trial judged against a
+// wider budget counts only where its errors are within ours.
+Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::string &object_hash) const {
+    const auto judged = judged_.find(object_hash);
+    if (judged == judged_.end() || !judged->second.errors.max) return std::optional<Measurement>();
+    if (!judged->second.errors.within(job_.options.error_budget)) return std::optional<Measurement>();
+    return job_.environment.store.measurement(object_hash, key(job_.environment.machine), job_.target.threads,
+                                              job_.options.cache, Metric::ns);
+}
+
+void CandidateJudge::remember(const Trial &trial) {
+    if (trial.status == TrialStatus::ok && !trial.object_hash.empty()) judged_.try_emplace(trial.object_hash, trial);
+}
+
+}  // namespace kiln

@@ -1,0 +1,70 @@
+// Makes a candidate of one workload a recorded trial: checks that it belongs to its space, has it built, reuses what is
+// known of an identical object or else runs it, and appends the trial to the store.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/measurement.h"
+#include "schedules/candidate.h"
+#include "tuner/job/tune.h"
+#include "tuner/measure/drift.h"
+
+namespace kiln {
+
+// What all workloads of a job share.
+struct TuneJob {
+    const Target &target;
+    const TuneOptions &options;
+    const TuneEnvironment &environment;
+};
+
+struct JudgedCandidate {
+    Trial trial;
+    std::optional<Summary> time;       // in ns; exactly when the trial is ok
+    std::optional<Artifact> artifact;  // when it was built
+};
+
+// How a candidate is proposed to be judged: by whom, and how its build is had. `build` is called once, or not at all
+// where the candidate is refused.
+struct Proposal {
+    Candidate candidate;
+    std::string_view origin;
+    std::function<Result<BuildResult>()> build;
+};
+
+class CandidateJudge {
+public:
+    CandidateJudge(const TuneJob &job, const Workload &workload, const std::vector<Trial> &recorded = {})
+        : job_(job), workload_(workload) {
+        for (const Trial &trial : recorded) remember(trial);
+    }
+
+    // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
+    // be.
+    void learn(double median_ns) { medians_ns_.push_back(median_ns); }
+
+    // A trial of this workload and target that is in the store: what is known of its object need not be done again.
+    void remember(const Trial &trial);
+
+    // Errors are the job's, not the candidate's: nothing was recorded.
+    Result<JudgedCandidate> judge(const Proposal &proposal);
+
+private:
+    Status fill(const Proposal &proposal, JudgedCandidate *judged, std::optional<Measurement> *measurement);
+    Result<RunResult> run_without_drift(const RunRequest &request);
+    Status run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement);
+    Result<std::optional<Measurement>> known_measurement(const std::string &object_hash) const;
+
+    const TuneJob &job_;
+    const Workload &workload_;
+    DriftDetector drift_;
+    std::vector<double> medians_ns_;  // of the workload's valid trials
+    // By object hash: an ok trial that judged this very code on this workload.
+    std::map<std::string, Trial, std::less<>> judged_;
+};
+
+}  // namespace kiln

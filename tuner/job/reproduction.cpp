@@ -1,0 +1,105 @@
+#include "tuner/job/reproduction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tuner/job/candidate_judge.h"
+
+namespace kiln {
+namespace {
+
+constexpr double same_time = 0.1;    // of the recorded median
+constexpr double same_error = 0.01;  // of the larger one; the same object makes exactly the same
+
+std::string text(const std::optional<double> &error) { return error ? fmt::format("{:.3g}", *error) : ""; }
+
+ReproducedFact error_fact(const char *what, const std::optional<double> &recorded, const std::optional<double> &now,
+                          bool decides) {
+    ReproducedFact fact{what, text(recorded), text(now), {}, decides};
+    if (recorded && now) {
+        fact.agrees = *recorded == *now || std::abs(*recorded - *now) <= same_error * std::max(*recorded, *now);
+    } else if (recorded || now) {
+        fact.agrees = false;
+    }
+    return fact;
+}
+
+ReproducedFact text_fact(const char *what, const std::string &recorded, const std::string &now, bool decides) {
+    return {what, recorded, now, recorded == now, decides};
+}
+
+bool is_of_right_numbers(TrialStatus status) { return status == TrialStatus::ok || status == TrialStatus::unstable; }
+
+ReproducedFact time_fact(const std::optional<Measurement> &recorded, const std::optional<Measurement> &now) {
+    const auto median_text = [](const std::optional<Measurement> &m) {
+        if (!m) return std::string();
+        return m->metric == Metric::ns ? fmt::format("{:.2f} us", m->median / 1000)
+                                       : fmt::format("{:.0f} {}", m->median, name(m->metric));
+    };
+    ReproducedFact fact{"median", median_text(recorded), median_text(now), {}, false};
+    if (!recorded || !now || recorded->metric != now->metric || recorded->machine != now->machine) return fact;
+    const double tolerance = std::max({same_time, recorded->spread, now->spread});
+    fact.agrees = std::abs(now->median / recorded->median - 1) <= tolerance;
+    return fact;
+}
+
+}  // namespace
+
+Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &environment) {
+    const Result<Workload> workload = parse_workload_key(recorded.workload);
+    if (!workload) return workload.error();
+    const Result<Candidate> candidate = parse_candidate(recorded.candidate);
+    if (!candidate) return candidate.error();
+    const Target target{recorded.target, recorded.threads};
+
+    Result<TrialStore> scratch = TrialStore::open(":memory:", OpenMode::create);
+    if (!scratch) return scratch.error();
+    TuneOptions options;
+    options.error_budget = recorded.error_budget;
+    options.cache = recorded.cache;
+    const TuneEnvironment own{environment.builder,    environment.runner, *scratch,
+                              environment.machine,    environment.now_ns, environment.timestamp,
+                              environment.interrupted};
+    const TuneJob job{target, options, own};
+    const auto build = [&] { return environment.builder.build({*workload, target, *candidate}); };
+    Result<JudgedCandidate> judged = CandidateJudge(job, *workload).judge({*candidate, recorded.origin, build});
+    if (!judged) return judged.error();
+    Reproduction reproduction{std::move(judged->trial), std::nullopt};
+    if (reproduction.trial.status != TrialStatus::ok) return reproduction;
+    const Trial &t = reproduction.trial;
+    Result<std::optional<Measurement>> measurement =
+        scratch->measurement(t.object_hash, t.machine, t.threads, t.cache, Metric::ns);
+    if (!measurement) return measurement.error();
+    reproduction.measurement = std::move(*measurement);
+    return reproduction;
+}
+
+std::vector<ReproducedFact> compare(const Trial &recorded, const std::optional<Measurement> &recorded_measurement,
+                                    const Reproduction &reproduction) {
+    const Trial &now = reproduction.trial;
+    // Only the times spread differently, which is the machine's doing; and what was unstable missed the last checks.
+    const bool decides =
+        now.status == recorded.status || !is_of_right_numbers(now.status) || !is_of_right_numbers(recorded.status);
+    std::vector<ReproducedFact> facts;
+    facts.push_back(text_fact("machine", recorded.machine, now.machine, false));
+    facts.push_back(text_fact("toolchain", recorded.toolchain, now.toolchain, false));
+    facts.push_back(text_fact("status", std::string(name(recorded.status)), std::string(name(now.status)), decides));
+    if (!recorded.message.empty() || !now.message.empty()) {
+        facts.push_back(text_fact("message", recorded.message, now.message, false));
+    }
+    facts.push_back(text_fact("object", recorded.object_hash, now.object_hash, true));
+    if (recorded.object_hash.empty() && now.object_hash.empty()) facts.back().agrees.reset();
+    facts.push_back(error_fact("max_error", recorded.errors.max, now.errors.max, decides));
+    facts.push_back(error_fact("rms_error", recorded.errors.rms, now.errors.rms, decides));
+    facts.push_back(error_fact("wide_error", recorded.errors.wide, now.errors.wide, decides));
+    facts.push_back(time_fact(recorded_measurement, reproduction.measurement));
+    return facts;
+}
+
+bool is_reproduced(const std::vector<ReproducedFact> &facts) {
+    return std::ranges::all_of(facts, [](const ReproducedFact &f) { return !f.decides || f.agrees.value_or(true); });
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// Makes a recorded trial again, exactly that one: the same workload, candidate, target, error budget and cache mode, by
+// the same way from candidate to trial that tuning takes. Then compares the two, fact by fact.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/job/tune.h"
+
+namespace kiln {
+
+struct Reproduction {
+    Trial trial;
+    std::optional<Measurement> measurement;  // exactly when the trial is ok
+};
+
+// Stores nothing in the environment's store. Errors: the trial's workload, candidate or target mean nothing to this
+// kiln or cannot run on this machine (bad_input, unsupported); no builder or runner, or an interrupt, as in tune().
+Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &environment);
+
+struct ReproducedFact {
+    std::string what, recorded, now;  // empty: there is none
+    std::optional<bool> agrees;       // nothing: not comparable, because one side has none or the machines differ
+    bool decides = false;             // whether a trial that differs in it was not reproduced
+};
+
+// Status, object and errors decide: they are the same wherever the same toolchain builds. Times do not: they are those
+// of a machine at a moment. They agree where the medians differ by at most a tenth, or by the larger spread of the two.
+std::vector<ReproducedFact> compare(const Trial &recorded, const std::optional<Measurement> &recorded_measurement,
+                                    const Reproduction &now);
+bool is_reproduced(const std::vector<ReproducedFact> &facts);
+
+}  // namespace kiln

@@ -1,0 +1,342 @@
+#include "tuner/job/workload_tuning.h"
+
+#include <fmt/format.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "catalog/catalog.h"
+#include "tuner/job/candidate_choice.h"
+#include "tuner/search/search.h"
+
+namespace kiln {
+namespace {
+
+Observation observation(const Candidate &candidate, const std::optional<Summary> &time) {
+    return {candidate, time ? std::optional(time->quiet) : std::nullopt};
+}
+
+// A seed of its own for each workload, so that what one proposes does not depend on which others are tuned with it.
+uint64_t seed_of(const Workload &workload, uint64_t seed) {
+    const std::string text = key(workload);
+    return XXH3_64bits_withSeed(text.data(), text.size(), seed);
+}
+
+// The spaces of every algorithm that the options allow and that applies, the one to use untuned first. Without
+// any, the error says why each was refused.
+Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
+    const TuneOptions &options = job.options;
+    std::vector<Space> spaces;
+    Refusals refusals;
+    for (const Algorithm *algorithm : by_preference(workload, job.target)) {
+        std::string reason;
+        if (!is_asked_for(*algorithm, options.algorithm)) {
+            reason = "not asked for";
+        } else if (!options.without.empty() && glob_match(options.without, algorithm->name)) {
+            reason = "excluded";
+        } else if (Status s = algorithm->applies(workload, job.target); !s) {
+            reason = s.error().message;
+        } else {
+            spaces.push_back(algorithm->space(workload, job.target, job.environment.machine));
+            continue;
+        }
+        refusals.add(algorithm->name, reason);
+    }
+    if (spaces.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
+    return spaces;
+}
+
+}  // namespace
+
+WorkloadTuning::WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, const TuneListener &listener)
+    : job_(job),
+      listener_(listener),
+      builds_(job.environment.builder, job.environment.builds_ahead),
+      race_(job, tuned_.workload.workload) {
+    tuned_.workload = workload;
+    layer_.count = workload.count;
+}
+
+Status WorkloadTuning::begin() {
+    Result<std::vector<Space>> spaces = spaces_of(job_, tuned_.workload.workload);
+    if (!spaces) {
+        tuned_.problem = spaces.error().message;
+        layer_.finished = true;
+        return {};
+    }
+    spaces_ = std::move(*spaces);
+    Result<std::unique_ptr<Search>> search =
+        make_search(job_.options.strategy, spaces_, seed_of(tuned_.workload.workload, job_.options.seed));
+    if (!search) return search.error();
+    search_ = std::move(*search);
+    judge_ = std::make_unique<CandidateJudge>(job_, tuned_.workload.workload);
+    return take_up_recorded();
+}
+
+// Trials that were made under the same conditions count and teach the search; of all others, only what they say of
+// identical objects is used. The first time that is what earlier jobs recorded, then what others did meanwhile.
+Status WorkloadTuning::take_up_recorded() {
+    const TuneEnvironment &environment = job_.environment;
+    const Result<int64_t> state = environment.store.state_of_others();
+    if (!state) return state.error();
+    if (others_state_ == *state) return {};
+    const bool is_first = !std::exchange(others_state_, *state);
+    TrialFilter filter;
+    filter.workload = key(tuned_.workload.workload);
+    filter.target = job_.target.halide;
+    filter.threads = job_.target.threads;
+    Result<std::vector<Trial>> recorded = environment.store.trials(filter);
+    if (!recorded) return recorded.error();
+
+    struct Recorded {
+        const Trial &trial;
+        Candidate candidate;
+        std::optional<Summary> time;
+    };
+    std::vector<Recorded> comparable;
+    bool any_valid = false;
+    const std::string machine = key(environment.machine);
+    for (const Trial &trial : *recorded) {
+        if (!seen_.insert(trial.id).second) continue;
+        judge_->remember(trial);
+        if (trial.machine != machine || trial.toolchain != environment.builder.toolchain() ||
+            trial.cache != job_.options.cache || trial.error_budget != job_.options.error_budget) {
+            continue;
+        }
+        Result<Candidate> candidate = parse_candidate(trial.candidate);
+        // Another version's, or of an algorithm that was not asked for: neither counts nor can be proposed again.
+        if (!candidate || !in_some_space(*candidate)) continue;
+        Result<std::optional<Summary>> time = recorded_time(trial);
+        if (!time) return time.error();
+        any_valid |= time->has_value();
+        comparable.push_back({trial, std::move(*candidate), *time});
+    }
+    std::vector<Observation> observations;
+    for (const Recorded &r : comparable) {
+        // Unstable says more about the machine at that time than about the candidate. Where nothing else is known, a
+        // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
+        if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
+        if (!recorded_.insert(r.candidate).second) continue;
+        tried_.insert(r.candidate);
+        count(r.trial, r.candidate, r.time, std::nullopt);
+        if (r.time) judge_->learn(r.time->median);
+        observations.push_back(observation(r.candidate, r.time));
+    }
+    search_->observe(observations);
+    return {};
+}
+
+Result<std::optional<Summary>> WorkloadTuning::recorded_time(const Trial &trial) const {
+    if (trial.status != TrialStatus::ok) return std::optional<Summary>();
+    Result<std::optional<Measurement>> measurement =
+        job_.environment.store.measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
+    if (!measurement) return measurement.error();
+    return *measurement ? std::optional(summarize((*measurement)->samples)) : std::nullopt;
+}
+
+Result<WorkloadTuning::End> WorkloadTuning::make_trials(int64_t trials, std::optional<int64_t> end_ns) {
+    if (!told_start_) tell(TuneProgress::Event::workload_started);
+    told_start_ = true;
+    if (layer_.finished) return End::finished;
+    for (int64_t i = 0; i < trials; i++) {
+        if (job_.environment.interrupted()) return End::interrupted;
+        layer_.finished = tuned_.trials >= job_.options.trials;
+        if (layer_.finished) return End::finished;
+        const auto usual_ns = tuned_.new_trials > 0 ? spent_ns_ / tuned_.new_trials : 0;
+        if (end_ns && job_.environment.now_ns() + usual_ns >= *end_ns) return End::out_of_time;
+        Result<End> end = make_trial(end_ns);
+        if (!end || *end != End::more) return end;
+    }
+    return End::more;
+}
+
+Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> end_ns) {
+    const int64_t start_ns = job_.environment.now_ns();
+    if (!started_) {
+        Result<End> started = start_when_others_are_done(end_ns);
+        if (!started || *started != End::more) return started;
+    }
+    const Started current = std::move(*started_);
+    started_.reset();
+    const auto build = [&]() -> Result<BuildResult> {
+        Result<BuildResult> built = builds_.take();
+        // The next one is built while this one is measured.
+        if (!built || !builds_.is_ahead()) return built;
+        if (Result<Start> started = start_next(1); !started) return started.error();
+        return built;
+    };
+    Result<JudgedCandidate> judged = judge_->judge({current.candidate, current.origin, build});
+    if (!judged) {
+        if (judged.error().code == ErrorCode::interrupted) return End::interrupted;
+        return judged.error();
+    }
+    seen_.insert(judged->trial.id);
+    recorded_.insert(current.candidate);
+    tuned_.new_trials++;
+    tuned_.new_failures += judged->trial.status != TrialStatus::ok;
+    spent_ns_ += job_.environment.now_ns() - start_ns;
+    layer_.seconds_per_trial = static_cast<double>(spent_ns_) * 1e-9 / static_cast<double>(tuned_.new_trials);
+    count(judged->trial, current.candidate, judged->time, judged->artifact);
+    const Observation observed = observation(current.candidate, judged->time);
+    search_->observe({&observed, 1});
+    tell(TuneProgress::Event::trial_recorded, &judged->trial);
+    return End::more;
+}
+
+// What two processes must share to share a trial.
+std::string WorkloadTuning::conditions() const {
+    return fmt::format("{} {} {} {} {} {}", key(tuned_.workload.workload), to_text(job_.target),
+                       key(job_.environment.machine), job_.environment.builder.toolchain(), name(job_.options.cache),
+                       job_.options.error_budget);
+}
+
+// `under_way`: of our own trials, those that are not recorded yet.
+Result<WorkloadTuning::Start> WorkloadTuning::start_next(int64_t under_way) {
+    const Leases &leases = job_.environment.leases;
+    const std::string group = conditions();
+    const auto turn = leases.turn(group);
+    for (;;) {
+        // In this order: a trial that is recorded in between is counted twice rather than not at all.
+        const int64_t elsewhere = others_hang_ ? 0 : leases.held_by_others(group);
+        if (Status s = take_up_recorded(); !s) return s.error();
+        if (tuned_.trials + under_way + elsewhere >= job_.options.trials) return Start::enough;
+        auto next = next_candidate();
+        if (!next) return Start::exhausted;
+        auto &[candidate, origin] = *next;
+        tried_.insert(candidate);
+        std::optional<Lease> lease = leases.try_take(group, to_text(candidate));
+        if (!lease) continue;  // another process is at it
+        // Or was until a moment ago: what it recorded was there before its lease was free.
+        if (Status s = take_up_recorded(); !s) return s.error();
+        if (recorded_.contains(candidate)) continue;
+        builds_.start({tuned_.workload.workload, job_.target, candidate});
+        started_.emplace(Started{std::move(candidate), origin, std::move(*lease)});
+        return Start::started;
+    }
+}
+
+// Where the trials that others are at would be enough, waits for them: one that fails to come has to be made here.
+Result<WorkloadTuning::End> WorkloadTuning::start_when_others_are_done(std::optional<int64_t> end_ns) {
+    constexpr int64_t patience_ns = 180'000'000'000;  // longer than a build and a measurement may take
+    int64_t waiting_since_ns = job_.environment.now_ns(), trials_then = tuned_.trials;
+    for (;;) {
+        Result<Start> start = start_next(0);
+        if (!start) return start.error();
+        if (*start == Start::started) return End::more;
+        // Where workloads take turns, one of the others is better use of the time.
+        layer_.finished = *start == Start::exhausted || tuned_.trials >= job_.options.trials || end_ns;
+        if (layer_.finished) return End::finished;
+        if (job_.environment.interrupted()) return End::interrupted;
+        const int64_t now_ns = job_.environment.now_ns();
+        if (tuned_.trials != std::exchange(trials_then, tuned_.trials)) waiting_since_ns = now_ns;
+        others_hang_ = now_ns - waiting_since_ns >= patience_ns;
+        job_.environment.leases.wait();
+    }
+}
+
+// The default of each algorithm, most preferred first; then the search. Nothing when everything was tried.
+std::optional<WorkloadTuning::Proposed> WorkloadTuning::next_candidate() {
+    for (const Space &space : spaces_) {
+        if (!tried_.contains(space.default_candidate())) return Proposed{space.default_candidate(), "default"};
+    }
+    for (;;) {
+        std::vector<Candidate> proposals = search_->propose(1);
+        if (proposals.empty()) return std::nullopt;
+        // What is still being built, here or elsewhere, is not known to the search.
+        if (!tried_.contains(proposals.front())) return Proposed{std::move(proposals.front()), job_.options.strategy};
+    }
+}
+
+Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end) {
+    started_.reset();  // nobody has to wait for what is not judged any more
+    // One process races; where another is at it, or was, there is nothing left to race.
+    const std::optional<Lease> lease = job_.environment.leases.try_take("race of " + conditions(), "race");
+    if (lease && search_ && end != End::interrupted && race_time_ns > 0) {
+        if (Status s = take_up_recorded(); !s) return s.error();
+        Result<std::optional<Race>> race = race_.run(race_time_ns);
+        if (!race && race.error().code != ErrorCode::interrupted) return race.error();
+        if (!race) {
+            end = End::interrupted;
+        } else if (*race) {
+            adopt(**race);
+        }
+    }
+    if (!told_start_) tell(TuneProgress::Event::workload_started);
+    describe_problem(end);
+    tell(TuneProgress::Event::workload_finished);
+    return end;
+}
+
+// What came first of the job's own is its best, whatever was measured before.
+void WorkloadTuning::adopt(const Race &race) {
+    const WorkloadRace::Winner winner = race_.winner(race);
+    tuned_.best_candidate = winner.candidate;
+    tuned_.best_ns = winner.median_ns;
+    tuned_.race.emplace().entries = race.entries.size();
+    for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
+}
+
+void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
+                           const std::optional<Artifact> &artifact) {
+    tuned_.trials++;
+    layer_.trials = tuned_.trials;
+    if (trial.status != TrialStatus::ok) {
+        tuned_.failures++;
+        last_failure_ = fmt::format("{}: {}", name(trial.status), trial.message);
+    }
+    if (!time) return;
+    race_.enter(trial, *time, is_default(candidate), artifact);
+    if (is_default(candidate)) tuned_.default_ns = time->median;
+    if (!tuned_.best_ns || time->median < *tuned_.best_ns) {
+        tuned_.best_ns = time->median;
+        tuned_.best_candidate = trial.candidate;
+    }
+    layer_.best_ns.push_back(*tuned_.best_ns);
+}
+
+bool WorkloadTuning::in_some_space(const Candidate &c) const {
+    return std::any_of(spaces_.begin(), spaces_.end(), [&](const Space &space) {
+        const Candidate &base = space.default_candidate();
+        return c.algorithm == base.algorithm && c.algorithm_version == base.algorithm_version &&
+               c.schedule == base.schedule && c.schedule_version == base.schedule_version;
+    });
+}
+
+void WorkloadTuning::describe_problem(End end) {
+    if (tuned_.best_ns || !tuned_.problem.empty()) return;
+    if (tuned_.trials > 0) {
+        tuned_.problem =
+            fmt::format("none of {} trials is valid; the last one failed with {}", tuned_.trials, last_failure_);
+    } else if (end == End::out_of_time) {
+        tuned_.problem = "the time limit came before the first trial";
+    } else if (end == End::interrupted) {
+        tuned_.problem = "interrupted before the first trial";
+    } else {
+        tuned_.problem = "no trial was asked for";
+    }
+}
+
+void WorkloadTuning::tell(TuneProgress::Event event, const Trial *last) const {
+    if (!listener_) return;
+    TuneProgress progress;
+    progress.event = event;
+    progress.workload = &tuned_.workload;
+    progress.trials_done = tuned_.trials;
+    progress.trials_wanted = job_.options.trials;
+    progress.failures = tuned_.failures;
+    progress.fraction =
+        static_cast<double>(tuned_.trials) / static_cast<double>(std::max<int64_t>(1, job_.options.trials));
+    progress.fraction = std::min(1.0, progress.fraction);
+    progress.race = tuned_.race;
+    progress.best_ns = tuned_.best_ns;
+    progress.default_ns = tuned_.default_ns;
+    progress.best_candidate = tuned_.best_candidate;
+    progress.problem = tuned_.problem;
+    progress.last = last;
+    listener_(progress);
+}
+
+}  // namespace kiln

@@ -1,0 +1,59 @@
+#include "tuner/job/workshop.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "tuner/process/measuring_lock.h"
+
+namespace kiln {
+namespace {
+
+Result<std::string> executable(const std::string &folder, const std::string &name) {
+    const std::string path = folder + "/" + name;
+    if (access(path.c_str(), X_OK) != 0) {
+        return environment_error(path + " is missing or not executable; build it with ./setup");
+    }
+    return path;
+}
+
+// The last CPU that this process may use: the first ones are where systems tend to handle interrupts.
+std::optional<int> measuring_cpu() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return std::nullopt;
+    for (int cpu = CPU_SETSIZE - 1; cpu >= 0; cpu--) {
+        if (CPU_ISSET(cpu, &allowed)) return cpu;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<Workshop> make_workshop(const std::string &executables, const std::function<void()> &on_wait) {
+    Result<std::string> generator = executable(executables, "kiln-generator");
+    if (!generator) return generator.error();
+    Result<std::string> runner = executable(executables, "kiln-runner");
+    if (!runner) return runner.error();
+    Result<TemporaryFolder> folder = TemporaryFolder::create();
+    if (!folder) return folder.error();
+
+    GeneratorBuilderOptions builder_options;
+    builder_options.generator = *generator;
+    builder_options.work_folder = folder->path();
+    builder_options.avoid_cpu = measuring_cpu();
+    Result<std::unique_ptr<GeneratorBuilder>> builder = GeneratorBuilder::create(builder_options);
+    if (!builder) return builder.error();
+
+    ProcessRunnerOptions runner_options;
+    runner_options.executable = *runner;
+    runner_options.work_folder = folder->path();
+    runner_options.cpu = measuring_cpu();
+    runner_options.lock_file = machine_lock_path;
+    runner_options.on_wait = on_wait;
+    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),
+                    runner_options.cpu};
+}
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+// What builds and runs kernels for real: a builder and a runner over one temporary folder, on one core for measuring.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tuner/build/generator_builder.h"
+#include "tuner/measure/process_runner.h"
+#include "tuner/process/temporary_folder.h"
+
+namespace kiln {
+
+struct Workshop {
+    TemporaryFolder folder;
+    std::unique_ptr<GeneratorBuilder> builder;
+    std::unique_ptr<ProcessRunner> runner;
+    std::optional<int> cpu;  // where one-thread kernels are measured, and nothing is built
+};
+
+// `executables`: the folder with kiln-generator and kiln-runner. `on_wait`: another kiln process is measuring, for
+// seconds (measuring_lock.h). Errors: something is missing (environment).
+Result<Workshop> make_workshop(const std::string &executables, const std::function<void()> &on_wait);
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// The real runner: a measuring process (kiln-runner) for each kernel, with time and memory limits.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "tuner/measure/runner.h"
+#include "tuner/reference/tensor.h"
+
+namespace kiln {
+
+struct ProcessRunnerOptions {
+    std::string executable;   // kiln-runner
+    std::string work_folder;  // for operands and references, kept between runs of one workload
+    int64_t time_limit_ns = 20'000'000'000;
+    int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
+    std::optional<int> cpu;                         // pin one-thread kernels to this one
+    SamplingLimits sampling;
+    std::string lock_file;          // held while measuring, see measuring_lock.h; empty: none
+    std::function<void()> on_wait;  // for that lock
+};
+
+class ProcessRunner : public Runner {
+public:
+    explicit ProcessRunner(ProcessRunnerOptions options);
+    ~ProcessRunner() override;
+
+    Result<RunResult> run(const RunRequest &request) override;
+    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override;
+
+    // One call of a kernel on given operands, with guard pages and limits as in run(): its output, unjudged.
+    Result<std::variant<Tensor, Failure>> execute(const RunRequest &request, const Operands &operands);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,173 @@
+#include "tuner/process/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "tuner/process/descriptor.h"
+#include "tuner/process/interrupt.h"
+#include "tuner/process/started_child.h"
+
+namespace kiln {
+
+namespace {
+
+int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+Error system_error(const std::string &what) { return environment_error(fmt::format("{}: {}", what, strerror(errno))); }
+
+// A memory file rather than a pipe: nothing to write while the child runs, and no SIGPIPE where it does not read.
+Result<Descriptor> input_file(const std::string &input) {
+    Descriptor file = above_stdio(Descriptor(memfd_create("kiln-stdin", MFD_CLOEXEC)));
+    size_t written = 0;
+    while (file.valid() && written < input.size()) {
+        const ssize_t n = write(file.get(), input.data() + written, input.size() - written);
+        if (n < 0 && errno != EINTR) {
+            return system_error("cannot write a child's input");
+        }
+        written += size_t(std::max<ssize_t>(n, 0));
+    }
+    if (!file.valid() || lseek(file.get(), 0, SEEK_SET) != 0) {
+        return system_error("cannot make a child's input");
+    }
+    return file;
+}
+
+struct Stream {
+    Descriptor descriptor;
+    std::string *text;
+    size_t limit;
+};
+
+// Takes what is there without waiting. Closes at the end of the stream.
+void drain(Stream &stream) {
+    std::array<char, 65536> chunk;
+    while (stream.descriptor.valid()) {
+        const ssize_t n = read(stream.descriptor.get(), chunk.data(), chunk.size());
+        if (n > 0) {
+            stream.text->append(chunk.data(), std::min(size_t(n), stream.limit - stream.text->size()));
+        } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
+            stream.descriptor.reset();
+        } else if (errno == EAGAIN) {
+            return;
+        }
+    }
+}
+
+enum class Wake { ended, timed_out, interrupted };
+
+// Collects output until the child ends, its time is over, the user interrupts or nobody wants it any more.
+Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, int64_t deadline_ns, int cancelled) {
+    for (;;) {
+        std::array<pollfd, 5> polled = {{{child.handle(), POLLIN, 0},
+                                         {cancelled, POLLIN, 0},
+                                         {interrupt_descriptor(), POLLIN, 0},
+                                         {streams[0].descriptor.get(), POLLIN, 0},
+                                         {streams[1].descriptor.get(), POLLIN, 0}}};
+        const int64_t left_ns = std::max<int64_t>(0, deadline_ns - now_ns());
+        const timespec timeout = {left_ns / 1'000'000'000, left_ns % 1'000'000'000};
+        const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
+        if (interrupted() || (ready > 0 && polled[1].revents)) {
+            return Wake::interrupted;
+        }
+        for (Stream &stream : streams) {
+            drain(stream);
+        }
+        if (ready > 0 && polled[0].revents) {
+            return Wake::ended;
+        }
+        if (now_ns() >= deadline_ns) {
+            return Wake::timed_out;
+        }
+    }
+}
+
+Error interrupted_error() { return {ErrorCode::interrupted, "interrupted"}; }
+
+}  // namespace
+
+Result<ChildResult> run_child(const ChildRequest &request) {
+    if (interrupted()) {
+        return interrupted_error();
+    }
+    auto input = input_file(request.input);
+    auto output = make_pipe(), error_output = make_pipe();
+    for (const auto *result : {&output, &error_output}) {
+        if (!result->ok()) {
+            return result->error();
+        }
+    }
+    if (!input) {
+        return input.error();
+    }
+    const int64_t start_ns = now_ns();
+    auto child = start_child({.arguments = request.arguments,
+                              .input = input->get(),
+                              .output = output->write.get(),
+                              .error_output = error_output->write.get(),
+                              .memory_limit_bytes = request.memory_limit_bytes,
+                              .cpu = request.cpu,
+                              .avoid_cpu = request.avoid_cpu});
+    if (!child) {
+        return child.error();
+    }
+    output->write.reset();
+    error_output->write.reset();
+
+    ChildResult result;
+    std::array<Stream, 2> streams = {
+        {{std::move(output->read), &result.output, request.output_limit_bytes},
+         {std::move(error_output->read), &result.error_output, request.output_limit_bytes}}};
+    for (Stream &stream : streams) {
+        fcntl(stream.descriptor.get(), F_SETFL, O_NONBLOCK);
+    }
+    const Wake wake = wait_for(*child, streams, start_ns + request.time_limit_ns, request.cancelled);
+    int status = 0;
+    rusage usage = {};
+    child->reap(status, usage);
+    if (wake == Wake::interrupted) {
+        return interrupted_error();
+    }
+    for (Stream &stream : streams) {
+        drain(stream);
+    }
+    result.wall_ns = now_ns() - start_ns;
+    result.peak_resident_bytes = int64_t(usage.ru_maxrss) * 1024;
+    if (wake == Wake::timed_out) {
+        result.end = ChildResult::End::timed_out;
+    } else if (WIFSIGNALED(status)) {
+        result.end = ChildResult::End::signalled;
+        result.code = WTERMSIG(status);
+    } else {
+        result.code = WEXITSTATUS(status);
+    }
+    return result;
+}
+
+std::string describe(const ChildResult &result) {
+    switch (result.end) {
+        case ChildResult::End::exited:
+            return fmt::format("exit status {}", result.code);
+        case ChildResult::End::timed_out:
+            return fmt::format("no end after {:.1f} s", double(result.wall_ns) * 1e-9);
+        case ChildResult::End::signalled:
+            break;
+    }
+    const char *name = sigabbrev_np(result.code);
+    return name ? fmt::format("signal {} (SIG{})", result.code, name) : fmt::format("signal {}", result.code);
+}
+
+}  // namespace kiln

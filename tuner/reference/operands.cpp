@@ -1,0 +1,182 @@
+#include "tuner/reference/operands.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "tuner/reference/half.h"
+
+namespace kiln {
+
+namespace {
+
+// The loop over the elements of one stored dimension and of those inside it.
+class Walk {
+public:
+    explicit Walk(const TensorForm &form) : form_(form), coordinate_(form.logical.size(), 0) {
+        axis_stride_.assign(form.logical.size(), 1);
+        for (size_t a = form.logical.size(); a-- > 1;) axis_stride_[a - 1] = axis_stride_[a] * form.logical[a];
+    }
+
+    // Calls visit(stored index, canonical index) for each element, ascending as stored; what fills a last block is
+    // left out.
+    template<typename Visit>
+    void run(Visit &visit, size_t depth = 0, int64_t canonical = 0) {
+        if (depth == form_.stored.size()) return visit(stored_++, canonical);
+        const StoredDimension &d = form_.stored[depth];
+        const int64_t first = coordinate_[d.axis];
+        for (int64_t i = 0; i < d.extent; i++) {
+            coordinate_[d.axis] = first + i * d.step;
+            if (coordinate_[d.axis] < form_.logical[d.axis]) {
+                run(visit, depth + 1, canonical + i * d.step * axis_stride_[d.axis]);
+            } else {
+                stored_ += inside(depth);
+            }
+        }
+        coordinate_[d.axis] = first;
+    }
+
+private:
+    int64_t inside(size_t depth) const {  // elements of one index of this dimension
+        int64_t count = 1;
+        for (size_t d = depth + 1; d < form_.stored.size(); d++) count *= form_.stored[d].extent;
+        return count;
+    }
+
+    const TensorForm &form_;
+    std::vector<int64_t> coordinate_, axis_stride_;
+    int64_t stored_ = 0;
+};
+
+template<typename Visit>
+void for_each_element(const TensorForm &form, Visit visit) {
+    Walk(form).run(visit);
+}
+
+double element(const Tensor &tensor, int64_t index) {
+    const auto load = [&]<typename T>(T value) {
+        std::memcpy(&value, tensor.data.data() + index * sizeof(T), sizeof(T));
+        return value;
+    };
+    switch (tensor.dtype) {
+        case DType::f32:
+            return load(float());
+        case DType::f16:
+            return f16_to_float(load(uint16_t()));
+        case DType::bf16:
+            return bf16_to_float(load(uint16_t()));
+        case DType::i8:
+            break;
+    }
+    return load(int8_t());
+}
+
+void set_element(Tensor &tensor, int64_t index, float value) {
+    const auto store = [&]<typename T>(T stored) {
+        std::memcpy(tensor.data.data() + index * sizeof(T), &stored, sizeof(T));
+    };
+    switch (tensor.dtype) {
+        case DType::f32:
+            return store(value);
+        case DType::f16:
+            return store(float_to_f16(value));
+        case DType::bf16:
+            return store(float_to_bf16(value));
+        case DType::i8:
+            return store(int8_t(std::lrint(value * 127)));
+    }
+}
+
+// SplitMix64 (Steele, Lea and Flood): small, fast, and good enough to fill tensors.
+class Random {
+public:
+    explicit Random(uint64_t seed) : state_(seed) {}
+
+    uint64_t next() {
+        uint64_t z = state_ += 0x9e3779b97f4a7c15;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
+    }
+    float uniform() { return float(int64_t(next() >> 39)) * 0x1p-24f - 1; }  // [-1, 1) in steps of 2^-24
+    float wide(float exponents) {
+        const float magnitude = std::exp2(uniform() * exponents);
+        return next() & 1 ? magnitude : -magnitude;
+    }
+
+private:
+    uint64_t state_;
+};
+
+}  // namespace
+
+std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
+    return TensorForm{.stored = activation_dimensions(logical, layout)}.shape();
+}
+
+std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
+
+std::vector<NamedOperand> operand_list(const Workload &w) {
+    constexpr Tensor Operands::*places[] = {&Operands::first, &Operands::second, &Operands::bias, &Operands::addend};
+    std::vector<NamedOperand> list;
+    for (const TensorForm &form : signature(w).operands) {
+        list.push_back({form.name, form.role, places[size_t(form.role)], {form.dtype, form.shape(), {}}});
+    }
+    return list;
+}
+
+std::string_view result_name(const Workload &w) { return signature(w).result.name; }
+
+Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
+    Operands operands;
+    uint64_t stream = 0;
+    for (NamedOperand &named : operand_list(workload)) {
+        Tensor &tensor = operands.*named.place;
+        tensor = std::move(named.tensor);
+        tensor.data.resize(size_t(tensor.elements()) * size_of(tensor.dtype));
+        Random random(seed * 0x9e3779b97f4a7c15 + ++stream * 0xd1b54a32d192ed03);
+        const float exponents = tensor.dtype == DType::f16 ? 7 : 20;
+        for (int64_t i = 0, count = tensor.elements(); i < count; i++) {
+            set_element(
+                tensor, i,
+                data == Data::ordinary || tensor.dtype == DType::i8 ? random.uniform() : random.wide(exponents));
+        }
+    }
+    return operands;
+}
+
+std::vector<double> canonical(const Tensor &stored, const TensorForm &form) {
+    std::vector<double> result(elements(form.logical));
+    for_each_element(form, [&](int64_t from, int64_t to) { result[to] = element(stored, from); });
+    return result;
+}
+
+std::vector<double> canonical_activation(const Tensor &stored, const std::vector<int64_t> &logical,
+                                         const ActivationLayout &layout) {
+    return canonical(stored, {.logical = logical, .stored = activation_dimensions(logical, layout)});
+}
+
+std::vector<double> canonical_kernel(const Tensor &stored, const std::vector<int64_t> &logical, KernelLayout layout) {
+    return canonical(stored, {.logical = logical, .stored = kernel_dimensions(logical, layout)});
+}
+
+std::vector<double> store_result(const Workload &w, const std::vector<double> &canonical_result) {
+    const TensorForm form = signature(w).result;
+    std::vector<double> result(elements(form.shape()));
+    for_each_element(form, [&](int64_t to, int64_t from) { result[to] = canonical_result[from]; });
+    return result;
+}
+
+std::string result_position(const Workload &w, int64_t index) {
+    const TensorForm form = signature(w).result;
+    std::string text;
+    for (size_t d = form.stored.size(); d-- > 0;) {
+        const StoredDimension &dimension = form.stored[d];
+        text = fmt::format("{}={}{}{}", dimension.name, index % dimension.extent, text.empty() ? "" : ", ", text);
+        index /= dimension.extent;
+    }
+    return fmt::format("{}[{}]", form.name, text);
+}
+
+}  // namespace kiln

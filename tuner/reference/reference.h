@@ -1,0 +1,25 @@
+// The reference that every kernel is judged by: plain loops in double, written without Halide and without cleverness,
+// for every convolution of XLA's semantics (any rank, dilations, groups, layouts) and its two gradients, for the
+// Winograd transforms, and for data movement.
+#pragma once
+
+#include <vector>
+
+#include "tuner/reference/operands.h"
+#include "tuner/reference/tensor.h"
+#include "workload/result.h"
+#include "workload/workload.h"
+
+namespace kiln {
+
+// In the memory order of the result.
+struct Reference {
+    std::vector<double> expected;   // after the epilogue, before the conversion to output_dtype
+    std::vector<double> magnitude;  // sum |x||k| + |bias| + |addend|: what errors are relative to; of a
+                                    // transform: sum of |matrix entries||x|; of moved data |x|
+};
+
+// Errors: an operation that has no reference yet (unsupported).
+Result<Reference> reference(const Workload &workload, const Operands &operands);
+
+}  // namespace kiln

@@ -1,0 +1,28 @@
+// A dense tensor in memory order: the operands and results of checks and references, and .npy files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace kiln {
+
+struct Tensor {
+    DType dtype = DType::f32;
+    std::vector<int64_t> shape;  // as stored, outermost first; NHWC for an NHWC activation
+    std::vector<std::byte> data;
+
+    int64_t elements() const { return kiln::elements(shape); }
+    bool operator==(const Tensor &) const = default;
+};
+
+// What an operation reads, by role (workload/signature.h): `first` is the input, `second` the weights. For conv: input
+// and kernel; for conv_backprop_input: dy and kernel; for conv_backprop_kernel: x and dy. What an operation does not
+// have, a transform's second or a filter transform's first, is empty.
+struct Operands {
+    Tensor first, second, bias, addend;
+};
+
+}  // namespace kiln

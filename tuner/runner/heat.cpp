@@ -1,0 +1,100 @@
+#include "tuner/runner/heat.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+
+#include "tuner/runner/cache.h"
+#include "tuner/runner/call.h"
+#include "tuner/runner/conditions.h"
+#include "tuner/runner/sentinel.h"
+#include "tuner/runner/timing.h"
+
+namespace kiln {
+
+namespace {
+
+constexpr SampleLength heat_sample{100e3, 100e3};
+constexpr double may_lose_ns = 2e9;
+
+struct Turn {
+    std::unique_ptr<Call> call;
+    TimedCall timed;
+    std::unique_ptr<UndisturbedSamples> samples;
+};
+
+RunnerAnswer environment_failed(const Error &error) {
+    RunnerAnswer answer;
+    answer.environment = error.message;
+    return answer;
+}
+
+void shuffle(std::vector<size_t> &order, std::mt19937_64 &rng) {
+    for (size_t i = order.size(); i > 1; i--) {
+        std::swap(order[i - 1], order[rng() % i]);
+    }
+}
+
+}  // namespace
+
+RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
+                      const SendLine &send) {
+    RunnerAnswer answer;
+    auto context = CallContext::create(job.threads,
+                                       {size_t(job.heat.workspace_bytes), size_t(job.heat.workspace_bytes_per_thread)});
+    if (!context) {
+        return environment_failed(context.error());
+    }
+    std::vector<Turn> turns(kernels.size());
+    Conditions::Notes notes;
+    const Conditions conditions;
+    notes.sentinel_ns.push_back(sentinel_ns());
+    for (size_t i = 0; i < kernels.size(); i++) {
+        send(step_line(fmt::format("warming up kernel {} of {}", i + 1, kernels.size())));
+        Turn &turn = turns[i];
+        auto call = Call::create(job.kernels[i], workload, job.data.at(0), Call::Place::scattered);
+        if (!call) {
+            return environment_failed(call.error());
+        }
+        turn.call = std::move(*call);
+        KernelContext &kernel_context = (*context)->context();
+        const LoadedKernel &kernel = kernels[i];
+        if (const int code = turn.call->prepare(kernel, kernel_context)) {
+            answer.status = TrialStatus::crash;
+            answer.message = fmt::format("kernel {}'s pack or prepare function returned the error code {}", i, code);
+            return answer;
+        }
+        turn.timed.call = [&kernel, &kernel_context, c = turn.call.get()] { c->compute(kernel, kernel_context); };
+        if (job.cache == CacheMode::cold) {
+            turn.timed.before_each = [c = turn.call.get()] { make_cold(c->weights(), c->activations()); };
+        }
+        const int calls = calls_per_sample(turn.timed, warm_up(turn.timed), heat_sample);
+        turn.samples = std::make_unique<UndisturbedSamples>(turn.timed, calls, may_lose_ns / double(kernels.size()));
+    }
+    send(step_line(fmt::format("{} rounds of {} kernels", job.heat.rounds, kernels.size())));
+    answer.heat.resize(kernels.size());
+    std::vector<size_t> order(kernels.size());
+    for (size_t i = 0; i < order.size(); i++) {
+        order[i] = i;
+    }
+    std::mt19937_64 rng(job.heat.seed);
+    for (int round = 0; round < job.heat.rounds; round++) {
+        shuffle(order, rng);
+        for (const size_t i : order) {
+            time_calls(turns[i].timed, 1);  // the one before left its own data in the caches
+            answer.heat[i].push_back(turns[i].samples->next_ns());
+        }
+    }
+    notes.sentinel_ns.push_back(sentinel_ns());
+    for (const Turn &turn : turns) {
+        notes.preempted_calls += turn.samples->preempted();
+    }
+    answer.sentinel_ns = notes.sentinel_ns;
+    answer.conditions = conditions.to_json(notes);
+    answer.status = TrialStatus::ok;
+    return answer;
+}
+
+}  // namespace kiln

@@ -1,0 +1,32 @@
+// Times a call: warms up, takes samples until they say enough, and notes the conditions they were taken under.
+//
+// Every call that the machine let run is a sample and is kept, outliers too. One that it interrupted for another
+// process is no sample; the conditions count them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "records/measurement.h"
+#include "tuner/runner/timing.h"
+
+namespace kiln {
+
+// So often are samples taken that spread too much.
+constexpr int unstable_attempts = 3;
+
+struct SamplingRequest {
+    TimedCall timed;
+    SamplingLimits limits;
+    std::vector<double> cutoffs_ns;  // of rungs, see halving.h
+};
+
+struct Sampling {
+    Samples samples;
+    std::string conditions;           // JSON, see Measurement
+    std::vector<double> sentinel_ns;  // before and after
+    bool is_unstable = false;         // in all of `unstable_attempts`
+};
+Sampling take_samples(const SamplingRequest &request);
+
+}  // namespace kiln

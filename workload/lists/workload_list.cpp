@@ -1,0 +1,168 @@
+#include "workload/lists/workload_list.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <unordered_map>
+
+#include "workload/lists/json_depth.h"
+#include "workload/lists/workload_entry.h"
+
+namespace kiln {
+namespace {
+
+using Json = nlohmann::json;
+
+// `workloads[3] (conv1)`: where the entry is, and its name where it has one.
+std::string entry_label(size_t index, const Json &entry) {
+    std::string label = fmt::format("workloads[{}]", index);
+    if (entry.is_object() && entry.contains("name") && entry["name"].is_string()) {
+        label += " (" + entry["name"].get<std::string>() + ")";
+    }
+    return label;
+}
+
+// A list has 6 levels.
+constexpr int deepest_level = 16;
+
+// JSON leaves open what a repeated key means and parsers keep the last; a list that says two things is refused.
+class DuplicateFinder {
+public:
+    bool operator()(int depth, Json::parse_event_t event, Json &value) {
+        if (event == Json::parse_event_t::object_start) {
+            keys_.emplace_back();
+            if (depth == 2) entries_++;
+        } else if (event == Json::parse_event_t::object_end) {
+            keys_.pop_back();
+        } else if (event == Json::parse_event_t::key && !keys_.back().insert(value.get<std::string>()).second &&
+                   duplicate_.empty()) {
+            duplicate_ = value.get<std::string>();
+            if (keys_.size() > 1) entry_ = entries_ - 1;
+        }
+        return true;
+    }
+
+    const std::string &duplicate() const { return duplicate_; }  // empty: none
+    std::optional<size_t> entry() const { return entry_; }
+
+private:
+    std::vector<std::set<std::string>> keys_;
+    size_t entries_ = 0;
+    std::string duplicate_;
+    std::optional<size_t> entry_;
+};
+
+// What the parser says, without its own error number: "parse error at line 3, column 7: syntax error ...".
+std::string parse_message(const Json::exception &error) {
+    const std::string text = error.what();
+    const size_t end = text.find("] ");
+    return end == std::string::npos ? text : text.substr(end + 2);
+}
+
+FieldProblem check_list(const Json &document) {
+    constexpr std::string_view form = R"({"format": "workloads/1", "name": ..., "workloads": [...]})";
+    if (!document.is_object()) return fmt::format("not a workload list; needs {}", form);
+    if (!document.contains("format")) return fmt::format("format: is missing; needs {}", form);
+    if (document["format"] != "workloads/1") return "format: " + *expected(R"("workloads/1")", document["format"]);
+    for (const auto &[name, value] : document.items()) {
+        if (name != "format" && name != "name" && name != "workloads") {
+            return fmt::format("{}: unknown field; allowed are format, name, workloads", name);
+        }
+    }
+    if (!document.contains("workloads")) return "workloads: is missing; needs a list of entries";
+    if (!document["workloads"].is_array()) return "workloads: " + *expected("a list of entries", document["workloads"]);
+    if (document["workloads"].empty()) return "workloads: is empty; needs at least one entry";
+    return {};
+}
+
+}  // namespace
+
+Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, const std::string &source) {
+    const auto refuse = [&](const std::string &problem) { return bad_input(source + ": " + problem); };
+    if (json.find_first_not_of(" \t\r\n") == std::string::npos) {
+        return refuse("the file is empty; needs a workload list (format workloads/1)");
+    }
+    if (json_depth(json) > deepest_level)
+        return refuse(fmt::format("is nested more than {} levels deep", deepest_level));
+    DuplicateFinder duplicates;
+    Json document;
+    try {
+        document = Json::parse(json, std::ref(duplicates));
+    } catch (const Json::exception &error) {
+        return refuse("not JSON: " + parse_message(error));
+    }
+    if (FieldProblem p = check_list(document)) return refuse(*p);
+    const Json &entries = document["workloads"];
+    if (!duplicates.duplicate().empty()) {
+        std::string where;
+        if (const auto i = duplicates.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
+        return refuse(where + duplicates.duplicate() + ": is there twice; leave one");
+    }
+    std::string list;
+    if (!document.contains("name")) return refuse("name: is missing; needs the list's name");
+    if (FieldProblem p = read_text(document["name"], &list)) return refuse("name: " + *p);
+
+    std::vector<NamedWorkload> workloads;
+    for (size_t i = 0; i < entries.size(); i++) {
+        NamedWorkload &workload = workloads.emplace_back();
+        workload.list = list;
+        if (FieldProblem p = read_workload_entry(entries[i], &workload))
+            return refuse(entry_label(i, entries[i]) + ": " + *p);
+    }
+    return workloads;
+}
+
+Result<std::vector<NamedWorkload>> read_workload_list(const std::string &path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) {
+        return bad_input(path + ": is a folder; needs a workload list (format workloads/1)");
+    }
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return bad_input(path + ": cannot be opened: " + std::strerror(errno));
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (file.bad()) return environment_error(path + ": cannot be read: " + std::strerror(errno));
+    return parse_workload_list(text.str(), path);
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+    // Greedy with one place to return to: the last `*`, which takes one character more each time.
+    size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
+    while (t < text.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            star_text = t;
+        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+            p++, t++;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            t = ++star_text;
+        } else {
+            return false;
+        }
+    }
+    return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+std::vector<NamedWorkload> merge_equal(const std::vector<NamedWorkload> &workloads) {
+    std::vector<NamedWorkload> merged;
+    std::unordered_map<std::string, size_t> positions;
+    for (const NamedWorkload &workload : workloads) {
+        const auto [found, is_new] = positions.try_emplace(key(workload.workload), merged.size());
+        if (is_new) {
+            merged.push_back(workload);
+        } else {
+            merged[found->second].count += workload.count;
+        }
+    }
+    return merged;
+}
+
+}  // namespace kiln

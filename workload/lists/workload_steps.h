@@ -1,0 +1,16 @@
+// The field `then` of a list's entry: further data movement of what the one before wrote. Asked for in a row, they are
+// one workload and one pass over memory (workload/movement_composition.h).
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "workload/workload.h"
+#include "workload/lists/workload_entry.h"
+
+namespace kiln {
+
+// `steps` is a list of objects with `op`, and `to_layout`, or `block` and `output_layout`: shapes, dtype and the layout
+// that is read follow from `workload`, which becomes the composed one. The problem names the step and the field.
+FieldProblem read_then(const nlohmann::json &steps, Workload *workload);
+
+}  // namespace kiln

@@ -1,0 +1,49 @@
+// The signature of a workload: the tensors that its kernels read and the one that they write, in logical extents and as
+// stored. It is the one place that knows what an operation's operands and result are; generators, random operands, the
+// reference, positions in messages and the tables of packages all follow from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace kiln {
+
+// Which argument of a call a tensor is; in the order in which kernels take them.
+enum class Role { input, weights, bias, addend, output };
+
+// One dimension in memory. An element's coordinate on a logical axis is the sum of index * step over the dimensions of
+// that axis: two where channels are in blocks, else one. Places beyond the axis's extent (the last block's) hold zero.
+struct StoredDimension {
+    std::string name;  // for messages: "h", "c_block"
+    int64_t extent = 1;
+    int axis = 0;
+    int64_t step = 1;
+};
+
+struct TensorForm {
+    Role role = Role::input;
+    std::string_view name;  // in the definition: input, kernel, dy
+    DType dtype = DType::f32;
+    std::vector<int64_t> logical;         // canonical order: N, spatial, C; spatial, Ci, Co
+    std::vector<StoredDimension> stored;  // dense, outermost first; an axis of extent 1 may be missing
+
+    std::vector<int64_t> shape() const;  // extents as stored
+};
+
+struct Signature {
+    std::vector<TensorForm> operands;  // ascending by role; none that the workload does not have
+    TensorForm result;
+};
+
+// Canonical order of a tensor that a Winograd transform made: the two tile dimensions, then N, tiles down, tiles
+// across, C, or Ci, Co. Precondition: validate(w).
+Signature signature(const Workload &w);
+
+// Dimensions of a tensor whose logical extents are N, spatial, C or spatial, Ci, Co.
+std::vector<StoredDimension> activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout);
+std::vector<StoredDimension> kernel_dimensions(const std::vector<int64_t> &logical, KernelLayout layout);
+
+}  // namespace kiln

@@ -1,0 +1,170 @@
+// A workload says what to compute: operation, shapes, dtypes, layouts, strides, padding, dilations, groups, epilogue.
+//
+// It is a plain value with one canonical text, its key, which every other part uses as its name: the database's
+// rows, the generator's argument, the package's table. The key leaves out every field that has its default value, so
+// a field added later leaves all existing keys as they are; its grammar is frozen by tests/workload_test.cpp.
+//
+//   key     := op *( "/" field ":" value )           fields in the order of the table in workload.cpp
+//   example := conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/epilogue:bias,relu
+//
+// Shapes are logical, whatever the layout in memory: `input` is N, spatial..., C and `kernel` is spatial..., Ci of one
+// group, Co. The semantics of a convolution are XLA's ConvGeneralDilated (no kernel flip):
+//   y[n, p, o] = sum over (r, i) of k[r, i, o] * xe[n, p * stride + r * rhs_dilation, i + group(o) * Ci]
+// where xe is x with lhs_dilation - 1 zeros between neighbours, then padded by (lo, hi) zeros, negative values crop.
+// The back-prop operations are its gradients and state the forward shapes.
+//
+// Data movement, of every dtype, bit for bit; what a tensor has beyond its extents (ragged blocks) becomes zero:
+//   space_to_depth    `block` pixels a dimension become channels (b_h * block_w + b_w) * C + c of one pixel, C the
+//                     channels of the input. Where blocks do not divide the image, zeros fill it up at its end.
+//   depth_to_space    the other way; the product of `block` divides the channels of the input
+//   layout_transform  from_layout -> to_layout (workload/tensor_layout.h) of activations, `input`, or weights, `kernel`
+//
+// The Winograd transforms are the three linear maps of the convolution F(tile, window) with matrices A^T, G, B^T
+// (catalog/winograd_matrices.h), Y = A^T [ (G K G^T) . (B^T D B) ] A, each on its own; `points` chooses the
+// matrices:
+//   winograd_input_transform    input N, H, W, C -> B^T D B of every tile of outputs. `padding` as in a convolution;
+//                               what the last tiles read beyond the input is zero too.
+//   winograd_filter_transform   kernel window, Ci, Co -> G K G^T
+//   winograd_output_transform   input N, tiles down, tiles across, C, each of tile + window - 1 values a dimension ->
+//                               A^T M A, N, H, W, C; `output` is the H, W that is written, all of the tiles by default
+// A transformed tensor is stored as the other dimensions alone would be (N, tiles down, tiles across, C in its layout,
+// or Ci, Co), with the two dimensions of a tile inserted so that they are at the positions `tile_dimensions`, counted
+// from the outermost. Without `batch` no tensor has a dimension N, which must be 1.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/result.h"
+
+namespace kiln {
+
+enum class Operation {
+    conv,
+    conv_backprop_input,
+    conv_backprop_kernel,
+    space_to_depth,
+    depth_to_space,
+    layout_transform,
+    winograd_input_transform,
+    winograd_filter_transform,
+    winograd_output_transform,
+};
+
+enum class DType { f32, f16, bf16, i8 };
+
+// Activations: channels last (NHWC), channels first (NCHW) or blocks of `block` channels (NCHW<b>c). The names stand
+// for every spatial rank.
+struct ActivationLayout {
+    enum class Kind { nhwc, nchw, nchwc } kind = Kind::nhwc;
+    int block = 0;  // channels a block, only for nchwc
+    bool operator==(const ActivationLayout &) const = default;
+};
+
+enum class KernelLayout { hwio, hwoi };
+
+struct Padding {
+    int64_t lo = 0, hi = 0;
+    bool operator==(const Padding &) const = default;
+};
+
+// What happens to a sum before it is converted to output_dtype and stored, in order.
+struct EpilogueStep {
+    enum class Kind { bias, add, relu, clamp } kind = Kind::bias;
+    float lo = 0, hi = 0;  // clamp only
+    bool operator==(const EpilogueStep &) const = default;
+};
+
+enum class SpecialValues {
+    finite,  // operands are finite; taps in the padding may be skipped or multiplied
+    exact,   // NaN and Inf propagate as in the definition; whether those of the kernel meet the zeros of padding and
+             // holes is left open, as XLA leaves it
+};
+
+struct Workload {
+    Operation op = Operation::conv;
+    int spatial_rank = 2;
+    DType dtype = DType::f32;                                  // of the operands
+    DType output_dtype = DType::f32;                           // sums and bias are f32 (i32 for i8) and converted last
+    std::vector<int64_t> input;                                // N, spatial..., C
+    std::vector<int64_t> kernel;                               // spatial..., Ci of one group, Co
+    std::vector<int64_t> strides, lhs_dilation, rhs_dilation;  // one entry a spatial dimension
+    std::vector<Padding> padding;
+    int64_t feature_group_count = 1, batch_group_count = 1;
+    ActivationLayout input_layout, output_layout;
+    KernelLayout kernel_layout = KernelLayout::hwio;
+    std::vector<EpilogueStep> epilogue;
+    SpecialValues special_values = SpecialValues::finite;
+    std::vector<int64_t> block;          // space_to_depth, depth_to_space: one entry a spatial dimension
+    std::string from_layout, to_layout;  // layout_transform
+    // Winograd transforms, vertical and horizontal. The filter's window is that of the kernel.
+    std::vector<int64_t> window, tile;
+    int64_t points = 0;                    // which interpolation points: a choice of winograd_points()
+    std::vector<int64_t> tile_dimensions;  // two positions; outermost by default
+    bool batch = true;
+    std::vector<int64_t> output;  // output transform: empty for the whole tiles
+
+    bool operator==(const Workload &) const = default;
+};
+
+// A convolution workload of the given shapes with every other field at its default. The number of spatial dimensions
+// is that of the shapes.
+Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
+
+bool is_convolution(Operation op);  // conv and its two gradients
+bool is_winograd_transform(Operation op);
+bool is_data_movement(Operation op);         // space_to_depth, depth_to_space, layout_transform
+bool transforms_weights(const Workload &w);  // layout_transform of a kernel
+// Whether a field of the key, by its name there, says anything about an operation; else it must have its default.
+bool has_field(Operation op, std::string_view field);
+bool has_epilogue(const Workload &w, EpilogueStep::Kind kind);
+
+// Extents of the forward output of a convolution, N, spatial..., C. A spatial extent that XLA's formula makes zero or
+// negative is 0: a valid, empty tensor. Precondition: validate(w). See workload/signature.h for other operations.
+std::vector<int64_t> output_shape(const Workload &w);
+int64_t elements(const std::vector<int64_t> &shape);
+
+// Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included; 0 for data
+// movement and transforms. Every GFLOP/s that kiln prints counts these.
+int64_t flop_count(const Workload &w);
+
+// Spatial dimensions of the shape that data movement states.
+int rank_of_shape(const Workload &w);
+
+// Makes lists that were left out one default entry a spatial dimension, and an `output` of whole tiles a missing one,
+// so that equal workloads are equal values.
+void fill_defaults(Workload *w);
+
+// Whether the fields agree with each other: ranks, positive sizes, groups that divide, no 64-bit overflow of any
+// element or flop count. The message names the field.
+Status validate(const Workload &w);
+
+std::string key(const Workload &w);
+Result<Workload> parse_workload_key(std::string_view text);
+
+// The names used in keys, JSON and SQL. The parse functions answer nothing for an unknown name.
+std::string_view name(DType dtype);
+std::string name(const ActivationLayout &layout);
+std::string_view name(KernelLayout layout);
+std::string_view name(SpecialValues value);
+std::string name(const EpilogueStep &step);  // "clamp:0:6"
+std::string op_name(const Workload &w);      // "conv2d_backprop_input"
+
+std::optional<DType> parse_dtype(std::string_view text);
+std::optional<ActivationLayout> parse_activation_layout(std::string_view text);
+std::optional<KernelLayout> parse_kernel_layout(std::string_view text);
+std::optional<SpecialValues> parse_special_values(std::string_view text);
+std::optional<EpilogueStep> parse_epilogue_step(std::string_view text);
+struct OperationName {
+    Operation op;
+    int spatial_rank;  // 0: not part of the name, follows from the input's shape
+};
+std::optional<OperationName> parse_operation(std::string_view text);
+
+// Bytes of one element.
+int size_of(DType dtype);
+
+}  // namespace kiln
