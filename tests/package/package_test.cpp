@@ -12,6 +12,7 @@
 #include "package/manifest_reader.h"
 #include "package/package_table.h"
 #include "package/table_order.h"
+#include "tests/build_paths.h"
 #include "tests/tuner/build/compiled_object.h"
 #include "tuner/build/object_file.h"
 
@@ -319,7 +320,6 @@ TEST_F(PackageTest, TheLibrariesHoldTheirManifest) {
 #include <stdio.h>
 #include <tiny.h>
 #include <other.h>
-#include "tests/build_paths.h"
 int main(void) {
     fputs(kiln_manifest(tiny_package()), stdout);
     return kiln_manifest(NULL) != NULL || kiln_manifest(other_package()) == kiln_manifest(tiny_package()) ||
