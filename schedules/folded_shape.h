@@ -11,17 +11,15 @@
 // Depth Transform in MLIR Bridge").
 #pragma once
 
-#include <array>
 #include <functional>
 
 #include "rewrites/conv_shape.h"
+#include "schedules/fold_knobs.h"
 #include "schedules/space.h"
 #include "workload/result.h"
 #include "workload/workload.h"
 
 namespace kiln {
-
-using Blocks = std::array<int64_t, 3>;  // in the order of ConvShape: width, height, depth
 
 // Zeros in front of the kernel along dimension d.
 int64_t folded_front(const ConvShape &whole, const Blocks &blocks, int d);

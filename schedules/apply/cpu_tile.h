@@ -1,4 +1,4 @@
-// Applies the schedule template `cpu_tile` (knobs: schedules/spaces/cpu_tile_space.h) to a convolution's stages.
+// Applies the schedule template `cpu_tile` (knobs: schedules/spaces/cpu_tile_knobs.h) to a convolution's stages.
 #pragma once
 
 #include <Halide.h>

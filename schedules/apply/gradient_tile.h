@@ -1,4 +1,4 @@
-// Applies the schedule template `gradient_tile` (knobs: schedules/spaces/gradient_tile_space.h) to the stages of the
+// Applies the schedule template `gradient_tile` (knobs: schedules/spaces/gradient_tile_knobs.h) to the stages of the
 // gradient of a kernel.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Applies the schedule template `transform_tile` (knobs: schedules/spaces/transform_tile_space.h) to a transform's
+// Applies the schedule template `transform_tile` (knobs: schedules/spaces/transform_tile_knobs.h) to a transform's
 // stages.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The schedule template `winograd`, the half with Halide: maps a candidate's knobs (schedules/spaces/winograd_space.h)
+// The schedule template `winograd`, the half with Halide: maps a candidate's knobs (schedules/spaces/winograd_knobs.h)
 // to the stages of a convolution by transforms, which it knows by their role only.
 #pragma once
 

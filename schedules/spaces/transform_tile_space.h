@@ -1,15 +1,6 @@
-// The knobs of the schedule template `transform_tile`: operations that turn small tiles of one tensor into tiles or
-// places of another (the Winograd transforms), with the arithmetic of a tile unrolled.
-// schedules/apply/transform_tile.h applies them; this half is std only, so the tuner can search it without Halide.
-//
-// The loop nest, outermost first: batch / rows of tiles / tiles of a row / channel blocks / one step: a tile of one
-// vector or several.
-//
-//   lanes            what the lanes of a vector are: 0 channels, 1 tiles of a row
-//   vectors          vectors of channels in one step
-//   stage            1: a step's results are collected in a buffer and then stored in the order of memory
-//   channels_outer   1: the channel blocks are the outermost loop, so that neighbouring tiles follow each other
-//   parallel         0: one thread; 1: rows of tiles in parallel; 2: channel blocks
+// The space of the schedule template `transform_tile`: which knobs (schedules/spaces/transform_tile_knobs.h) a
+// transform may have. schedules/apply/transform_tile.h applies them; this half is std only, so the tuner can search it
+// without Halide.
 #pragma once
 
 #include "schedules/space.h"
