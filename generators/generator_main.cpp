@@ -1,9 +1,11 @@
 // kiln-generator: compiles one candidate to a relocatable object.
 //
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT
+//   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N --loops
 //   kiln-generator --version
 //
-// Prints one line of JSON with the kernel's constants on stdout. Exit status: 0 done, 1 the compiler refused the
+// Prints one line of JSON with the kernel's constants on stdout; with --loops the loops of its functions instead
+// (loop_nest.h). Exit status: 0 done, 1 the compiler refused the
 // candidate (compile_error), 2 wrong usage, 4 the candidate does not fit the workload (refused); messages on stderr.
 #include <Halide.h>
 
@@ -16,6 +18,7 @@
 #include <utility>
 
 #include "catalog/catalog.h"
+#include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
 
 namespace kiln {
@@ -25,6 +28,7 @@ constexpr int exit_compile_error = 1, exit_usage = 2, exit_refused = 4;
 
 struct Arguments {
     std::string workload, candidate, target, threads, object;
+    bool loops = false;
 };
 
 bool parse_arguments(int argc, char **argv, Arguments *arguments) {
@@ -33,15 +37,21 @@ bool parse_arguments(int argc, char **argv, Arguments *arguments) {
                                                           {"--target", &arguments->target},
                                                           {"--threads", &arguments->threads},
                                                           {"-o", &arguments->object}};
-    for (int i = 1; i + 1 < argc; i += 2) {
-        const auto option = options.find(argv[i]);
-        if (option == options.end()) return false;
-        *option->second = argv[i + 1];
+    for (int i = 1; i < argc; i++) {
+        const std::string name = argv[i];
+        const auto option = options.find(name);
+        if (name == "--loops") {
+            arguments->loops = true;
+        } else if (option != options.end() && i + 1 < argc) {
+            *option->second = argv[++i];
+        } else {
+            return false;
+        }
     }
-    for (const auto &[name, value] : options) {
-        if (value->empty()) return false;
-    }
-    return argc % 2 == 1;
+    return std::all_of(options.begin(), options.end(), [&](const auto &option) {
+        const bool unused = arguments->loops && option.first == "-o";
+        return option.second->empty() == unused;
+    });
 }
 
 struct Request {
@@ -63,9 +73,10 @@ Result<Request> validated(const Arguments &arguments) {
     return Request{std::move(*workload), std::move(*candidate), *target};
 }
 
-struct Built {
-    Halide::Module module;
-    int64_t output_bytes;  // of the one output, whose extents are compiled in
+struct Generated {
+    Halide::Pipeline pipeline;
+    std::vector<Halide::Argument> arguments;
+    int64_t output_bytes = 0;  // of the one output, whose extents are compiled in
 };
 
 int64_t bytes_of(Halide::Func output) {
@@ -77,27 +88,25 @@ int64_t bytes_of(Halide::Func output) {
     return bytes;
 }
 
-Built build_module(const std::string &generator_name, const char *symbol, const Request &request,
-                   const Halide::Target &target) {
+Generated generate(const std::string &generator_name, const Request &request, const Halide::Target &target) {
     const auto generator =
         Halide::Internal::GeneratorRegistry::create(generator_name, Halide::GeneratorContext(target));
     generator->set_generatorparam_value("workload", key(request.workload));
     generator->set_generatorparam_value("candidate", to_text(request.candidate));
     generator->set_generatorparam_value("kiln_target", request.target.halide);
-    Halide::Pipeline pipeline = generator->build_pipeline();
-    std::vector<Halide::Argument> arguments;
-    int64_t output_bytes = 0;
+    Generated made;
+    made.pipeline = generator->build_pipeline();
     for (const auto &info : generator->arginfos()) {
         if (info.dir == Halide::Internal::ArgInfoDirection::Output) {
-            output_bytes = bytes_of(generator->output_func(info.name).front());
+            made.output_bytes = bytes_of(generator->output_func(info.name).front());
             continue;
         }
         for (const auto &p : generator->input_parameter(info.name)) {
-            arguments.emplace_back(p.name(), Halide::Argument::InputBuffer, p.type(), p.dimensions(),
-                                   p.get_argument_estimates());
+            made.arguments.emplace_back(p.name(), Halide::Argument::InputBuffer, p.type(), p.dimensions(),
+                                        p.get_argument_estimates());
         }
     }
-    return {pipeline.compile_to_module(arguments, symbol, target, Halide::LinkageType::ExternalPlusArgv), output_bytes};
+    return made;
 }
 
 bool is_registered(const std::string &name) {
@@ -105,25 +114,50 @@ bool is_registered(const std::string &name) {
     return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-int compile(const Request &request, const std::string &object_path) {
+// The functions of a kernel: `symbol` and what it is made of.
+struct KernelFunction {
+    const char *symbol;
+    Generated made;
+};
+
+std::vector<KernelFunction> functions_of(const Request &request, const Halide::Target &target) {
+    std::vector<KernelFunction> functions;
+    for (const auto &[suffix, symbol] :
+         {std::pair{"", compute_symbol}, {"_pack", pack_symbol}, {"_prepare", prepare_symbol}}) {
+        const std::string name = request.candidate.algorithm + suffix;
+        if (is_registered(name)) functions.push_back({symbol, generate(name, request, target)});
+    }
+    return functions;
+}
+
+Halide::Target halide_target(const Request &request) {
     Halide::Target target(request.target.halide);
     for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
                          Halide::Target::UserContext}) {
         target.set_feature(feature);
     }
-    std::vector<Halide::Module> modules{
-        build_module(request.candidate.algorithm, compute_symbol, request, target).module};
-    long long bytes[] = {0, 0};
-    const std::pair<const char *, const char *> others[] = {{"_pack", pack_symbol}, {"_prepare", prepare_symbol}};
-    for (size_t i = 0; i < std::size(others); i++) {
-        const std::string name = request.candidate.algorithm + others[i].first;
-        if (!is_registered(name)) continue;
-        Built built = build_module(name, others[i].second, request, target);
-        bytes[i] = built.output_bytes;
-        modules.push_back(built.module);
+    return target;
+}
+
+int compile(const Request &request, const std::string &object_path) {
+    const Halide::Target target = halide_target(request);
+    std::vector<Halide::Module> modules;
+    std::map<std::string, long long> bytes;
+    for (KernelFunction &f : functions_of(request, target)) {
+        modules.push_back(f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target,
+                                                            Halide::LinkageType::ExternalPlusArgv));
+        bytes[f.symbol] = f.made.output_bytes;
     }
     Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
-    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld}\n", bytes[0], bytes[1]);
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld}\n", bytes[pack_symbol], bytes[prepare_symbol]);
+    return 0;
+}
+
+int print_loops(const Request &request) {
+    const Halide::Target target = halide_target(request);
+    for (const KernelFunction &f : functions_of(request, target)) {
+        std::printf("%s\n%s", f.symbol, loop_nest(f.made.pipeline, target).c_str());
+    }
     return 0;
 }
 
@@ -137,9 +171,9 @@ int main(int argc, char **argv) {
     }
     kiln::Arguments arguments;
     if (!kiln::parse_arguments(argc, argv, &arguments)) {
-        std::fprintf(
-            stderr,
-            "usage: kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT\n");
+        std::fprintf(stderr,
+                     "usage: kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o "
+                     "OBJECT|--loops\n");
         return kiln::exit_usage;
     }
     const auto request = kiln::validated(arguments);
@@ -148,7 +182,7 @@ int main(int argc, char **argv) {
         return request.error().code == kiln::ErrorCode::unsupported ? kiln::exit_refused : kiln::exit_usage;
     }
     try {
-        return kiln::compile(*request, arguments.object);
+        return arguments.loops ? kiln::print_loops(*request) : kiln::compile(*request, arguments.object);
     } catch (const Halide::Error &error) {  // does not derive from std::exception as seen from here
         std::fprintf(stderr, "%s\n", error.what());
         return kiln::exit_compile_error;
