@@ -1,6 +1,7 @@
 #include "schedules/apply/gradient_tile.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "schedules/spaces/gradient_tile_space.h"
 
@@ -44,10 +45,12 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
         .vectorize(g.lane);
     Var channel_tile("channel_tile"), channel_in("channel_in"), column_tile("column_tile"), column_in("column_in");
     Stage update = sum.update();
+    std::vector<VarOrRVar> order{g.lane, g.vector, channel_in, column_in, channel_tile, column_tile,
+                                 g.r,    g.t,      g.panel,    block,     plane,        image};
+    if (knob("partials")) order.push_back(share);  // outermost: a thread does all of its own
     update.split(g.channel, channel_tile, channel_in, knob("channels"), TailStrategy::GuardWithIf)
         .split(g.s, column_tile, column_in, knob("columns"), TailStrategy::GuardWithIf)
-        .reorder(g.lane, g.vector, channel_in, column_in, channel_tile, column_tile, g.r, g.t, g.panel, block, plane,
-                 image)
+        .reorder(order)
         .vectorize(g.lane)
         .unroll(g.vector)
         .unroll(channel_in)
