@@ -5,15 +5,17 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <iterator>
 #include <set>
 
 #include "check/conformance_case.h"
-#include "check/conformance_fields.h"
 #include "check/npy.h"
+#include "json/json_fields.h"
 
 namespace kiln {
 namespace {
+
+constexpr int deepest_level = 64;  // a manifest has 7
 
 Result<Tensor> read_tensor(const SuiteTensor &from) {
     auto array = read_npy(from.path);
@@ -38,17 +40,18 @@ Status read_into(const std::optional<SuiteTensor> &from, Tensor *to) {
 Result<ConformanceSuite> read_conformance_suite(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     if (!file || std::filesystem::is_directory(path)) return bad_input(path + ": cannot be read");
-    const nlohmann::json manifest = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
-    if (manifest.is_discarded()) return bad_input(path + ": is not JSON");
-    ConformanceFields fields(manifest, path);
-    ConformanceSuite suite{.name = fields.text("suite")};
-    if (fields.integer("format") != 1) fields.fail("format", "only format 1 of conformance manifests is known");
-    if (!manifest.contains("cases") || !manifest["cases"].is_array()) fields.fail("cases", "must be a list");
-    if (!fields.status()) return fields.status().error();
+    const Result<Json> manifest = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), deepest_level);
+    if (!manifest) return bad_input(path + ": " + manifest.error().message);
+    FieldProblem problem;
+    JsonFields fields(*manifest, path + ": ", &problem);
+    ConformanceSuite suite{.name = fields.get<std::string>("suite")};
+    if (fields.get<int64_t>("format") != 1) fields.fail("format", "only format 1 of conformance manifests is known");
+    const Json &cases = fields.list("cases");
+    if (problem) return bad_input(*problem);
 
     const std::string folder = std::filesystem::path(path).parent_path().string();
     std::set<std::string> ids;
-    for (const auto &object : manifest["cases"]) {
+    for (const Json &object : cases) {
         auto c = parse_conformance_case(object, folder.empty() ? "." : folder, path);
         if (!c) return c.error();
         if (!ids.insert(c->id).second) return bad_input(fmt::format("{}: case `{}`: id: used twice", path, c->id));

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "workload/lists/json_depth.h"
+#include "json/json_fields.h"
 #include "package/manifest.h"
 #include "package/package_folder.h"
 
@@ -15,60 +13,6 @@ namespace kiln {
 namespace fs = std::filesystem;
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-// The fields of an object. The first that is missing or of another type is the problem; all after it read as empty.
-class Fields {
-public:
-    Fields(const Json &object, std::string where, std::string *problem)
-        : object_(object), where_(std::move(where)), problem_(problem) {}
-
-    std::string text(const char *name) { return value(name, &Json::is_string, "a text").get<std::string>(); }
-    std::string text_or_null(const char *name) {
-        const Json &found = value(
-            name, [](const Json &j) { return j.is_null() || j.is_string(); }, "a text or null");
-        return found.is_string() ? found.get<std::string>() : "";
-    }
-    bool boolean(const char *name) {
-        const Json &found = value(name, &Json::is_boolean, "true or false");
-        return found.is_boolean() && found.get<bool>();
-    }
-    std::optional<double> number_or_null(const char *name) {
-        const Json &found = value(
-            name, [](const Json &j) { return j.is_null() || j.is_number(); }, "a number or null");
-        return found.is_number() ? std::optional(found.get<double>()) : std::nullopt;
-    }
-    const Json &array(const char *name) { return value(name, &Json::is_array, "a list"); }
-    std::optional<Fields> object_or_null(const char *name) {
-        const Json &found = value(
-            name, [](const Json &j) { return j.is_null() || j.is_object(); }, "an object or null");
-        if (!found.is_object()) return std::nullopt;
-        return Fields(found, where_ + name + ".", problem_);
-    }
-
-private:
-    template<typename Predicate>
-    const Json &value(const char *name, Predicate is_right, const char *wanted) {
-        static const Json empty_text = "";
-        const auto found = object_.find(name);
-        if (found == object_.end()) {
-            refuse(fmt::format("{}{}: missing", where_, name));
-        } else if (!std::invoke(is_right, *found)) {
-            refuse(fmt::format("{}{}: needs {}", where_, name, wanted));
-        } else {
-            return *found;
-        }
-        return empty_text;
-    }
-    void refuse(std::string text) {
-        if (problem_->empty()) *problem_ = std::move(text);
-    }
-
-    const Json &object_;
-    std::string where_;
-    std::string *problem_;
-};
 
 std::string text_of(const Json &value) {
     if (value.is_null()) return "";
@@ -85,24 +29,24 @@ void flatten(const Json &object, const std::string &prefix, Facts *facts) {
     }
 }
 
-ManifestKernel read_kernel(const Json &json, const std::string &where, std::string *problem) {
-    Fields fields(json, where, problem);
+ManifestKernel read_kernel(const Json &json, const std::string &where, FieldProblem *problem) {
+    JsonFields fields(json, where, problem);
     ManifestKernel kernel;
-    kernel.key = fields.text("key");
-    const std::string list = fields.text("list"), name = fields.text("name");
+    kernel.key = fields.get<std::string>("key");
+    const std::string list = fields.get<std::string>("list"), name = fields.get<std::string>("name");
     kernel.layer = list.empty() ? name : list + "/" + name;
-    kernel.target = fields.text("target");
-    kernel.candidate = fields.text("candidate");
-    kernel.why_place = fields.text("why_place");
-    kernel.tuned = fields.boolean("tuned");
-    kernel.stale = fields.boolean("stale");
-    if (auto trial = fields.object_or_null("trial")) kernel.trial = trial->text("id");
+    kernel.target = fields.get<std::string>("target");
+    kernel.candidate = fields.get<std::string>("candidate");
+    kernel.why_place = fields.get<std::string>("why_place");
+    kernel.tuned = fields.get<bool>("tuned");
+    kernel.stale = fields.get<bool>("stale");
+    if (auto trial = fields.object_or_null("trial")) kernel.trial = trial->get<std::string>("id");
     if (auto measurement = fields.object_or_null("measurement")) {
-        kernel.median = measurement->number_or_null("median");
-        kernel.median_lo = measurement->number_or_null("median_lo");
-        kernel.median_hi = measurement->number_or_null("median_hi");
-        kernel.metric = measurement->text("metric");
-        kernel.evidence = measurement->text("evidence");
+        kernel.median = measurement->get<std::optional<double>>("median");
+        kernel.median_lo = measurement->get<std::optional<double>>("median_lo");
+        kernel.median_hi = measurement->get<std::optional<double>>("median_hi");
+        kernel.metric = measurement->get<std::string>("metric");
+        kernel.evidence = measurement->get<std::string>("evidence");
     }
     flatten(json, "", &kernel.facts);
     return kernel;
@@ -155,36 +99,27 @@ Result<std::vector<Manifest>> read_folder(const fs::path &folder) {
 }  // namespace
 
 Result<Manifest> parse_manifest(std::string_view text, const std::string &source) {
-    if (json_depth(text) > deepest_level) {
-        return bad_input(fmt::format("{}: not a manifest: nested more than {} levels deep", source, deepest_level));
-    }
-    const Json json = Json::parse(text, nullptr, false);
-    if (json.is_discarded()) return bad_input(source + ": a manifest that is not valid JSON; was it cut off?");
-    std::string problem;
-    if (!json.is_object()) return bad_input(source + ": not a manifest: needs an object");
-    Fields fields(json, "", &problem);
+    const Result<Json> json = parse_json(text, deepest_level);
+    if (!json) return bad_input(fmt::format("{}: not a manifest: {}", source, json.error().message));
+    FieldProblem problem;
+    JsonFields fields(*json, source + ": ", &problem);
     Manifest manifest;
     manifest.source = source;
-    const std::string format = fields.text("format");
-    if (problem.empty() && format != manifest_format) {
-        problem = fmt::format("format: `{}` is not known to this kiln, which reads {}", format, manifest_format);
+    const auto format = fields.get<std::string>("format");
+    if (format != manifest_format) {
+        fields.fail("format", fmt::format("`{}` is not known to this kiln, which reads {}", format, manifest_format));
     }
-    manifest.name = fields.text("name");
-    manifest.toolchain = fields.text("toolchain");
-    manifest.database = fields.text_or_null("database");
-    manifest.database_digest = fields.text_or_null("database_digest");
-    if (json.contains("fallback")) manifest.fallback = fields.boolean("fallback");
-    const Json &kernels = fields.array("kernels");
-    if (problem.empty() && kernels.empty()) problem = "kernels: is empty, and a package has at least one";
-    for (size_t i = 0; kernels.is_array() && i < kernels.size() && problem.empty(); i++) {
-        const std::string where = fmt::format("kernels[{}]", i);
-        if (!kernels[i].is_object()) {
-            problem = where + ": needs an object";
-            break;
-        }
-        manifest.kernels.push_back(read_kernel(kernels[i], where + ".", &problem));
+    manifest.name = fields.get<std::string>("name");
+    manifest.toolchain = fields.get<std::string>("toolchain");
+    manifest.database = fields.get<std::optional<std::string>>("database").value_or("");
+    manifest.database_digest = fields.get<std::optional<std::string>>("database_digest").value_or("");
+    manifest.fallback = fields.get_or("fallback", false);
+    const Json &kernels = fields.list("kernels");
+    if (kernels.empty()) fields.fail("kernels", "is empty, and a package has at least one");
+    for (size_t i = 0; i < kernels.size() && fields.ok(); i++) {
+        manifest.kernels.push_back(read_kernel(kernels[i], fmt::format("{}: kernels[{}]: ", source, i), &problem));
     }
-    if (!problem.empty()) return bad_input(source + ": " + problem);
+    if (problem) return bad_input(*problem);
     return manifest;
 }
 

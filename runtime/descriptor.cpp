@@ -83,8 +83,8 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     for (int i = 0; i < d.epilogue_count; i++) {
         n->epilogue[i].kind = d.epilogue[i].kind;
         if (d.epilogue[i].kind != KILN_EPILOGUE_CLAMP) continue;
-        n->epilogue[i].lo = d.epilogue[i].lo;
-        n->epilogue[i].hi = d.epilogue[i].hi;
+        n->epilogue[i].lo = d.epilogue[i].lo + 0.0f;  // -0 is 0, in bytes too
+        n->epilogue[i].hi = d.epilogue[i].hi + 0.0f;
     }
     copy_layout_name(d.from_layout, n->from_layout);
     copy_layout_name(d.to_layout, n->to_layout);

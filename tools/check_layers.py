@@ -12,8 +12,9 @@ import sys
 # One line a folder: what its files may include beside themselves and the standard library, of kiln's folders (or single
 # headers of them) and of other libraries. A folder inside another is one of its own: `tuner/job` is not `tuner`.
 FOLDERS = {
-    "workload": ([], []),
-    "workload/lists": (["workload"], ["fmt/*", "nlohmann/*"]),
+    "workload": (["runtime/kiln.h"], []),
+    "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
+    "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
     "runtime/transpose": (["runtime"], []),
@@ -27,12 +28,12 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
-    "database": (["records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
+    "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
     "tuner/process": (["workload"], ["fmt/*", "xxhash.h"]),
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
     "tuner/reference": (["catalog", "workload"], ["fmt/*"]),
-    "tuner/protocol": (["records", "workload"], ["fmt/*", "nlohmann/*"]),
+    "tuner/protocol": (["json", "records", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
         ["tuner/process", "records", "runtime/kernel_abi.h", "schedules", "workload"],
         ["fmt/*", "nlohmann/*", "xxhash.h"],
@@ -51,12 +52,12 @@ FOLDERS = {
         ["fmt/*", "xxhash.h"],
     ),
     "package": (
-        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "records", "runtime", "workload",
-         "workload/lists"],
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "json", "records", "runtime",
+         "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "check": (
-        ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "workload", "workload/lists"],
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "json", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "compare": (["tuner/process", "records", "workload"], ["fmt/*", "nlohmann/*"]),

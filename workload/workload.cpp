@@ -1,108 +1,15 @@
 #include "workload/workload.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "workload/number_text.h"
 #include "workload/workload_checks.h"
+#include "workload/workload_fields.h"
 
 namespace kiln {
 namespace {
-
-bool is_all(const std::vector<int64_t> &values, int64_t value) {
-    for (int64_t v : values) {
-        if (v != value) return false;
-    }
-    return true;
-}
-
-std::string join(const std::vector<int64_t> &values) {
-    std::string text;
-    for (int64_t v : values) text += (text.empty() ? "" : "x") + std::to_string(v);
-    return text;
-}
-
-bool parse_list(std::string_view text, std::vector<int64_t> *values) {
-    values->clear();
-    for (std::string_view part : split(text, 'x')) {
-        const auto v = parse_integer(part);
-        if (!v) return false;
-        values->push_back(*v);
-    }
-    return true;
-}
-
-std::string join(const std::vector<Padding> &padding) {
-    std::string text;
-    for (const Padding &p : padding)
-        text += (text.empty() ? "" : "x") + std::to_string(p.lo) + "," + std::to_string(p.hi);
-    return text;
-}
-
-bool parse_list(std::string_view text, std::vector<Padding> *padding) {
-    padding->clear();
-    for (std::string_view part : split(text, 'x')) {
-        const auto pair = split(part, ',');
-        if (pair.size() != 2) return false;
-        const auto lo = parse_integer(pair[0]), hi = parse_integer(pair[1]);
-        if (!lo || !hi) return false;
-        padding->push_back({*lo, *hi});
-    }
-    return true;
-}
-
-std::string join(const std::vector<EpilogueStep> &epilogue) {
-    std::string text;
-    for (const EpilogueStep &step : epilogue) text += (text.empty() ? "" : ",") + name(step);
-    return text;
-}
-
-bool parse_list(std::string_view text, std::vector<EpilogueStep> *epilogue) {
-    epilogue->clear();
-    for (std::string_view part : split(text, ',')) {
-        const auto step = parse_epilogue_step(part);
-        if (!step) return false;
-        epilogue->push_back(*step);
-    }
-    return true;
-}
-
-template<typename T>
-bool assign(T *field, std::optional<T> value) {
-    if (value) *field = *value;
-    return value.has_value();
-}
-
-// Kinds of operation, as sets.
-enum Kinds : unsigned {
-    convolutions = 1,
-    blocks = 2,
-    layout_transforms = 4,
-    input_transforms = 8,
-    filter_transforms = 16,
-    output_transforms = 32,
-    image_transforms = input_transforms | output_transforms,
-    winograd = image_transforms | filter_transforms,
-    any_kind = 63,
-};
-
-Kinds kind_of(Operation op) {
-    switch (op) {
-        case Operation::space_to_depth:
-        case Operation::depth_to_space:
-            return blocks;
-        case Operation::layout_transform:
-            return layout_transforms;
-        case Operation::winograd_input_transform:
-            return input_transforms;
-        case Operation::winograd_filter_transform:
-            return filter_transforms;
-        case Operation::winograd_output_transform:
-            return output_transforms;
-        default:
-            return convolutions;
-    }
-}
 
 // What the output transform writes where nothing else is asked for; empty where the fields make no sense.
 std::vector<int64_t> whole_tiles(const Workload &w) {
@@ -113,106 +20,6 @@ std::vector<int64_t> whole_tiles(const Workload &w) {
     }
     return extents;
 }
-
-// One row a field of the key, in the key's order: which operations it says something about, how it is written, read,
-// and when it has its default value.
-struct Field {
-    std::string_view name;
-    unsigned used_by;
-    bool (*is_default)(const Workload &);
-    std::string (*text)(const Workload &);
-    bool (*parse)(std::string_view, Workload *);
-};
-
-constexpr Field fields[] = {
-    {"input", any_kind & ~filter_transforms, [](const Workload &w) { return w.input.empty(); },
-     [](const Workload &w) { return join(w.input); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->input); }},
-    {"kernel", convolutions | filter_transforms | layout_transforms, [](const Workload &w) { return w.kernel.empty(); },
-     [](const Workload &w) { return join(w.kernel); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->kernel); }},
-    {"strides", convolutions, [](const Workload &w) { return is_all(w.strides, 1); },
-     [](const Workload &w) { return join(w.strides); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->strides); }},
-    {"padding", convolutions | input_transforms,
-     [](const Workload &w) {
-         for (const Padding &p : w.padding) {
-             if (p != Padding{}) return false;
-         }
-         return true;
-     },
-     [](const Workload &w) { return join(w.padding); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->padding); }},
-    {"lhs_dilation", convolutions, [](const Workload &w) { return is_all(w.lhs_dilation, 1); },
-     [](const Workload &w) { return join(w.lhs_dilation); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->lhs_dilation); }},
-    {"rhs_dilation", convolutions, [](const Workload &w) { return is_all(w.rhs_dilation, 1); },
-     [](const Workload &w) { return join(w.rhs_dilation); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->rhs_dilation); }},
-    {"feature_group_count", convolutions, [](const Workload &w) { return w.feature_group_count == 1; },
-     [](const Workload &w) { return std::to_string(w.feature_group_count); },
-     [](std::string_view t, Workload *w) { return assign(&w->feature_group_count, parse_integer(t)); }},
-    {"batch_group_count", convolutions, [](const Workload &w) { return w.batch_group_count == 1; },
-     [](const Workload &w) { return std::to_string(w.batch_group_count); },
-     [](std::string_view t, Workload *w) { return assign(&w->batch_group_count, parse_integer(t)); }},
-    {"dtype", any_kind, [](const Workload &w) { return w.dtype == DType::f32; },
-     [](const Workload &w) { return std::string(name(w.dtype)); },
-     [](std::string_view t, Workload *w) {  // output_dtype follows unless it comes later in the key
-         const bool known = assign(&w->dtype, parse_dtype(t));
-         w->output_dtype = w->dtype;
-         return known;
-     }},
-    {"output_dtype", any_kind, [](const Workload &w) { return w.output_dtype == w.dtype; },
-     [](const Workload &w) { return std::string(name(w.output_dtype)); },
-     [](std::string_view t, Workload *w) { return assign(&w->output_dtype, parse_dtype(t)); }},
-    {"input_layout", convolutions | blocks | image_transforms,
-     [](const Workload &w) { return w.input_layout == ActivationLayout{}; },
-     [](const Workload &w) { return name(w.input_layout); },
-     [](std::string_view t, Workload *w) { return assign(&w->input_layout, parse_activation_layout(t)); }},
-    {"output_layout", convolutions | blocks | image_transforms,
-     [](const Workload &w) { return w.output_layout == ActivationLayout{}; },
-     [](const Workload &w) { return name(w.output_layout); },
-     [](std::string_view t, Workload *w) { return assign(&w->output_layout, parse_activation_layout(t)); }},
-    {"kernel_layout", convolutions | filter_transforms,
-     [](const Workload &w) { return w.kernel_layout == KernelLayout::hwio; },
-     [](const Workload &w) { return std::string(name(w.kernel_layout)); },
-     [](std::string_view t, Workload *w) { return assign(&w->kernel_layout, parse_kernel_layout(t)); }},
-    {"epilogue", convolutions, [](const Workload &w) { return w.epilogue.empty(); },
-     [](const Workload &w) { return join(w.epilogue); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->epilogue); }},
-    {"special_values", convolutions, [](const Workload &w) { return w.special_values == SpecialValues::finite; },
-     [](const Workload &w) { return std::string(name(w.special_values)); },
-     [](std::string_view t, Workload *w) { return assign(&w->special_values, parse_special_values(t)); }},
-    {"block", blocks, [](const Workload &w) { return w.block.empty(); },
-     [](const Workload &w) { return join(w.block); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->block); }},
-    {"from_layout", layout_transforms, [](const Workload &w) { return w.from_layout.empty(); },
-     [](const Workload &w) { return w.from_layout; },
-     [](std::string_view t, Workload *w) { return w->from_layout = t, !t.empty(); }},
-    {"to_layout", layout_transforms, [](const Workload &w) { return w.to_layout.empty(); },
-     [](const Workload &w) { return w.to_layout; },
-     [](std::string_view t, Workload *w) { return w->to_layout = t, !t.empty(); }},
-    {"window", image_transforms, [](const Workload &w) { return w.window.empty(); },
-     [](const Workload &w) { return join(w.window); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->window); }},
-    {"tile", winograd, [](const Workload &w) { return w.tile.empty(); }, [](const Workload &w) { return join(w.tile); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->tile); }},
-    {"points", winograd, [](const Workload &w) { return w.points == 0; },
-     [](const Workload &w) { return std::to_string(w.points); },
-     [](std::string_view t, Workload *w) { return assign(&w->points, parse_integer(t)); }},
-    {"tile_dimensions", winograd,
-     [](const Workload &w) {
-         return w.tile_dimensions.empty() || w.tile_dimensions == std::vector<int64_t>{0, 1};
-     },
-     [](const Workload &w) { return join(w.tile_dimensions); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->tile_dimensions); }},
-    {"batch", image_transforms, [](const Workload &w) { return w.batch; },
-     [](const Workload &) { return std::string("false"); },
-     [](std::string_view t, Workload *w) { return w->batch = t != "false", !w->batch; }},
-    {"output", output_transforms, [](const Workload &w) { return w.output.empty(); },
-     [](const Workload &w) { return join(w.output); },
-     [](std::string_view t, Workload *w) { return parse_list(t, &w->output); }},
-};
 
 }  // namespace
 
@@ -231,15 +38,17 @@ bool is_convolution(Operation op) {
     return op == Operation::conv || op == Operation::conv_backprop_input || op == Operation::conv_backprop_kernel;
 }
 
-bool is_winograd_transform(Operation op) { return kind_of(op) & winograd; }
+bool is_winograd_transform(Operation op) {
+    return op == Operation::winograd_input_transform || op == Operation::winograd_filter_transform ||
+           op == Operation::winograd_output_transform;
+}
 
-bool is_data_movement(Operation op) { return kind_of(op) & (blocks | layout_transforms); }
+bool is_data_movement(Operation op) { return !is_convolution(op) && !is_winograd_transform(op); }
 
 bool has_field(Operation op, std::string_view field_name) {
-    for (const Field &field : fields) {
-        if (field.name == field_name) return field.used_by & kind_of(op);
-    }
-    return false;
+    const auto fields = workload_fields();
+    const auto found = std::ranges::find(fields, field_name, &WorkloadField::name);
+    return found != fields.end() && found->is_used_by(op);
 }
 
 bool transforms_weights(const Workload &w) { return w.op == Operation::layout_transform && w.input.empty(); }
@@ -295,8 +104,8 @@ Status validate(const Workload &w) {
         return bad_input(op_name(w) + " with " + std::to_string(w.spatial_rank) +
                          " spatial dimensions; 1, 2 and 3 are known");
     }
-    for (const Field &field : fields) {
-        if (!(field.used_by & kind_of(w.op)) && !field.is_default(w)) {
+    for (const WorkloadField &field : workload_fields()) {
+        if (!field.is_used_by(w.op) && !is_left_out(field, w)) {
             return bad_input(std::string(field.name) + " has no meaning for " + op_name(w) + "; leave it out");
         }
     }
@@ -318,12 +127,12 @@ Status validate(const Workload &w) {
 
 std::string key(const Workload &w) {
     std::string text = op_name(w);
-    for (const Field &field : fields) {
-        if (field.is_default(w)) continue;
+    for (const WorkloadField &field : workload_fields()) {
+        if (is_left_out(field, w)) continue;
         text += '/';
         text += field.name;
         text += ':';
-        text += field.text(w);
+        text += key_text(field, w);
     }
     return text;
 }
@@ -335,17 +144,18 @@ Result<Workload> parse_workload_key(std::string_view text) {
     if (!operation) return bad_input(where + "unknown operation `" + std::string(parts[0]) + "`");
     Workload w;
     w.op = operation->op;
-    size_t next = 0;
-    for (size_t i = 1; i < parts.size(); i++) {
-        const size_t colon = parts[i].find(':');
-        const std::string_view field_name = parts[i].substr(0, colon);
-        while (next < std::size(fields) && fields[next].name != field_name) next++;
-        if (next == std::size(fields) || colon == std::string_view::npos) {
-            return bad_input(where + "field `" + std::string(field_name) + "` is unknown, repeated or out of order");
+    size_t next = 1;  // of the parts
+    for (const WorkloadField &field : workload_fields()) {
+        const bool is_there = next < parts.size() && parts[next].starts_with(std::string(field.name) + ":");
+        if (!is_there) {
+            leave_out(field, &w);
+        } else if (!read_key_text(field, parts[next++].substr(field.name.size() + 1), &w)) {
+            return bad_input(where + "bad value of field `" + std::string(field.name) + "`");
         }
-        if (!fields[next++].parse(parts[i].substr(colon + 1), &w)) {
-            return bad_input(where + "bad value of field `" + std::string(field_name) + "`");
-        }
+    }
+    if (next < parts.size()) {
+        const std::string field_name(parts[next].substr(0, parts[next].find(':')));
+        return bad_input(where + "field `" + field_name + "` is unknown, repeated or out of order");
     }
     w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : rank_of_shape(w);
     if (w.spatial_rank < 1 || w.spatial_rank > 3) return bad_input(where + "1, 2 or 3 spatial dimensions are known");

@@ -2,9 +2,9 @@
 //
 // It is a plain value with one canonical text, its key, which every other part uses as its name: the database's
 // rows, the generator's argument, the package's table. The key leaves out every field that has its default value, so
-// a field added later leaves all existing keys as they are; its grammar is frozen by tests/workload_test.cpp.
+// a field added later leaves all existing keys as they are; its grammar is frozen by tests/workload/workload_test.cpp.
 //
-//   key     := op *( "/" field ":" value )           fields in the order of the table in workload.cpp
+//   key     := op *( "/" field ":" value )           fields in the order of the table in workload_fields.cpp
 //   example := conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/epilogue:bias,relu
 //
 // Shapes are logical, whatever the layout in memory: `input` is N, spatial..., C and `kernel` is spatial..., Ci of one
@@ -163,6 +163,14 @@ struct OperationName {
     int spatial_rank;  // 0: not part of the name, follows from the input's shape
 };
 std::optional<OperationName> parse_operation(std::string_view text);
+
+// The numbers that stand for them in the C interface (runtime/kiln.h).
+int32_t interface_code(Operation op);
+int32_t interface_code(DType dtype);
+int32_t interface_code(ActivationLayout::Kind kind);
+int32_t interface_code(KernelLayout layout);
+int32_t interface_code(EpilogueStep::Kind kind);
+int32_t interface_code(SpecialValues value);
 
 // Bytes of one element.
 int size_of(DType dtype);

@@ -1,6 +1,7 @@
-// What the values of a workload's fields are called, and back.
+// What the values of a workload's fields are called, in texts and in the C interface, and back.
 #include <cmath>
 
+#include "runtime/kiln.h"
 #include "workload/number_text.h"
 #include "workload/workload.h"
 
@@ -11,21 +12,41 @@ template<typename T>
 struct Name {
     T value;
     std::string_view text;
+    int32_t code;  // in runtime/kiln.h
 };
 
 // Persistent names. They are in every database and package: entries are added, never changed.
-constexpr Name<Operation> operation_stems[] = {
-    {Operation::space_to_depth, "space_to_depth"},
-    {Operation::depth_to_space, "depth_to_space"},
-    {Operation::layout_transform, "layout_transform"},
-    {Operation::winograd_input_transform, "winograd_input_transform"},
-    {Operation::winograd_filter_transform, "winograd_filter_transform"},
-    {Operation::winograd_output_transform, "winograd_output_transform"},
+constexpr Name<Operation> operations[] = {
+    {Operation::space_to_depth, "space_to_depth", KILN_SPACE_TO_DEPTH},
+    {Operation::depth_to_space, "depth_to_space", KILN_DEPTH_TO_SPACE},
+    {Operation::layout_transform, "layout_transform", KILN_LAYOUT_TRANSFORM},
+    {Operation::winograd_input_transform, "winograd_input_transform", KILN_WINOGRAD_INPUT_TRANSFORM},
+    {Operation::winograd_filter_transform, "winograd_filter_transform", KILN_WINOGRAD_FILTER_TRANSFORM},
+    {Operation::winograd_output_transform, "winograd_output_transform", KILN_WINOGRAD_OUTPUT_TRANSFORM},
 };
-constexpr Name<DType> dtypes[] = {{DType::f32, "f32"}, {DType::f16, "f16"}, {DType::bf16, "bf16"}, {DType::i8, "i8"}};
-constexpr Name<KernelLayout> kernel_layouts[] = {{KernelLayout::hwio, "HWIO"}, {KernelLayout::hwoi, "HWOI"}};
-constexpr Name<SpecialValues> special_values_names[] = {{SpecialValues::finite, "finite"},
-                                                        {SpecialValues::exact, "exact"}};
+constexpr Name<Operation> convolutions[] = {
+    // after "conv2d"
+    {Operation::conv, "", KILN_CONV},
+    {Operation::conv_backprop_input, "_backprop_input", KILN_CONV_BACKPROP_INPUT},
+    {Operation::conv_backprop_kernel, "_backprop_kernel", KILN_CONV_BACKPROP_KERNEL},
+};
+constexpr Name<DType> dtypes[] = {{DType::f32, "f32", KILN_F32},
+                                  {DType::f16, "f16", KILN_F16},
+                                  {DType::bf16, "bf16", KILN_BF16},
+                                  {DType::i8, "i8", KILN_I8}};
+using LayoutKind = ActivationLayout::Kind;
+constexpr Name<LayoutKind> layout_kinds[] = {{LayoutKind::nhwc, "NHWC", KILN_NHWC},
+                                             {LayoutKind::nchw, "NCHW", KILN_NCHW},
+                                             {LayoutKind::nchwc, "NCHW<b>c", KILN_NCHWC}};
+constexpr Name<KernelLayout> kernel_layouts[] = {{KernelLayout::hwio, "HWIO", KILN_HWIO},
+                                                 {KernelLayout::hwoi, "HWOI", KILN_HWOI}};
+using StepKind = EpilogueStep::Kind;
+constexpr Name<StepKind> step_kinds[] = {{StepKind::bias, "bias", KILN_EPILOGUE_BIAS},
+                                         {StepKind::add, "add", KILN_EPILOGUE_ADD},
+                                         {StepKind::relu, "relu", KILN_EPILOGUE_RELU},
+                                         {StepKind::clamp, "clamp", KILN_EPILOGUE_CLAMP}};
+constexpr Name<SpecialValues> special_values_names[] = {{SpecialValues::finite, "finite", KILN_FINITE},
+                                                        {SpecialValues::exact, "exact", KILN_EXACT}};
 
 template<typename T, size_t N>
 std::string_view lookup(const Name<T> (&table)[N], T value) {
@@ -43,52 +64,42 @@ std::optional<T> lookup(const Name<T> (&table)[N], std::string_view text) {
     return std::nullopt;
 }
 
+template<typename T, size_t N>
+int32_t code(const Name<T> (&table)[N], T value) {
+    for (const Name<T> &row : table) {
+        if (row.value == value) return row.code;
+    }
+    return 0;
+}
+
 }  // namespace
 
 std::string_view name(DType dtype) { return lookup(dtypes, dtype); }
 
 std::string name(const ActivationLayout &layout) {
-    switch (layout.kind) {
-        case ActivationLayout::Kind::nhwc:
-            return "NHWC";
-        case ActivationLayout::Kind::nchw:
-            return "NCHW";
-        case ActivationLayout::Kind::nchwc:
-            return "NCHW" + std::to_string(layout.block) + "c";
-    }
-    return "?";
+    if (layout.kind == LayoutKind::nchwc) return "NCHW" + std::to_string(layout.block) + "c";
+    return std::string(lookup(layout_kinds, layout.kind));
 }
 
 std::string_view name(KernelLayout layout) { return lookup(kernel_layouts, layout); }
 std::string_view name(SpecialValues value) { return lookup(special_values_names, value); }
 
 std::string name(const EpilogueStep &step) {
-    switch (step.kind) {
-        case EpilogueStep::Kind::bias:
-            return "bias";
-        case EpilogueStep::Kind::add:
-            return "add";
-        case EpilogueStep::Kind::relu:
-            return "relu";
-        case EpilogueStep::Kind::clamp:
-            return "clamp:" + float_text(step.lo) + ":" + float_text(step.hi);
-    }
-    return "?";
+    const std::string kind(lookup(step_kinds, step.kind));
+    return step.kind == StepKind::clamp ? kind + ":" + float_text(step.lo) + ":" + float_text(step.hi) : kind;
 }
 
 std::string op_name(const Workload &w) {
-    const std::string stem = "conv" + std::to_string(w.spatial_rank) + "d";
-    switch (w.op) {
-        case Operation::conv:
-            return stem;
-        case Operation::conv_backprop_input:
-            return stem + "_backprop_input";
-        case Operation::conv_backprop_kernel:
-            return stem + "_backprop_kernel";
-        default:
-            return std::string(lookup(operation_stems, w.op));
-    }
+    if (!is_convolution(w.op)) return std::string(lookup(operations, w.op));
+    return "conv" + std::to_string(w.spatial_rank) + "d" + std::string(lookup(convolutions, w.op));
 }
+
+int32_t interface_code(Operation op) { return is_convolution(op) ? code(convolutions, op) : code(operations, op); }
+int32_t interface_code(DType dtype) { return code(dtypes, dtype); }
+int32_t interface_code(ActivationLayout::Kind kind) { return code(layout_kinds, kind); }
+int32_t interface_code(KernelLayout layout) { return code(kernel_layouts, layout); }
+int32_t interface_code(EpilogueStep::Kind kind) { return code(step_kinds, kind); }
+int32_t interface_code(SpecialValues value) { return code(special_values_names, value); }
 
 std::optional<DType> parse_dtype(std::string_view text) { return lookup(dtypes, text); }
 
@@ -108,26 +119,21 @@ std::optional<KernelLayout> parse_kernel_layout(std::string_view text) { return 
 std::optional<SpecialValues> parse_special_values(std::string_view text) { return lookup(special_values_names, text); }
 
 std::optional<EpilogueStep> parse_epilogue_step(std::string_view text) {
-    using Kind = EpilogueStep::Kind;
-    if (text == "bias") return EpilogueStep{Kind::bias};
-    if (text == "add") return EpilogueStep{Kind::add};
-    if (text == "relu") return EpilogueStep{Kind::relu};
     const auto parts = split(text, ':');
-    if (parts.size() != 3 || parts[0] != "clamp") return std::nullopt;
+    const auto kind = lookup(step_kinds, parts[0]);
+    if (!kind) return std::nullopt;
+    if (*kind != StepKind::clamp) return parts.size() == 1 ? std::optional(EpilogueStep{*kind}) : std::nullopt;
+    if (parts.size() != 3) return std::nullopt;
     const auto lo = parse_float(parts[1]), hi = parse_float(parts[2]);
     if (!lo || !hi || std::isnan(*lo) || std::isnan(*hi)) return std::nullopt;
-    return EpilogueStep{Kind::clamp, *lo, *hi};
+    return EpilogueStep{StepKind::clamp, *lo, *hi};
 }
 
 std::optional<OperationName> parse_operation(std::string_view text) {
-    if (const auto op = lookup(operation_stems, text)) return OperationName{*op, is_winograd_transform(*op) ? 2 : 0};
+    if (const auto op = lookup(operations, text)) return OperationName{*op, is_winograd_transform(*op) ? 2 : 0};
     if (text.size() < 6 || !text.starts_with("conv") || text[4] < '1' || text[4] > '3' || text[5] != 'd') return {};
-    const int rank = text[4] - '0';
-    const std::string_view rest = text.substr(6);
-    if (rest.empty()) return OperationName{Operation::conv, rank};
-    if (rest == "_backprop_input") return OperationName{Operation::conv_backprop_input, rank};
-    if (rest == "_backprop_kernel") return OperationName{Operation::conv_backprop_kernel, rank};
-    return std::nullopt;
+    const auto op = lookup(convolutions, text.substr(6));
+    return op ? std::optional(OperationName{*op, text[4] - '0'}) : std::nullopt;
 }
 
 }  // namespace kiln

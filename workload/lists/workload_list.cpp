@@ -6,19 +6,17 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <functional>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <unordered_map>
 
-#include "workload/lists/json_depth.h"
+#include "json/json_fields.h"
 #include "workload/lists/workload_entry.h"
 
 namespace kiln {
 namespace {
-
-using Json = nlohmann::json;
 
 // `workloads[3] (conv1)`: where the entry is, and its name where it has one.
 std::string entry_label(size_t index, const Json &entry) {
@@ -59,26 +57,19 @@ private:
     std::optional<size_t> entry_;
 };
 
-// What the parser says, without its own error number: "parse error at line 3, column 7: syntax error ...".
-std::string parse_message(const Json::exception &error) {
-    const std::string text = error.what();
-    const size_t end = text.find("] ");
-    return end == std::string::npos ? text : text.substr(end + 2);
-}
-
 FieldProblem check_list(const Json &document) {
     constexpr std::string_view form = R"({"format": "workloads/1", "name": ..., "workloads": [...]})";
     if (!document.is_object()) return fmt::format("not a workload list; needs {}", form);
     if (!document.contains("format")) return fmt::format("format: is missing; needs {}", form);
     if (document["format"] != "workloads/1") return "format: " + *expected(R"("workloads/1")", document["format"]);
-    for (const auto &[name, value] : document.items()) {
-        if (name != "format" && name != "name" && name != "workloads") {
-            return fmt::format("{}: unknown field; allowed are format, name, workloads", name);
-        }
-    }
-    if (!document.contains("workloads")) return "workloads: is missing; needs a list of entries";
-    if (!document["workloads"].is_array()) return "workloads: " + *expected("a list of entries", document["workloads"]);
-    if (document["workloads"].empty()) return "workloads: is empty; needs at least one entry";
+    FieldProblem problem;
+    JsonFields fields(document, "", &problem);
+    fields.allow_only({"format", "name", "workloads"});
+    if (!fields.has("workloads")) fields.fail("workloads", "is missing; needs a list of entries");
+    if (!fields.ok()) return problem;
+    const Json &entries = document["workloads"];
+    if (!entries.is_array()) return "workloads: " + *expected("a list of entries", entries);
+    if (entries.empty()) return "workloads: is empty; needs at least one entry";
     return {};
 }
 
@@ -89,15 +80,10 @@ Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, 
     if (json.find_first_not_of(" \t\r\n") == std::string::npos) {
         return refuse("the file is empty; needs a workload list (format workloads/1)");
     }
-    if (json_depth(json) > deepest_level)
-        return refuse(fmt::format("is nested more than {} levels deep", deepest_level));
     DuplicateFinder duplicates;
-    Json document;
-    try {
-        document = Json::parse(json, std::ref(duplicates));
-    } catch (const Json::exception &error) {
-        return refuse("not JSON: " + parse_message(error));
-    }
+    const Result<Json> parsed = parse_json(json, deepest_level, std::ref(duplicates));
+    if (!parsed) return refuse(parsed.error().message);
+    const Json &document = *parsed;
     if (FieldProblem p = check_list(document)) return refuse(*p);
     const Json &entries = document["workloads"];
     if (!duplicates.duplicate().empty()) {
@@ -105,9 +91,9 @@ Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, 
         if (const auto i = duplicates.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
         return refuse(where + duplicates.duplicate() + ": is there twice; leave one");
     }
-    std::string list;
-    if (!document.contains("name")) return refuse("name: is missing; needs the list's name");
-    if (FieldProblem p = read_text(document["name"], &list)) return refuse("name: " + *p);
+    FieldProblem problem;
+    const auto list = JsonFields(document, "", &problem).get<std::string>("name", read_text);
+    if (problem) return refuse(*problem);
 
     std::vector<NamedWorkload> workloads;
     for (size_t i = 0; i < entries.size(); i++) {

@@ -2,21 +2,20 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "workload/lists/workload_entry.h"
 #include "workload/movement_composition.h"
 #include "workload/signature.h"
 
 namespace kiln {
 
-FieldProblem read_then(const nlohmann::json &steps, Workload *w) {
+FieldProblem read_then(const Json &steps, Workload *w) {
     if (!is_data_movement(w->op)) {
         return fmt::format("then: follows data movement only, not {}; leave it out", op_name(*w));
     }
     if (!steps.is_array() || steps.empty()) return "then: " + *expected("a list of data movements", steps);
     for (size_t i = 0; i < steps.size(); i++) {
         const std::string where = fmt::format("then: step {}: ", i + 1);
-        nlohmann::json step = steps[i];
+        Json step = steps[i];
         if (!step.is_object()) return where + *expected("an object", step);
         for (const auto &[name, value] : step.items()) {
             if (name != "op" && name != "to_layout" && name != "block" && name != "output_layout") {

@@ -2,15 +2,13 @@
 // one workload and one pass over memory (workload/movement_composition.h).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-
+#include "json/json_value.h"
 #include "workload/workload.h"
-#include "workload/lists/workload_entry.h"
 
 namespace kiln {
 
 // `steps` is a list of objects with `op`, and `to_layout`, or `block` and `output_layout`: shapes, dtype and the layout
 // that is read follow from `workload`, which becomes the composed one. The problem names the step and the field.
-FieldProblem read_then(const nlohmann::json &steps, Workload *workload);
+FieldProblem read_then(const Json &steps, Workload *workload);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "workload/lists/json_depth.h"
+#include "json/json_depth.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,53 @@
+// What the parts of a case say of each other: its attributes, its tensors' stored shapes and the workload that they
+// make. Used by the functions that turn a case into a workload.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "check/conformance_suite.h"
+#include "json/json_fields.h"
+
+namespace kiln {
+
+// What is valid but has no words in a workload yet: the case is reported as unsupported.
+struct Unmapped {
+    std::string reason;
+};
+using Mapped = std::optional<Unmapped>;  // nothing: mapped
+
+using Shape = std::vector<int64_t>;
+
+// Layouts and dtypes as suites call them.
+std::optional<ActivationLayout> parse_suite_layout(std::string_view text, int rank);
+std::optional<KernelLayout> parse_suite_kernel_layout(std::string_view text, int rank);
+std::optional<DType> parse_suite_dtype(std::string_view text);
+
+struct CaseTensor {
+    SuiteTensor tensor;
+    std::string dtype;  // as the suite calls it; tensor.dtype is f32 where kiln does not know it
+};
+
+class CaseTensors {
+public:
+    // Every problem is reported as one of `attributes`.
+    CaseTensors(JsonFields &attributes, const std::map<std::string, CaseTensor> &tensors)
+        : attributes_(attributes), tensors_(tensors) {}
+
+    const CaseTensor *find(std::string_view name);  // null: reported
+    // N, spatial, C of a stored activation. Blocks of channels hide how many there are: attribute C tells.
+    Shape logical(std::string_view name, const ActivationLayout &layout, int rank);
+    void check_shape(std::string_view name, const Shape &expected);
+    void check_attributes(const Workload &w);  // sizes that are stated twice
+
+private:
+    void check_attribute(std::string_view name, int64_t value);
+
+    JsonFields &attributes_;
+    const std::map<std::string, CaseTensor> &tensors_;
+};
+
+}  // namespace kiln

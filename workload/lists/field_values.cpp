@@ -1,0 +1,97 @@
+#include "workload/lists/field_values.h"
+
+#include <cmath>
+
+#include "workload/tensor_layout.h"
+
+namespace kiln {
+namespace {
+
+using Problem = FieldProblem;
+
+constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8";
+constexpr std::string_view known_layouts = "one of NHWC, NCHW, NCHW<b>c with b from 2 to 1024";
+constexpr std::string_view known_steps = R"(a list of "bias", "add", "relu", {"clamp": [lo, hi]})";
+
+Problem read(const Json &value, const WorkloadField &field, int64_t *result) {
+    return read_integer(value, field.smallest, largest_size, result);
+}
+
+Problem read(const Json &value, const WorkloadField &field, std::vector<int64_t> *result) {
+    result->clear();
+    if (field.repeats && value.is_number()) return read(value, field, &result->emplace_back());
+    if (!value.is_array() || value.empty()) {
+        return expected(field.smallest > 0 ? "a list of positive integers" : "a list of integers from 0", value);
+    }
+    for (const Json &entry : value) {
+        if (Problem p = read(entry, field, &result->emplace_back())) return p;
+    }
+    return {};
+}
+
+Problem read(const Json &value, const WorkloadField &, std::vector<Padding> *result) {
+    constexpr std::string_view form = "a list of pairs [[lo, hi], ...]";
+    if (!value.is_array() || value.empty()) return expected(form, value);
+    result->clear();
+    for (const Json &pair : value) {
+        if (!pair.is_array() || pair.size() != 2) return expected(form, value);
+        Padding &padding = result->emplace_back();
+        if (Problem p = read_integer(pair[0], -largest_size, largest_size, &padding.lo)) return p;
+        if (Problem p = read_integer(pair[1], -largest_size, largest_size, &padding.hi)) return p;
+    }
+    return {};
+}
+
+std::optional<EpilogueStep> step_of(const Json &value) {
+    if (value.is_string()) return parse_epilogue_step(value.get_ref<const std::string &>());
+    if (!value.is_object() || value.size() != 1 || !value.contains("clamp")) return std::nullopt;
+    const Json &bounds = value["clamp"];
+    if (!bounds.is_array() || bounds.size() != 2 || !bounds[0].is_number() || !bounds[1].is_number())
+        return std::nullopt;
+    const EpilogueStep step{EpilogueStep::Kind::clamp, bounds[0].get<float>(), bounds[1].get<float>()};
+    if (!std::isfinite(step.lo) || !std::isfinite(step.hi)) return std::nullopt;
+    return step;
+}
+
+Problem read(const Json &value, const WorkloadField &, std::vector<EpilogueStep> *result) {
+    if (!value.is_array()) return expected(known_steps, value);
+    result->clear();
+    for (const Json &entry : value) {
+        const auto step = step_of(entry);
+        if (!step) return expected(known_steps, entry);
+        result->push_back(*step);
+    }
+    return {};
+}
+
+Problem read(const Json &value, const WorkloadField &, bool *result) { return read_value(value, result); }
+
+// The fields that are texts are layouts of layout_transform.
+Problem read(const Json &value, const WorkloadField &, std::string *result) {
+    if (!read_value(value, result) && parse_tensor_layout(*result)) return {};
+    return expected(
+        "the axes N, C, HW or O, I, HW in the order of memory, then blocks (NHWC, CHWN, NCHW16c, OIHW, "
+        "OIHW16i16o)",
+        value);
+}
+
+Problem read(const Json &value, const WorkloadField &, DType *result) {
+    return read_name(value, parse_dtype, known_dtypes, result);
+}
+Problem read(const Json &value, const WorkloadField &, ActivationLayout *result) {
+    return read_name(value, parse_activation_layout, known_layouts, result);
+}
+Problem read(const Json &value, const WorkloadField &, KernelLayout *result) {
+    return read_name(value, parse_kernel_layout, "one of HWIO, HWOI", result);
+}
+Problem read(const Json &value, const WorkloadField &, SpecialValues *result) {
+    return read_name(value, parse_special_values, "one of finite, exact", result);
+}
+
+}  // namespace
+
+FieldProblem read_field(const Json &value, const WorkloadField &field, Workload *w) {
+    return std::visit([&](auto member) { return read(value, field, &(w->*member)); }, field.member);
+}
+
+}  // namespace kiln
