@@ -138,14 +138,6 @@ std::string Statement::text(int column) const {
     return {reinterpret_cast<const char *>(bytes), static_cast<size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
-std::optional<int64_t> Statement::optional_integer(int column) const {
-    return is_null(column) ? std::nullopt : std::optional(integer(column));
-}
-
-std::optional<double> Statement::optional_real(int column) const {
-    return is_null(column) ? std::nullopt : std::optional(real(column));
-}
-
 Cell Statement::cell(int column) const {
     switch (sqlite3_column_type(statement_.get(), column)) {
         case SQLITE_INTEGER:

@@ -36,8 +36,6 @@ public:
     std::string text(int column) const;  // NULL is empty
     int64_t integer(int column) const;   // NULL is 0
     double real(int column) const;
-    std::optional<int64_t> optional_integer(int column) const;
-    std::optional<double> optional_real(int column) const;
 
 private:
     friend class Connection;

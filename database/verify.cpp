@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "database/database_file.h"
-#include "database/race_rows.h"
-#include "database/trial_rows.h"
+#include "database/rows/race_rows.h"
+#include "database/rows/trial_rows.h"
 #include "records/content_id.h"
 
 namespace kiln {
@@ -55,45 +55,44 @@ Status check_schema(const Connection &connection, Problems &problems) {
     return {};
 }
 
-Status check_measurements(const Connection &connection, Problems &problems) {
-    Result<Statement> rows =
-        connection.prepare(fmt::format("SELECT {}, measurement FROM measurements ORDER BY seq", measurement_columns));
+// `read` answers whether the current row's content has the id that is in its first column.
+template<typename Read>
+Status check_ids(const Connection &connection, const std::string &sql, std::string_view kind, const Read &read,
+                 Problems &problems) {
+    Result<Statement> rows = connection.prepare(sql);
     if (!rows) return rows.error();
     for (;;) {
         const Result<bool> row = rows->step();
         if (!row) return row.error();
         if (!*row) return {};
-        const std::string id = rows->text(measurement_column_count);
-        const Result<Measurement> measurement = read_measurement(*rows, 0);
-        if (!measurement || content_id(*measurement) != id) problems.add(fmt::format("measurement {} was changed", id));
+        if (!read(*rows)) problems.add(fmt::format("{} {} was changed", kind, rows->text(0)));
     }
+}
+
+Status check_measurements(const Connection &connection, Problems &problems) {
+    const auto is_whole = [](const Statement &row) {
+        const Result<StoredMeasurement> stored = read_row<StoredMeasurement>(row);
+        return stored && content_id(stored->measurement) == stored->id;
+    };
+    return check_ids(connection, fmt::format("SELECT {} FROM measurements ORDER BY seq", measurement_columns()),
+                     "measurement", is_whole, problems);
 }
 
 Status check_trials(const Connection &connection, Problems &problems) {
-    Result<Statement> rows =
-        connection.prepare(fmt::format("SELECT {}, measurement FROM trials ORDER BY seq", trial_columns));
-    if (!rows) return rows.error();
-    for (;;) {
-        const Result<bool> row = rows->step();
-        if (!row) return row.error();
-        if (!*row) return {};
-        const Result<Trial> trial = read_trial(*rows);
-        if (!trial || content_id(*trial, rows->text(trial_column_count)) != trial->id) {
-            problems.add(fmt::format("trial {} was changed", rows->text(0)));
-        }
-    }
+    const auto is_whole = [](const Statement &row) {
+        const Result<StoredTrial> stored = read_row<StoredTrial>(row);
+        return stored && content_id(stored->trial, stored->measurement) == stored->trial.id;
+    };
+    return check_ids(connection, fmt::format("SELECT {} FROM trials ORDER BY seq", trial_columns()), "trial", is_whole,
+                     problems);
 }
 
 Status check_races(const Connection &connection, Problems &problems) {
-    Result<Statement> rows = connection.prepare(select_races);
-    if (!rows) return rows.error();
-    for (;;) {
-        const Result<bool> row = rows->step();
-        if (!row) return row.error();
-        if (!*row) return {};
-        const Result<Race> race = read_race(connection, *rows);
-        if (!race || content_id(*race) != race->id) problems.add(fmt::format("race {} was changed", rows->text(0)));
-    }
+    const auto is_whole = [&](const Statement &row) {
+        const Result<Race> race = read_race(connection, row);
+        return race && content_id(*race) == race->id;
+    };
+    return check_ids(connection, select_races(), "race", is_whole, problems);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 //
 //   id     := 32 hex digits, XXH3 with 128 bits over text
 //   text   := "kiln trial 1\n" *field | "kiln measurement 1\n" *field | "kiln race 1\n" *field
-//   field  := name ":" decimal length of value in bytes ":" value "\n"      in the order of content_id.cpp
+//   field  := name ":" decimal length of value in bytes ":" value "\n"      in the order of content_text.cpp
 //
 // An integer is decimal; a real is its IEEE 754 bits in 16 hex digits, a list of reals those of its elements one after
 // the other. A field that is unset or empty is left out, so a field added later leaves existing ids as they are. A

@@ -1,89 +1,111 @@
-// The fields of a record in its text, in order: one list for writing and reading. `fields(name, member, required)` is
-// called for each; a field that is not required is left out of the text where it is unset, empty or 0.
+// The fields of each kind of record, one row a field. From its row follow a field's place in an export
+// (database/record_text.h), in the text of the content id (content_text.h), and in the database the column that keeps
+// it (database/rows/record_columns.h). So a new field is a member of its struct with a row here, and a step of the schema;
+// a field that is not `required` leaves the texts and ids of records without it as they are.
+//
+// `fields(name, member, presence)` is called for each, in the order of exports. The column has the same name.
 #pragma once
+
+#include <concepts>
+#include <type_traits>
 
 #include "records/record.h"
 
 namespace kiln {
 
-template<typename Fields>
-void visit_fields(Fields &fields, WorkloadName &n) {
-    fields("workload", n.workload, true);
-    fields("list", n.list, true);
-    fields("name", n.name, true);
-    fields("count", n.count, true);
+// What stands for a field without a value. Exports and content ids leave it out.
+enum class Presence {
+    required,  // there always is a value
+    or_empty,  // an empty text
+    or_null,   // NULL in its column; an empty text or nothing in the struct
+};
+
+template<typename T, typename Value>
+concept Is = std::same_as<std::remove_const_t<T>, Value>;
+
+template<typename Fields, Is<WorkloadName> Value>
+void visit_fields(Fields &fields, Value &n) {
+    using enum Presence;
+    fields("workload", n.workload, required);
+    fields("list", n.list, required);
+    fields("name", n.name, required);
+    fields("count", n.count, required);
 }
 
-template<typename Fields>
-void visit_fields(Fields &fields, StoredMeasurement &stored) {
-    Measurement &m = stored.measurement;
-    fields("id", stored.id, true);
-    fields("created_at", m.created_at, true);
-    fields("object_hash", m.object_hash, true);
-    fields("machine", m.machine, true);
-    fields("threads", m.threads, true);
-    fields("cache", m.cache, true);
-    fields("metric", m.metric, true);
-    fields("median", m.median, true);
-    fields("spread", m.spread, true);
-    fields("samples", m.samples, true);
-    fields("conditions", m.conditions, false);
+template<typename Fields, Is<StoredMeasurement> Value>
+void visit_fields(Fields &fields, Value &stored) {
+    using enum Presence;
+    auto &m = stored.measurement;
+    fields("id", stored.id, required);
+    fields("created_at", m.created_at, required);
+    fields("object_hash", m.object_hash, required);
+    fields("machine", m.machine, required);
+    fields("threads", m.threads, required);
+    fields("cache", m.cache, required);
+    fields("metric", m.metric, required);
+    fields("median", m.median, required);
+    fields("spread", m.spread, required);
+    fields("samples", m.samples, required);
+    fields("conditions", m.conditions, or_empty);
 }
 
-template<typename Fields>
-void visit_fields(Fields &fields, StoredTrial &stored) {
-    Trial &t = stored.trial;
-    fields("id", t.id, true);
-    fields("created_at", t.created_at, true);
-    fields("workload", t.workload, true);
-    fields("target", t.target, true);
-    fields("threads", t.threads, true);
-    fields("cache", t.cache, true);
-    fields("error_budget", t.error_budget, true);
-    fields("candidate", t.candidate, true);
-    fields("origin", t.origin, false);
-    fields("status", t.status, true);
-    fields("message", t.message, false);
-    fields("stderr_text", t.stderr_text, false);
-    fields("max_error", t.errors.max, false);
-    fields("rms_error", t.errors.rms, false);
-    fields("wide_error", t.errors.wide, false);
-    fields("object_hash", t.object_hash, false);
-    fields("object_bytes", t.object_bytes, false);
-    fields("packed_bytes", t.packed_bytes, false);
-    fields("workspace_bytes", t.workspace_bytes, false);
-    fields("workspace_bytes_per_thread", t.workspace_bytes_per_thread, false);
-    fields("build_ns", t.build_ns, false);
-    fields("run_ns", t.run_ns, false);
-    fields("measurement", stored.measurement, false);
-    fields("toolchain", t.toolchain, true);
-    fields("machine", t.machine, true);
+template<typename Fields, Is<StoredTrial> Value>
+void visit_fields(Fields &fields, Value &stored) {
+    using enum Presence;
+    auto &t = stored.trial;
+    fields("id", t.id, required);
+    fields("created_at", t.created_at, required);
+    fields("workload", t.workload, required);
+    fields("target", t.target, required);
+    fields("threads", t.threads, required);
+    fields("cache", t.cache, required);
+    fields("error_budget", t.error_budget, required);
+    fields("candidate", t.candidate, required);
+    fields("origin", t.origin, or_empty);
+    fields("status", t.status, required);
+    fields("message", t.message, or_empty);
+    fields("stderr_text", t.stderr_text, or_empty);
+    fields("max_error", t.errors.max, or_null);
+    fields("rms_error", t.errors.rms, or_null);
+    fields("wide_error", t.errors.wide, or_null);
+    fields("object_hash", t.object_hash, or_null);
+    fields("object_bytes", t.object_bytes, or_null);
+    fields("packed_bytes", t.packed_bytes, or_null);
+    fields("workspace_bytes", t.workspace_bytes, or_null);
+    fields("workspace_bytes_per_thread", t.workspace_bytes_per_thread, or_null);
+    fields("build_ns", t.build_ns, or_null);
+    fields("run_ns", t.run_ns, or_null);
+    fields("measurement", stored.measurement, or_null);
+    fields("toolchain", t.toolchain, required);
+    fields("machine", t.machine, required);
 }
 
-template<typename Fields>
-void visit_fields(Fields &fields, RaceEntry &entry) {
-    fields("trial", entry.trial, true);
-    fields("ratio", entry.ratio, true);
-    fields("ratio_lo", entry.ratio_lo, true);
-    fields("ratio_hi", entry.ratio_hi, true);
-    fields("samples", entry.samples, true);
+template<typename Fields, Is<RaceEntry> Value>
+void visit_fields(Fields &fields, Value &entry) {
+    using enum Presence;
+    fields("trial", entry.trial, required);
+    fields("ratio", entry.ratio, required);
+    fields("ratio_lo", entry.ratio_lo, required);
+    fields("ratio_hi", entry.ratio_hi, required);
+    fields("samples", entry.samples, required);
 }
 
-template<typename Fields>
-void visit_fields(Fields &fields, Race &r) {
-    fields("id", r.id, true);
-    fields("created_at", r.created_at, true);
-    fields("workload", r.workload, true);
-    fields("target", r.target, true);
-    fields("threads", r.threads, true);
-    fields("cache", r.cache, true);
-    fields("error_budget", r.error_budget, true);
-    fields("metric", r.metric, true);
-    fields("confidence", r.confidence, true);
-    fields("conditions", r.conditions, false);
-    fields("entries", r.entries, true);
-    fields("toolchain", r.toolchain, true);
-    fields("machine", r.machine, true);
+template<typename Fields, Is<Race> Value>
+void visit_fields(Fields &fields, Value &r) {
+    using enum Presence;
+    fields("id", r.id, required);
+    fields("created_at", r.created_at, required);
+    fields("workload", r.workload, required);
+    fields("target", r.target, required);
+    fields("threads", r.threads, required);
+    fields("cache", r.cache, required);
+    fields("error_budget", r.error_budget, required);
+    fields("metric", r.metric, required);
+    fields("confidence", r.confidence, required);
+    fields("conditions", r.conditions, or_empty);
+    fields("entries", r.entries, required);
+    fields("toolchain", r.toolchain, required);
+    fields("machine", r.machine, required);
 }
 
 }  // namespace kiln

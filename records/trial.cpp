@@ -40,6 +40,13 @@ std::optional<Value> value_in(const Names<Value, count> &names, std::string_view
     return std::nullopt;
 }
 
+template<typename Value, size_t count>
+bool set_from(const Names<Value, count> &names, std::string_view text, Value &value) {
+    const auto known = value_in(names, text);
+    if (known) value = *known;
+    return known.has_value();
+}
+
 }  // namespace
 
 std::string_view name(TrialStatus status) { return name_in(status_names, status); }
@@ -48,5 +55,8 @@ std::string_view name(CacheMode mode) { return name_in(cache_names, mode); }
 std::optional<CacheMode> parse_cache_mode(std::string_view text) { return value_in(cache_names, text); }
 std::string_view name(Metric metric) { return name_in(metric_names, metric); }
 std::optional<Metric> parse_metric(std::string_view text) { return value_in(metric_names, text); }
+bool parse_name(std::string_view text, TrialStatus &value) { return set_from(status_names, text, value); }
+bool parse_name(std::string_view text, CacheMode &value) { return set_from(cache_names, text, value); }
+bool parse_name(std::string_view text, Metric &value) { return set_from(metric_names, text, value); }
 
 }  // namespace kiln

@@ -35,6 +35,11 @@ enum class Metric { ns, cycles, instructions };
 std::string_view name(Metric metric);
 std::optional<Metric> parse_metric(std::string_view text);
 
+// The same by type, for code that visits fields (record_fields.h). False: the text is no name, the value is kept.
+bool parse_name(std::string_view text, TrialStatus &value);
+bool parse_name(std::string_view text, CacheMode &value);
+bool parse_name(std::string_view text, Metric &value);
+
 // How far a kernel's output was from the reference. `max` and `rms` are elementwise on ordinary data, relative to
 // sum |x||k| (+ |bias| + |addend|); `wide` is the maximum on data of wide dynamic range, relative to the layer's
 // largest such sum. Unset where the trial ended before the comparison. The database has no NaN and keeps one as

@@ -1,9 +1,10 @@
-#include "database/record_rows.h"
+#include "database/rows/record_rows.h"
 
 #include <fmt/format.h>
 
-#include "database/race_rows.h"
-#include "database/trial_rows.h"
+#include "database/rows/context_rows.h"
+#include "database/rows/race_rows.h"
+#include "database/rows/trial_rows.h"
 
 namespace kiln {
 namespace {
@@ -24,20 +25,11 @@ Status for_each_row(const Connection &connection, const std::string &sql, const 
     }
 }
 
-Result<Record> read_name_record(const Statement &row) {
-    return Record(WorkloadName{row.text(0), row.text(1), row.text(2), row.integer(3)});
-}
-
-Result<Record> read_measurement_record(const Statement &row) {
-    Result<Measurement> measurement = read_measurement(row, 0);
-    if (!measurement) return measurement.error();
-    return Record(StoredMeasurement{row.text(measurement_column_count), std::move(*measurement)});
-}
-
-Result<Record> read_trial_record(const Statement &row) {
-    Result<Trial> trial = read_trial(row);
-    if (!trial) return trial.error();
-    return Record(StoredTrial{std::move(*trial), row.text(trial_column_count)});
+template<typename Stored>
+Result<Record> read_record(const Statement &row) {
+    Result<Stored> stored = read_row<Stored>(row);
+    if (!stored) return stored.error();
+    return Record(std::move(*stored));
 }
 
 Result<bool> has_row(const Connection &connection, std::string_view sql, const std::string &id) {
@@ -73,7 +65,7 @@ Result<bool> insert(const Connection &connection, const StoredMeasurement &store
     const Result<bool> known = has_row(connection, find_measurement, stored.id);
     if (!known) return known;
     if (*known) return false;
-    if (Status status = insert_measurement(connection, stored.id, stored.measurement); !status) return status.error();
+    if (Status status = insert_measurement(connection, stored); !status) return status.error();
     return true;
 }
 
@@ -85,7 +77,7 @@ Result<bool> insert(const Connection &connection, const StoredTrial &stored) {
         if (Status status = check_reference(connection, find_measurement, stored.measurement); !status)
             return status.error();
     }
-    if (Status status = insert_trial(connection, stored.trial, stored.measurement); !status) return status.error();
+    if (Status status = insert_trial(connection, stored); !status) return status.error();
     return true;
 }
 
@@ -107,23 +99,22 @@ Status for_each_record(const Connection &connection, const std::function<Status(
         for_each_row(connection,
                      "SELECT key, list, name, count FROM workload_name JOIN workload ON workload.id = workload_id "
                      "ORDER BY key, list, name",
-                     read_name_record, visit);
+                     read_record<WorkloadName>, visit);
     if (!status) return status;
     status = for_each_row(
-        connection,
-        fmt::format("SELECT {}, measurement FROM measurements ORDER BY created_at, measurement", measurement_columns),
-        read_measurement_record, visit);
+        connection, fmt::format("SELECT {} FROM measurements ORDER BY created_at, measurement", measurement_columns()),
+        read_record<StoredMeasurement>, visit);
     if (!status) return status;
-    status = for_each_row(connection,
-                          fmt::format("SELECT {}, measurement FROM trials ORDER BY created_at, trial", trial_columns),
-                          read_trial_record, visit);
+    status = for_each_row(connection, fmt::format("SELECT {} FROM trials ORDER BY created_at, trial", trial_columns()),
+                          read_record<StoredTrial>, visit);
     if (!status) return status;
     const auto read_race_record = [&](const Statement &row) -> Result<Record> {
         Result<Race> race = read_race(connection, row);
         if (!race) return race.error();
         return Record(std::move(*race));
     };
-    return for_each_row(connection, fmt::format("{} ORDER BY created_at, race", select_races), read_race_record, visit);
+    return for_each_row(connection, fmt::format("{} ORDER BY created_at, race", select_races()), read_race_record,
+                        visit);
 }
 
 Result<bool> insert_record(const Connection &connection, const Record &record) {

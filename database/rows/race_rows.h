@@ -1,7 +1,7 @@
-// How races become rows and come back; beside trial_rows.h. Constant SQL, always bound.
+// How races become rows and come back; beside trial_rows.h.
 #pragma once
 
-#include <string_view>
+#include <string>
 
 #include "database/sqlite.h"
 #include "records/race.h"
@@ -11,9 +11,9 @@ namespace kiln {
 
 // "WITH races AS (...) SELECT ... FROM races": every race without its entries, with columns named as in the view
 // `trials`; a WHERE may follow.
-extern const std::string_view select_races;
+const std::string &select_races();
 
-// The race in the current row of `select_races`, with its entries, which are another query.
+// The race in the current row of select_races(), with its entries, which are another query.
 Result<Race> read_race(const Connection &connection, const Statement &row);
 
 // Called inside a transaction. The entries' trials must be there; the schema checks that they fit.

@@ -1,0 +1,27 @@
+// The rows that records refer to by integer: workloads with their names, targets, machines, toolchains. Constant SQL,
+// always bound; the tables are in schema.sql.
+#pragma once
+
+#include <string>
+
+#include "database/sqlite.h"
+#include "records/record.h"
+#include "workload/result.h"
+
+namespace kiln {
+
+// What trials and races have in common.
+struct Context {
+    const std::string &workload, &target;
+    int threads;
+    const std::string &machine, &toolchain;
+};
+
+// Called inside a transaction. What is there already stays.
+Status insert_machine(const Connection &connection, const std::string &key);
+Status insert_context(const Connection &connection, const Context &context);
+
+// Inserts also the workload; or sets the count.
+Status insert_workload_name(const Connection &connection, const WorkloadName &name);
+
+}  // namespace kiln
