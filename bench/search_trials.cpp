@@ -69,7 +69,8 @@ Result<RecordedSpace> read_space(const std::string &path) {
     std::set<Knobs> recorded;
     for (const auto &[candidate, time] : median_ns) recorded.insert(candidate.knobs);
     Candidate first = median_ns.begin()->first;
-    Space space(first, knobs, {{"was not recorded", [recorded](const Knobs &k) { return recorded.contains(k); }}});
+    const Limit<Knobs> known{"was not recorded", [recorded](const Knobs &k) { return recorded.contains(k); }};
+    Space space(first, knobs, {constraint<Knobs>({known})});
     return RecordedSpace{std::move(space), std::move(median_ns), best_ns, valid};
 }
 

@@ -6,6 +6,7 @@
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "schedules/folded_shape.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -20,13 +21,13 @@ struct LoopCost {
 
 LoopCost loop_cost(const ConvShape &whole, const Target &target, const Machine &machine) {
     const ConvShape s = gathered_shape(whole);
-    const Knobs knobs = cpu_tile_space({}, s, target, machine).default_candidate().knobs;
-    const auto at = [&](const char *name) { return value_of(knobs, name); };
-    const RegisterTile tile{at("vectors"), at("pixels"), at("rows")};
+    const auto k =
+        checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, machine).default_candidate().knobs);
+    const RegisterTile tile = register_tile(k);
     const TileFacts facts = tile_facts(s, vector_lanes(target), target, machine);
     LoopCost cost;
     cost.products = s.taps() * s.input_channels;
-    cost.loop = std::max<int64_t>(1, at("unroll")) * (at("unroll_columns") ? s.kernel[0] : 1);
+    cost.loop = std::max<int64_t>(1, k.unroll) * (k.unroll_columns ? s.kernel[0] : 1);
     const double tiles = double(facts.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) *
                          ceil_div(s.output[1], tile.rows) * s.output[2] * s.batch;
     cost.cycles = tile_cost(facts, tile) * cost.products * s.output[2] * s.batch +

@@ -33,7 +33,7 @@ protected:
         shape = conv_shape(workload);
     }
 
-    int panel_lanes() const { return tile_lanes(candidate, target_of_kiln); }
+    int panel_lanes() const { return tile_lanes(checked_knobs<CpuTileKnobs>(candidate.knobs), target_of_kiln); }
 
     // Extents of the packed weights, innermost first.
     std::vector<int64_t> packed_extents(const ConvShape &s) const {

@@ -92,7 +92,7 @@ public:
         stages.c = c, stages.b = b, stages.x = x, stages.y = y, stages.z = z, stages.n = n;
         stages.lane = lane, stages.vector = vector, stages.panel = panel;
         stages.row = row, stages.y_tile = y_tile, stages.ci = k;
-        apply_cpu_tile(stages, candidate, view, target_of_kiln);
+        apply_cpu_tile(stages, knobs, view, target_of_kiln);
     }
 
 private:

@@ -34,7 +34,7 @@ public:
         read_parameters();
         whole = shape;
         if (candidate.algorithm == fold_gradient) {
-            blocks = blocks_of(candidate.knobs);
+            blocks = checked_knobs<FoldKnobs>(candidate.knobs).blocks();
             shape = folded_shape(whole, blocks);
         }
         x.set_type(halide_type(workload.dtype));
@@ -66,7 +66,7 @@ public:
         const int64_t ci = whole.input_channels, co = whole.output_channels;
         fix(output, {hwio ? co : ci, hwio ? ci : co, whole.kernel[0], whole.kernel[1], whole.kernel[2]});
         g.output = output;
-        apply_gradient_tile(g, candidate, shape);
+        apply_gradient_tile(g, checked_knobs<GradientTileKnobs>(candidate.knobs), shape);
     }
 
 private:

@@ -16,8 +16,11 @@ protected:
         whole = this->shape;
         if (this->candidate.algorithm == "phases") this->shape = phase_shape(whole);
         if (this->candidate.algorithm == "input_phases") this->shape = input_phase_shape(whole);
-        if (is_fold(this->candidate.algorithm)) {
-            blocks = blocks_of(this->candidate.knobs);
+        if (!is_fold(this->candidate.algorithm)) {
+            knobs = *decode_knobs<CpuTileKnobs>(this->candidate.knobs);
+        } else {
+            const auto folded = *decode_knobs<FoldedKnobs<CpuTileKnobs>>(this->candidate.knobs);
+            knobs = folded.tile, blocks = folded.fold.blocks();
             const bool prepared = this->candidate.algorithm == fold_prepared;
             this->shape = prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks);
         }
@@ -25,6 +28,7 @@ protected:
         this->shape = panel_shape(gathered_shape(stored), this->panel_lanes());
     }
 
+    CpuTileKnobs knobs;
     ConvShape whole;         // before it is taken apart into phases, or folded
     ConvShape stored;        // with the result's own layout
     Blocks blocks{1, 1, 1};  // of pixels, where they are folded

@@ -44,7 +44,8 @@ public:
         stages.output = *output;
         for (size_t d = 0; d < written_form.stored.size(); d++) take_role(written_form.stored[d].name, variables[d]);
         stages.innermost = variables.back();
-        apply_transform_tile(stages, candidate, transform_shape(workload), {target_text.value(), 1});
+        apply_transform_tile(stages, *decode_knobs<TransformTileKnobs>(candidate.knobs), transform_shape(workload),
+                             {target_text.value(), 1});
     }
 
 protected:

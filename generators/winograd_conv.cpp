@@ -19,7 +19,7 @@
 #include "generators/conv_generator.h"
 #include "generators/epilogue.h"
 #include "generators/winograd_transform.h"
-#include "schedules/apply/winograd_apply.h"
+#include "schedules/apply/winograd.h"
 
 namespace kiln {
 namespace {
@@ -107,7 +107,7 @@ public:
             gathered.bound(s.n, 0, extent(shape.batch));
             s.output = gathered, s.scattered = output, s.scattered_block = stored.output_block;
         }
-        apply_winograd(s, candidate, facts);
+        apply_winograd(s, *decode_knobs<WinogradKnobs>(candidate.knobs), facts);
     }
 
 private:

@@ -7,8 +7,6 @@
 namespace kiln {
 namespace {
 
-constexpr const char *block_knobs[] = {"block_w", "block_h", "block_d"};
-
 int64_t product(const Blocks &blocks) { return blocks[0] * blocks[1] * blocks[2]; }
 
 std::vector<int64_t> divisors_up_to(int64_t value, int64_t most) {
@@ -19,11 +17,7 @@ std::vector<int64_t> divisors_up_to(int64_t value, int64_t most) {
     return divisors;
 }
 
-Knobs as_knobs(const Blocks &blocks) {
-    Knobs knobs;
-    for (int d = 0; d < 3; d++) knobs[block_knobs[d]] = blocks[d];
-    return knobs;
-}
+FoldKnobs fold_knobs(const Blocks &b) { return {b[0], b[1], b[2]}; }
 
 }  // namespace
 
@@ -60,12 +54,6 @@ ConvShape prepared_shape(const ConvShape &whole, const Blocks &blocks) {
     }
     s.stored_input = s.input;
     return s;
-}
-
-Blocks blocks_of(const Knobs &knobs) {
-    Blocks blocks;
-    for (int d = 0; d < 3; d++) blocks[d] = std::max<int64_t>(1, value_of(knobs, block_knobs[d]));
-    return blocks;
 }
 
 std::vector<Blocks> possible_blocks(const ConvShape &whole) {
@@ -107,18 +95,22 @@ Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared,
     for (const Blocks &blocks : choices) {
         const Space space = space_of(prepared ? prepared_shape(whole, blocks) : folded_shape(whole, blocks));
         if (alternatives.empty()) standard = space.default_candidate();
-        alternatives.push_back({as_knobs(blocks), space.knobs(), space.constraints()});
+        alternatives.push_back({encode_knobs(fold_knobs(blocks)), space.knobs(), space.constraints()});
     }
-    standard.knobs.merge(as_knobs(choices.front()));
+    standard.knobs.merge(encode_knobs(fold_knobs(choices.front())));
     auto [knobs, constraints] = join_alternatives(std::move(alternatives));
-    for (const Knob &knob : knobs) standard.knobs.try_emplace(knob.name, 0);
-    for (int d = 0; d < 3; d++) {
-        const std::string why = "a block has to divide the stride, " + std::to_string(whole.stride[d]) +
-                                ", and be no larger than the input, " + std::to_string(whole.input[d]);
-        std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == block_knobs[d]; })->why = why;
+    const std::string names[] = {knob_name(&FoldKnobs::block_w), knob_name(&FoldKnobs::block_h),
+                                 knob_name(&FoldKnobs::block_d)};
+    for (Knob &knob : knobs) {
+        standard.knobs.try_emplace(knob.name, 0);
+        const auto d = std::find(std::begin(names), std::end(names), knob.name) - std::begin(names);
+        if (d == 3) continue;
+        knob.why = "a block has to divide the stride, " + std::to_string(whole.stride[d]) +
+                   ", and be no larger than the input, " + std::to_string(whole.input[d]);
     }
-    constraints.push_back({"blocks of one pixel leave the convolution as it is",
-                           [](const Knobs &k) { return product(blocks_of(k)) > 1; }});
+    constraints.push_back(
+        constraint(std::vector<Limit<FoldKnobs>>{{"blocks of one pixel leave the convolution as it is",
+                                                  [](const FoldKnobs &k) { return product(k.blocks()) > 1; }}}));
     return Space(std::move(standard), std::move(knobs), std::move(constraints));
 }
 

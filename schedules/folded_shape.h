@@ -31,9 +31,6 @@ ConvShape folded_shape(const ConvShape &whole, const Blocks &blocks);
 // The same of an input that was folded before, in NHWC with all its padding: as many positions as outputs reach.
 ConvShape prepared_shape(const ConvShape &whole, const Blocks &blocks);
 
-// The blocks that a candidate has in its knobs block_w, block_h, block_d.
-Blocks blocks_of(const Knobs &knobs);
-
 // Every choice of blocks that divide the strides and are no larger than the input, the largest first. Blocks of one
 // pixel alone are none.
 std::vector<Blocks> possible_blocks(const ConvShape &whole);

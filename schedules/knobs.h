@@ -58,6 +58,27 @@ struct KnobWriter {
     void may_lack(std::string_view name, int64_t value) { knobs.emplace(name, value); }
 };
 
+// Reads what a space has checked: knobs that the struct does not have are those of another struct.
+struct CheckedKnobReader {
+    const Knobs &knobs;
+
+    void needs(std::string_view name, int64_t &value) const {
+        if (const auto found = knobs.find(name); found != knobs.end()) value = found->second;
+    }
+    void may_lack(std::string_view name, int64_t &value) const { needs(name, value); }
+};
+
+// Finds a field's name.
+struct KnobNamer {
+    const void *field;
+    std::string name;
+
+    void needs(std::string_view knob, const int64_t &value) {
+        if (&value == field) name = knob;
+    }
+    void may_lack(std::string_view knob, const int64_t &value) { needs(knob, value); }
+};
+
 // Refuses knobs of which one is missing or unknown: "knob `rows` is missing".
 template<typename TemplateKnobs>
 Result<TemplateKnobs> decode_knobs(const Knobs &knobs) {
@@ -68,11 +89,29 @@ Result<TemplateKnobs> decode_knobs(const Knobs &knobs) {
     return decoded;
 }
 
+// Precondition: a space with the struct's knobs, and perhaps others, holds `knobs`.
+template<typename TemplateKnobs>
+TemplateKnobs checked_knobs(const Knobs &knobs) {
+    TemplateKnobs decoded;
+    CheckedKnobReader reader{knobs};
+    visit_knobs(reader, decoded);
+    return decoded;
+}
+
 template<typename TemplateKnobs>
 Knobs encode_knobs(TemplateKnobs knobs) {
     KnobWriter writer;
     visit_knobs(writer, knobs);
     return std::move(writer.knobs);
+}
+
+// The name of a field in texts: `knob_name(&CpuTileKnobs::rows)` is "rows".
+template<typename TemplateKnobs>
+std::string knob_name(int64_t TemplateKnobs::*field) {
+    TemplateKnobs knobs;
+    KnobNamer namer{&(knobs.*field), ""};
+    visit_knobs(namer, knobs);
+    return std::move(namer.name);
 }
 
 }  // namespace kiln

@@ -47,7 +47,7 @@ Status Space::check(const Candidate &candidate) const {
         }
     }
     for (const Constraint &constraint : constraints_) {
-        if (!constraint.holds(candidate.knobs)) return unsupported(constraint.reason);
+        if (const auto reason = constraint(candidate.knobs); !reason.empty()) return unsupported(std::string(reason));
     }
     return {};
 }
@@ -77,6 +77,25 @@ const Knob *find_knob(const std::vector<Knob> &knobs, const std::string &name) {
     return found == knobs.end() ? nullptr : &*found;
 }
 
+// Domains and constraints of one alternative, for candidates that choose it.
+struct Choice {
+    Knobs chosen;
+    std::vector<Knob> domains;  // `why` is the whole reason
+    std::vector<Constraint> constraints;
+
+    std::string_view operator()(const Knobs &knobs) const {
+        if (!std::includes(knobs.begin(), knobs.end(), chosen.begin(), chosen.end())) return {};
+        for (const Knob &domain : domains) {
+            const int64_t value = knobs.find(domain.name)->second;
+            if (!std::binary_search(domain.values.begin(), domain.values.end(), value)) return domain.why;
+        }
+        for (const Constraint &constraint : constraints) {
+            if (const auto reason = constraint(knobs); !reason.empty()) return reason;
+        }
+        return {};
+    }
+};
+
 }  // namespace
 
 std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives) {
@@ -90,29 +109,27 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vec
     }
     std::vector<Constraint> constraints;
     for (Alternative &a : alternatives) {
-        const auto chosen = [wanted = a.chosen](const Knobs &k) {
-            return std::all_of(wanted.begin(), wanted.end(),
-                               [&](const auto &knob) { return value_of(k, knob.first) == knob.second; });
-        };
+        Choice choice{a.chosen, {}, std::move(a.constraints)};
         for (auto &[name, values] : domains) {
             const Knob *own = find_knob(a.knobs, name);
             if (!own) values.insert(0);
-            const std::vector<int64_t> allowed = own ? own->values : std::vector<int64_t>{0};
-            constraints.push_back({name + " has no such value with " + text_of(a.chosen), [=](const Knobs &k) {
-                                       return !chosen(k) ||
-                                              std::binary_search(allowed.begin(), allowed.end(), value_of(k, name));
-                                   }});
+            choice.domains.push_back({name, own ? own->values : std::vector<int64_t>{0},
+                                      name + " has no such value with " + text_of(a.chosen)});
         }
-        for (Constraint &limit : a.constraints) {
-            constraints.push_back({limit.reason, [chosen, holds = std::move(limit.holds)](const Knobs &k) {
-                                       return !chosen(k) || holds(k);
-                                   }});
-        }
+        constraints.emplace_back(std::move(choice));
     }
     domains.merge(chosen_from);
     std::vector<Knob> knobs;
     for (const auto &[name, values] : domains) knobs.push_back({name, {values.begin(), values.end()}});
     return {std::move(knobs), std::move(constraints)};
+}
+
+Knobs present(const Knobs &values, const std::vector<Knob> &domains) {
+    Knobs there;
+    for (const auto &[name, value] : values) {
+        if (find_knob(domains, name)) there.emplace(name, value);
+    }
+    return there;
 }
 
 void drop_knobs_that_do_not_apply(std::vector<Knob> *knobs, Candidate *base) {

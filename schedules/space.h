@@ -9,10 +9,12 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "schedules/candidate.h"
+#include "schedules/knobs.h"
 #include "workload/result.h"
 
 namespace kiln {
@@ -25,10 +27,51 @@ struct Knob {
     std::string why = "";         // of a refusal of other values, where there is more to say
 };
 
-struct Constraint {
+// Answers why knobs are refused, and nothing where they are not. Spaces ask with values of the domains only.
+using Constraint = std::function<std::string_view(const Knobs &)>;
+
+// One limit on a template's knobs, or on knobs by name where there is no struct of them (Limit<Knobs>).
+template<typename TemplateKnobs>
+struct Limit {
     std::string reason;  // of a refusal: "the register tile needs more vector registers than the target has"
-    std::function<bool(const Knobs &)> holds;
+    std::function<bool(const TemplateKnobs &)> holds;
 };
+
+// All limits as one constraint, which reads the knobs once. The first limit that does not hold gives the reason.
+template<typename TemplateKnobs>
+Constraint constraint(std::vector<Limit<TemplateKnobs>> limits) {
+    return [limits = std::move(limits)](const Knobs &knobs) -> std::string_view {
+        const auto refusal = [&limits](const TemplateKnobs &read) -> std::string_view {
+            for (const Limit<TemplateKnobs> &limit : limits) {
+                if (!limit.holds(read)) return limit.reason;
+            }
+            return {};
+        };
+        if constexpr (std::is_same_v<TemplateKnobs, Knobs>)
+            return refusal(knobs);
+        else
+            return refusal(checked_knobs<TemplateKnobs>(knobs));
+    };
+}
+
+struct DomainLister {
+    std::vector<Knob> knobs;
+
+    void needs(std::string_view name, std::vector<int64_t> &values) {
+        knobs.push_back({std::string(name), std::move(values)});
+    }
+    void may_lack(std::string_view name, std::vector<int64_t> &values) {
+        if (values != std::vector<int64_t>{0}) needs(name, values);
+    }
+};
+
+// A template's domains by name, in its order. A knob that may lack does where it can only be 0.
+template<typename Domains>
+std::vector<Knob> knob_list(Domains domains) {
+    DomainLister lister;
+    visit_knobs(lister, domains);
+    return std::move(lister.knobs);
+}
 
 class Space {
 public:
@@ -65,8 +108,11 @@ struct Alternative {
 // does not have is 0 there. Precondition: all are chosen by the same knobs, no two by the same values.
 std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives);
 
+// Those of `values` that have a domain: knobs that lack are in no candidate's text.
+Knobs present(const Knobs &values, const std::vector<Knob> &domains);
+
 // Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to
-// this workload, and `Candidate::knob` answers 0 for them.
+// this workload.
 void drop_knobs_that_do_not_apply(std::vector<Knob> *knobs, Candidate *base);
 
 }  // namespace kiln

@@ -173,6 +173,8 @@ int vector_bytes(const Target &target) {
     return 4;
 }
 
+int vector_lanes(const Target &target) { return vector_bytes(target) / 4; }
+
 int vector_registers(const Target &target) {
     const std::string arch = architecture(target);
     if (arch == "x86") return vector_bytes(target) == 64 ? 32 : 16;

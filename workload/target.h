@@ -38,6 +38,7 @@ std::string architecture(const Target &target);  // "x86", "arm", ...
 std::vector<std::string> missing_features(const Target &target, std::string_view host_halide);
 
 int vector_bytes(const Target &target);      // 64 with AVX-512, 32 with AVX, 16 with SSE or NEON, 4 for a scalar target
+int vector_lanes(const Target &target);      // of f32
 int vector_registers(const Target &target);  // architectural vector registers
 
 // "x86-64-linux-sse41/threads:2": the text of a target where one string is wanted.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
 #include "schedules/spaces/cpu_tile_space.h"
 
@@ -25,8 +26,7 @@ Var channel_loop(ConvStages &stages, const ConvShape &shape) {
     return channel;
 }
 
-Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, int lanes) {
-    auto knob = [&](const char *name) { return static_cast<int>(candidate.knob(name)); };
+Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, int lanes) {
     Func &out = stages.output;
     const Var c = channel_loop(stages, shape);
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
@@ -35,35 +35,34 @@ Loops tile_output(ConvStages &stages, const Candidate &candidate, const ConvShap
 
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
-    out.split(c, panel, ci, knob("vectors") * lanes, TailStrategy::GuardWithIf);
+    out.split(c, panel, ci, extent(k.vectors * lanes), TailStrategy::GuardWithIf);
     if (shape.group_panels) out.fuse(panel, stages.b, panel);
     out.split(ci, vector, lane, lanes)
-        .split(panel, panel_group, panel, knob("panel_block"), TailStrategy::GuardWithIf)
-        .split(x, x_tile, xi, knob("pixels"), TailStrategy::ShiftInwards)
-        .split(x_tile, x_block, x_tile, knob("x_block"), TailStrategy::GuardWithIf)
-        .split(y, y_tile, yi, knob("rows"), TailStrategy::GuardWithIf)
-        .split(y_tile, y_block, y_tile, knob("row_block"), TailStrategy::GuardWithIf)
+        .split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
+        .split(x, x_tile, xi, extent(k.pixels), TailStrategy::ShiftInwards)
+        .split(x_tile, x_block, x_tile, extent(k.x_block), TailStrategy::GuardWithIf)
+        .split(y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
+        .split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf)
         .reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, y_block, z, n, panel_group)
         .vectorize(lane)
         .unroll(vector)
         .unroll(xi)
         .unroll(yi);
-    if (knob("unroll_tiles")) out.unroll(x_tile);
-    if (knob("parallel") == 1) {
+    if (k.unroll_tiles) out.unroll(x_tile);
+    if (k.parallel == 1) {
         out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
         return {x_tile, slice};
     }
-    if (knob("parallel") == 2) out.parallel(panel_group);
+    if (k.parallel == 2) out.parallel(panel_group);
     return {x_tile, y_block};
 }
 
 // Spread inputs live in registers: for one step of channels and one column of the kernel, or for all of its columns,
 // which share most of them.
-void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, int lanes) {
-    const int64_t spread = candidate.knob("spread");
-    if (spread == 0) return;
-    stages.spread.compute_at(stages.sum, spread == 1 ? stages.channel_out : stages.channel_in)
+void spread_input(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, int lanes) {
+    if (k.spread == 0) return;
+    stages.spread.compute_at(stages.sum, k.spread == 1 ? stages.channel_out : stages.channel_in)
         .vectorize(stages.lane)
         .unroll(stages.ci)
         .reorder(stages.lane, stages.ci, stages.vector, stages.x, stages.y)
@@ -74,7 +73,7 @@ void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShap
     if (!stages.dense.defined()) return;
     // Shuffles of a vector in registers need indices that are known when compiling: `unroll` covers a whole group.
     stages.dense.compute_at(stages.sum, stages.channel_in)
-        .bound(stages.lane, 0, static_cast<int>(lanes / shape.group_outputs() * shape.input_channels))
+        .bound(stages.lane, 0, extent(lanes / shape.group_outputs() * shape.input_channels))
         .vectorize(stages.lane)
         .reorder(stages.lane, stages.vector, stages.x, stages.y)
         .unroll(stages.vector)
@@ -83,14 +82,13 @@ void spread_input(ConvStages &stages, const Candidate &candidate, const ConvShap
         .store_in(MemoryType::Register);
 }
 
-void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const Loops &loops) {
-    auto knob = [&](const char *name) { return static_cast<int>(candidate.knob(name)); };
+void tile_sum(ConvStages &stages, const CpuTileKnobs &k, int lanes, const Loops &loops) {
     const Var &x = stages.x, &row = stages.row;
     stages.sum.compute_at(stages.output, loops.tile)
         .store_in(MemoryType::Register)
         .bound(stages.lane, 0, lanes)
-        .bound(stages.vector, 0, knob("vectors"))
-        .bound(row, 0, knob("rows"))
+        .bound(stages.vector, 0, extent(k.vectors))
+        .bound(row, 0, extent(k.rows))
         .bound_extent(stages.y_tile, 1)
         .vectorize(stages.lane)
         .unroll(stages.vector)
@@ -99,35 +97,35 @@ void tile_sum(ConvStages &stages, const Candidate &candidate, int lanes, const L
     RVar channel(stages.taps[0]), column(stages.taps[1]), kernel_row(stages.taps[2]), plane(stages.taps[3]);
     RVar channel_out = stages.channel_out, channel_in = stages.channel_in;
     Stage update = stages.sum.update();
-    update.split(channel, channel_out, channel_in, knob("unroll"));
-    if (knob("spread") >= 2) {
+    update.split(channel, channel_out, channel_in, extent(k.unroll));
+    if (k.spread >= 2) {
         update.reorder(stages.lane, stages.vector, x, row, column, channel_in, channel_out, kernel_row, plane);
     } else {
         update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
     }
     update.vectorize(stages.lane).unroll(stages.vector).unroll(x).unroll(row).unroll(channel_in);
-    if (knob("unroll_columns")) update.unroll(column);
-    if (knob("unroll_rows")) update.unroll(kernel_row);
+    if (k.unroll_columns) update.unroll(column);
+    if (k.unroll_rows) update.unroll(kernel_row);
 }
 
 }  // namespace
 
-void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target) {
-    const int lanes = tile_lanes(candidate, target), stage_input = static_cast<int>(candidate.knob("stage_input"));
+void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, const Target &target) {
+    const int lanes = tile_lanes(k, target);
     if (stages.scattered.defined()) {
         scatter_output(stages.output, stages.scattered,
-                       {stages.c, stages.x, stages.y, lanes, stages.scattered_block, candidate.knob("parallel") != 0});
+                       {stages.c, stages.x, stages.y, lanes, stages.scattered_block, k.parallel != 0});
     }
-    const Loops loops = tile_output(stages, candidate, shape, lanes);
-    if (stages.sum.defined()) tile_sum(stages, candidate, lanes, loops);
-    if (stages.spread.defined()) spread_input(stages, candidate, shape, lanes);
-    if (!stages.padded.defined() || !stage_input) return;
-    if (stage_input == 2) {
+    const Loops loops = tile_output(stages, k, shape, lanes);
+    if (stages.sum.defined()) tile_sum(stages, k, lanes, loops);
+    if (stages.spread.defined()) spread_input(stages, k, shape, lanes);
+    if (!stages.padded.defined() || !k.stage_input) return;
+    if (k.stage_input == 2) {
         stages.padded.compute_root();
-        if (candidate.knob("parallel")) stages.padded.parallel(stages.y);
+        if (k.parallel) stages.padded.parallel(stages.y);
     } else {
         stages.padded.compute_at(stages.output, loops.block);
-        if (stage_input == 3) stages.padded.store_root();
+        if (k.stage_input == 3) stages.padded.store_root();
     }
     const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input that does not exist
     if (shape.input_block == 1 && shape.groups == 1) {       // NCHW: rows are contiguous, in the copy too
@@ -136,9 +134,8 @@ void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvSh
             .vectorize(stages.x, lanes, guarded);
         return;
     }
-    const int64_t contiguous =
-        candidate.knob("join_columns") ? shape.input_channels * shape.input[0] : shape.all_input_channels();
-    stages.padded.vectorize(stages.c, static_cast<int>(std::min<int64_t>(lanes, contiguous)), guarded);
+    const int64_t contiguous = k.join_columns ? shape.input_channels * shape.input[0] : shape.all_input_channels();
+    stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous)), guarded);
 }
 
 }  // namespace kiln

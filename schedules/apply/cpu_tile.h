@@ -4,7 +4,7 @@
 #include <Halide.h>
 
 #include "rewrites/conv_shape.h"
-#include "schedules/candidate.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -32,6 +32,6 @@ struct ConvStages {
     int64_t scattered_block = 1;  // channels of one block of `scattered`
 };
 
-void apply_cpu_tile(ConvStages &stages, const Candidate &candidate, const ConvShape &shape, const Target &target);
+void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &knobs, const ConvShape &shape, const Target &target);
 
 }  // namespace kiln

@@ -3,32 +3,32 @@
 #include <algorithm>
 #include <vector>
 
+#include "schedules/apply/extent.h"
 #include "schedules/spaces/gradient_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide;
 
-int rounded_up(int64_t extent, int64_t tile) { return static_cast<int>((extent + tile - 1) / tile * tile); }
+int rounded_up(int64_t size, int64_t tile) { return extent(ceil_div(size, tile) * tile); }
 
 }  // namespace
 
-void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const ConvShape &forward) {
-    auto knob = [&](const char *name) { return static_cast<int>(candidate.knob(name)); };
-    const int lanes = knob("lanes"), width = lanes * knob("vectors");
-    const GradientSides sides = gradient_sides(forward, knob("across"));
+void apply_gradient_tile(GradientStages &g, const GradientTileKnobs &k, const ConvShape &forward) {
+    const int lanes = extent(k.lanes), width = extent(k.lanes * k.vectors);
+    const GradientSides sides = gradient_sides(forward, k.across);
     g.output.vectorize(g.inner, lanes, TailStrategy::GuardWithIf);
     if (!g.part.defined()) return;
 
     Var rows("rows"), task("task"), share("share");
     RVar block(g.blocks[0]), plane(g.blocks[1]), image(g.blocks[2]), share_of("share_of"), rest("rest");
     Func sum = g.total;  // what goes over all pixels
-    if (const int partials = knob("partials")) {
-        const int64_t shares = gradient_shares(forward, knob("row_block"));
+    if (k.partials) {
+        const int64_t shares = gradient_shares(forward, k.row_block);
         RVar &split = forward.batch > 1 ? image : block;
-        g.total.update().split(split, share_of, rest, rounded_up(shares, partials) / partials,
-                               TailStrategy::GuardWithIf);
+        g.total.update().split(split, share_of, rest, extent(ceil_div(shares, k.partials)), TailStrategy::GuardWithIf);
         split = rest;
         sum = g.total.update().rfactor(share_of, share);
         sum.compute_root().vectorize(g.lane).parallel(share);
@@ -38,24 +38,24 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
     // Whole tiles: what is beyond the last channel or column is computed and not stored.
     g.total.compute_root()
         .bound(g.lane, 0, lanes)
-        .bound(g.vector, 0, knob("vectors"))
-        .bound(g.panel, 0, rounded_up(sides.lane_channels, width) / width)
-        .bound(g.channel, 0, rounded_up(sides.tile_channels, knob("channels")))
-        .bound(g.s, 0, rounded_up(forward.kernel[0], knob("columns")))
+        .bound(g.vector, 0, extent(k.vectors))
+        .bound(g.panel, 0, extent(ceil_div(sides.lane_channels, width)))
+        .bound(g.channel, 0, rounded_up(sides.tile_channels, k.channels))
+        .bound(g.s, 0, rounded_up(forward.kernel[0], k.columns))
         .vectorize(g.lane);
     Var channel_tile("channel_tile"), channel_in("channel_in"), column_tile("column_tile"), column_in("column_in");
     Stage update = sum.update();
     std::vector<VarOrRVar> order{g.lane, g.vector, channel_in, column_in, channel_tile, column_tile,
                                  g.r,    g.t,      g.panel,    block,     plane,        image};
-    if (knob("partials")) order.push_back(share);  // outermost: a thread does all of its own
-    update.split(g.channel, channel_tile, channel_in, knob("channels"), TailStrategy::GuardWithIf)
-        .split(g.s, column_tile, column_in, knob("columns"), TailStrategy::GuardWithIf)
+    if (k.partials) order.push_back(share);  // outermost: a thread does all of its own
+    update.split(g.channel, channel_tile, channel_in, extent(k.channels), TailStrategy::GuardWithIf)
+        .split(g.s, column_tile, column_in, extent(k.columns), TailStrategy::GuardWithIf)
         .reorder(order)
         .vectorize(g.lane)
         .unroll(g.vector)
         .unroll(channel_in)
         .unroll(column_in);
-    if (knob("parallel")) update.fuse(g.r, g.t, rows).fuse(rows, g.panel, task).parallel(task);
+    if (k.parallel) update.fuse(g.r, g.t, rows).fuse(rows, g.panel, task).parallel(task);
 
     g.part.compute_at(sum, channel_tile)
         .store_in(MemoryType::Register)
@@ -73,7 +73,7 @@ void apply_gradient_tile(GradientStages &g, const Candidate &candidate, const Co
     for (Func *copy : {&g.x, &g.dy}) {
         if (!copy->defined()) continue;
         copy->compute_at(sum, block).vectorize(g.c, lanes, TailStrategy::RoundUp);
-        if (knob("parallel")) copy->parallel(g.py);
+        if (k.parallel) copy->parallel(g.py);
     }
 }
 

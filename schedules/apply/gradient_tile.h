@@ -5,7 +5,7 @@
 #include <Halide.h>
 
 #include "rewrites/conv_shape.h"
-#include "schedules/candidate.h"
+#include "schedules/spaces/gradient_tile_knobs.h"
 
 namespace kiln {
 
@@ -23,6 +23,6 @@ struct GradientStages {
     Halide::RDom pixels;            // (q, row of the block)
 };
 
-void apply_gradient_tile(GradientStages &stages, const Candidate &candidate, const ConvShape &forward);
+void apply_gradient_tile(GradientStages &stages, const GradientTileKnobs &knobs, const ConvShape &forward);
 
 }  // namespace kiln

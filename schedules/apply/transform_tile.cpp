@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedules/apply/extent.h"
+
 namespace kiln {
 namespace {
 
@@ -16,9 +18,9 @@ struct Loops {
 bool is_same(const Var &a, const Var &b) { return a.name() == b.name(); }
 
 // Splits columns and rows into tiles and places, and one of them or the channels into vectors.
-Loops split_output(TransformStages &s, const Candidate &candidate, int lanes) {
-    const bool of_columns = candidate.knob("lanes") == 1;
-    const int vectors = static_cast<int>(candidate.knob("vectors"));
+Loops split_output(TransformStages &s, const TransformTileKnobs &k, int lanes) {
+    const bool of_columns = k.lanes == 1;
+    const int vectors = extent(k.vectors);
     Func &out = s.output;
     Loops loops;
     loops.lane = Var("lane"), loops.vector = Var("vector");
@@ -45,24 +47,24 @@ Loops split_output(TransformStages &s, const Candidate &candidate, int lanes) {
     loops.around = {x};
     if (s.has_rows) loops.around.push_back(y);
     loops.around.insert(loops.around.end(), s.outer.begin(), s.outer.end());
-    loops.around.insert(candidate.knob("channels_outer") ? loops.around.end() : loops.around.begin(), channels);
+    loops.around.insert(k.channels_outer ? loops.around.end() : loops.around.begin(), channels);
     return loops;
 }
 
 // What the lanes of the stores are: those of the arithmetic, or, from the buffer, what lies next to each other.
-Var store_lanes(const TransformStages &s, const Candidate &candidate, const Loops &loops) {
-    if (!candidate.knob("stage")) return loops.lane;
+Var store_lanes(const TransformStages &s, const TransformTileKnobs &k, const Loops &loops) {
+    if (!k.stage) return loops.lane;
     for (const Var &v : loops.step) {
         if (is_same(v, s.innermost)) return v;
     }
     return loops.lane;
 }
 
-void run_in_parallel(TransformStages &s, const Candidate &candidate, Loops *loops) {
-    if (!candidate.knob("parallel")) return;
-    const bool channels_outer = candidate.knob("channels_outer") == 1;
+void run_in_parallel(TransformStages &s, const TransformTileKnobs &k, Loops *loops) {
+    if (!k.parallel) return;
+    const bool channels_outer = k.channels_outer == 1;
     const Var channels = channels_outer ? loops->around.back() : loops->around.front();
-    if (candidate.knob("parallel") == 2) {
+    if (k.parallel == 2) {
         s.output.parallel(channels);
         return;
     }
@@ -80,9 +82,9 @@ void run_in_parallel(TransformStages &s, const Candidate &candidate, Loops *loop
 }
 
 // A stage of one step, in registers: all of it unrolled.
-void keep_in_step(Func stage, const TransformStages &s, const Candidate &candidate, int lanes, Var at) {
-    const bool of_columns = candidate.knob("lanes") == 1;
-    const int vectors = static_cast<int>(candidate.knob("vectors"));
+void keep_in_step(Func stage, const TransformStages &s, const TransformTileKnobs &k, int lanes, Var at) {
+    const bool of_columns = k.lanes == 1;
+    const int vectors = extent(k.vectors);
     Var vector("vector");
     stage.compute_at(s.output, at)
         .bound_extent(s.c, of_columns ? 1 : vectors * lanes)
@@ -100,11 +102,11 @@ void keep_in_step(Func stage, const TransformStages &s, const Candidate &candida
 
 }  // namespace
 
-void apply_transform_tile(TransformStages &s, const Candidate &candidate, const TransformShape &shape,
+void apply_transform_tile(TransformStages &s, const TransformTileKnobs &k, const TransformShape &shape,
                           const Target &target) {
-    const int lanes = static_cast<int>(transform_lanes(candidate, shape, target));
-    Loops loops = split_output(s, candidate, lanes);
-    const Var at = loops.around.front(), vectorized = store_lanes(s, candidate, loops);
+    const int lanes = extent(transform_lanes(k, shape, target));
+    Loops loops = split_output(s, k, lanes);
+    const Var at = loops.around.front(), vectorized = store_lanes(s, k, loops);
     std::vector<VarOrRVar> order;
     if (!is_same(vectorized, loops.lane)) order.push_back(vectorized);
     for (const std::vector<Var> &group : {loops.step, loops.around}) {
@@ -116,12 +118,12 @@ void apply_transform_tile(TransformStages &s, const Candidate &candidate, const 
     for (const Var &v : loops.step) {
         if (!is_same(v, vectorized) && !is_same(v, loops.lane)) s.output.unroll(v);
     }
-    run_in_parallel(s, candidate, &loops);
+    run_in_parallel(s, k, &loops);
 
-    keep_in_step(s.half, s, candidate, lanes, at);
+    keep_in_step(s.half, s, k, lanes, at);
     s.half.bound(s.i, 0, s.half_extents[0]).bound(s.k, 0, s.half_extents[1]).unroll(s.i).unroll(s.k);
-    if (!candidate.knob("stage")) return;
-    keep_in_step(s.tile, s, candidate, lanes, at);
+    if (!k.stage) return;
+    keep_in_step(s.tile, s, k, lanes, at);
     s.tile.bound(s.i, 0, s.tile_extents[0]).bound(s.j, 0, s.tile_extents[1]).unroll(s.i).unroll(s.j);
 }
 

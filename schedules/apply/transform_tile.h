@@ -7,7 +7,6 @@
 #include <array>
 #include <vector>
 
-#include "schedules/candidate.h"
 #include "schedules/spaces/transform_tile_space.h"
 #include "workload/target.h"
 
@@ -29,7 +28,7 @@ struct TransformStages {
     Halide::Var innermost;                   // of memory
 };
 
-void apply_transform_tile(TransformStages &stages, const Candidate &candidate, const TransformShape &shape,
+void apply_transform_tile(TransformStages &stages, const TransformTileKnobs &knobs, const TransformShape &shape,
                           const Target &target);
 
 }  // namespace kiln

@@ -1,21 +1,12 @@
 #include "schedules/spaces/cpu_tile_rules.h"
 
 #include <algorithm>
-#include <cassert>
 #include <numeric>
 
 #include "schedules/spaces/cpu_tile_cases.h"
-#include "schedules/spaces/cpu_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-const std::vector<int64_t> &domain_of(const std::vector<Knob> &knobs, std::string_view name) {
-    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
-    assert(found != knobs.end());
-    return found->values;
-}
 
 int64_t TileFacts::channel_vectors() const {
     return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
@@ -33,12 +24,12 @@ bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_su
     return tile.sums() + tile.vectors + 1 <= f.registers;
 }
 
-int64_t unrolled_steps(const ConvShape &s, const Knobs &k) {
-    auto at = [&](const char *name) { return value_of(k, name); };
-    if (at("inline_sum")) return s.taps() * at("vectors") * at("pixels") * at("rows");
-    const int64_t columns = at("unroll_columns") ? s.kernel[0] : 1, tiles = at("unroll_tiles") ? at("x_block") : 1;
-    const int64_t rows = at("unroll_rows") ? s.kernel[1] + (at("share_rows") ? (at("rows") - 1) * s.stride[1] : 0) : 1;
-    return at("unroll") * columns * rows * tiles * at("vectors") * at("pixels") * at("rows");
+int64_t unrolled_steps(const ConvShape &s, const CpuTileKnobs &k) {
+    const int64_t tile = register_tile(k).sums();
+    if (k.inline_sum) return s.taps() * tile;
+    const int64_t columns = k.unroll_columns ? s.kernel[0] : 1, tiles = k.unroll_tiles ? k.x_block : 1;
+    const int64_t rows = k.unroll_rows ? s.kernel[1] + (k.share_rows ? (k.rows - 1) * s.stride[1] : 0) : 1;
+    return k.unroll * columns * rows * tiles * tile;
 }
 
 bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
@@ -113,11 +104,11 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
 }
 
 // The largest register tile that the domains have room for.
-int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
+int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
     int64_t most = 1;
-    for (int64_t v : domain_of(knobs, "vectors")) {
-        for (int64_t p : domain_of(knobs, "pixels")) {
-            for (int64_t r : domain_of(knobs, "rows")) {
+    for (int64_t v : domains.vectors) {
+        for (int64_t p : domains.pixels) {
+            for (int64_t r : domains.rows) {
                 const RegisterTile tile{v, p, r};
                 if (fits_registers(f, tile, false) && keeps_spread_inputs(f, tile)) most = std::max(most, tile.sums());
             }
@@ -126,14 +117,14 @@ int64_t most_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
     return most;
 }
 
-RegisterTile cheapest_tile(const TileFacts &f, const std::vector<Knob> &knobs, bool inline_sum) {
+RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
     RegisterTile best;
     double least = 1e300;
-    const int64_t fewest = inline_sum ? 1 : fewest_sums(f, knobs);
+    const int64_t fewest = inline_sum ? 1 : fewest_sums(f, domains);
     bool enough = false;  // sums to hide the latency; where no tile has them, the best of the others
-    for (int64_t v : domain_of(knobs, "vectors")) {
-        for (int64_t r : domain_of(knobs, "rows")) {
-            for (int64_t p : domain_of(knobs, "pixels")) {
+    for (int64_t v : domains.vectors) {
+        for (int64_t r : domains.rows) {
+            for (int64_t p : domains.pixels) {
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
@@ -149,82 +140,96 @@ RegisterTile cheapest_tile(const TileFacts &f, const std::vector<Knob> &knobs, b
 }
 
 // Row blocks in parallel, small enough that every thread gets some; panels where there are too few rows.
-void split_over_threads(const TileFacts &f, const std::vector<Knob> &knobs, Knobs *k) {
+void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const int64_t images = f.shape.batch * f.shape.output[2];
-    const int64_t y_tiles = ceil_div(f.shape.output[1], (*k)["rows"]);
+    const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows);
     if (images * y_tiles >= 2 * f.threads) {
-        (*k)["parallel"] = 1;
+        k->parallel = 1;
         const double share = std::max<double>(1, double(images * y_tiles) / f.threads);
-        (*k)["row_block"] = nearest(domain_of(knobs, "row_block"), std::min<double>((*k)["row_block"], share));
+        k->row_block = nearest(domains.row_block, std::min<double>(double(k->row_block), share));
     } else {
-        (*k)["parallel"] = 2;
-        const int64_t panels = f.panels((*k)["vectors"]);
-        (*k)["panel_block"] = nearest(domain_of(knobs, "panel_block"), double(ceil_div(panels, f.threads)));
+        k->parallel = 2;
+        k->panel_block = nearest(domains.panel_block, double(ceil_div(f.panels(k->vectors), f.threads)));
     }
+}
+
+// How many tiles make a block of pixels.
+void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvShape &s = f.shape;
+    const int64_t x_tiles = ceil_div(s.output[0], k->pixels), y_tiles = ceil_div(s.output[1], k->rows);
+    const int64_t panels = f.panels(k->vectors);
+    const auto block = [](const std::vector<int64_t> &values, int64_t tiles, double wanted) {
+        return nearest(values, std::min<double>(double(tiles), wanted));
+    };
+    k->panel_block = block(domains.panel_block, panels, double(panels));
+    if (kind.block == TileCase::Block::one_tile) {
+        k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
+        return;
+    }
+    // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
+    const double room = f.l2_bytes / 4.0;
+    const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
+    const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels;
+    k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
+    k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
+}
+
+// How the sum over kernel columns, rows and channels is written.
+void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvShape &s = f.shape;
+    // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
+    // sums.
+    k->join_columns = kind.sum == TileCase::Sum::joined_columns;
+    k->unroll = k->join_columns
+                    ? nearest_divisor(domains.unroll, s.input_channels * s.kernel[0],
+                                      std::min(kind.unroll, s.stride[0] * s.input_channels))
+                    : nearest_divisor(domains.unroll, s.input_channels, kind.unroll ? kind.unroll : s.input_channels);
+    k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
+    k->spread = nearest(domains.spread, double(kind.spread));
+    k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
+}
+
+// Takes back what would be too much code.
+void unroll_less(const TileFacts &f, CpuTileKnobs *k) {
+    const ConvShape &s = f.shape;
+    // Columns that are unrolled apart cannot be left out by the phases that do not have them.
+    if (s.skips_missing_taps(k->vectors * f.lanes)) k->unroll_columns = k->unroll_tiles = 0;
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_tiles = 0;
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_columns = 0;
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_rows = k->share_rows = 0;
+    if (k->rows > 1 && !k->share_rows) k->skip_rows = 0;
 }
 
 }  // namespace
 
-int64_t fewest_sums(const TileFacts &f, const std::vector<Knob> &knobs) {
-    return std::min(latency_sums * 3 / 4, most_sums(f, knobs));
+int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
+    return std::min(latency_sums * 3 / 4, most_sums(f, domains));
 }
 
-Knobs default_tile_knobs(const TileFacts &f, const std::vector<Knob> &knobs) {
+CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
     const ConvShape &s = f.shape;
-    auto values = [&](const char *name) -> const std::vector<int64_t> & { return domain_of(knobs, name); };
-    Knobs k;
-    k["inline_sum"] = values("inline_sum").back();
-    const RegisterTile tile = cheapest_tile(f, knobs, k["inline_sum"]);
+    CpuTileKnobs k;
+    k.inline_sum = domains.inline_sum.back();
+    const RegisterTile tile = cheapest_tile(f, domains, k.inline_sum);
     const TileCase &kind = tile_case(f, tile);
-    k["vectors"] = tile.vectors, k["pixels"] = tile.pixels, k["rows"] = tile.rows;
-
-    const int64_t x_tiles = ceil_div(s.output[0], tile.pixels), y_tiles = ceil_div(s.output[1], tile.rows);
-    const int64_t panels = f.panels(tile.vectors);
-    auto block = [&](const char *name, int64_t tiles, double wanted) {
-        k[name] = nearest(values(name), std::min<double>(tiles, wanted));
-    };
-    block("panel_block", panels, panels);
-    if (kind.block == TileCase::Block::one_tile) {
-        block("x_block", 1, 1), block("row_block", 1, 1);
-    } else {
-        // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
-        const double room = f.l2_bytes / 4.0;
-        const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
-        const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * tile.pixels;
-        block("row_block", y_tiles, room / row_bytes / tile.rows);
-        block("x_block", x_tiles, s.output[1] > 1 ? x_tiles : room / tile_bytes);
-    }
-
-    // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
-    // sums.
-    const bool join = kind.sum == TileCase::Sum::joined_columns;
-    k["join_columns"] = join;
-    k["unroll"] =
-        join ? nearest_divisor(values("unroll"), s.input_channels * s.kernel[0],
-                               std::min(kind.unroll, s.stride[0] * s.input_channels))
-             : nearest_divisor(values("unroll"), s.input_channels, kind.unroll ? kind.unroll : s.input_channels);
-    k["unroll_columns"] = kind.sum == TileCase::Sum::columns_unrolled ? values("unroll_columns").back() : 0;
-    k["spread"] = nearest(values("spread"), kind.spread);
-    k["share_rows"] = k["unroll_rows"] = kind.share_rows && f.shares_rows() && tile.rows > 1;
+    k.vectors = tile.vectors, k.pixels = tile.pixels, k.rows = tile.rows;
+    choose_blocks(f, kind, domains, &k);
+    choose_sum(f, kind, domains, &k);
 
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
-    const bool padded = values("stage_input").size() > 1;
-    const bool folds = s.groups == 1 && !join && tile.rows == 1 && k["x_block"] == x_tiles && x_tiles <= 4;
-    k["unroll_tiles"] = folds ? values("unroll_tiles").back() : 0;
-    k["skip_rows"] = !k["inline_sum"] && (tile.rows == 1 || k["share_rows"]) ? values("skip_rows").back() : 0;
-    // Columns that are unrolled apart cannot be left out by the phases that do not have them.
-    if (s.skips_missing_taps(tile.vectors * f.lanes)) k["unroll_columns"] = k["unroll_tiles"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_tiles"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_columns"] = 0;
-    if (unrolled_steps(s, k) > most_unrolled_steps(s)) k["unroll_rows"] = k["share_rows"] = 0;
-    if (tile.rows > 1 && !k["share_rows"]) k["skip_rows"] = 0;
+    const bool padded = domains.stage_input.size() > 1;
+    const int64_t x_tiles = ceil_div(s.output[0], tile.pixels);
+    const bool folds = s.groups == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
+    k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
+    k.skip_rows = !k.inline_sum && (tile.rows == 1 || k.share_rows) ? domains.skip_rows.back() : 0;
+    unroll_less(f, &k);
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
-        (kind.copies_padding && !(folds && k["unroll_columns"]));
-    k["stage_input"] = s.folded ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
+        (kind.copies_padding && !(folds && k.unroll_columns));
+    k.stage_input = s.folded ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
-    k["parallel"] = values("parallel").front();
-    if (f.threads > 1) split_over_threads(f, knobs, &k);
+    k.parallel = domains.parallel.front();
+    if (f.threads > 1) split_over_threads(f, domains, &k);
     return k;
 }
 

@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "rewrites/conv_shape.h"
-#include "schedules/space.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 
@@ -64,6 +63,7 @@ struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;
     int64_t sums() const { return vectors * pixels * rows; }
 };
+inline RegisterTile register_tile(const CpuTileKnobs &k) { return {k.vectors, k.pixels, k.rows}; }
 
 // Independent sums that hide the latency of a multiply-add: 4 cycles, two started a cycle.
 inline constexpr int64_t latency_sums = 8;
@@ -78,20 +78,16 @@ bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 // Whether dense vectors are shuffled within 128 bits: those have their pattern in the instruction and take it from
 // memory; wider ones keep patterns in registers.
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
-int64_t unrolled_steps(const ConvShape &shape, const Knobs &knobs);
-int64_t ceil_div(int64_t a, int64_t b);
-
-// The domain of one of `knobs`, which must be there.
-const std::vector<int64_t> &domain_of(const std::vector<Knob> &knobs, std::string_view name);
+int64_t unrolled_steps(const ConvShape &shape, const CpuTileKnobs &knobs);
 
 // Estimated cycles of the whole convolution in units that compare tiles, for a core that starts two multiply-adds and
 // two loads a cycle.
 double tile_cost(const TileFacts &facts, const RegisterTile &tile);
 
 // Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.
-int64_t fewest_sums(const TileFacts &facts, const std::vector<Knob> &knobs);
+int64_t fewest_sums(const TileFacts &facts, const CpuTileDomains &domains);
 
-// The default knobs: a function of the facts alone. `knobs` are the domains to choose from.
-Knobs default_tile_knobs(const TileFacts &facts, const std::vector<Knob> &knobs);
+// The default knobs: a function of the facts alone, chosen from the domains.
+CpuTileKnobs default_tile_knobs(const TileFacts &facts, const CpuTileDomains &domains);
 
 }  // namespace kiln

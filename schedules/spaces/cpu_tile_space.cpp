@@ -4,6 +4,7 @@
 #include <set>
 
 #include "schedules/spaces/cpu_tile_rules.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -45,91 +46,83 @@ std::vector<int64_t> unroll_sizes(const ConvShape &s) {
     return {sizes.begin(), sizes.end()};
 }
 
-std::vector<Knob> domains(const TileFacts &f) {
+// A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
+// shares with the next.
+std::vector<int64_t> stagings(const TileFacts &f) {
     const ConvShape &s = f.shape;
-    const std::vector<int64_t> choice{0, 1}, off{0};
-    const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
-    // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
-    // shares with the next.
     const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.all_input_phases() == 1;
-    const std::vector<int64_t> stagings = slides ? std::vector<int64_t>{0, 1, 2, 3} : std::vector<int64_t>{0, 1, 2};
-    std::vector<int64_t> spreads = off;
-    if (f.spreads()) spreads.push_back(1);
-    if ((f.spreads() || f.holds_groups()) && wide) spreads.push_back(2);
-    if (f.spreads_densely(1)) spreads.push_back(3);
-    return {
-        {"vectors", tile_sizes(f.channel_vectors(), 6, 1.2)},
-        {"pixels", tile_sizes(s.output[0], f.registers - 4, 1.25)},
-        {"rows", tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0)},
-        {"inline_sum", f.writes_out_sums() ? choice : off},
-        {"spread", spreads},
-        {"share_rows", f.shares_rows() ? choice : off},
-        {"unroll_rows", s.kernel[1] > 1 ? choice : off},
-        {"join_columns", f.joins_columns() ? choice : off},
-        {"unroll", unroll_sizes(s)},
-        {"unroll_columns", wide ? choice : off},
-        {"unroll_tiles", padded_x ? choice : off},
-        // On phases of the input, loops that skip hide the bounds of what groups read, which must be constants.
-        {"skip_rows", padded_y && (s.groups == 1 || s.all_input_phases() == 1) ? choice : off},
-        {"stage_input",
-         f.needs_copy() ? std::vector<int64_t>(stagings.begin() + 1, s.folded ? stagings.end() : stagings.begin() + 3)
-         : padded_x || padded_y || s.converts ? stagings
-                                              : off},
-        {"parallel", f.threads > 1 ? std::vector<int64_t>{1, 2} : off},
-        // Blocks depend on the tile; these domains cover the smallest one, constraints refuse what is too large.
-        {"row_block", block_sizes(s.output[1])},
-        {"x_block", block_sizes(s.output[0])},
-        {"panel_block", block_sizes(f.panels(1))},
-    };
+    std::vector<int64_t> values{1, 2};
+    if (!f.needs_copy()) values.insert(values.begin(), 0);
+    if (slides && (!f.needs_copy() || s.folded)) values.push_back(3);
+    return values;
 }
 
-RegisterTile tile_of(const Knobs &k) { return {value_of(k, "vectors"), value_of(k, "pixels"), value_of(k, "rows")}; }
-
-std::vector<Constraint> constraints(const TileFacts &f, const std::vector<Knob> &knobs) {
+CpuTileDomains domains(const TileFacts &f) {
     const ConvShape &s = f.shape;
-    const int64_t fewest = fewest_sums(f, knobs);
-    auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
+    const std::vector<int64_t> choice{0, 1};
+    const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
+    CpuTileDomains d;  // what does not apply stays 0
+    d.vectors = tile_sizes(f.channel_vectors(), 6, 1.2);
+    d.pixels = tile_sizes(s.output[0], f.registers - 4, 1.25);
+    d.rows = tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0);
+    if (f.writes_out_sums()) d.inline_sum = choice;
+    if (f.spreads()) d.spread.push_back(1);
+    if ((f.spreads() || f.holds_groups()) && wide) d.spread.push_back(2);
+    if (f.spreads_densely(1)) d.spread.push_back(3);
+    if (f.shares_rows()) d.share_rows = choice;
+    if (s.kernel[1] > 1) d.unroll_rows = choice;
+    if (f.joins_columns()) d.join_columns = choice;
+    d.unroll = unroll_sizes(s);
+    if (wide) d.unroll_columns = choice;
+    if (padded_x) d.unroll_tiles = choice;
+    // On phases of the input, loops that skip hide the bounds of what groups read, which must be constants.
+    if (padded_y && (s.groups == 1 || s.all_input_phases() == 1)) d.skip_rows = choice;
+    if (f.needs_copy() || padded_x || padded_y || s.converts) d.stage_input = stagings(f);
+    if (f.threads > 1) d.parallel = {1, 2};
+    // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
+    d.row_block = block_sizes(s.output[1]);
+    d.x_block = block_sizes(s.output[0]);
+    d.panel_block = block_sizes(f.panels(1));
+    return d;
+}
+
+std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains &domains) {
+    using K = CpuTileKnobs;
+    const ConvShape &s = f.shape;
+    const int64_t fewest = fewest_sums(f, domains);
     return {
         {"the register tile needs more vector registers than the target has",
-         [=](const Knobs &k) { return fits_registers(f, tile_of(k), at(k, "inline_sum")); }},
+         [=](const K &k) { return fits_registers(f, register_tile(k), k.inline_sum); }},
         {"too few sums to hide the latency of a multiply-add",
-         [=](const Knobs &k) { return at(k, "inline_sum") || tile_of(k).sums() >= fewest; }},
+         [=](const K &k) { return k.inline_sum || register_tile(k).sums() >= fewest; }},
         {"row_block is larger than the number of rows of tiles",
-         [=](const Knobs &k) { return at(k, "row_block") <= ceil_div(s.output[1], at(k, "rows")); }},
+         [=](const K &k) { return k.row_block <= ceil_div(s.output[1], k.rows); }},
         {"x_block is larger than the number of tiles in x",
-         [=](const Knobs &k) { return at(k, "x_block") <= ceil_div(s.output[0], at(k, "pixels")); }},
+         [=](const K &k) { return k.x_block <= ceil_div(s.output[0], k.pixels); }},
         {"panel_block is larger than the number of panels",
-         [=](const Knobs &k) { return at(k, "panel_block") <= f.panels(at(k, "vectors")); }},
-        {"unrolled x tiles are too much code",
-         [=](const Knobs &k) { return !at(k, "unroll_tiles") || at(k, "x_block") <= 4; }},
+         [=](const K &k) { return k.panel_block <= f.panels(k.vectors); }},
+        {"unrolled x tiles are too much code", [](const K &k) { return !k.unroll_tiles || k.x_block <= 4; }},
         {"unroll does not divide the innermost loop",
-         [=](const Knobs &k) {
-             return s.input_channels * (at(k, "join_columns") ? s.kernel[0] : 1) % at(k, "unroll") == 0;
-         }},
+         [=](const K &k) { return s.input_channels * (k.join_columns ? s.kernel[0] : 1) % k.unroll == 0; }},
         {"joined columns cannot be unrolled apart",
-         [=](const Knobs &k) {
-             return !at(k, "join_columns") || (!at(k, "unroll_columns") && !at(k, "unroll_tiles"));
-         }},
+         [](const K &k) { return !k.join_columns || (!k.unroll_columns && !k.unroll_tiles); }},
         {"share_rows needs tiles of several rows, and unrolled kernel rows",
-         [=](const Knobs &k) { return !at(k, "share_rows") || (at(k, "rows") > 1 && at(k, "unroll_rows")); }},
+         [](const K &k) { return !k.share_rows || (k.rows > 1 && k.unroll_rows); }},
         {"columns that share spread inputs are unrolled",
-         [=](const Knobs &k) { return at(k, "spread") < 2 || s.kernel[0] == 1 || at(k, "unroll_columns"); }},
+         [=](const K &k) { return k.spread < 2 || s.kernel[0] == 1 || k.unroll_columns; }},
         {"dense vectors cover whole groups and whole vectors of outputs, and `unroll` a whole group",
-         [=](const Knobs &k) {
-             return at(k, "spread") != 3 ||
-                    (f.spreads_densely(at(k, "vectors")) && at(k, "unroll") == s.input_channels);
-         }},
+         [=](const K &k) { return k.spread != 3 || (f.spreads_densely(k.vectors) && k.unroll == s.input_channels); }},
         {"skip_rows needs tiles of one row or shared rows",
-         [=](const Knobs &k) { return !at(k, "skip_rows") || at(k, "rows") == 1 || at(k, "share_rows"); }},
+         [](const K &k) { return !k.skip_rows || k.rows == 1 || k.share_rows; }},
         {"skipped rows cannot be unrolled apart",
-         [=](const Knobs &k) { return !at(k, "skip_rows") || !at(k, "unroll_rows") || at(k, "share_rows"); }},
+         [](const K &k) { return !k.skip_rows || !k.unroll_rows || k.share_rows; }},
         {"a sum that is written out has no loops to unroll, share, spread or skip",
-         [=](const Knobs &k) {
-             return !at(k, "inline_sum") || (at(k, "unroll") == 1 && !at(k, "unroll_columns") &&
-                                             !at(k, "unroll_rows") && !at(k, "share_rows") && !at(k, "skip_rows"));
+         [](const K &k) {
+             return !k.inline_sum ||
+                    (k.unroll == 1 && !k.unroll_columns && !k.unroll_rows && !k.share_rows && !k.skip_rows);
          }},
         {"the unrolled reduction is too much code",
-         [=](const Knobs &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
+         [=](const K &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
     };
 }
 
@@ -148,30 +141,28 @@ std::vector<int> widths(const ConvShape &s, const Target &target) {
 
 }  // namespace
 
-int vector_lanes(const Target &target) { return vector_bytes(target) / 4; }
-
-int tile_lanes(const Candidate &candidate, const Target &target) {
-    const int64_t lanes = candidate.knob("lanes");
-    return lanes ? static_cast<int>(lanes) : vector_lanes(target);
+int tile_lanes(const CpuTileKnobs &knobs, const Target &target) {
+    return knobs.lanes ? static_cast<int>(knobs.lanes) : vector_lanes(target);
 }
 
 Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine) {
-    base.schedule = cpu_tile_name;
-    base.schedule_version = cpu_tile_version;
     const std::vector<int> possible = widths(shape, target);
-    const auto chosen = [&](int lanes) { return possible.size() > 1 ? Knobs{{"lanes", lanes}} : Knobs(); };
     std::vector<Alternative> alternatives;
+    CpuTileKnobs standard;
     for (int lanes : possible) {
         const TileFacts facts = tile_facts(shape, lanes, target, machine);
-        std::vector<Knob> knobs = domains(facts);
-        if (alternatives.empty()) base.knobs = default_tile_knobs(facts, knobs);
-        std::vector<Constraint> limits = constraints(facts, knobs);
-        alternatives.push_back({chosen(lanes), std::move(knobs), std::move(limits)});
+        const CpuTileDomains allowed = domains(facts);
+        if (alternatives.empty()) standard = default_tile_knobs(facts, allowed);
+        Knobs chosen;
+        if (possible.size() > 1) chosen = {{knob_name(&CpuTileKnobs::lanes), lanes}};
+        alternatives.push_back({std::move(chosen), knob_list(allowed), {constraint(limits(facts, allowed))}});
     }
-    base.knobs.merge(chosen(possible.front()));
-    auto [knobs, limits] = join_alternatives(std::move(alternatives));
-    drop_knobs_that_do_not_apply(&knobs, &base);
-    return Space(std::move(base), std::move(knobs), std::move(limits));
+    if (possible.size() > 1) standard.lanes = possible.front();
+    auto [knobs, constraints] = join_alternatives(std::move(alternatives));
+    base.schedule = cpu_tile_name;
+    base.schedule_version = cpu_tile_version;
+    base.knobs = present(encode_knobs(standard), knobs);
+    return Space(std::move(base), std::move(knobs), std::move(constraints));
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include "rewrites/conv_shape.h"
 #include "schedules/space.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 
@@ -12,11 +13,8 @@ namespace kiln {
 inline constexpr const char *cpu_tile_name = "cpu_tile";
 inline constexpr int cpu_tile_version = 2;
 
-// Lanes of one vector of f32.
-int vector_lanes(const Target &target);
-
 // Lanes of the vectors that a candidate of this template is made of.
-int tile_lanes(const Candidate &candidate, const Target &target);
+int tile_lanes(const CpuTileKnobs &knobs, const Target &target);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine);

@@ -4,16 +4,13 @@
 #include <set>
 
 #include "schedules/spaces/cpu_tile_rules.h"
-#include "schedules/spaces/cpu_tile_space.h"
+#include "schedules/spaces/gradient_tile_knobs.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
 
-struct Tile {
-    bool across = false;
-    int64_t lanes = 1, vectors = 1, channels = 1, columns = 1;
-    int64_t sums() const { return vectors * channels * columns; }
-};
+int64_t sums(const GradientTileKnobs &k) { return k.vectors * k.channels * k.columns; }
 
 struct Facts {
     ConvShape shape;
@@ -21,21 +18,21 @@ struct Facts {
     int64_t l2_bytes = 0;
     int threads = 1;
 
-    bool fits(const Tile &t) const { return t.sums() + t.vectors + 1 <= registers; }
-    bool exists(const Tile &t) const {
-        const GradientSides sides = gradient_sides(shape, t.across);
-        return t.vectors <= ceil_div(sides.lane_channels, t.lanes) && t.channels <= sides.tile_channels;
+    bool fits(const GradientTileKnobs &k) const { return sums(k) + k.vectors + 1 <= registers; }
+    bool exists(const GradientTileKnobs &k) const {
+        const GradientSides sides = gradient_sides(shape, k.across);
+        return k.vectors <= ceil_div(sides.lane_channels, k.lanes) && k.channels <= sides.tile_channels;
     }
     // Lanes of one vector need channels of the input that are not neighbours.
-    bool gathers(const Tile &t) const {
-        if (t.across || shape.groups == 1 || shape.group_outputs() % t.lanes == 0) return false;
+    bool gathers(const GradientTileKnobs &k) const {
+        if (k.across || shape.groups == 1 || shape.group_outputs() % k.lanes == 0) return false;
         return shape.group_outputs() > 1 || shape.input_channels > 1;
     }
 };
 
 // Estimated cycles for one pixel in units that compare tiles, for a core that starts two multiply-adds and two loads a
 // cycle.
-double tile_cost(const Facts &f, const Tile &t) {
+double tile_cost(const Facts &f, const GradientTileKnobs &t) {
     const GradientSides sides = gradient_sides(f.shape, t.across);
     const double tiles = double(ceil_div(sides.lane_channels, t.vectors * t.lanes)) *
                          ceil_div(sides.tile_channels, t.channels) * ceil_div(f.shape.kernel[0], t.columns) *
@@ -51,8 +48,8 @@ double tile_cost(const Facts &f, const Tile &t) {
     }
     const double loads = vectors + scalars * (f.gathers(t) ? t.lanes : 1);
     // Some CPUs do two operations of 256 bits in the time of one of 512.
-    const double sums = t.sums() * (f.lanes == 16 && t.lanes < 16 ? 0.75 : 1);
-    return tiles * (std::max({sums / 2, loads / 2, latency_sums / 2.0}) + 0.1 * loads);
+    const double products = double(sums(t)) * (f.lanes == 16 && t.lanes < 16 ? 0.75 : 1);
+    return tiles * (std::max({products / 2, loads / 2, latency_sums / 2.0}) + 0.1 * loads);
 }
 
 std::vector<int64_t> up_to(int64_t last) {
@@ -68,40 +65,38 @@ std::vector<int64_t> row_blocks(int64_t rows) {
     return {sizes.begin(), sizes.end()};
 }
 
-std::vector<Knob> domains(const Facts &f) {
+GradientTileDomains domains(const Facts &f) {
     const ConvShape &s = f.shape;
     const int64_t most = std::max(s.output_channels, s.input_channels);
-    std::vector<int64_t> lanes{f.lanes};  // narrow vectors are for few channels
-    if (f.lanes > 4 && std::min(s.group_outputs(), s.input_channels) <= f.lanes / 2) lanes = {f.lanes / 2, f.lanes};
-    return {{"across", {0, 1}},
-            {"vectors", up_to(std::min<int64_t>(4, ceil_div(most, lanes.front())))},
-            {"channels", up_to(std::min<int64_t>(most, f.registers - 2))},
-            {"columns", up_to(std::min<int64_t>(s.kernel[0], f.registers - 2))},
-            {"lanes", lanes},
-            {"row_block", row_blocks(s.output[1])},
-            {"parallel", f.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
-            {"partials", f.threads > 1 ? std::vector<int64_t>{0, f.threads, 2 * f.threads} : std::vector<int64_t>{0}}};
+    GradientTileDomains d;  // what does not apply stays 0
+    d.across = {0, 1};
+    d.lanes = {f.lanes};  // narrow vectors are for few channels
+    if (f.lanes > 4 && std::min(s.group_outputs(), s.input_channels) <= f.lanes / 2) d.lanes = {f.lanes / 2, f.lanes};
+    d.vectors = up_to(std::min<int64_t>(4, ceil_div(most, d.lanes.front())));
+    d.channels = up_to(std::min<int64_t>(most, f.registers - 2));
+    d.columns = up_to(std::min<int64_t>(s.kernel[0], f.registers - 2));
+    d.row_block = row_blocks(s.output[1]);
+    if (f.threads > 1) d.parallel = {0, 1}, d.partials = {0, f.threads, 2 * f.threads};
+    return d;
 }
 
-Tile tile_of(const Knobs &k) {
-    return {value_of(k, "across") != 0, value_of(k, "lanes"), value_of(k, "vectors"), value_of(k, "channels"),
-            value_of(k, "columns")};
-}
-
-Tile cheapest_tile(const Facts &f, const std::vector<Knob> &knobs) {
-    Tile best;
+GradientTileKnobs cheapest_tile(const Facts &f, const GradientTileDomains &domains) {
+    GradientTileKnobs best;
     double least = 1e300;
-    const auto consider = [&](const Tile &tile) {
+    const auto consider = [&](const GradientTileKnobs &tile) {
         if (!f.fits(tile) || !f.exists(tile)) return;
         const double cost = tile_cost(f, tile);
         if (cost < least * 0.999) least = cost, best = tile;
     };
-    for (int64_t across : {0, 1}) {
-        for (int64_t lanes : domain_of(knobs, "lanes")) {
-            for (int64_t vectors : domain_of(knobs, "vectors")) {
-                for (int64_t channels : domain_of(knobs, "channels")) {
-                    for (int64_t columns : domain_of(knobs, "columns")) {
-                        consider({across != 0, lanes, vectors, channels, columns});
+    GradientTileKnobs k;
+    for (int64_t across : domains.across) {
+        for (int64_t lanes : domains.lanes) {
+            for (int64_t vectors : domains.vectors) {
+                for (int64_t channels : domains.channels) {
+                    for (int64_t columns : domains.columns) {
+                        k.across = across, k.lanes = lanes, k.vectors = vectors;
+                        k.channels = channels, k.columns = columns;
+                        consider(k);
                     }
                 }
             }
@@ -110,43 +105,36 @@ Tile cheapest_tile(const Facts &f, const std::vector<Knob> &knobs) {
     return best;
 }
 
-Knobs default_knobs(const Facts &f, const std::vector<Knob> &knobs) {
+GradientTileKnobs default_knobs(const Facts &f, const GradientTileDomains &domains) {
     const ConvShape &s = f.shape;
-    const Tile tile = cheapest_tile(f, knobs);
-    Knobs k{{"across", tile.across},
-            {"lanes", tile.lanes},
-            {"vectors", tile.vectors},
-            {"channels", tile.channels},
-            {"columns", tile.columns}};
+    GradientTileKnobs k = cheapest_tile(f, domains);
     // The rows of a block, of x and of dy, stay in the L2 cache while all taps pass.
     const double x_row = 4.0 * s.input[0] * s.stride[1] * s.all_input_channels();
     const double dy_row = 4.0 * s.output[0] * s.output_channels;
-    k["row_block"] = 1;
-    for (int64_t rows : domain_of(knobs, "row_block")) {
-        if (rows * (x_row + dy_row) <= f.l2_bytes / 2.0) k["row_block"] = rows;
+    for (int64_t rows : domains.row_block) {
+        if (rows * (x_row + dy_row) <= f.l2_bytes / 2.0) k.row_block = rows;
     }
     // Panels and kernel rows go round among threads without another pass; where they do not, partial sums do.
-    const GradientSides sides = gradient_sides(s, tile.across);
-    const int64_t tasks = ceil_div(sides.lane_channels, tile.vectors * tile.lanes) * s.kernel[1] * s.kernel[2];
+    const GradientSides sides = gradient_sides(s, k.across);
+    const int64_t tasks = ceil_div(sides.lane_channels, k.vectors * k.lanes) * s.kernel[1] * s.kernel[2];
     const bool go_round = tasks >= 4 * f.threads || tasks % f.threads == 0;
-    k["parallel"] = f.threads > 1, k["partials"] = 0;
-    for (int64_t rows : domain_of(knobs, "row_block")) {
-        if (f.threads == 1 || go_round || rows > k["row_block"]) continue;
+    k.parallel = f.threads > 1;
+    for (int64_t rows : domains.row_block) {
+        if (f.threads == 1 || go_round || rows > k.row_block) continue;
         if (gradient_shares(s, rows) < f.threads || gradient_shares(s, rows) % f.threads != 0) continue;
-        k["row_block"] = rows, k["parallel"] = 0, k["partials"] = f.threads;
+        k.row_block = rows, k.parallel = 0, k.partials = f.threads;
     }
     return k;
 }
 
-std::vector<Constraint> constraints(const Facts &f) {
+std::vector<Limit<GradientTileKnobs>> limits(const Facts &f) {
+    using K = GradientTileKnobs;
     return {
-        {"the register tile needs more vector registers than the target has",
-         [=](const Knobs &k) { return f.fits(tile_of(k)); }},
-        {"the register tile has more channels than there are", [=](const Knobs &k) { return f.exists(tile_of(k)); }},
+        {"the register tile needs more vector registers than the target has", [=](const K &k) { return f.fits(k); }},
+        {"the register tile has more channels than there are", [=](const K &k) { return f.exists(k); }},
         {"partial sums need an image or a block of rows each",
-         [=](const Knobs &k) { return value_of(k, "partials") <= gradient_shares(f.shape, value_of(k, "row_block")); }},
-        {"partial sums are what runs in parallel",
-         [=](const Knobs &k) { return !value_of(k, "partials") || !value_of(k, "parallel"); }},
+         [=](const K &k) { return k.partials <= gradient_shares(f.shape, k.row_block); }},
+        {"partial sums are what runs in parallel", [](const K &k) { return !k.partials || !k.parallel; }},
     };
 }
 
@@ -163,12 +151,12 @@ GradientSides gradient_sides(const ConvShape &s, bool across) {
 
 Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Machine &machine) {
     const Facts facts{forward, vector_lanes(target), vector_registers(target), machine.l2_bytes, target.threads};
-    std::vector<Knob> knobs = domains(facts);
+    const GradientTileDomains allowed = domains(facts);
+    std::vector<Knob> knobs = knob_list(allowed);
     base.schedule = gradient_tile_name;
     base.schedule_version = gradient_tile_version;
-    base.knobs = default_knobs(facts, knobs);
-    drop_knobs_that_do_not_apply(&knobs, &base);
-    return Space(std::move(base), std::move(knobs), constraints(facts));
+    base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);
+    return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
 }
 
 }  // namespace kiln

@@ -202,7 +202,7 @@ Knobs default_knobs(const Movement &m, const Target &target, const Machine &mach
     return transposes(m) ? transposed(m, target, machine) : knobs;
 }
 
-std::vector<Constraint> constraints(const Movement &m, const MatrixForm &matrix) {
+std::vector<Limit<Knobs>> limits(const Movement &m, const MatrixForm &matrix) {
     const ShuffleForm form = shuffle_form(m);
     const int read = read_neighbours(m);
     auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
@@ -338,7 +338,7 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
         {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1} : std::vector<int64_t>{0}},
         {"ahead", transposes(m) || matrix.rows >= 0 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 1}},
     };
-    return Space(std::move(base), std::move(knobs), constraints(m, matrix));
+    return Space(std::move(base), std::move(knobs), {constraint(limits(m, matrix))});
 }
 
 }  // namespace kiln

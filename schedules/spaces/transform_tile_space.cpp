@@ -2,17 +2,12 @@
 
 #include <algorithm>
 
-#include "schedules/spaces/cpu_tile_space.h"
 #include "workload/signature.h"
 
 namespace kiln {
 namespace {
 
 using Innermost = TransformShape::Innermost;
-
-int64_t along(const TransformShape &shape, int64_t lanes_knob) { return lanes_knob ? shape.columns : shape.channels; }
-
-int64_t fitting_lanes(int64_t extent, const Target &target) { return std::min<int64_t>(vector_lanes(target), extent); }
 
 Innermost innermost(const TensorForm &form) {
     const std::string &name = form.stored.back().name;
@@ -28,16 +23,30 @@ std::vector<int64_t> vector_counts(const TransformShape &shape, const Target &ta
     return counts;
 }
 
-Knobs default_knobs(const TransformShape &shape, const Target &target) {
+TransformTileKnobs default_knobs(const TransformShape &shape, const Target &target) {
     // Channels are the lanes unless no tensor has them as neighbours.
     const bool planes = shape.read == Innermost::columns && shape.written != Innermost::channels;
     const bool columns = planes && shape.columns > 1;
     const Innermost lanes = columns ? Innermost::columns : Innermost::channels;
-    return {{"lanes", columns},
-            {"vectors", 1},
-            {"stage", shape.written != lanes},
-            {"channels_outer", 0},
-            {"parallel", target.threads > 1}};
+    TransformTileKnobs k;
+    k.lanes = columns;
+    k.stage = shape.written != lanes;
+    k.parallel = target.threads > 1;
+    return k;
+}
+
+TransformTileDomains domains(const TransformShape &shape, const Target &target) {
+    TransformTileDomains d;
+    if (shape.columns > 1) d.lanes = {0, 1};
+    d.vectors = vector_counts(shape, target);
+    d.stage = d.channels_outer = {0, 1};
+    if (target.threads > 1) d.parallel = {0, 1, 2};
+    return d;
+}
+
+std::vector<Limit<TransformTileKnobs>> limits() {
+    return {{"several vectors a step are of channels, but the lanes are tiles",
+             [](const TransformTileKnobs &k) { return k.lanes == 0 || k.vectors == 1; }}};
 }
 
 }  // namespace
@@ -62,27 +71,15 @@ TransformShape transform_shape(const Workload &w) {
     return shape;
 }
 
-int64_t transform_lanes(const Candidate &candidate, const TransformShape &shape, const Target &target) {
-    return fitting_lanes(along(shape, candidate.knob("lanes")), target);
+int64_t transform_lanes(const TransformTileKnobs &knobs, const TransformShape &shape, const Target &target) {
+    return std::min<int64_t>(vector_lanes(target), knobs.lanes ? shape.columns : shape.channels);
 }
 
 Space transform_tile_space(Candidate base, const TransformShape &shape, const Target &target) {
     base.schedule = transform_tile_name;
     base.schedule_version = transform_tile_version;
-    base.knobs = default_knobs(shape, target);
-    const std::vector<int64_t> choice{0, 1};
-    std::vector<Knob> knobs = {
-        {"lanes", shape.columns > 1 ? choice : std::vector<int64_t>{0}},
-        {"vectors", vector_counts(shape, target)},
-        {"stage", choice},
-        {"channels_outer", choice},
-        {"parallel", target.threads > 1 ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0}},
-    };
-    std::vector<Constraint> constraints = {
-        {"several vectors a step are of channels, but the lanes are tiles",
-         [](const Knobs &k) { return value_of(k, "lanes") == 0 || value_of(k, "vectors") == 1; }},
-    };
-    return Space(std::move(base), std::move(knobs), std::move(constraints));
+    base.knobs = encode_knobs(default_knobs(shape, target));
+    return Space(std::move(base), knob_list(domains(shape, target)), {constraint(limits())});
 }
 
 }  // namespace kiln

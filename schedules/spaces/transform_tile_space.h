@@ -4,6 +4,7 @@
 #pragma once
 
 #include "schedules/space.h"
+#include "schedules/spaces/transform_tile_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 #include "workload/workload.h"
@@ -25,7 +26,7 @@ struct TransformShape {
 TransformShape transform_shape(const Workload &workload);
 
 // Lanes of a step's vectors: never more than there are elements along them.
-int64_t transform_lanes(const Candidate &candidate, const TransformShape &shape, const Target &target);
+int64_t transform_lanes(const TransformTileKnobs &knobs, const TransformShape &shape, const Target &target);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space transform_tile_space(Candidate base, const TransformShape &shape, const Target &target);

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <string_view>
 
 #include "schedules/spaces/cpu_tile_rules.h"
-#include "schedules/spaces/cpu_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 
@@ -45,13 +44,7 @@ WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target
     return f;
 }
 
-WinogradBlocking winograd_blocking(const Knobs &k) {
-    auto at = [&](const char *name) { return value_of(k, name); };
-    return {at("vectors"),     at("tiles_x"),    at("tiles_y"), at("block_x"), at("block_y"),
-            at("panel_block"), at("stage_rows"), at("demote"),  at("parallel")};
-}
-
-int64_t winograd_workspace(const WinogradFacts &f, const WinogradBlocking &b) {
+int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
     const int64_t input = staged * f.summed_channels() * (b.demote == 2 ? 2 : 4);
     const int64_t products = b.block_x * b.block_y * b.panel_block * b.vectors * f.lanes * 4;
@@ -60,20 +53,20 @@ int64_t winograd_workspace(const WinogradFacts &f, const WinogradBlocking &b) {
 
 int64_t winograd_workspace_limit(const WinogradFacts &f) {
     constexpr int64_t limit = int64_t{16} << 20;
-    return std::max(limit, winograd_workspace(f, WinogradBlocking{}));
+    return std::max(limit, winograd_workspace(f, WinogradKnobs{}));
 }
 
-bool winograd_fits_registers(const WinogradFacts &f, const WinogradBlocking &b) {
+bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
     // Sums, the vectors of weights of one step, and an input.
     return b.vectors * b.tiles_x * b.tiles_y + b.vectors + 1 <= f.registers;
 }
 
-double winograd_waste(const WinogradBlocking &b) {
+double winograd_waste(const WinogradKnobs &b) {
     const int64_t x = ceil_div(b.block_x, b.tiles_x) * b.tiles_x, y = ceil_div(b.block_y, b.tiles_y) * b.tiles_y;
     return double(x * y) / (b.block_x * b.block_y);
 }
 
-bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradBlocking &b) {
+bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t threads = f.threads;
     if (b.parallel == 1) {
         return f.images() * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
@@ -110,7 +103,7 @@ double imbalance(const WinogradFacts &f, int64_t tasks) {
 
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
 // from beyond the L1 cache. The transforms cost the same whatever the knobs.
-double winograd_cost(const WinogradFacts &f, const WinogradBlocking &b) {
+double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double channels = double(f.summed_channels()), frequencies = double(f.frequencies());
     const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y);
     const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
@@ -142,30 +135,27 @@ namespace {
 
 // Every blocking of the domains, cut short where a choice cannot fit any more.
 template<typename Visit>
-void for_every_blocking(const WinogradFacts &f, const std::vector<Knob> &knobs, const Visit &visit) {
-    auto values = [&](const char *name) -> const std::vector<int64_t> & { return domain_of(knobs, name); };
-    const auto &block_x = values("block_x"), &block_y = values("block_y"), &panel_block = values("panel_block");
+void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, WinogradKnobs k, const Visit &visit) {
     const int64_t limit = winograd_workspace_limit(f);
-    auto visit_blocks = [&](WinogradBlocking b) {
-        for (int64_t x : block_x) {
-            for (int64_t y : block_y) {
-                b.block_x = x, b.block_y = y;
-                if (x < b.tiles_x || y < b.tiles_y || winograd_waste(b) > most_winograd_waste) continue;
-                for (int64_t p : panel_block) {
-                    b.panel_block = p;
-                    if (p > ceil_div(f.output_vectors(), b.vectors) || winograd_workspace(f, b) > limit) break;
-                    if (winograd_gives_all_threads_work(f, b)) visit(b);
+    auto visit_blocks = [&]() {
+        for (int64_t x : domains.block_x) {
+            for (int64_t y : domains.block_y) {
+                k.block_x = x, k.block_y = y;
+                if (x < k.tiles_x || y < k.tiles_y || winograd_waste(k) > most_winograd_waste) continue;
+                for (int64_t p : domains.panel_block) {
+                    k.panel_block = p;
+                    if (p > ceil_div(f.output_vectors(), k.vectors) || winograd_workspace(f, k) > limit) break;
+                    if (winograd_gives_all_threads_work(f, k)) visit(k);
                 }
             }
         }
     };
-    for (int64_t parallel : values("parallel")) {
-        for (int64_t v : values("vectors")) {
-            for (int64_t y : values("tiles_y")) {
-                for (int64_t x : values("tiles_x")) {
-                    WinogradBlocking b;
-                    b.parallel = parallel, b.vectors = v, b.tiles_y = y, b.tiles_x = x;
-                    if (winograd_fits_registers(f, b)) visit_blocks(b);
+    for (int64_t parallel : domains.parallel) {
+        for (int64_t v : domains.vectors) {
+            for (int64_t y : domains.tiles_y) {
+                for (int64_t x : domains.tiles_x) {
+                    k.parallel = parallel, k.vectors = v, k.tiles_y = y, k.tiles_x = x;
+                    if (winograd_fits_registers(f, k)) visit_blocks();
                 }
             }
         }
@@ -174,22 +164,18 @@ void for_every_blocking(const WinogradFacts &f, const std::vector<Knob> &knobs, 
 
 }  // namespace
 
-Knobs default_winograd_knobs(const WinogradFacts &f, const std::vector<Knob> &knobs) {
-    Knobs k;
-    for (const Knob &knob : knobs) k[knob.name] = knob.values.front();
-    for (int64_t unroll : domain_of(knobs, "unroll")) {
-        if (unroll <= 4) k["unroll"] = unroll;
+WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
+    WinogradKnobs k;
+    for (int64_t unroll : domains.unroll) {
+        if (unroll <= 4) k.unroll = unroll;
     }
     double least = std::numeric_limits<double>::max();
-    WinogradBlocking best;
-    for_every_blocking(f, knobs, [&](const WinogradBlocking &b) {
-        const double cost = winograd_cost(f, b);
-        if (cost < least * 0.999) least = cost, best = b;
+    WinogradKnobs best = k;
+    for_every_blocking(f, domains, k, [&](const WinogradKnobs &blocking) {
+        const double cost = winograd_cost(f, blocking);
+        if (cost < least * 0.999) least = cost, best = blocking;
     });
-    k["vectors"] = best.vectors, k["tiles_x"] = best.tiles_x, k["tiles_y"] = best.tiles_y;
-    k["block_x"] = best.block_x, k["block_y"] = best.block_y, k["panel_block"] = best.panel_block;
-    k["parallel"] = best.parallel;
-    return k;
+    return best;
 }
 
 }  // namespace kiln

@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <vector>
 
 #include "rewrites/conv_shape.h"
-#include "schedules/space.h"
+#include "schedules/spaces/winograd_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 
@@ -33,34 +32,26 @@ struct WinogradFacts {
 };
 WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target, const Machine &machine);
 
-// The knobs that decide how much is where, as numbers: defaults are found by trying many.
-struct WinogradBlocking {
-    int64_t vectors = 1, tiles_x = 1, tiles_y = 1;  // the register tile
-    int64_t block_x = 1, block_y = 1, panel_block = 1;
-    int64_t stage_rows = 0, demote = 0, parallel = 0;
-};
-WinogradBlocking winograd_blocking(const Knobs &knobs);
-
 // Transformed input and products of one block, in bytes, and how many they may be: beyond that a block leaves every
 // cache, and a library would ask too much of its caller. The least possible is always allowed.
-int64_t winograd_workspace(const WinogradFacts &facts, const WinogradBlocking &blocking);
+int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
-bool winograd_fits_registers(const WinogradFacts &facts, const WinogradBlocking &blocking);
+bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Work of the register tiles that cover a block over the work asked for.
-double winograd_waste(const WinogradBlocking &blocking);
+double winograd_waste(const WinogradKnobs &knobs);
 inline constexpr double most_winograd_waste = 1.34;
 
 // Whether the split in parallel has a task for every thread, as far as the image and the channels go round.
-bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradBlocking &blocking);
+bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Estimated cycles of the product of the whole convolution in units that compare candidates, for a core that starts two
 // multiply-adds and two loads a cycle.
-double winograd_cost(const WinogradFacts &facts, const WinogradBlocking &blocking);
+double winograd_cost(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
-// The default knobs: a function of the facts alone. `knobs` are the domains to choose from.
-Knobs default_winograd_knobs(const WinogradFacts &facts, const std::vector<Knob> &knobs);
+// The default knobs: a function of the facts alone, chosen from the domains.
+WinogradKnobs default_winograd_knobs(const WinogradFacts &facts, const WinogradDomains &domains);
 
 }  // namespace kiln

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/winograd_rules.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -26,47 +26,42 @@ std::vector<int64_t> block_sizes(int64_t count) {
     return {sizes.begin(), sizes.end()};
 }
 
-std::vector<Knob> domains(const WinogradFacts &f, const WinogradTransform &transform) {
-    std::vector<int64_t> points, unroll, demote{0}, parallel{0};
-    for (int64_t p = 0; p < transform.point_choices; p++) points.push_back(p);
+WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transform) {
+    WinogradDomains d;  // what does not apply stays 0
+    d.points.clear();
+    for (int64_t p = 0; p < transform.point_choices; p++) d.points.push_back(p);
+    d.vectors = up_to(std::min<int64_t>(4, f.output_vectors()));
+    d.tiles_x = up_to(std::min<int64_t>(f.tiles[0], f.registers - 2));
+    d.tiles_y = up_to(std::min<int64_t>(f.tiles[1], 8));
+    d.block_x = block_sizes(f.tiles[0]);
+    d.block_y = block_sizes(f.tiles[1]);
+    d.panel_block = block_sizes(f.output_vectors());
+    d.tile_major = d.stage_rows = {0, 1};
+    d.unroll.clear();
     for (int64_t u : {1, 2, 4, 8}) {
-        if (f.channel_step() % u == 0) unroll.push_back(u);
+        if (f.channel_step() % u == 0) d.unroll.push_back(u);
     }
-    if (transform.may_demote) demote = {0, 1, 2};
-    if (f.threads > 1) parallel = {1, 2};
-    const int64_t most = f.registers - 2;
-    return {{"points", points},
-            {"vectors", up_to(std::min<int64_t>(4, f.output_vectors()))},
-            {"tiles_x", up_to(std::min(f.tiles[0], most))},
-            {"tiles_y", up_to(std::min<int64_t>(f.tiles[1], 8))},
-            {"block_x", block_sizes(f.tiles[0])},
-            {"block_y", block_sizes(f.tiles[1])},
-            {"panel_block", block_sizes(f.output_vectors())},
-            {"tile_major", {0, 1}},
-            {"stage_rows", {0, 1}},
-            {"unroll", unroll},
-            {"demote", demote},
-            {"parallel", parallel}};
+    if (transform.may_demote) d.demote = {0, 1, 2};
+    if (f.threads > 1) d.parallel = {1, 2};
+    return d;
 }
 
-std::vector<Constraint> constraints(const WinogradFacts &f) {
-    auto at = [](const Knobs &k, const char *name) { return value_of(k, name); };
+std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
+    using K = WinogradKnobs;
     const int64_t workspace = winograd_workspace_limit(f);
     return {
         {"the register tile needs more vector registers than the target has",
-         [=](const Knobs &k) { return winograd_fits_registers(f, winograd_blocking(k)); }},
+         [=](const K &k) { return winograd_fits_registers(f, k); }},
         {"register tiles are larger than the block",
-         [=](const Knobs &k) { return at(k, "tiles_x") <= at(k, "block_x") && at(k, "tiles_y") <= at(k, "block_y"); }},
+         [](const K &k) { return k.tiles_x <= k.block_x && k.tiles_y <= k.block_y; }},
         {"register tiles overlap too much in their block",
-         [=](const Knobs &k) { return winograd_waste(winograd_blocking(k)) <= most_winograd_waste; }},
+         [](const K &k) { return winograd_waste(k) <= most_winograd_waste; }},
         {"panel_block has more panels than there are",
-         [=](const Knobs &k) { return at(k, "panel_block") <= ceil_div(f.output_vectors(), at(k, "vectors")); }},
-        {"stage_rows needs several blocks a row",
-         [=](const Knobs &k) { return !at(k, "stage_rows") || at(k, "block_x") < f.tiles[0]; }},
-        {"some threads would be without work",
-         [=](const Knobs &k) { return winograd_gives_all_threads_work(f, winograd_blocking(k)); }},
+         [=](const K &k) { return k.panel_block <= ceil_div(f.output_vectors(), k.vectors); }},
+        {"stage_rows needs several blocks a row", [=](const K &k) { return !k.stage_rows || k.block_x < f.tiles[0]; }},
+        {"some threads would be without work", [=](const K &k) { return winograd_gives_all_threads_work(f, k); }},
         {"transformed input and products of a block need more than 16 MiB",
-         [=](const Knobs &k) { return winograd_workspace(f, winograd_blocking(k)) <= workspace; }},
+         [=](const K &k) { return winograd_workspace(f, k) <= workspace; }},
     };
 }
 
@@ -75,12 +70,12 @@ std::vector<Constraint> constraints(const WinogradFacts &f) {
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvShape &shape, const Target &target,
                      const Machine &machine) {
     const WinogradFacts facts = winograd_facts(shape, transform.m, target, machine);
-    std::vector<Knob> knobs = domains(facts, transform);
+    const WinogradDomains allowed = domains(facts, transform);
+    std::vector<Knob> knobs = knob_list(allowed);
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;
-    base.knobs = default_winograd_knobs(facts, knobs);
-    drop_knobs_that_do_not_apply(&knobs, &base);
-    return Space(std::move(base), std::move(knobs), constraints(facts));
+    base.knobs = present(encode_knobs(default_winograd_knobs(facts, allowed)), knobs);
+    return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
 }
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
 // The space of the schedule template `winograd`: which knobs (schedules/spaces/winograd_knobs.h) a convolution may
-// have. schedules/apply/winograd_apply.h applies them; this half is std only, so the tuner can search it without
+// have. schedules/apply/winograd.h applies them; this half is std only, so the tuner can search it without
 // Halide.
 #pragma once
 

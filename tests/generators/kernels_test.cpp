@@ -297,7 +297,8 @@ TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
     for (void (*spoil)(Candidate &) :
          {+[](Candidate &c) { c.algorithm = "fft"; }, +[](Candidate &c) { c.algorithm_version = 9; },
           +[](Candidate &c) { c.schedule = "gpu_tile"; }, +[](Candidate &c) { c.knobs.erase("pixels"); },
-          +[](Candidate &c) { c.knobs["pixels"] = 0; }}) {
+          +[](Candidate &c) { c.knobs["pixels"] = 0; }, +[](Candidate &c) { c.knobs["vektors"] = 1; },
+          +[](Candidate &c) { c.knobs["block_w"] = 2; }}) {
         Candidate bad = good;
         spoil(bad);
         const auto built = builder_->build({workload, target, bad});

@@ -33,9 +33,9 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         algorithms.insert(candidate->algorithm);
         if (candidate->schedule == move_tile_name) methods.insert(candidate->knob("method"));
         if (candidate->algorithm != "direct") continue;
-        const TileFacts facts = tile_facts(conv_shape(*workload), tile_lanes(*candidate, *target), *target, Machine{});
-        tile_cases_seen.insert(
-            tile_case(facts, {candidate->knob("vectors"), candidate->knob("pixels"), candidate->knob("rows")}).name);
+        const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
+        const TileFacts facts = tile_facts(conv_shape(*workload), tile_lanes(knobs, *target), *target, Machine{});
+        tile_cases_seen.insert(tile_case(facts, register_tile(knobs)).name);
     }
     for (const TileCase &row : tile_cases()) EXPECT_TRUE(tile_cases_seen.contains(row.name)) << row.name;
     for (const Algorithm &algorithm : catalog()) EXPECT_TRUE(algorithms.contains(algorithm.name)) << algorithm.name;

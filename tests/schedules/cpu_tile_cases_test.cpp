@@ -17,6 +17,8 @@ const Machine laptop = [] {
     return machine;
 }();
 
+CpuTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<CpuTileKnobs>(candidate.knobs); }
+
 TEST(TileCases, EveryKindHasItsRow) {
     struct Row {
         const char *key, *target, *name;
@@ -76,11 +78,11 @@ TEST(TileCases, WidthOfVectors) {
         Candidate base;
         base.algorithm = "direct";
         const Space space = cpu_tile_space(base, conv_shape(w), target, laptop);
-        EXPECT_EQ(space.default_candidate().knob("lanes"), row.lanes) << row.channels << " " << row.target;
+        EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.target;
         EXPECT_TRUE(space.check(space.default_candidate()));
         Rng rng(1);
         std::set<int64_t> drawn;
-        for (int i = 0; i < 50; i++) drawn.insert(space.sample(rng)->knob("lanes"));
+        for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.lanes ? 2u : 1u) << row.channels << " " << row.target;
     }
 }
@@ -93,7 +95,7 @@ TEST(TileCases, HolesAreUnrolledLess) {
         const Space space = cpu_tile_space({}, shape, target, laptop);
         Rng rng(1);
         int64_t most = 0;
-        for (int i = 0; i < 300; i++) most = std::max(most, unrolled_steps(shape, space.sample(rng)->knobs));
+        for (int i = 0; i < 300; i++) most = std::max(most, unrolled_steps(shape, knobs_of(*space.sample(rng))));
         return most;
     };
     EXPECT_GT(most_drawn("conv2d/input:1x57x57x64/kernel:11x11x64x16"), 1024);
@@ -109,8 +111,8 @@ TEST(TileCases, GroupsInBlocksOfChannels) {
         "output_layout:NCHW16c");
     ASSERT_TRUE(workload) << workload.error().message;
     const Space space = cpu_tile_space({}, conv_shape(*workload), zen4, laptop);
-    EXPECT_EQ(space.default_candidate().knob("lanes"), 0);
-    EXPECT_GT(space.default_candidate().knob("stage_input"), 0);
+    EXPECT_EQ(knobs_of(space.default_candidate()).lanes, 0);
+    EXPECT_GT(knobs_of(space.default_candidate()).stage_input, 0);
 }
 
 }  // namespace

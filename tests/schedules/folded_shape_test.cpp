@@ -134,7 +134,7 @@ TEST(FoldedShape, BlocksOfCandidates) {
     const Space space = folded_space({}, conv_shape(w), false, [](const ConvShape &shape) {
         return cpu_tile_space({}, shape, *parse_target("avx512", 1, avx512), {});
     });
-    EXPECT_EQ(blocks_of(space.default_candidate().knobs), (Blocks{4, 2, 1}));
+    EXPECT_EQ(checked_knobs<FoldKnobs>(space.default_candidate().knobs).blocks(), (Blocks{4, 2, 1}));
     for (const Row &row : rows) {
         Candidate c = space.default_candidate();
         c.knobs["block_w"] = row.block_w, c.knobs["block_h"] = row.block_h;
@@ -149,7 +149,7 @@ TEST(FoldedShape, BlocksOfCandidates) {
     for (int i = 0; i < 100; i++) {
         const auto candidate = space.sample(rng);
         ASSERT_TRUE(candidate);
-        drawn.insert(blocks_of(candidate->knobs));
+        drawn.insert(checked_knobs<FoldKnobs>(candidate->knobs).blocks());
     }
     EXPECT_EQ(drawn.size(), 5u);  // 4x2, 2x2, 1x2, 4x1, 2x1
 }

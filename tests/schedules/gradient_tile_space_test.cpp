@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "schedules/spaces/cpu_tile_space.h"
+#include "schedules/spaces/gradient_tile_knobs.h"
 
 namespace kiln {
 namespace {
@@ -19,6 +19,8 @@ Space space(const Workload &w, const Target &target) {
     return gradient_tile_space({}, conv_shape(w), target, machine());
 }
 
+GradientTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<GradientTileKnobs>(candidate.knobs); }
+
 TEST(GradientTileSpace, LanesAreTheSideThatFillsThem) {
     const Target avx512{"x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", 1};
     struct Row {
@@ -27,7 +29,7 @@ TEST(GradientTileSpace, LanesAreTheSideThatFillsThem) {
     for (const Row &row : {Row{3, 64, 0}, Row{64, 3, 1}, Row{64, 64, 0}}) {
         const Candidate c =
             space(convolution({1, 20, 20, row.inputs}, {3, 3, row.inputs, row.outputs}), avx512).default_candidate();
-        EXPECT_EQ(c.knob("across"), row.across) << to_text(c);
+        EXPECT_EQ(knobs_of(c).across, row.across) << to_text(c);
     }
 }
 
@@ -36,8 +38,8 @@ TEST(GradientTileSpace, NarrowVectorsForNarrowGroups) {
     const Target avx512{"x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", 1};
     Workload w = convolution({1, 28, 28, 256}, {3, 3, 8, 256});
     w.feature_group_count = 32;
-    EXPECT_EQ(space(w, avx512).default_candidate().knob("lanes"), 8);
-    EXPECT_EQ(space(convolution({1, 28, 28, 64}, {3, 3, 64, 64}), avx512).default_candidate().knob("lanes"), 16);
+    EXPECT_EQ(knobs_of(space(w, avx512).default_candidate()).lanes, 8);
+    EXPECT_EQ(knobs_of(space(convolution({1, 28, 28, 64}, {3, 3, 64, 64}), avx512).default_candidate()).lanes, 16);
 }
 
 // Where panels and kernel rows do not go round among the threads, the sum is split instead.
@@ -55,8 +57,8 @@ TEST(GradientTileSpace, PartialSumsForFewPanels) {
     };
     for (const Row &row : rows) {
         const Candidate c = space(convolution(row.input, row.kernel), {avx512, row.threads}).default_candidate();
-        EXPECT_EQ(c.knob("partials"), row.partials) << to_text(c);
-        EXPECT_EQ(c.knob("parallel"), row.threads > 1 && !row.partials) << to_text(c);
+        EXPECT_EQ(knobs_of(c).partials, row.partials) << to_text(c);
+        EXPECT_EQ(knobs_of(c).parallel, row.threads > 1 && !row.partials) << to_text(c);
     }
 }
 

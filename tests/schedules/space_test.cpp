@@ -7,13 +7,17 @@
 namespace kiln {
 namespace {
 
+Constraint limit(const char *reason, std::function<bool(const Knobs &)> holds) {
+    return constraint<Knobs>({{reason, std::move(holds)}});
+}
+
 Space small_space() {
     Candidate base;
     base.algorithm = "direct";
     base.schedule = "toy";
     base.knobs = {{"a", 1}, {"b", 0}};
     return Space(base, {{"a", {1, 2, 4}}, {"b", {0, 1}}},
-                 {{"b needs a small a", [](const Knobs &k) { return !k.at("b") || k.at("a") <= 2; }}});
+                 {limit("b needs a small a", [](const Knobs &k) { return !k.at("b") || k.at("a") <= 2; })});
 }
 
 TEST(Space, SamplesEveryValidCandidateAndNoOther) {
@@ -51,7 +55,7 @@ TEST(Space, SampleGivesUpWhereNothingIsValid) {
     base.algorithm = "direct", base.schedule = "toy", base.knobs = {{"a", 1}};
     int calls = 0;
     // The default passes once, when the space is made; nothing afterwards.
-    const Space space(base, {{"a", {1, 2}}}, {{"never", [&](const Knobs &) { return calls++ == 0; }}});
+    const Space space(base, {{"a", {1, 2}}}, {limit("never", [&](const Knobs &) { return calls++ == 0; })});
     calls = 1;
     Rng rng(1);
     EXPECT_FALSE(space.sample(rng, 100));
@@ -64,8 +68,8 @@ TEST(Space, SameSeedSameDraws) {
 }
 
 TEST(Space, JoinsAlternatives) {
-    const auto odd = [](const Knobs &k) { return value_of(k, "a") % 2 == 1; };
-    auto [knobs, constraints] = join_alternatives({{{{"width", 8}}, {{"a", {1, 2, 3}}}, {{"a is odd", odd}}},
+    const auto odd = [](const Knobs &k) { return k.at("a") % 2 == 1; };
+    auto [knobs, constraints] = join_alternatives({{{{"width", 8}}, {{"a", {1, 2, 3}}}, {limit("a is odd", odd)}},
                                                    {{{"width", 16}}, {{"a", {2, 4}}, {"b", {1, 2}}}, {}}});
     Candidate base;
     base.knobs = {{"width", 8}, {"a", 1}, {"b", 0}};

@@ -14,6 +14,8 @@ Space space_of(const std::string &key, const Target &target) {
     return transform_tile_space(base, transform_shape(w), target);
 }
 
+TransformTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<TransformTileKnobs>(candidate.knobs); }
+
 // Lanes follow the channels unless no tensor has them as neighbours; a buffer where stores would not be dense.
 TEST(TransformTileSpace, Defaults) {
     struct Row {
@@ -36,10 +38,10 @@ TEST(TransformTileSpace, Defaults) {
     const Target target = *parse_target("avx512", 1, avx512);
     for (const Row &row : rows) {
         const Space space = space_of(row.key, target);
-        const Candidate &c = space.default_candidate();
-        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
-        EXPECT_EQ(c.knob("stage"), row.stage) << row.key;
-        EXPECT_EQ(transform_lanes(c, transform_shape(*parse_workload_key(row.key)), target), row.lane_count) << row.key;
+        const TransformTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.lanes, row.lanes) << row.key;
+        EXPECT_EQ(k.stage, row.stage) << row.key;
+        EXPECT_EQ(transform_lanes(k, transform_shape(*parse_workload_key(row.key)), target), row.lane_count) << row.key;
     }
 }
 
@@ -50,7 +52,7 @@ TEST(TransformTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
             const Target target = *parse_target(name, threads, avx512);
             const Space space = space_of("winograd_input_transform/input:1x56x56x64/window:3x3/tile:4x4", target);
             EXPECT_TRUE(space.sample(rng));
-            EXPECT_EQ(space.default_candidate().knob("parallel"), threads > 1);
+            EXPECT_EQ(knobs_of(space.default_candidate()).parallel, threads > 1);
             Candidate bad = space.default_candidate();
             bad.knobs["lanes"] = 1;
             EXPECT_TRUE(space.check(bad));

@@ -10,6 +10,10 @@
 namespace kiln {
 namespace {
 
+Constraint limit(const char *reason, std::function<bool(const Knobs &)> holds) {
+    return constraint<Knobs>({{reason, std::move(holds)}});
+}
+
 Space space_of(const std::string &algorithm, int64_t size, std::vector<Constraint> constraints = {}) {
     Candidate base;
     base.algorithm = algorithm;
@@ -47,7 +51,7 @@ TEST(Search, UnknownStrategyNamesTheKnown) {
 }
 
 TEST(Search, ProposesEverythingOnceAndEnds) {
-    const std::vector<Constraint> even = {{"even only", [](const Knobs &k) { return k.at("x") % 2 == 0; }}};
+    const std::vector<Constraint> even = {limit("even only", [](const Knobs &k) { return k.at("x") % 2 == 0; })};
     for (std::string_view name : search_names()) {
         const auto search = search_of({space_of("a", 50), space_of("b", 40, even)}, 1, name);
         std::set<Candidate> seen;
@@ -63,7 +67,7 @@ TEST(Search, ProposesEverythingOnceAndEnds) {
 
 // One valid candidate among a million: nothing new is found after it, and that must not take for ever.
 TEST(Search, AlmostEmptySpacesEnd) {
-    const std::vector<Constraint> only_zero = {{"zero only", [](const Knobs &k) { return k.at("x") == 0; }}};
+    const std::vector<Constraint> only_zero = {limit("zero only", [](const Knobs &k) { return k.at("x") == 0; })};
     for (std::string_view name : search_names()) {
         const auto search = search_of({space_of("a", 1'000'000, only_zero), space_of("b", 3)}, 1, name);
         const auto proposals = run(*search, 1000, [](const Candidate &) { return std::optional<double>(); });
@@ -78,9 +82,10 @@ TEST(Search, ProposesOnlyWhatConstraintsAllow) {
     base.algorithm = "a";
     base.schedule = "test";
     base.knobs = {{"rows", 1}, {"share", 0}, {"block", 1}};
-    const Space space(base, {{"rows", {1, 2, 3, 4}}, {"share", {0, 1}}, {"block", {1, 2, 4, 8, 16}}},
-                      {{"share needs several rows", [](const Knobs &k) { return !k.at("share") || k.at("rows") > 1; }},
-                       {"too large", [](const Knobs &k) { return k.at("rows") * k.at("block") <= 16; }}});
+    const Space space(
+        base, {{"rows", {1, 2, 3, 4}}, {"share", {0, 1}}, {"block", {1, 2, 4, 8, 16}}},
+        {limit("share needs several rows", [](const Knobs &k) { return !k.at("share") || k.at("rows") > 1; }),
+         limit("too large", [](const Knobs &k) { return k.at("rows") * k.at("block") <= 16; })});
     for (std::string_view name : search_names()) {
         const auto search = search_of({space}, 1, name);
         const auto proposals =
@@ -149,7 +154,8 @@ Space valley() {
         knobs.push_back({name, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}});
         base.knobs[name] = 0;
     }
-    return Space(base, knobs, {{"a + b is at most 12", [](const Knobs &k) { return k.at("a") + k.at("b") <= 12; }}});
+    return Space(base, knobs,
+                 {limit("a + b is at most 12", [](const Knobs &k) { return k.at("a") + k.at("b") <= 12; })});
 }
 
 std::optional<double> time_in_valley(const Candidate &c) {

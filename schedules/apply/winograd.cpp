@@ -1,5 +1,6 @@
-#include "schedules/apply/winograd_apply.h"
+#include "schedules/apply/winograd.h"
 
+#include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
 
 namespace kiln {
@@ -25,12 +26,12 @@ Var channel_loop(WinogradStages &stages, const ConvShape &shape) {
 
 class Template {
 public:
-    Template(WinogradStages &stages, const Candidate &chosen, const WinogradFacts &facts)
-        : s(stages), candidate(chosen), f(facts) {}
+    Template(WinogradStages &stages, const WinogradKnobs &knobs, const WinogradFacts &facts)
+        : s(stages), k(knobs), f(facts) {}
 
     void apply() {
         if (s.scattered.defined()) {
-            scatter_output(s.output, s.scattered, {s.c, s.x, s.y, f.lanes, s.scattered_block, knob("parallel") != 0});
+            scatter_output(s.output, s.scattered, {s.c, s.x, s.y, f.lanes, s.scattered_block, k.parallel != 0});
         }
         const Loops loops = tile_output();
         transform_output(loops);
@@ -39,8 +40,6 @@ public:
     }
 
 private:
-    int knob(const char *name) const { return static_cast<int>(candidate.knob(name)); }
-
     // Ragged edges: the last tiles compute all their outputs, guards drop what lies outside.
     Loops tile_output() {
         const Var channel = channel_loop(s, f.shape);
@@ -48,23 +47,23 @@ private:
             x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice");
         const auto guard = TailStrategy::GuardWithIf;
         s.output.split(channel, vector, lane, f.lanes, guard)
-            .split(vector, channel_block, ci, knob("panel_block") * knob("vectors"), guard)
-            .split(s.x, xo, xi, static_cast<int>(f.m[0]), guard)
-            .split(s.y, yo, yi, static_cast<int>(f.m[1]), guard)
-            .split(xo, x_block, xo, knob("block_x"), guard)
-            .split(yo, y_block, yo, knob("block_y"), guard)
+            .split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
+            .split(s.x, xo, xi, extent(f.m[0]), guard)
+            .split(s.y, yo, yi, extent(f.m[1]), guard)
+            .split(xo, x_block, xo, extent(k.block_x), guard)
+            .split(yo, y_block, yo, extent(k.block_y), guard)
             .reorder(lane, xi, yi, ci, xo, yo, channel_block, x_block, y_block, s.z, s.n)
             .vectorize(lane)
             .unroll(xi)
             .unroll(yi);
         // The guards cost little; copies of the whole body without them multiply the time to compile.
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
-        Loops loops{ci, channel_block, knob("stage_rows") ? y_block : x_block};
-        if (knob("parallel") == 1) {
+        Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block};
+        if (k.parallel == 1) {
             s.output.fuse(y_block, s.z, slice).fuse(slice, s.n, slice).parallel(slice);
-            if (knob("stage_rows")) loops.block = slice;
+            if (k.stage_rows) loops.block = slice;
         }
-        if (knob("parallel") == 2) s.output.parallel(channel_block);
+        if (k.parallel == 2) s.output.parallel(channel_block);
         return loops;
     }
 
@@ -73,7 +72,7 @@ private:
     }
 
     void multiply(const Loops &loops) {
-        const int vectors = knob("vectors");
+        const int vectors = extent(k.vectors);
         Var xi("xi"), xo("xo"), yi("yi"), yo("yo");
         // No bound_storage here: where the bounds of guarded channels are inferred too wide, Halide 21 takes its
         // assertion for a fact and drops the guards. Register tiles at the edge of a block are shifted inwards: they
@@ -81,8 +80,8 @@ private:
         s.products.compute_at(s.output, loops.channel_block)
             .bound_extent(s.lane, f.lanes)
             .bound_extent(s.vector, vectors)
-            .split(s.tile_x, xo, xi, knob("tiles_x"), TailStrategy::ShiftInwards)
-            .split(s.tile_y, yo, yi, knob("tiles_y"), TailStrategy::ShiftInwards)
+            .split(s.tile_x, xo, xi, extent(k.tiles_x), TailStrategy::ShiftInwards)
+            .split(s.tile_y, yo, yi, extent(k.tiles_y), TailStrategy::ShiftInwards)
             .reorder(s.lane, s.vector, xi, yi, xo, yo, s.panel, s.frequency, s.z, s.n)
             .vectorize(s.lane)
             .unroll(s.vector)
@@ -93,30 +92,30 @@ private:
             .bound_extent(s.lane, f.lanes)
             .bound_extent(s.vector, vectors)
             .bound_extent(s.panel, 1)
-            .bound_extent(s.tile_x, knob("tiles_x"))
-            .bound_extent(s.tile_y, knob("tiles_y"))
+            .bound_extent(s.tile_x, extent(k.tiles_x))
+            .bound_extent(s.tile_y, extent(k.tiles_y))
             .bound_extent(s.frequency, 1);
         const RVar channel(s.taps[0]), channels(s.taps[1]);
         s.sum.update()
             .reorder(s.lane, s.vector, s.tile_x, s.tile_y, channel, channels, s.panel, s.frequency, s.z, s.n)
-            .unroll(channel, knob("unroll"));
+            .unroll(channel, extent(k.unroll));
         for (Stage stage : {Stage(s.sum), Stage(s.sum.update())}) {
             stage.vectorize(s.lane).unroll(s.vector).unroll(s.tile_x).unroll(s.tile_y);
         }
     }
 
     void transform_input(const Loops &loops) {
-        const int step = static_cast<int>(f.channel_step());
+        const int step = extent(f.channel_step());
         s.transformed.compute_at(s.output, loops.block)
             .reorder(s.lane, s.frequency, s.channels, s.tile_x, s.tile_y, s.z, s.n)
             .vectorize(s.lane, step)
             .unroll(s.frequency);
-        if (knob("tile_major")) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
-        if (knob("parallel") == 2) {
+        if (k.tile_major) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
+        if (k.parallel == 2) {
             s.transformed.reorder(s.lane, s.frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n).parallel(s.channels);
         }
         // Stages of their own, though they live in registers: their expressions would multiply in size otherwise.
-        const Var tile_loop = knob("parallel") == 2 ? s.tile_x : s.channels;
+        const Var tile_loop = k.parallel == 2 ? s.tile_x : s.channels;
         s.input_columns.compute_at(s.transformed, tile_loop)
             .vectorize(s.lane, step)
             .unroll(s.in_tile)
@@ -125,14 +124,14 @@ private:
     }
 
     WinogradStages &s;
-    const Candidate &candidate;
+    const WinogradKnobs &k;
     const WinogradFacts &f;
 };
 
 }  // namespace
 
-void apply_winograd(WinogradStages &stages, const Candidate &candidate, const WinogradFacts &facts) {
-    Template(stages, candidate, facts).apply();
+void apply_winograd(WinogradStages &stages, const WinogradKnobs &knobs, const WinogradFacts &facts) {
+    Template(stages, knobs, facts).apply();
 }
 
 }  // namespace kiln

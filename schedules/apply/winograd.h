@@ -1,10 +1,9 @@
-// The schedule template `winograd`, the half with Halide: maps a candidate's knobs (schedules/spaces/winograd_knobs.h)
+// The schedule template `winograd`, the half with Halide: maps knobs (schedules/spaces/winograd_knobs.h)
 // to the stages of a convolution by transforms, which it knows by their role only.
 #pragma once
 
 #include <Halide.h>
 
-#include "schedules/candidate.h"
 #include "schedules/spaces/winograd_rules.h"
 
 namespace kiln {
@@ -25,6 +24,6 @@ struct WinogradStages {
     Halide::RDom taps;  // channels of a vector, vectors of input channels
 };
 
-void apply_winograd(WinogradStages &stages, const Candidate &candidate, const WinogradFacts &facts);
+void apply_winograd(WinogradStages &stages, const WinogradKnobs &knobs, const WinogradFacts &facts);
 
 }  // namespace kiln
