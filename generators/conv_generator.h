@@ -82,9 +82,9 @@ protected:
     Halide::Expr place_of(const Halide::Expr &u, const Halide::Expr &n, int d) const {
         const InputPhases &p = shape.input_phases[d];
         if (p == InputPhases{}) return u;
-        Halide::Expr phase = n;
-        for (int inner = 0; inner < d; inner++) phase = phase / static_cast<int>(shape.input_phases[inner].count);
-        return u * static_cast<int>(p.step) + phase % static_cast<int>(p.count) * static_cast<int>(p.shift) -
+        Halide::Expr rest = n;
+        for (int inner = 0; inner < d; inner++) rest = rest / static_cast<int>(shape.input_phases[inner].count);
+        return u * static_cast<int>(p.step) + rest % static_cast<int>(p.count) * static_cast<int>(p.shift) -
                static_cast<int>(p.lead);
     }
 
