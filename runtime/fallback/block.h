@@ -3,8 +3,8 @@
 //   forward        places of the output    output channels    taps, input channels
 //   input          places of the input     input channels     taps, output channels
 //   kernel         taps, input channels    output channels    places of the output
-// The left operand is the one that places and taps meet in; the right one is known by depth and column alone. Groups
-// are separate products, or, where they are narrow, share the columns of one.
+// Rows and depth together name an element of the left operand: places and taps meet in it. Depth and column name one of
+// the right operand. Each group is a product of its own; narrow groups share the columns of one product.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once
@@ -18,12 +18,12 @@ namespace kiln {
 constexpr int row_block = 120;  // a multiple of every tile's rows
 static_assert(row_block <= depth_block);
 
-// Groups share columns where those of one, times its channels of the left operand, are at most so many: measured, a
-// row of such groups takes longer in tiles than column by column.
+// Groups share columns where a group's columns times its channels of the left operand are at most this many. Up to
+// there, tiles took longer than going column by column when both were measured.
 constexpr int most_shared_channels = 32;
 static_assert(most_shared_channels * column_block <= most_tile_rows * depth_block);  // left operands of a row
 
-// Of one thread.
+// The scratch memory of one thread.
 struct FallbackScratch {
     alignas(arena_alignment) float left[most_tile_rows * depth_block];
     alignas(arena_alignment) float right[depth_block * column_block];

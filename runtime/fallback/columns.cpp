@@ -1,5 +1,5 @@
-// Groups that share columns: depthwise convolutions and others with few channels a group, whose tiles would be empty
-// for the most part. Every column has a left operand of its own, so products are taken channel by channel:
+// Groups that share columns: depthwise convolutions and others with few channels in a group. Their tiles would be
+// mostly empty. Every column has a left operand of its own, so products are taken channel by channel:
 //   sums[row][column] += left[group of column][s] * right[s][column]
 #include "runtime/fallback/block.h"
 

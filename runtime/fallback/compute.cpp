@@ -1,4 +1,4 @@
-// The general kernel: what the descriptor asks for, cut into blocks of the result, in a parallel loop over them.
+// The general kernel. It cuts the result into blocks and computes them in a parallel loop, as the descriptor says.
 #include <HalideRuntime.h>
 
 #include <initializer_list>
@@ -37,7 +37,7 @@ FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
     return p;
 }
 
-// How the result is cut into blocks: fewer rows a block where there would be too few for the threads.
+// How the result is cut into blocks. Blocks have fewer rows where there would be too few blocks for the threads.
 struct Blocks {
     Blocks(const FallbackProblem &problem, int threads)
         : groups(problem.shares_columns ? 1 : problem.map.extents.groups),
@@ -70,7 +70,7 @@ struct Loop {
     KernelContext *workers;
     int64_t blocks_at_once;
 
-    // The scratch memory is taken anew each time: an arena gives it for nothing.
+    // The scratch memory is taken anew each time, since an arena gives it at no cost.
     static void run(void *argument, int index, int thread) {
         const Loop &loop = *static_cast<const Loop *>(argument);
         Arena &arena = loop.workers[thread].arena;

@@ -15,11 +15,11 @@ struct ConvolutionExtents {
     int64_t output[KILN_MAX_SPATIAL_RANK] = {};   // 0: an empty tensor
 };
 
-// Null, or what is wrong: a constant sentence that names the field. After null every extent, every offset in bytes and
-// every position of a tap fits int64_t. Precondition: normalized, and one of the three convolutions.
+// Answers null, or a constant sentence that names the field which is wrong. After null every extent, every offset in
+// bytes and every position of a tap fits int64_t. Precondition: normalized, and one of the three convolutions.
 const char *convolution_extents(const kiln_descriptor &normalized, ConvolutionExtents *extents);
 
-// What the operands of a call must look like, in the order of KILN_INPUT ... Precondition: convolution_extents().
+// The form that the operands of a call must have, in the order of KILN_INPUT ... Precondition: convolution_extents().
 void convolution_operands(const kiln_descriptor &normalized, const ConvolutionExtents &extents,
                           OperandShape (&operands)[tensor_operands]);
 

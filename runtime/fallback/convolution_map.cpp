@@ -13,7 +13,7 @@ Activation activation(const int64_t *spatial, int rank, int64_t channels, int32_
         form.extents[d] = d < map_rank - rank ? 1 : spatial[d - (map_rank - rank)];
     }
     for (const int64_t extent : form.extents) pixels = extent == 0 ? 0 : pixels;
-    for (int64_t &extent : form.extents) extent = pixels == 0 ? 0 : extent;  // none of an empty tensor's counts
+    for (int64_t &extent : form.extents) extent = pixels == 0 ? 0 : extent;  // an empty tensor has no places
     for (const int64_t extent : form.extents) pixels *= extent;
     const bool blocks = layout == KILN_NCHWC;
     form.channels = channels;
@@ -66,9 +66,9 @@ void set_steps(const kiln_descriptor &d, ConvolutionMap *map) {
     map->phases = map->hole[last] / greatest_common_divisor(map->place_step[last], map->hole[last]);
 }
 
-// Position `index` of a row of `extent` places: those of the first phase come first, and so on.
+// The place at position `index` of a row of `extent` places: those of the first phase come first, and so on.
 int64_t place_in_row(int64_t index, int64_t extent, int64_t phases) {
-    const int64_t least = extent / phases, longer = extent % phases;  // so many phases have one place more
+    const int64_t least = extent / phases, longer = extent % phases;  // this many phases have one more place
     if (index < longer * (least + 1)) return index / (least + 1) + index % (least + 1) * phases;
     index -= longer * (least + 1);
     return longer + index / least + index % least * phases;

@@ -3,10 +3,14 @@
 // A place is a pixel of the tensor that is walked over (the forward output; the input, for the gradient of the input);
 // a tap is a position of the window. They meet in one pixel of the other activation, at
 //   (place * place_step + tap * tap_step + origin) / hole
-// in every dimension, where that divides and lies inside; elsewhere there is padding or a hole, which is skipped:
-//   conv, conv_backprop_kernel   place p of the output: (p * stride + r * rhs_dilation - lo) / lhs_dilation in the
-//   input conv_backprop_input          place q of the input:  (q * lhs_dilation - r * rhs_dilation + lo) / stride in
-//   the output
+// in every dimension, where the division has no remainder and the pixel lies inside. Elsewhere there is padding or a
+// hole, which is skipped.
+//
+//   conv, conv_backprop_kernel   place p is a pixel of the output, and meets tap r in pixel
+//                                (p * stride + r * rhs_dilation - lo) / lhs_dilation of the input
+//   conv_backprop_input          place q is a pixel of the input, and meets tap r in pixel
+//                                (q * lhs_dilation - r * rhs_dilation + lo) / stride of the output
+//
 // Groups are separate convolutions that begin at other channels or images.
 //
 // Part of what ships with kernels: no C++ library.
@@ -19,13 +23,14 @@ namespace kiln {
 // With fewer spatial dimensions the outer ones have an extent of 1.
 inline constexpr int map_rank = KILN_MAX_SPATIAL_RANK;
 
-// An activation in memory; strides and offsets in elements. Channels lie in blocks, one of them where there are none.
+// An activation in memory; strides and offsets are in elements. Channels lie in blocks; a layout without blocks has one
+// block.
 struct Activation {
     int32_t dtype = KILN_F32;
     int64_t batch_stride = 0, extents[map_rank] = {}, strides[map_rank] = {};
     int64_t channels = 0, block = 0, block_stride = 0, channel_stride = 0;
     int64_t stored_channels = 0;                   // with those that fill up the last block
-    int64_t group_images = 0, group_channels = 0;  // from group to group
+    int64_t group_images = 0, group_channels = 0;  // steps from one group to the next
 };
 
 // to[i * to_step] = channel `first` + i of the pixel at `offset`, and the other way.
@@ -61,16 +66,17 @@ struct ConvolutionMap {
     Weights weights;
     bool walks_input;  // conv_backprop_input
     int64_t place_step[map_rank], tap_step[map_rank], origin[map_rank], hole[map_rank];
-    int64_t phases;  // places of the last dimension that are so many apart meet the same taps
+    int64_t phases;  // places of the last dimension whose distance is a multiple of it meet the same taps
 
     const Activation &walked() const { return walks_input ? input : output; }
     const Activation &met() const { return walks_input ? output : input; }
 
-    // Places of one group, ordered by phase within a row: neighbours meet pixels with the same taps.
+    // The places of one group. Those of a row are ordered by phase, so that neighbours meet the same taps.
     int64_t place_count() const;
     void list_places(int64_t group, int64_t first, int count, Place *places) const;
 
-    // Positions first to first + count of all (tap, channel), channels innermost. Answers the number of runs.
+    // Lists the positions from `first` to `first + count` of all pairs (tap, channel), channels innermost, as runs.
+    // Answers the number of runs.
     int list_taps(int64_t channels, int64_t first, int count, TapRun *runs) const;
 
     // The offset of the pixel, negative for padding and holes.
@@ -91,7 +97,7 @@ struct ConvolutionMap {
     }
 };
 
-// Precondition: convolution_extents() has nothing against it.
+// Precondition: convolution_extents() accepts the descriptor.
 ConvolutionMap convolution_map(const kiln_descriptor &normalized);
 
 }  // namespace kiln

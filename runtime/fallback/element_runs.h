@@ -1,7 +1,8 @@
-// Evenly spaced elements of a tensor of f32, f16 or bf16, from and to memory: where the fallback's sums meet the
-// dtypes.
+// Reads and writes evenly spaced elements of a tensor of f32, f16 or bf16. The fallback computes in f32; it converts
+// here.
 //
-// Conversion from f32 is to nearest even; NaN stays NaN (quiet), what f16 cannot hold becomes infinite.
+// Conversion from f32 is to nearest even; NaN stays NaN (quiet); a number that f16 cannot hold
+// becomes infinite.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once

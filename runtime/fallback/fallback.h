@@ -1,9 +1,9 @@
-// Kernels made at run time: every convolution and gradient that no kernel was built for, in f32, f16 and bf16.
+// Kernels that are made at run time, for convolutions and gradients in f32, f16 and bf16 that no kernel was built for.
 //
 // A package that was built with --fallback has one general kernel, which reads sizes, layouts and the epilogue from the
 // descriptor of its row instead of having them compiled in. make_fallback() (runtime/kernel_table.h) makes such rows.
-// It refuses what is no valid convolution (KILN_BAD_DESCRIPTOR), i8, data movement and transforms (KILN_NOT_FOUND);
-// then the caller's memory is as it was.
+// It refuses descriptors of no valid convolution (KILN_BAD_DESCRIPTOR), and i8, data movement and transforms
+// (KILN_NOT_FOUND). The caller's memory stays as it was then.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// Of all rows that make_fallback() makes. `args` are those of an ArgvFunction. Each thread of the parallel loop needs
-// fallback_scratch_bytes() in its arena, header included.
+// The function of all rows that make_fallback() makes. `args` are those of an ArgvFunction. Each thread of the parallel
+// loop needs fallback_scratch_bytes() in its arena, header included.
 int compute_fallback(const kiln_descriptor &normalized, void **args);
 size_t fallback_scratch_bytes();
 

@@ -4,7 +4,8 @@
 namespace kiln {
 namespace {
 
-// In order, on one pixel's channels. Comparisons are written so that NaN passes through.
+// Applies the epilogue's steps in order to the channels of one pixel. Comparisons are written so that NaN passes
+// through.
 void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, float *values) {
     const FallbackProblem &p = b.problem;
     for (int i = 0; i < p.workload.epilogue_count; i++) {
@@ -42,7 +43,7 @@ void store_pixels(const FallbackBlock &b) {
         for (int c = 0; c < b.columns; c++) values[c] = static_cast<float>(b.scratch.sums[r * column_block + c]);
         apply_epilogue(b, pixel, channel, values);
         store_channels(form, values, pixel, channel, b.columns, b.problem.result);
-        // Whoever writes the last channel writes what fills up its block.
+        // The block with the last channel also writes the zeros that fill it up.
         int64_t filled = channel + b.columns == form.channels ? form.channels : form.stored_channels;
         while (filled < form.stored_channels) {
             const int count = smaller(form.stored_channels - filled, column_block);

@@ -4,7 +4,7 @@
 namespace kiln {
 namespace {
 
-// Weights at [depth][column], each with its stride, from element `first` on.
+// Loads the weights at [depth][column], each index with its stride, from element `first` on.
 struct Panel {
     int64_t first, depth_stride, column_stride;
     int depth, columns;

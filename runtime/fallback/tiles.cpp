@@ -1,7 +1,7 @@
 // Tiles of rows by columns. The depth is walked in blocks of both operands, converted to f32 and gathered side by side.
 //
-// A tap that meets padding for some rows of a tile counts as zeros there, and is left out where it does for all of
-// them. Zeros times NaN or Inf would be NaN, so a block of the right operand that has one is multiplied row by row.
+// Where a tap meets padding for some rows of a tile, those rows count as zeros; where it does for all rows, the tap is
+// left out. Zero times NaN or Inf would be NaN, so a block of the right operand that has one is multiplied row by row.
 #include "runtime/fallback/block.h"
 
 namespace kiln {
@@ -9,7 +9,7 @@ namespace {
 
 int64_t first_left_channel(const FallbackBlock &b) { return b.group * b.map().met().group_channels; }
 
-// Fills up the columns with zeros; whether all numbers are finite.
+// Fills up the columns with zeros. Answers whether all numbers are finite.
 bool finish_right(const FallbackBlock &b, int depth, int padded_columns) {
     uint32_t special = 0;
     for (int s = 0; s < depth; s++) {
@@ -24,7 +24,7 @@ void fill_zeros(float *to, int count, int step) {
     for (int i = 0; i < count; i++) to[i * step] = 0;
 }
 
-// Rows are places. Each answers the depth of what was gathered, and lists its rows of the right operand.
+// Rows are places. Each function answers the depth that it gathered, and lists its rows of the right operand.
 int gather_places(const FallbackBlock &b, int taps, int first, int count) {
     const ConvolutionMap &map = b.map();
     const int tile_rows = b.problem.product.rows;
@@ -54,7 +54,7 @@ int gather_places(const FallbackBlock &b, int taps, int first, int count) {
     return depth;
 }
 
-// The runs of taps that rows first to first + count of the block have a part in, cut to that part.
+// The runs of taps that contain rows from `first` to `first + count` of the block, cut to these rows.
 int cut_taps(const FallbackBlock &b, int taps, int first, int count, TapRun *cut) {
     int listed = 0;
     for (int r = 0; r < taps; r++) {
@@ -100,7 +100,7 @@ int gather_taps(const FallbackBlock &b, int taps, int places, int first, int cou
     return depth;
 }
 
-// One block of the depth, gathered with `gather(first row, rows)`.
+// Adds one block of the depth, which `gather(first row, rows)` gathers.
 template<typename Gather>
 void add_products(const FallbackBlock &b, bool finite, int columns, Gather gather) {
     const TileProduct &product = b.problem.product;

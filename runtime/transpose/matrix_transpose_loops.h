@@ -32,7 +32,7 @@ void find_lines(const TransposedBlock &b, int column, char **lines) {
     constexpr int line = transposed_line_bytes / bytes;
     int in_run = column % b.run;
     char *run = b.written + column / b.run * b.run_stride;
-    // Almost always; without a branch for each line it takes a fifth less of all the time.
+    // This is the usual case. Without a branch for each line the whole function takes a fifth less time.
     if (in_run + line <= b.run) {
         for (int i = 0; i < line; i++) lines[i] = run + (in_run + i) * b.column_stride;
         return;
@@ -43,15 +43,16 @@ void find_lines(const TransposedBlock &b, int column, char **lines) {
     }
 }
 
-// Consecutive rows. Else the places of all rows are computed before a loop, more than there are registers for.
+// Reads consecutive rows one after the other. Otherwise the addresses of all rows are computed before a loop, and there
+// are not enough registers for them.
 KILN_IN_REGISTERS const char *next_row(const char *row, int64_t stride) {
     row += stride;
     asm("" : "+r"(row));
     return row;
 }
 
-// In each lane, vectors i of row i become vectors i of column i: interleaving the first half of them with the second is
-// a step that log2(count) repetitions make the transpose.
+// In each lane, vectors i of row i become vectors i of column i. One step interleaves the first half of the vectors
+// with the second; log2(count) steps make the transpose.
 template<class Isa, int bytes, int count>
 KILN_IN_REGISTERS void turn(typename Isa::Vector *v) {
 #pragma GCC unroll 4
@@ -67,7 +68,8 @@ KILN_IN_REGISTERS void turn(typename Isa::Vector *v) {
     }
 }
 
-// Columns of which whole lines are in registers at once: what is written of a line at once goes to memory at once.
+// The number of columns whose whole lines are in registers at the same time. A line that is written at once goes to
+// memory at once.
 template<class Isa, int bytes>
 constexpr int turned_columns = bytes == 4 ? 4 * Isa::lanes : 8;
 
@@ -81,7 +83,8 @@ KILN_IN_REGISTERS void load_turned_words(const char *row, int64_t stride, typena
     Isa::template exchange_lanes<4>(v);
 }
 
-// Of 2 bytes, where that needs more registers than there are: each lane has the same columns of rows of its own.
+// Elements of 2 bytes, for which that would need too many registers: each lane has the same columns, of rows of its
+// own.
 template<class Isa>
 KILN_IN_REGISTERS void load_turned_halfwords(const char *row, int64_t stride, typename Isa::Vector *v) {
 #pragma GCC unroll 8
@@ -93,7 +96,7 @@ KILN_IN_REGISTERS void load_turned_halfwords(const char *row, int64_t stride, ty
     turn<Isa, 2, 8>(v);
 }
 
-// Of a byte: what pair_rows() has made of 8 columns.
+// Elements of one byte: takes what pair_rows() has made of 8 columns.
 template<class Isa>
 KILN_IN_REGISTERS void load_turned_bytes(const char *pairs, typename Isa::Vector *v) {
 #pragma GCC unroll 8
@@ -126,9 +129,9 @@ KILN_IN_REGISTERS void move_columns(const char *from, int64_t stride, char *cons
     }
 }
 
-// The first of the four steps that turn squares of bytes: rows i and i + 8 of each 16 are interleaved. Then come all
-// vectors of 8 columns, then those of the next 8. A tile has 64 rows, which often lie so that all are in one bank of
-// L1: here each line is read once, whole.
+// The first of the four steps that turn squares of bytes: rows i and i + 8 of each 16 are interleaved. All vectors of 8
+// columns come first, then those of the next 8. The 64 rows of a tile often lie in the same bank of L1; here each line
+// is read once, as a whole.
 template<class Isa>
 KILN_IN_REGISTERS void pair_rows(const char *rows, int64_t stride, char *pairs) {
     constexpr int width = 16 * Isa::lanes, parts = transposed_line_bytes / width,
@@ -172,14 +175,13 @@ KILN_IN_REGISTERS void move_tile(const char *rows, int64_t stride, char *const *
     }
 }
 
-// Into L2: with those of a block on the way, lines do not fit into L1.
+// Fetches into L2: L1 has no room for more lines beside those of the block.
 template<int bytes>
 void fetch_lines(const char *first, int64_t stride) {
     for (int i = 0; i < transposed_line_bytes / bytes; i++) _mm_prefetch(first + i * stride, _MM_HINT_T1);
 }
 
-// Where tiles do not divide the block, the last ones end where it does, and write some again of what those before
-// wrote.
+// Where tiles do not divide the block, the last tiles end where the block ends. They write some elements a second time.
 template<class Isa, int bytes, bool past_caches>
 void move_block(const TransposedBlock &b, int32_t fetch) {
     constexpr int line = transposed_line_bytes / bytes;

@@ -1,9 +1,10 @@
-// How much longer one kernel takes than another, from times taken side by side. Pure; randomness is seeded.
+// How much longer one kernel takes than another, computed from times that were taken side by side. The functions are
+// pure, and their randomness is seeded.
 //
 // Times pair by round: what the machine did in a round happened to both. Rounds come in heats, each a process of its
-// own, because where a kernel's memory lies is drawn once a process and shifts all its times: rounds of one heat say
-// nothing about that. So the interval comes from resampling heats first, then rounds within each (a two-level
-// bootstrap; Efron and Tibshirani, "An Introduction to the Bootstrap", for the percentile interval).
+// own, because where a kernel's memory lies is drawn once a process and shifts all its times: the rounds of
+// one heat say nothing about that. So the interval comes from resampling heats first, then rounds within each (a
+// two-level bootstrap; Efron and Tibshirani, "An Introduction to the Bootstrap", for the percentile interval).
 #pragma once
 
 #include <cstdint>
@@ -28,8 +29,8 @@ struct RatioInterval {
     bool is_within(double margin) const { return lo >= 1 / (1 + margin) && hi <= 1 + margin; }
 };
 
-// The ratio numerator / denominator: the geometric mean over heats of the median over rounds. Only heats and rounds
-// that both have count. Precondition: there is one, and times are positive.
+// The ratio numerator / denominator: the geometric mean over heats of the median over rounds. Heats and rounds count
+// where both kernels have them. Precondition: there is one, and times are positive.
 double ratio_estimate(const Heats &numerator, const Heats &denominator);
 
 // The same with its interval.

@@ -8,7 +8,8 @@ namespace kiln {
 std::vector<size_t> race_field(const std::vector<Contender> &contenders, const FieldRules &rules) {
     std::vector<size_t> order;
     for (size_t i = 0; i < contenders.size(); i++) order.push_back(i);
-    // Of one object the incumbent's trial stands for all, then the default's, so that reruns race the same trials.
+    // Several trials may have one object. The incumbent's trial stands for it, else the default's, so that reruns race
+    // the same trials.
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
         const Contender &x = contenders[a], &y = contenders[b];
         if (x.quiet_ns != y.quiet_ns) return x.quiet_ns < y.quiet_ns;

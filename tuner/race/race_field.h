@@ -1,5 +1,5 @@
 // Which kernels of a workload are worth a race: those that single measurements cannot tell from the fastest, the winner
-// so far and the default. Pure.
+// so far, and the default. The choice is a pure function.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ struct Contender {
 };
 
 struct FieldRules {
-    size_t top = 4;             // of the fastest
-    double close = 1.10;        // that are within this of the fastest
+    size_t top = 4;             // at most this many of the fastest
+    double close = 1.10;        // only those within this factor of the fastest
     double not_worth_it = 1.5;  // even a default slower than this is known to lose
 };
 
-// Indices into `contenders`, the fastest first, one for each object. Fewer than two: there is nothing to race. An
-// incumbent that is not worth it still races one that is alone, since nothing but a race takes its place.
+// Answers indices into `contenders`, the fastest first, one for each object. With fewer than two there is nothing to
+// race. An incumbent that is not worth a race still races a contender that is alone, since only a race replaces it.
 std::vector<size_t> race_field(const std::vector<Contender> &contenders, const FieldRules &rules);
 
 }  // namespace kiln

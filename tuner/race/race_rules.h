@@ -1,9 +1,9 @@
-// Who wins a race, and who need not run any more. Pure.
+// Who wins a race, and who need not run any more. The rules are pure functions.
 //
-// After each heat every entrant is compared with the leader. It is out where it is slower for sure, and level where the
-// two are the same for all that matters; who is neither runs on, with the leader. In the end the fastest wins, or of
-// those that cannot be told from it the one with the smallest code: where times cannot decide, a rebuild must not
-// decide by noise.
+// After each heat every entrant is compared with the leader. An entrant that is certainly slower is out. An entrant
+// whose time equals the leader's for all that matters is level. All others run the next heat, with the leader. In the
+// end the fastest entrant wins. Where others cannot be told from it, the one with the smallest code wins, so that noise
+// does not decide what a rebuild contains.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace kiln {
 
 struct Entrant {
     int64_t object_bytes = 0;
-    Heats heats;  // of the heats it took part in, from the first one on
+    Heats heats;  // those that it took part in, from the first one on
 };
 
 struct RaceRules {
     Bootstrap bootstrap;
     double level_margin = 0.005;  // an interval inside 1 +- this much: level
-    double given_up = 0.02;       // of the leader's speed, at most, for smaller code: a wide interval is no licence
+    double given_up = 0.02;       // the largest part of the leader's speed that smaller code may cost
     size_t fewest_heats = 2;      // before anybody is out: one heat does not show what memory placement does
-    double hopeless = 1.25;       // ... but for who is slower by more than placement ever does
+    double hopeless = 1.25;       // slower by this factor: out at once, memory placement never does so much
 };
 
-// Who takes part in the next heat, in ascending order: all that are not out, as long as one of them is not level with
-// the leader either. None: decided.
+// Answers who takes part in the next heat, in ascending order: all that are not out, as long as one of them is not
+// level with the leader either. The answer is empty once the race is decided.
 std::vector<size_t> still_racing(const std::vector<Entrant> &entrants, const RaceRules &rules);
 
 struct Place {

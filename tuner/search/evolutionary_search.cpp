@@ -8,15 +8,15 @@
 namespace kiln {
 namespace {
 
-// Before anything is bred: so many valid trials, or where most fail, so many trials.
+// Breeding begins after this many valid trials, or where most trials fail, after this many trials.
 constexpr size_t first_valid = 8, first_trials = 20;
 constexpr size_t most_parents = 12;
 constexpr int explore_percent = 20, cross_percent = 30, second_mutation_percent = 35, neighbour_percent = 60;
-constexpr double far_behind = 1.5;  // an algorithm's best time by the best of all
+constexpr double far_behind = 1.5;  // an algorithm's best time over the best time of all algorithms
 constexpr int far_behind_percent = 20;
 constexpr int hopeless_failures = 3;  // of an algorithm without a valid trial, while another has one
 constexpr int tries = 50;
-// What the model chooses from, and how much it is drawn to what it knows little of.
+// How many candidates the model chooses from, and how much it prefers those that it knows little about.
 constexpr int children_in_pool = 40, draws_in_pool = 40;
 constexpr double curiosity = 1.0;
 
@@ -81,12 +81,13 @@ std::optional<Candidate> EvolutionarySearch::explore() {
     while (!put_off_.empty()) {
         Candidate candidate = std::move(put_off_.back());
         put_off_.pop_back();
-        if (!known_.contains(candidate)) return candidate;  // else a child was the same
+        if (!known_.contains(candidate)) return candidate;  // a child may have been the same
     }
     return std::nullopt;
 }
 
-// Of children of the fastest and of draws, the one with the shortest time that the model thinks possible.
+// Makes children of the fastest candidates and random draws; answers the one with the shortest time that the model
+// thinks possible.
 std::optional<Candidate> EvolutionarySearch::most_promising() {
     fit();
     std::set<Candidate> pool;
@@ -130,7 +131,7 @@ FeatureRow EvolutionarySearch::features(const Candidate &candidate) const {
     return row;
 }
 
-// A failed trial counts as the slowest one: nothing to look for nearby.
+// A failed trial counts as the slowest one, because nothing is to be found near it.
 void EvolutionarySearch::fit() {
     if (model_ && observed_ < fitted_ + std::max<size_t>(1, fitted_ / 20)) return;
     double slowest = std::log(parents_.begin()->time_ns);

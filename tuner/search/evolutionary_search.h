@@ -1,9 +1,9 @@
 // Evolutionary search over the joint space of algorithms and knobs: most proposals change or cross the fastest
-// candidates known, the rest are random draws. An algorithm whose best is far behind is drawn less often, never not at
-// all. Of many such candidates the one is proposed that a model of all times so far (tree_ensemble.h) expects most of,
-// by what it predicts and by how unsure it is.
+// candidates known, the rest are random draws. An algorithm whose best is far behind is drawn less often, but
+// never given up. A model of all times so far (tree_ensemble.h) chooses which of many such candidates is proposed: it
+// weighs the predicted time against how unsure the prediction is.
 //
-// A regularized evolution with rank selection; see Real et al., "Regularized Evolution for Image Classifier
+// This is a regularized evolution with rank selection; see Real et al., "Regularized Evolution for Image Classifier
 // Architecture Search" (2019), for the family. Ages play no part here: a recorded time does not fade.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A search strategy: proposes candidates, is told how they did. Pure and seeded; it sees no compiler and no clock, so
-// tests feed it invented times. Other strategies are one file and one row in make_search() each.
+// A search strategy proposes candidates and is told how they did. It is pure and seeded: it sees no compiler and no
+// clock, so tests feed it invented times. Each strategy is one file and one row in make_search().
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,7 @@ struct Split {
     double error = std::numeric_limits<double>::max();  // sum of squares around the two means
 };
 
-// Of the values on both sides of a threshold.
+// Sums of the values on both sides of a threshold.
 class Spread {
 public:
     void add(double value) { n_++, sum_ += value, squares_ += value * value; }
@@ -43,7 +43,7 @@ TreeEnsemble::TreeEnsemble(std::span<const FeatureRow> rows, std::span<const dou
     }
 }
 
-// One random threshold for each column, of which the best is taken. Answers the node's index.
+// Draws one random threshold for each column and takes the best of them. Answers the node's index.
 int TreeEnsemble::grow(const Table &table, std::span<size_t> members, std::mt19937_64 &rng, Tree *tree) {
     const int index = static_cast<int>(tree->size());
     tree->emplace_back();
