@@ -15,10 +15,10 @@
 #include "package/package.h"
 #include "records/measurement.h"
 #include "tuner/job/workshop.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/measuring_lock.h"
 #include "tuner/runner/loaded_package.h"
-#include "workload/machine.h"
 #include "workload/workload.h"
 
 namespace kiln {

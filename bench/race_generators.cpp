@@ -16,10 +16,10 @@
 #include "catalog/catalog.h"
 #include "database/trial_store.h"
 #include "tuner/job/workshop.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/race/paired_ratio.h"
 #include "workload/lists/workload_list.h"
-#include "workload/machine.h"
 
 namespace kiln {
 namespace {

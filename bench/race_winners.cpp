@@ -9,10 +9,10 @@
 
 #include "database/trial_store.h"
 #include "tuner/job/workshop.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/race/paired_ratio.h"
 #include "workload/lists/workload_list.h"
-#include "workload/machine.h"
 
 namespace kiln {
 namespace {

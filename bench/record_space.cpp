@@ -19,6 +19,7 @@
 #include "catalog/catalog.h"
 #include "tuner/job/candidate_judge.h"
 #include "tuner/job/workshop.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "workload/lists/workload_list.h"
 

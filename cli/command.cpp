@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tuner/process/measuring_lock.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {

@@ -13,6 +13,7 @@
 #include "records/measurement.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/measure/hardware_probe.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "workload/signature.h"
 

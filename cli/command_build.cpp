@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "package/package.h"
 #include "package/package_kernels.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
 namespace kiln {

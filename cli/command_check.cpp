@@ -5,7 +5,9 @@
 
 #include "check/conformance_check.h"
 #include "cli/command.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {

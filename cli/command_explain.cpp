@@ -5,6 +5,7 @@
 #include "catalog/fold_cost.h"
 #include "cli/command.h"
 #include "cli/explain_package.h"
+#include "tuner/process/host_machine.h"
 
 namespace kiln {
 namespace {

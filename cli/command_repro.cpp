@@ -3,6 +3,7 @@
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "tuner/job/reproduction.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
 namespace kiln {

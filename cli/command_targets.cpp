@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "tuner/measure/hardware_probe.h"
+#include "tuner/process/host_machine.h"
 
 namespace kiln {
 namespace {

@@ -12,8 +12,10 @@
 #include "cli/progress.h"
 #include "tuner/job/tune.h"
 #include "tuner/measure/hardware_probe.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/search/search.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {

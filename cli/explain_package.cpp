@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "package/manifest_reader.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {

@@ -1,26 +1,72 @@
 // The CPU features that kernels may need, as bits: the ones of Halide's x86 target strings. A package's rows carry the
 // bits they need, and dispatch compares them with what the CPU reports and the operating system enabled.
 //
+// One row is all that is known of a feature: its name, where CPUID reports it and how wide its vectors are. Targets,
+// the machine's own target string and the checks of packages follow from the table.
+//
 // Part of what ships with kernels: no C++ library.
 #pragma once
 
-#include <cstdint>
+#include <stdint.h>
 
 namespace kiln {
+
+// Words of CPUID, by leaf and register; in a row, the bits that must all be set.
+struct CpuidWords {
+    uint32_t ecx1 = 0, ebx7 = 0, ecx7 = 0, edx7 = 0, eax7_1 = 0;
+};
+
+// State of registers that the operating system must save (XCR0).
+enum RegisterState : uint64_t { no_state = 0, ymm_state = 0x6, zmm_state = 0xe6, tile_state = 0x60000 };
+
+enum class CpuMaker { any, amd_zen4 };  // some features do not tell CPUs apart for which Halide tunes differently
 
 struct CpuFeature {
     const char *halide;  // its name in a Halide target string
     uint64_t bit;
+    uint64_t needs;  // bits of features that come before it in the table
+    CpuidWords cpuid;
+    uint64_t state = no_state;
+    int vector_bytes = 16, vector_registers = 16;  // with this feature
+    CpuMaker maker = CpuMaker::any;
 };
 
-// Bits are private to a package, so rows may be reordered; names are Halide's. Not inline: an inline variable is unique
-// in a whole program, and packages must not share anything.
+constexpr uint32_t cpuid_bits() { return 0; }
+template<typename... Rest>
+constexpr uint32_t cpuid_bits(int first, Rest... rest) {
+    return uint32_t(1) << first | cpuid_bits(rest...);
+}
+
+// By the bits of Intel's and AMD's manuals; the sub-families of AVX-512 are Halide's own sets of them. Bits are private
+// to a package, so rows may be reordered; names are Halide's. Not inline: an inline variable is unique in a whole
+// program, and packages must not share anything.
 constexpr CpuFeature cpu_features[] = {
-    {"sse41", 1 << 0},          {"avx", 1 << 1},
-    {"f16c", 1 << 2},           {"fma", 1 << 3},
-    {"avx2", 1 << 4},           {"avx512", 1 << 5},
-    {"avx512_skylake", 1 << 6}, {"avx512_cannonlake", 1 << 7},
-    {"avx512_zen4", 1 << 8},    {"avx512_sapphirerapids", 1 << 9},
+    {"sse41", 1 << 0, 0, {.ecx1 = cpuid_bits(19)}},
+    {"avx", 1 << 1, 0, {.ecx1 = cpuid_bits(28)}, ymm_state, 32},
+    {"f16c", 1 << 2, 1 << 1, {.ecx1 = cpuid_bits(29)}},
+    {"fma", 1 << 3, 1 << 1, {.ecx1 = cpuid_bits(12)}},
+    {"avx2", 1 << 4, 1 << 1, {.ebx7 = cpuid_bits(5)}, ymm_state, 32},
+    {"avx512", 1 << 5, 1 << 4, {.ebx7 = cpuid_bits(16, 28)}, zmm_state, 64, 32},              // F, CD
+    {"avx512_skylake", 1 << 6, 1 << 5, {.ebx7 = cpuid_bits(31, 30, 17)}, zmm_state, 64, 32},  // VL, BW, DQ
+    {"avx512_cannonlake", 1 << 7, 1 << 6, {.ebx7 = cpuid_bits(21), .ecx7 = cpuid_bits(1)}, zmm_state, 64, 32},  // IFMA,
+                                                                                                                // VBMI
+    // VNNI, BF16
+    {"avx512_zen4",
+     1 << 8,
+     1 << 7,
+     {.ecx7 = cpuid_bits(11), .eax7_1 = cpuid_bits(5)},
+     zmm_state,
+     64,
+     32,
+     CpuMaker::amd_zen4},
+    // These and AMX tiles, AMX bf16, AVX-VNNI
+    {"avx512_sapphirerapids",
+     1 << 9,
+     1 << 7,
+     {.ecx7 = cpuid_bits(11), .edx7 = cpuid_bits(22, 24), .eax7_1 = cpuid_bits(5, 4)},
+     zmm_state | tile_state,
+     64,
+     32},
 };
 
 // CPUID and XGETBV, each time; slow under a hypervisor.

@@ -12,7 +12,7 @@ import sys
 # One line a folder: what its files may include beside themselves and the standard library, of kiln's folders (or single
 # headers of them) and of other libraries. A folder inside another is one of its own: `tuner/job` is not `tuner`.
 FOLDERS = {
-    "workload": (["runtime/kiln.h"], []),
+    "workload": (["runtime/cpu_features.h", "runtime/kiln.h"], []),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
@@ -29,7 +29,7 @@ FOLDERS = {
     ),
     "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
     "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
-    "tuner/process": (["workload"], ["fmt/*", "xxhash.h"]),
+    "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
     "tuner/reference": (["catalog", "workload"], ["fmt/*"]),

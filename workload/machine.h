@@ -1,5 +1,5 @@
 // The machine that measures: CPU model, caches, cores, features. Facts that a result depends on and that spaces and
-// defaults are computed from; passed in as an argument everywhere, read from the hardware only by read_machine().
+// defaults are computed from; passed in as an argument everywhere (tuner/process/host_machine.h reads them).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,6 @@ struct Machine {
 
     bool operator==(const Machine &) const = default;
 };
-
-Machine read_machine();
 
 // The fingerprint: the text that the database compares. Two machines with equal keys may share measurements.
 //   "AuthenticAMD-25-17-1/l1:32768/l2:1048576/l3:33554432/cores:2/AMD EPYC"

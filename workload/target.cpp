@@ -1,7 +1,11 @@
 #include "workload/target.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <optional>
+
+#include "runtime/cpu_features.h"
+#include "workload/number_text.h"
 
 namespace kiln {
 namespace {
@@ -14,6 +18,7 @@ constexpr std::string_view architectures[] = {"arm", "hexagon", "powerpc", "risc
 constexpr std::string_view systems[] = {"linux", "windows", "osx",     "android", "ios",
                                         "qurt",  "noos",    "fuchsia", "wasmrt"};
 constexpr std::string_view features[] = {
+    // besides those of cpu_features, which packages can look for
     "arm_dot_prod",
     "arm_fp16",
     "armv7s",
@@ -26,22 +31,13 @@ constexpr std::string_view features[] = {
     "armv87a",
     "armv88a",
     "armv89a",
-    "avx",
     "avx10_1",
-    "avx2",
-    "avx512",
-    "avx512_cannonlake",
     "avx512_knl",
-    "avx512_sapphirerapids",
-    "avx512_skylake",
-    "avx512_zen4",
     "avx512_zen5",
     "avxvnni",
     "cl_doubles",
     "cl_half",
     "cuda",
-    "f16c",
-    "fma",
     "fma4",
     "hvx",
     "hvx_128",
@@ -57,7 +53,6 @@ constexpr std::string_view features[] = {
     "rvv",
     "semihosting",
     "soft_float_abi",
-    "sse41",
     "sve",
     "sve2",
     "vsx",
@@ -70,14 +65,9 @@ constexpr std::string_view features[] = {
     "x86apx",
 };
 
-std::vector<std::string> split(std::string_view text) {
-    std::vector<std::string> parts;
-    for (;;) {
-        const size_t end = text.find('-');
-        parts.emplace_back(text.substr(0, end));
-        if (end == std::string_view::npos) return parts;
-        text.remove_prefix(end + 1);
-    }
+std::vector<std::string> parts_of(std::string_view halide) {
+    const auto parts = split(halide, '-');
+    return {parts.begin(), parts.end()};
 }
 
 template<size_t N>
@@ -85,13 +75,38 @@ bool contains(const std::string_view (&list)[N], std::string_view text) {
     return std::find(std::begin(list), std::end(list), text) != std::end(list);
 }
 
-bool is_vector_bits(std::string_view part) {
-    return part.starts_with("vector_bits_") && part.size() > 12 &&
-           part.find_first_not_of("0123456789", 12) == std::string_view::npos;
+// N of "vector_bits_N".
+std::optional<int> vector_bits(std::string_view part) {
+    constexpr std::string_view beginning = "vector_bits_";
+    if (!part.starts_with(beginning)) return std::nullopt;
+    const auto bits = parse_integer(part.substr(beginning.size()));
+    if (!bits || *bits < 8 || *bits > 65536) return std::nullopt;
+    return static_cast<int>(*bits);
 }
 
+const CpuFeature *find_cpu_feature(std::string_view name) {
+    const auto found =
+        std::ranges::find(cpu_features, name, [](const CpuFeature &f) { return std::string_view(f.halide); });
+    return found == std::end(cpu_features) ? nullptr : found;
+}
+
+bool is_known_feature(std::string_view name) {
+    return find_cpu_feature(name) || contains(features, name) || vector_bits(name);
+}
+
+// Vectors of what is not in cpu_features: the first row whose beginning and feature a target has.
+struct VectorUnit {
+    std::string_view beginning, feature;
+    int bytes, registers;
+};
+constexpr VectorUnit vector_units[] = {
+    {"x86", "avx10_1", 64, 32},   {"x86", "avx512_knl", 64, 32}, {"x86", "avx512_zen5", 64, 32},   {"x86", "", 16, 16},
+    {"arm-64", "no_neon", 4, 32}, {"arm-64", "", 16, 32},        {"arm", "no_neon", 4, 16},        {"arm", "", 16, 16},
+    {"riscv", "", 4, 32},         {"powerpc", "", 16, 32},       {"wasm", "wasm_simd128", 16, 16}, {"", "", 4, 16},
+};
+
 std::vector<std::string> features_of(std::string_view halide) {
-    std::vector<std::string> parts = split(halide);
+    std::vector<std::string> parts = parts_of(halide);
     parts.erase(parts.begin(), parts.begin() + std::min<size_t>(3, parts.size()));
     return parts;
 }
@@ -117,7 +132,7 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
         if (alias.name == text) text = alias.halide;
     }
     const std::string where = "target `" + std::string(text) + "`: ";
-    std::vector<std::string> parts = split(text);
+    std::vector<std::string> parts = parts_of(text);
     if (parts.size() < 3 || !contains(architectures, parts[0])) {
         std::string known = "host";
         for (const TargetAlias &alias : target_aliases()) known += ", " + std::string(alias.name);
@@ -130,7 +145,7 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
     parts.erase(std::unique(parts.begin() + 3, parts.end()), parts.end());
     Target target{parts[0] + "-" + parts[1] + "-" + parts[2], threads};
     for (size_t i = 3; i < parts.size(); i++) {
-        if (!contains(features, parts[i]) && !is_vector_bits(parts[i])) {
+        if (!is_known_feature(parts[i])) {
             return Error{ErrorCode::usage, where + "unknown feature `" + parts[i] + "`; `kiln targets` lists targets"};
         }
         target.halide += "-" + parts[i];
@@ -143,10 +158,10 @@ bool has_feature(const Target &target, std::string_view feature) {
     return std::find(list.begin(), list.end(), feature) != list.end();
 }
 
-std::string architecture(const Target &target) { return split(target.halide)[0]; }
+std::string architecture(const Target &target) { return parts_of(target.halide)[0]; }
 
 std::vector<std::string> missing_features(const Target &target, std::string_view host_halide) {
-    const auto wanted = split(target.halide), here = split(host_halide);
+    const auto wanted = parts_of(target.halide), here = parts_of(host_halide);
     std::vector<std::string> missing;
     for (size_t i = 0; i < wanted.size(); i++) {
         const bool found =
@@ -156,31 +171,28 @@ std::vector<std::string> missing_features(const Target &target, std::string_view
     return missing;
 }
 
-int vector_bytes(const Target &target) {
-    const std::string arch = architecture(target);
-    for (const std::string &feature : features_of(target.halide)) {
-        if (is_vector_bits(feature)) return std::max(4, std::stoi(feature.substr(12)) / 8);
-    }
-    if (arch == "x86") {
-        for (const std::string &feature : features_of(target.halide)) {
-            if (feature.starts_with("avx512") || feature == "avx10_1") return 64;
+namespace {
+
+VectorUnit vector_unit(const Target &target) {
+    const auto has = [&](const VectorUnit &unit) {
+        return target.halide.starts_with(unit.beginning) && (unit.feature.empty() || has_feature(target, unit.feature));
+    };
+    VectorUnit unit = *std::ranges::find_if(vector_units, has);
+    for (const std::string &name : features_of(target.halide)) {
+        const CpuFeature *feature = find_cpu_feature(name);
+        if (feature && feature->vector_bytes > unit.bytes) {
+            unit.bytes = feature->vector_bytes, unit.registers = feature->vector_registers;
         }
-        return has_feature(target, "avx") || has_feature(target, "avx2") ? 32 : 16;
+        if (const auto bits = vector_bits(name)) return {.bytes = std::max(4, *bits / 8), .registers = unit.registers};
     }
-    if (arch == "arm") return has_feature(target, "no_neon") ? 4 : 16;
-    if (arch == "wasm") return has_feature(target, "wasm_simd128") ? 16 : 4;
-    if (arch == "powerpc") return 16;
-    return 4;
+    return unit;
 }
 
+}  // namespace
+
+int vector_bytes(const Target &target) { return vector_unit(target).bytes; }
 int vector_lanes(const Target &target) { return vector_bytes(target) / 4; }
-
-int vector_registers(const Target &target) {
-    const std::string arch = architecture(target);
-    if (arch == "x86") return vector_bytes(target) == 64 ? 32 : 16;
-    if (arch == "arm") return split(target.halide)[1] == "64" ? 32 : 16;
-    return arch == "riscv" || arch == "powerpc" ? 32 : 16;
-}
+int vector_registers(const Target &target) { return vector_unit(target).registers; }
 
 std::string to_text(const Target &target) { return target.halide + "/threads:" + std::to_string(target.threads); }
 

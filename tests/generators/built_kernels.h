@@ -12,6 +12,7 @@
 #include "tests/build_paths.h"
 #include "tuner/build/generator_builder.h"
 #include "tuner/measure/process_runner.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/temporary_folder.h"
 
 namespace kiln {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "runtime/cpu_features.h"
-#include "workload/machine.h"
+#include "tuner/process/host_machine.h"
 
 namespace kiln {
 namespace {

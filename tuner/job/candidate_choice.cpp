@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "workload/lists/glob.h"
 #include "workload/lists/workload_list.h"
 
 namespace kiln {

@@ -11,6 +11,7 @@
 #include "catalog/catalog.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/search/search.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {

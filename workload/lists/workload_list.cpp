@@ -118,25 +118,6 @@ Result<std::vector<NamedWorkload>> read_workload_list(const std::string &path) {
     return parse_workload_list(text.str(), path);
 }
 
-bool glob_match(std::string_view pattern, std::string_view text) {
-    // Greedy with one place to return to: the last `*`, which takes one character more each time.
-    size_t p = 0, t = 0, star = std::string_view::npos, star_text = 0;
-    while (t < text.size()) {
-        if (p < pattern.size() && pattern[p] == '*') {
-            star = p++;
-            star_text = t;
-        } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
-            p++, t++;
-        } else if (star != std::string_view::npos) {
-            p = star + 1;
-            t = ++star_text;
-        } else {
-            return false;
-        }
-    }
-    return pattern.find_first_not_of('*', p) == std::string_view::npos;
-}
-
 std::vector<NamedWorkload> merge_equal(const std::vector<NamedWorkload> &workloads) {
     std::vector<NamedWorkload> merged;
     std::unordered_map<std::string, size_t> positions;

@@ -20,9 +20,6 @@ struct NamedWorkload {
 Result<std::vector<NamedWorkload>> read_workload_list(const std::string &path);
 Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, const std::string &source);
 
-// Whether `list/name` matches a glob: `*` any characters, `/` too; `?` one; the rest literally.
-bool glob_match(std::string_view pattern, std::string_view text);
-
 // One entry for each distinct key, in order of first appearance; counts add. The first name stands for the key.
 std::vector<NamedWorkload> merge_equal(const std::vector<NamedWorkload> &workloads);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tuner/process/host_machine.h"
+
 namespace kiln {
 namespace {
 
