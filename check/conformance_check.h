@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
+#include "check/conformance_suite.h"
 #include "tuner/build/builder.h"
 #include "tuner/job/candidate_choice.h"
-#include "check/conformance_suite.h"
 #include "tuner/measure/runner.h"
 
 namespace kiln {

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "check/tolerance.h"
+#include "tuner/reference/tensor.h"
 #include "workload/result.h"
 #include "workload/workload.h"
-#include "tuner/reference/tensor.h"
-#include "check/tolerance.h"
 
 namespace kiln {
 

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "workload/result.h"
 #include "tuner/reference/tensor.h"
+#include "workload/result.h"
 
 namespace kiln {
 

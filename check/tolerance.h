@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "workload/workload.h"
 #include "tuner/reference/tensor.h"
+#include "workload/workload.h"
 
 namespace kiln {
 

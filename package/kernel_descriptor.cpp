@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/cpu_features.h"
+#include "runtime/descriptor.h"
 #include "workload/signature.h"
 #include "workload/workload_fields.h"
 
@@ -41,6 +42,7 @@ Status check_rank(const TensorForm &form) {
                                    form.name, form.stored.size(), int(KILN_MAX_RANK)));
 }
 
+// What a descriptor holds of lists and names.
 Status check_fits(const Workload &w) {
     if (w.epilogue.size() > KILN_MAX_EPILOGUE) {
         return unsupported(fmt::format("an epilogue of {} steps; a package's descriptor holds {}", w.epilogue.size(),
@@ -51,34 +53,46 @@ Status check_fits(const Workload &w) {
         return unsupported(fmt::format("{} `{}` is longer than the {} characters of a package's descriptor", field,
                                        *layout, KILN_MAX_LAYOUT_NAME - 1));
     }
-    const Signature tensors = signature(w);
+    return {};
+}
+
+Status check_ranks(const Signature &tensors) {
     for (const TensorForm &form : tensors.operands) {
         if (Status s = check_rank(form); !s) return s;
     }
     return check_rank(tensors.result);
 }
 
+CallShapes shapes_of(const Signature &tensors) {
+    CallShapes shapes;
+    for (const TensorForm &form : tensors.operands) shapes.operands[operand(form.role)] = operand_shape(form);
+    shapes.operands[KILN_OUTPUT] = operand_shape(tensors.result);
+    return shapes;
+}
+
 }  // namespace
 
-Result<kiln_descriptor> descriptor_of(const Workload &w) {
+Result<InterfaceForm> interface_form(const Workload &w) {
     if (Status s = check_fits(w); !s) return s.error();
+    const Signature tensors = signature(w);
+    if (Status s = check_ranks(tensors); !s) return s.error();
     kiln_descriptor d;
     kiln_descriptor_init(&d, interface_code(w.op), w.spatial_rank);
     for (const WorkloadField &field : workload_fields()) {
         if (field.is_used_by(w.op)) field.describe(w, &d);
     }
-    kiln_descriptor normalized;
-    if (const char *problem = normalize(d, &normalized)) return unsupported(problem);
-    return normalized;
+    InterfaceForm form{.shapes = shapes_of(tensors)};
+    if (const char *problem = normalize(d, &form.descriptor)) return unsupported(problem);
+    return form;
 }
 
-CallShapes call_shapes(const Workload &w) {
-    CallShapes shapes;
-    const Signature tensors = signature(w);
-    for (const TensorForm &form : tensors.operands) shapes.operands[operand(form.role)] = operand_shape(form);
-    shapes.operands[KILN_OUTPUT] = operand_shape(tensors.result);
-    return shapes;
+Result<kiln_descriptor> descriptor_of(const Workload &w) {
+    const Result<InterfaceForm> form = interface_form(w);
+    if (!form) return form.error();
+    return form->descriptor;
 }
+
+CallShapes call_shapes(const Workload &w) { return shapes_of(signature(w)); }
 
 Result<uint64_t> required_cpu_features(const Target &target) {
     uint64_t bits = 0;

@@ -9,13 +9,20 @@
 
 namespace kiln {
 
-// Normalized. Errors: more epilogue steps or a longer layout name than a descriptor holds, or tensors of more
-// dimensions than a call's (unsupported).
-Result<kiln_descriptor> descriptor_of(const Workload &workload);
-
 struct CallShapes {
     OperandShape operands[tensor_operands];
 };
+
+// What the table of a package says of a workload.
+struct InterfaceForm {
+    kiln_descriptor descriptor;  // normalized
+    CallShapes shapes;
+};
+
+// Errors: more epilogue steps or a longer layout name than a descriptor holds, or tensors of more dimensions than a
+// call's (unsupported).
+Result<InterfaceForm> interface_form(const Workload &workload);
+Result<kiln_descriptor> descriptor_of(const Workload &workload);
 CallShapes call_shapes(const Workload &workload);  // precondition: descriptor_of() answers a descriptor
 
 // The CPU features that dispatch must find before it chooses a kernel of this target. Errors: a feature that dispatch

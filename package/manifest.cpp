@@ -2,9 +2,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "records/measurement.h"
 #include "runtime/arena.h"
 #include "runtime/kiln.h"
-#include "records/measurement.h"
 
 namespace kiln {
 namespace {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "package/described_kernel.h"
 #include "package/manifest.h"
 #include "package/package_folder.h"
 #include "package/package_table.h"
@@ -18,14 +19,13 @@ namespace fs = std::filesystem;
 namespace {
 
 // lib/libNAME.a and lib/libNAME.so, of the same object.
-Status write_libraries(const Package &package, const PackageParts &parts, const fs::path &folder) {
+Status write_libraries(const Package &package, const std::string &table, const PackageParts &parts,
+                       const fs::path &folder) {
     const Result<PackageTools> tools = PackageTools::find();
     if (!tools) return tools.error();
     const fs::path work = fs::path(parts.work_folder) / "package";
     if (Status s = make_folders(work); !s) return s;
-    const Result<std::string> source = table_source(package);
-    if (!source) return source.error();
-    if (Status s = write_text(work / "table.cpp", *source); !s) return s;
+    if (Status s = write_text(work / "table.cpp", table); !s) return s;
     if (Status s = tools->compile(work / "table.cpp", parts.header_folder, work / "table.o"); !s) return s;
 
     std::vector<std::string> inputs = {work / "table.o"};
@@ -48,7 +48,9 @@ Status write_libraries(const Package &package, const PackageParts &parts, const 
 
 Status write_files(const Package &package, const PackageParts &parts, const fs::path &folder) {
     const std::string &name = package.name;
-    if (Status s = write_libraries(package, parts, folder / "lib"); !s) return s;
+    const Result<std::vector<DescribedKernel>> kernels = describe_kernels(package);
+    if (!kernels) return kernels.error();
+    if (Status s = write_libraries(package, table_source(package, *kernels), parts, folder / "lib"); !s) return s;
     const std::pair<const char *, fs::path> copies[] = {
         {"kiln.h", fs::path("include") / name / "kiln.h"},
         {"kiln.hpp", fs::path("include") / name / "kiln.hpp"},
@@ -66,7 +68,7 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         {fs::path("lib/pkgconfig") / (name + ".pc"), package_pkg_config(package, LibraryKind::archive)},
         {fs::path("lib/pkgconfig") / (name + "-shared.pc"), package_pkg_config(package, LibraryKind::shared)},
         {fs::path("share") / name / "manifest.json", manifest_text(package)},
-        {fs::path("README.md"), package_readme(package)},
+        {fs::path("README.md"), package_readme(package, *kernels)},
     };
     for (const auto &[path, text] : texts) {
         if (Status s = write_text(folder / path, text); !s) return s;

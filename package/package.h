@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "database/trial_store.h"
-#include "workload/result.h"
-#include "workload/target.h"
 #include "tuner/build/builder.h"
 #include "workload/lists/workload_list.h"
+#include "workload/result.h"
+#include "workload/target.h"
 
 namespace kiln {
 

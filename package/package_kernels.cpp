@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "tuner/job/candidate_choice.h"
 #include "package/kernel_descriptor.h"
+#include "tuner/job/candidate_choice.h"
 
 namespace kiln {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "workload/machine.h"
-#include "tuner/job/candidate_choice.h"
 #include "package/package.h"
+#include "tuner/job/candidate_choice.h"
 #include "tuner/measure/runner.h"
+#include "workload/machine.h"
 
 namespace kiln {
 

@@ -4,13 +4,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 #include <sstream>
 
-#include "runtime/arena.h"
-#include "runtime/kernel_abi.h"
-#include "package/kernel_descriptor.h"
 #include "package/manifest.h"
+#include "package/templates/template_text.h"
+#include "runtime/arena.h"
+#include "runtime/descriptor.h"
+#include "runtime/kernel_abi.h"
 
 namespace kiln {
 namespace {
@@ -44,28 +46,12 @@ std::string list(const T (&values)[N]) {
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-std::string exact(float value) {
-    if (value != value) return "__builtin_nanf(\"\")";
-    if (value - value != 0) return value > 0 ? "__builtin_inff()" : "-__builtin_inff()";
-    return fmt::format("{:a}f", value);
-}
-
-std::string descriptor_text(const kiln_descriptor &d) {
-    std::string steps;
-    for (int i = 0; i < d.epilogue_count; i++) {
-        const kiln_epilogue_step &step = d.epilogue[i];
-        steps += fmt::format("{}{{{}, {}, {}}}", i == 0 ? "" : ", ", step.kind, exact(step.lo), exact(step.hi));
-    }
-    return fmt::format(
-        "{{sizeof(kiln_descriptor), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, "
-        "{}, {}, "
-        "{}, 0, {{{}}}, {}, {}, {}, {}, {}, {}, {}, {}}}",
-        d.operation, d.spatial_rank, d.dtype, d.output_dtype, d.batch, list(d.spatial), d.channels, list(d.kernel),
-        d.output_channels, list(d.strides), list(d.padding_lo), list(d.padding_hi), list(d.lhs_dilation),
-        list(d.rhs_dilation), d.feature_group_count, d.batch_group_count, d.input_layout, d.input_layout_block,
-        d.output_layout, d.output_layout_block, d.kernel_layout, d.special_values, d.epilogue_count, steps,
-        list(d.block), c_literal(d.from_layout), c_literal(d.to_layout), list(d.tile), list(d.output),
-        list(d.tile_dimensions), d.points, d.without_batch);
+// Normalized, so that its bytes are all there is to it, whatever its fields are: words that the table casts back.
+std::string descriptor_text(const kiln_descriptor &descriptor) {
+    static_assert(sizeof descriptor % sizeof(uint64_t) == 0);
+    uint64_t words[sizeof descriptor / sizeof(uint64_t)];
+    std::memcpy(words, &descriptor, sizeof words);
+    return fmt::format("__builtin_bit_cast(kiln_descriptor, DescriptorWords{{{{{:#x}}}}})", fmt::join(words, ", "));
 }
 
 std::string function(const PackagedKernel &kernel, const char *symbol, bool exists) {
@@ -81,29 +67,34 @@ std::string operands_text(const CallShapes &shapes) {
     return "{" + text + "}";
 }
 
-Result<std::string> row_text(const PackagedKernel &kernel, const kiln_descriptor &descriptor, size_t index) {
-    const Result<uint64_t> features = required_cpu_features(kernel.target);
-    if (!features) return features.error();
-    const NamedWorkload &w = kernel.workload;
+std::string info_text(const DescribedKernel &described, size_t index) {
+    const PackagedKernel &kernel = *described.kernel;
     const Artifact &artifact = kernel.artifact;
     const bool tuned = kernel.best.has_value();
-    // A name is for people: the list is part of it, as in `kiln tune --filter`.
+    return fmt::format(
+        "{{sizeof(kiln_kernel_info), {}, {}, {}, {}, {}, {},\n"
+        "      {}, {}, {}, {}, {}, {}, {}, &rows[{}].workload, {}, 0, {}}}",
+        c_literal(described.key), c_literal(described.layer), c_literal(kernel.candidate),
+        c_literal(tuned ? kernel.best->trial.id : ""), c_literal(artifact.object_hash), c_literal(kernel.target.halide),
+        int(tuned), kernel.target.threads, artifact.packed_bytes, artifact.prepared_bytes, arena_alignment,
+        described.cpu_features, exact(kernel.measurement() ? kernel.measurement()->median : 0.0), index, kernel.place,
+        c_literal(kernel.why_place));
+}
+
+std::string row_text(const DescribedKernel &described, size_t index) {
+    const PackagedKernel &kernel = *described.kernel;
+    const Artifact &artifact = kernel.artifact;
     return fmt::format(
         "    {{{{&package}},\n"
-        "     {{sizeof(kiln_kernel_info), {}, {}, {}, {}, {}, {},\n"
-        "      {}, {}, {}, {}, {}, {}, {}, &rows[{}].workload, {}, 0, {}}},\n"
+        "     {},\n"
         "     {},\n"
         "     {}, {}, {},\n"
         "     {}, {},\n"
         "     {}}},\n",
-        c_literal(key(w.workload)), c_literal(w.list.empty() ? w.name : w.list + "/" + w.name), c_literal(kernel.candidate),
-        c_literal(tuned ? kernel.best->trial.id : ""), c_literal(artifact.object_hash), c_literal(kernel.target.halide),
-        int(tuned), kernel.target.threads, artifact.packed_bytes, artifact.prepared_bytes, arena_alignment, *features,
-        exact(kernel.measurement() ? kernel.measurement()->median : 0.0), index, kernel.place, c_literal(kernel.why_place),
-        descriptor_text(descriptor), function(kernel, compute_symbol, true),
+        info_text(described, index), descriptor_text(described.form.descriptor), function(kernel, compute_symbol, true),
         function(kernel, pack_symbol, artifact.packed_bytes > 0),
         function(kernel, prepare_symbol, artifact.prepared_bytes > 0), align_up(kernel.workspace_bytes),
-        align_up(kernel.workspace_bytes_per_thread), operands_text(call_shapes(w.workload)));
+        align_up(kernel.workspace_bytes_per_thread), operands_text(described.form.shapes));
 }
 
 std::string declarations(const Package &package) {
@@ -123,40 +114,28 @@ std::string declarations(const Package &package) {
 
 std::string symbol_prefix(std::string_view object_hash) { return fmt::format("kiln_k_{}_", object_hash); }
 
-Result<std::string> table_source(const Package &package) {
+std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels) {
     std::string rows;
     std::vector<DescriptorIndex> index;
-    for (size_t i = 0; i < package.kernels.size(); i++) {
-        const Workload &workload = package.kernels[i].workload.workload;
-        const Result<kiln_descriptor> descriptor = descriptor_of(workload);
-        if (!descriptor) return descriptor.error();
-        const Result<std::string> row = row_text(package.kernels[i], *descriptor, i);
-        if (!row) return row.error();
-        rows += *row;
-        const bool first = i == 0 || key(package.kernels[i - 1].workload.workload) != key(workload);
-        if (first) index.push_back({descriptor_hash(*descriptor), static_cast<uint32_t>(i)});
+    for (size_t i = 0; i < kernels.size(); i++) {
+        rows += row_text(kernels[i], i);
+        const bool first = i == 0 || kernels[i - 1].key != kernels[i].key;
+        if (first) index.push_back({descriptor_hash(kernels[i].form.descriptor), static_cast<uint32_t>(i)});
     }
     std::sort(index.begin(), index.end());
     std::string index_text;
     for (const DescriptorIndex &entry : index) index_text += fmt::format("    {{{:#x}, {}}},\n", entry.hash, entry.row);
-    return fmt::format(
-        "#include \"runtime/kernel_table.h\"\n\n"
-        "extern \"C\" {{\n{}}}\n\n"
-        "namespace {{\n\n"
-        "extern const kiln_package package;\n\n"
-        "extern const kiln::KernelRow rows[];\n"
-        "const kiln::KernelRow rows[] = {{\n{}}};\n\n"
-        "const kiln::DescriptorIndex descriptors[] = {{\n{}}};\n\n"
-        "const char manifest[] =\n{};\n\n"
-        "const kiln::KernelTable table = {{rows, {}, descriptors, {}}};\n\n"
-        "const kiln_package package = kiln::make_package({{{}, {}, manifest}}, &table, {});\n\n"
-        "}}  // namespace\n\n"
-        "extern \"C\" __attribute__((visibility(\"default\"))) const kiln_package *{}_package(void) {{ return "
-        "&package; "
-        "}}\n",
-        declarations(package), rows, index_text, quoted_lines(manifest_text(package)), package.kernels.size(),
-        index.size(), c_literal(package.name), c_literal(package.toolchain),
-        package.fallback ? "kiln::make_fallback" : "nullptr", package.name);
+    return filled(table_template, {{"FUNCTIONS", declarations(package)},
+                                   {"WORDS", std::to_string(sizeof(kiln_descriptor) / sizeof(uint64_t))},
+                                   {"ROWS", rows},
+                                   {"INDEX", index_text},
+                                   {"MANIFEST", quoted_lines(manifest_text(package))},
+                                   {"ROW_COUNT", std::to_string(kernels.size())},
+                                   {"INDEX_COUNT", std::to_string(index.size())},
+                                   {"NAME_TEXT", c_literal(package.name)},
+                                   {"TOOLCHAIN", c_literal(package.toolchain)},
+                                   {"FALLBACK", package.fallback ? "kiln::make_fallback" : "nullptr"},
+                                   {"NAME", package.name}});
 }
 
 }  // namespace kiln

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "package/package.h"
+#include "package/described_kernel.h"
 
 namespace kiln {
 
@@ -12,8 +12,8 @@ namespace kiln {
 // same hash are the same code and stored once.
 std::string symbol_prefix(std::string_view object_hash);
 
-// C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. `package.kernels` must be in table
-// order. Errors: a workload or target that packages cannot hold (unsupported).
-Result<std::string> table_source(const Package &package);
+// C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. The kernels are those of the package,
+// in table order.
+std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels);
 
 }  // namespace kiln

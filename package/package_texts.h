@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "package/package.h"
+#include "package/described_kernel.h"
 
 namespace kiln {
 
@@ -14,6 +14,6 @@ std::string package_cmake_version();                       // lib/cmake/<name>/<
 enum class LibraryKind { archive, shared };
 std::string package_pkg_config(const Package &package, LibraryKind kind);  // lib/pkgconfig/<name>[-shared].pc
 
-std::string package_readme(const Package &package);
+std::string package_readme(const Package &package, const std::vector<DescribedKernel> &kernels);
 
 }  // namespace kiln

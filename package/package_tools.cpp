@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "tuner/process/child_process.h"
 #include "tuner/build/object_file.h"
+#include "tuner/process/child_process.h"
 
 namespace kiln {
 namespace {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -49,16 +51,19 @@ void order_workload(std::span<PackagedKernel> kernels) {
 }  // namespace
 
 std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels) {
-    std::ranges::stable_sort(kernels, [](const PackagedKernel &a, const PackagedKernel &b) {
-        const std::string key_a = key(a.workload.workload), key_b = key(b.workload.workload);
-        return key_a != key_b ? key_a < key_b : feature_count(a.target) > feature_count(b.target);
+    struct Keyed {
+        std::string key;
+        PackagedKernel kernel;
+    };
+    std::vector<Keyed> keyed;
+    for (PackagedKernel &kernel : kernels) keyed.push_back({key(kernel.workload.workload), std::move(kernel)});
+    std::ranges::stable_sort(keyed, [](const Keyed &a, const Keyed &b) {
+        return a.key != b.key ? a.key < b.key : feature_count(a.kernel.target) > feature_count(b.kernel.target);
     });
-    for (auto first = kernels.begin(); first != kernels.end();) {
-        const auto last = std::find_if(first, kernels.end(), [&](const PackagedKernel &kernel) {
-            return kernel.workload.workload != first->workload.workload;
-        });
-        order_workload({first, last});
-        first = last;
+    for (size_t i = 0; i < keyed.size(); i++) kernels[i] = std::move(keyed[i].kernel);
+    for (size_t first = 0, next = 0; first < keyed.size(); first = next) {
+        while (next < keyed.size() && keyed[next].key == keyed[first].key) next++;
+        order_workload(std::span(kernels).subspan(first, next - first));
     }
     return kernels;
 }

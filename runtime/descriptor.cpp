@@ -1,6 +1,6 @@
-#include <string.h>
+#include "runtime/descriptor.h"
 
-#include "runtime/kernel_table.h"
+#include <string.h>
 
 namespace kiln {
 namespace {
@@ -24,71 +24,69 @@ const char *check(const kiln_descriptor &d) {
     return nullptr;
 }
 
-void copy_layout_name(const char (&from)[KILN_MAX_LAYOUT_NAME], char (&to)[KILN_MAX_LAYOUT_NAME]) {
-    for (int i = 0; i < KILN_MAX_LAYOUT_NAME && from[i] != 0; i++) to[i] = from[i];
+// An entry for each spatial dimension; those beyond spatial_rank do not count.
+using PerDimension = int64_t (kiln_descriptor::*)[KILN_MAX_SPATIAL_RANK];
+constexpr PerDimension lists[] = {
+    &kiln_descriptor::spatial,      &kiln_descriptor::kernel,     &kiln_descriptor::strides,
+    &kiln_descriptor::padding_lo,   &kiln_descriptor::padding_hi, &kiln_descriptor::lhs_dilation,
+    &kiln_descriptor::rhs_dilation, &kiln_descriptor::block,      &kiln_descriptor::tile,
+    &kiln_descriptor::output,
+};
+
+void normalize_epilogue(kiln_descriptor *n) {
+    for (int i = 0; i < KILN_MAX_EPILOGUE; i++) {
+        kiln_epilogue_step &step = n->epilogue[i];
+        const bool has_bounds = i < n->epilogue_count && step.kind == KILN_EPILOGUE_CLAMP;
+        if (i >= n->epilogue_count) step.kind = 0;
+        step.lo = has_bounds ? step.lo + 0.0f : 0;  // -0 is 0, in bytes too
+        step.hi = has_bounds ? step.hi + 0.0f : 0;
+    }
 }
 
-bool is_winograd_transform(const kiln_descriptor &d) {
-    return is_in(d.operation, KILN_WINOGRAD_INPUT_TRANSFORM, KILN_WINOGRAD_OUTPUT_TRANSFORM);
+void normalize_layout_name(char (&name)[KILN_MAX_LAYOUT_NAME]) {
+    bool ended = false;
+    for (char &c : name) {
+        ended = ended || c == 0;
+        if (ended) c = 0;
+    }
 }
 
-const char *normalize_transform(const kiln_descriptor &d, kiln_descriptor *n) {
-    for (int i = 0; i < d.spatial_rank; i++) {
-        n->tile[i] = d.tile[i];
-        if (d.operation != KILN_WINOGRAD_OUTPUT_TRANSFORM) continue;
-        n->output[i] = d.output[i];
-        if (d.output[i] == 0 && __builtin_mul_overflow(d.spatial[i], d.tile[i], &n->output[i])) {
+// What only the Winograd transforms have.
+const char *normalize_transform(kiln_descriptor *n) {
+    if (!is_in(n->operation, KILN_WINOGRAD_INPUT_TRANSFORM, KILN_WINOGRAD_OUTPUT_TRANSFORM)) {
+        memset(n->tile, 0, sizeof n->tile);
+        memset(n->tile_dimensions, 0, sizeof n->tile_dimensions);
+        n->points = n->without_batch = 0;
+    }
+    n->without_batch = n->without_batch != 0;
+    if (n->operation != KILN_WINOGRAD_OUTPUT_TRANSFORM) {
+        memset(n->output, 0, sizeof n->output);
+        return nullptr;
+    }
+    for (int i = 0; i < n->spatial_rank; i++) {
+        if (n->output[i] == 0 && __builtin_mul_overflow(n->spatial[i], n->tile[i], &n->output[i])) {
             return "output is left out, but spatial x tile is too large";
         }
     }
-    n->tile_dimensions[0] = d.tile_dimensions[0];
-    n->tile_dimensions[1] = d.tile_dimensions[1];
-    n->points = d.points;
-    n->without_batch = d.without_batch != 0;
     return nullptr;
 }
 
 }  // namespace
 
+// A field counts unless something here clears it, so a new one needs nothing.
 const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     if (const char *problem = check(d)) return problem;
-    memset(n, 0, sizeof *n);  // padding between fields too
-    n->struct_size = sizeof *n;
-    n->operation = d.operation;
-    n->spatial_rank = d.spatial_rank;
-    n->dtype = d.dtype;
-    n->output_dtype = d.output_dtype;
-    n->batch = d.batch;
-    n->channels = d.channels;
-    n->output_channels = d.output_channels;
-    for (int i = 0; i < d.spatial_rank; i++) {
-        n->spatial[i] = d.spatial[i];
-        n->kernel[i] = d.kernel[i];
-        n->strides[i] = d.strides[i];
-        n->padding_lo[i] = d.padding_lo[i];
-        n->padding_hi[i] = d.padding_hi[i];
-        n->lhs_dilation[i] = d.lhs_dilation[i];
-        n->rhs_dilation[i] = d.rhs_dilation[i];
-        n->block[i] = d.block[i];
+    *n = d;  // there is no padding between its fields
+    n->reserved = 0;
+    for (const PerDimension list : lists) {
+        for (int i = d.spatial_rank; i < KILN_MAX_SPATIAL_RANK; i++) (n->*list)[i] = 0;
     }
-    n->feature_group_count = d.feature_group_count;
-    n->batch_group_count = d.batch_group_count;
-    n->input_layout = d.input_layout;
-    n->output_layout = d.output_layout;
-    if (d.input_layout == KILN_NCHWC) n->input_layout_block = d.input_layout_block;
-    if (d.output_layout == KILN_NCHWC) n->output_layout_block = d.output_layout_block;
-    n->kernel_layout = d.kernel_layout;
-    n->special_values = d.special_values;
-    n->epilogue_count = d.epilogue_count;
-    for (int i = 0; i < d.epilogue_count; i++) {
-        n->epilogue[i].kind = d.epilogue[i].kind;
-        if (d.epilogue[i].kind != KILN_EPILOGUE_CLAMP) continue;
-        n->epilogue[i].lo = d.epilogue[i].lo + 0.0f;  // -0 is 0, in bytes too
-        n->epilogue[i].hi = d.epilogue[i].hi + 0.0f;
-    }
-    copy_layout_name(d.from_layout, n->from_layout);
-    copy_layout_name(d.to_layout, n->to_layout);
-    return is_winograd_transform(d) ? normalize_transform(d, n) : nullptr;
+    if (d.input_layout != KILN_NCHWC) n->input_layout_block = 0;
+    if (d.output_layout != KILN_NCHWC) n->output_layout_block = 0;
+    normalize_epilogue(n);
+    normalize_layout_name(n->from_layout);
+    normalize_layout_name(n->to_layout);
+    return normalize_transform(n);
 }
 
 // The fields in which workloads of a network differ; the lookup compares all bytes afterwards. A multilinear hash

@@ -1,8 +1,11 @@
+#include "runtime/dispatch.h"
+
 #include <string.h>
 
 #include <atomic>
 
 #include "runtime/cpu_features.h"
+#include "runtime/descriptor.h"
 #include "runtime/kernel_table.h"
 
 namespace kiln {

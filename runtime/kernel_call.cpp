@@ -1,10 +1,13 @@
 // pack, prepare and run: every argument is checked before any memory is touched, then the kernel gets its buffers and
 // its contexts, all of them on the stack or in the caller's workspace.
+#include "runtime/kernel_call.h"
+
 #include <HalideRuntime.h>
 
 #include <new>
 
 #include "runtime/arena.h"
+#include "runtime/dispatch.h"
 #include "runtime/kernel_table.h"
 #include "runtime/thread_pool.h"
 
@@ -13,32 +16,41 @@ namespace {
 
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
-constexpr int operand_count = KILN_WORKSPACE + 1;
+// By number; a status names the operand in a sentence that needs no memory of its own.
+constexpr const char *operand_names[] = {"input",  "weights", "bias",     "addend",
+                                         "output", "packed",  "prepared", "workspace"};
+constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
+static_assert(operand_count == KILN_WORKSPACE + 1);
 
-// One sentence for each operand, so that a status needs no memory of its own.
-#define KILN_FOR_EACH_OPERAND(text)                                                                   \
-    {                                                                                                 \
-        "input " text, "weights " text, "bias " text, "addend " text, "output " text, "packed " text, \
-            "prepared " text, "workspace " text                                                       \
-    }
 struct Problem {
     int32_t code;
-    const char *detail[operand_count];
+    char detail[operand_count][64];
 };
-constexpr Problem null_data = {KILN_NULL_ARGUMENT, KILN_FOR_EACH_OPERAND("is null")};
-constexpr Problem bad_dtype = {KILN_BAD_DTYPE, KILN_FOR_EACH_OPERAND("has another dtype than the workload's")};
-constexpr Problem bad_rank = {KILN_BAD_RANK, KILN_FOR_EACH_OPERAND("has another rank than the workload's, as stored")};
-constexpr Problem bad_shape = {KILN_BAD_SHAPE,
-                               KILN_FOR_EACH_OPERAND("has another shape than the workload's, as stored")};
-constexpr Problem bad_stride = {KILN_BAD_STRIDE, KILN_FOR_EACH_OPERAND("is not dense")};
-constexpr Problem bad_device = {KILN_BAD_DEVICE, KILN_FOR_EACH_OPERAND("is not on the host, or has a stream")};
-constexpr Problem bad_alignment = {KILN_BAD_ALIGNMENT, KILN_FOR_EACH_OPERAND("is not aligned as it must be")};
-constexpr Problem too_small = {KILN_BUFFER_TOO_SMALL, KILN_FOR_EACH_OPERAND("is smaller than the kernel needs")};
-constexpr Problem overlap = {KILN_OVERLAP, KILN_FOR_EACH_OPERAND("overlaps with memory that the call writes")};
-#undef KILN_FOR_EACH_OPERAND
 
-kiln_status refuse(const Problem &problem, int operand, int dimension = -1) {
-    return {problem.code, static_cast<int16_t>(operand), static_cast<int16_t>(dimension), problem.detail[operand]};
+constexpr Problem problem(int32_t code, const char *what) {
+    Problem p = {code, {}};
+    for (int i = 0; i < operand_count; i++) {
+        int length = 0;
+        for (const char *c = operand_names[i]; *c != 0; c++) p.detail[i][length++] = *c;
+        p.detail[i][length++] = ' ';
+        for (const char *c = what; *c != 0; c++) p.detail[i][length++] = *c;  // the compiler sees to it that it fits
+        p.detail[i][length] = 0;
+    }
+    return p;
+}
+
+constexpr Problem null_data = problem(KILN_NULL_ARGUMENT, "is null");
+constexpr Problem bad_dtype = problem(KILN_BAD_DTYPE, "has another dtype than the workload's");
+constexpr Problem bad_rank = problem(KILN_BAD_RANK, "has another rank than the workload's, as stored");
+constexpr Problem bad_shape = problem(KILN_BAD_SHAPE, "has another shape than the workload's, as stored");
+constexpr Problem bad_stride = problem(KILN_BAD_STRIDE, "is not dense");
+constexpr Problem bad_device = problem(KILN_BAD_DEVICE, "is not on the host, or has a stream");
+constexpr Problem bad_alignment = problem(KILN_BAD_ALIGNMENT, "is not aligned as it must be");
+constexpr Problem too_small = problem(KILN_BUFFER_TOO_SMALL, "is smaller than the kernel needs");
+constexpr Problem overlap = problem(KILN_OVERLAP, "overlaps with memory that the call writes");
+
+kiln_status refuse(const Problem &why, int operand, int dimension = -1) {
+    return {why.code, static_cast<int16_t>(operand), static_cast<int16_t>(dimension), why.detail[operand]};
 }
 
 // Precondition: alignment is a power of two. (Division would take a third of the time of a call's checks.)
@@ -175,7 +187,7 @@ private:
             workers[i].arena = make_arena(take(bytes), bytes);
         }
         KernelContext *user_context = &context;
-        void *argv[1 + tensor_operands] = {&user_context};
+        void *argv[1 + most_tensors] = {&user_context};
         for (int i = 0; i < count_; i++) argv[1 + i] = &buffers_[i];
         const int error = row_.generic != nullptr ? row_.generic(row_.workload, argv) : function(argv);
         if (error == 0) return ok;
@@ -186,8 +198,8 @@ private:
     const kiln_arguments *arguments_;
     int threads_ = 1;
     int count_ = 0;
-    halide_buffer_t buffers_[tensor_operands] = {};
-    Range ranges_[tensor_operands];
+    halide_buffer_t buffers_[most_tensors] = {};
+    Range ranges_[most_tensors];
 };
 
 }  // namespace
@@ -224,25 +236,18 @@ kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
     Call call(kernel, a);
     kiln_status status = call.begin();
     if (status.code != KILN_OK) return status;
-    if (row.operands[KILN_INPUT].rank > 0) {
-        status = row.prepare != nullptr
-                     ? call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes)
-                     : call.tensor(KILN_INPUT, a->input);
+    for (const TensorArgument &argument : tensor_arguments) {
+        if (row.operands[argument.operand].rank == 0) continue;
+        if (argument.operand == KILN_INPUT && row.prepare != nullptr) {
+            status = call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes);
+        } else if (argument.operand == KILN_WEIGHTS && row.pack != nullptr) {
+            status = call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes);
+        } else {
+            status = call.tensor(argument.operand, a->*argument.tensor);
+        }
         if (status.code != KILN_OK) return status;
     }
-    if (row.operands[KILN_WEIGHTS].rank > 0) {
-        status = row.pack != nullptr ? call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes)
-                                     : call.tensor(KILN_WEIGHTS, a->weights);
-        if (status.code != KILN_OK) return status;
-    }
-    if (row.operands[KILN_BIAS].rank > 0) {
-        if (status = call.tensor(KILN_BIAS, a->bias); status.code != KILN_OK) return status;
-    }
-    if (row.operands[KILN_ADDEND].rank > 0) {
-        if (status = call.tensor(KILN_ADDEND, a->addend); status.code != KILN_OK) return status;
-    }
-    status = call.tensor(KILN_OUTPUT, a->output);
-    return status.code != KILN_OK ? status : call.finish(row.compute);
+    return call.finish(row.compute);
 }
 
 kiln_status create_pool(int threads, kiln_parallel *pool) {

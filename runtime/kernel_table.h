@@ -38,7 +38,31 @@ inline size_t operand_bytes(const OperandShape &operand) {
     return bytes;
 }
 
-inline constexpr int tensor_operands = KILN_OUTPUT + 1;  // input, weights, bias, addend, output
+// The tensors that a call may take. A kernel takes those that its workload has in the order of these rows; the last row
+// is what it writes. A tensor that comes later (multipliers, zero points) gets a number after KILN_WORKSPACE, a member
+// at the end of kiln_arguments, and a row before the output: nothing else counts operands.
+struct TensorArgument {
+    int operand;       // KILN_INPUT, ...
+    const char *name;  // of the member
+    kiln_tensor kiln_arguments::*tensor;
+};
+constexpr TensorArgument tensor_arguments[] = {
+    {KILN_INPUT, "input", &kiln_arguments::input},    {KILN_WEIGHTS, "weights", &kiln_arguments::weights},
+    {KILN_BIAS, "bias", &kiln_arguments::bias},       {KILN_ADDEND, "addend", &kiln_arguments::addend},
+    {KILN_OUTPUT, "output", &kiln_arguments::output},
+};
+
+// One more than the largest number of a tensor.
+constexpr int count_tensor_operands() {
+    int count = 0;
+    for (const TensorArgument &argument : tensor_arguments) {
+        if (argument.operand >= count) count = argument.operand + 1;
+    }
+    return count;
+}
+inline constexpr int tensor_operands = count_tensor_operands();
+inline constexpr int most_tensors = sizeof tensor_arguments / sizeof tensor_arguments[0];  // of one call
+static_assert(tensor_arguments[most_tensors - 1].operand == KILN_OUTPUT);
 
 // A kernel that nothing is compiled into: it reads the normalized descriptor.
 using GenericFunction = int (*)(const kiln_descriptor &, void **args);
@@ -50,7 +74,7 @@ struct KernelRow {
     ArgvFunction compute, pack, prepare;
     // Arena peaks in whole cache lines: of the calling thread, and of each thread of a parallel loop.
     size_t workspace_bytes, workspace_bytes_per_thread;
-    OperandShape operands[tensor_operands];  // in the order of KILN_INPUT ...
+    OperandShape operands[tensor_operands];  // by number: KILN_INPUT, ...
     GenericFunction generic;                 // in the place of all three functions; null in the rows of a table
 };
 
@@ -66,59 +90,5 @@ struct KernelTable {
     const DescriptorIndex *index;  // one for each workload, ascending
     size_t index_count;
 };
-
-// The descriptor with everything that does not count set to zero, so that equal workloads are equal bytes; null, or
-// what is wrong with it.
-const char *normalize(const kiln_descriptor &descriptor, kiln_descriptor *normalized);
-
-uint64_t descriptor_hash(const kiln_descriptor &normalized);
-
-// A package over a table: the functions of dispatch.cpp and kernel_call.cpp.
-kiln_status find_kernel(const kiln_package *, const kiln_descriptor *, uint64_t features, const kiln_kernel **);
-kiln_status find_kernel_by_key(const kiln_package *, const char *key, uint64_t features, const kiln_kernel **);
-size_t kernel_count(const kiln_package *);
-const kiln_kernel *kernel_at(const kiln_package *, size_t index);
-const kiln_kernel_info *kernel_info(const kiln_kernel *);
-uint64_t enabled_cpu_features();  // read once
-size_t kernel_workspace_bytes(const kiln_kernel *, int threads);
-kiln_status pack_weights(const kiln_kernel *, const kiln_arguments *);
-kiln_status prepare_input(const kiln_kernel *, const kiln_arguments *);
-kiln_status run_kernel(const kiln_kernel *, const kiln_arguments *);
-kiln_status create_pool(int threads, kiln_parallel *);
-void destroy_pool(kiln_parallel *);
-
-// A row made at run time, in the caller's memory: `kiln_package::fallback` of a package that was built with --fallback
-// (runtime/fallback/fallback.h). Nothing else refers to its code, so the linker leaves it out of other packages.
-kiln_status make_fallback(const kiln_package *, const kiln_descriptor *, kiln_fallback *, size_t memory_bytes,
-                          const kiln_kernel **);
-
-// What a package says of itself.
-struct PackageTexts {
-    const char *name, *toolchain, *manifest;
-};
-
-constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable *table,
-                                    decltype(kiln_package::fallback) fallback = nullptr) {
-    return {sizeof(kiln_package),
-            KILN_INTERFACE_VERSION,
-            0,
-            texts.name,
-            texts.toolchain,
-            table,
-            enabled_cpu_features,
-            find_kernel,
-            find_kernel_by_key,
-            kernel_count,
-            kernel_at,
-            kernel_info,
-            kernel_workspace_bytes,
-            pack_weights,
-            prepare_input,
-            run_kernel,
-            create_pool,
-            destroy_pool,
-            texts.manifest,
-            fallback};
-}
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 
+#include "runtime/dispatch.h"
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/fallback.h"
 

@@ -3,7 +3,9 @@
 #include <new>
 
 #include "runtime/arena.h"
+#include "runtime/descriptor.h"
 #include "runtime/fallback/convolution_extents.h"
+#include "runtime/make_package.h"
 
 namespace kiln {
 namespace {

@@ -1,7 +1,7 @@
 // Kernels that are made at run time, for convolutions and gradients in f32, f16 and bf16 that no kernel was built for.
 //
 // A package that was built with --fallback has one general kernel, which reads sizes, layouts and the epilogue from the
-// descriptor of its row instead of having them compiled in. make_fallback() (runtime/kernel_table.h) makes such rows.
+// descriptor of its row instead of having them compiled in. make_fallback() (runtime/make_package.h) makes such rows.
 // It refuses descriptors of no valid convolution (KILN_BAD_DESCRIPTOR), and i8, data movement and transforms
 // (KILN_NOT_FOUND). The caller's memory stays as it was then.
 //

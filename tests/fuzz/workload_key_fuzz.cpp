@@ -1,6 +1,7 @@
 // Workload keys of any bytes, and what follows from a workload that one of them says: its canonical key, signature and
 // descriptor.
 #include "package/kernel_descriptor.h"
+#include "runtime/descriptor.h"
 #include "tests/fuzz/fuzz_input.h"
 #include "workload/signature.h"
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "runtime/cpu_features.h"
+#include "runtime/descriptor.h"
 #include "tuner/process/host_machine.h"
 
 namespace kiln {

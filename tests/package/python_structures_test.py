@@ -1,4 +1,5 @@
-"""The ctypes structures of examples/kiln_package.py against runtime/kiln.h: the same fields in the same places."""
+"""What repeats the structures of runtime/kiln.h: the ctypes structures of examples/kiln_package.py have the same fields in
+the same places, and runtime/descriptor.cpp knows which lists of a descriptor end with its spatial rank."""
 
 import ctypes
 import pathlib
@@ -46,12 +47,31 @@ def places(fields, of):
     return [(name, getattr(of, name).offset, getattr(of, name).size) for name, *_ in fields]
 
 
+def check_descriptor():
+    """What normalize() relies on: no padding between fields, and each list with an entry a dimension named."""
+    descriptor = structure("kiln_descriptor")
+    source = (ROOT / "runtime/descriptor.cpp").read_text()
+    end = 0
+    for name, offset, size in places(descriptor._fields_, descriptor):
+        if offset != end:
+            yield f"kiln_descriptor: {offset - end} bytes of padding before {name}"
+        end = offset + size
+    if end != ctypes.sizeof(descriptor):
+        yield "kiln_descriptor: padding at its end"
+    lists = [name for name, kind in descriptor._fields_ if kind == ctypes.c_int64 * CONSTANTS["KILN_MAX_SPATIAL_RANK"]]
+    yield from (
+        f"{name}: a list of kiln_descriptor that runtime/descriptor.cpp does not name"
+        for name in lists
+        if f"&kiln_descriptor::{name}," not in source
+    )
+
+
 def main():
     sys.modules.setdefault("numpy", types.ModuleType("numpy"))  # not needed here
     sys.path.insert(0, str(ROOT / "examples"))
     import kiln_package
 
-    failures = 0
+    problems = list(check_descriptor())
     for name, python_name in CLASSES.items():
         in_c, in_python = structure(name), getattr(kiln_package, python_name)
         expected, got = places(in_c._fields_, in_c), places(in_python._fields_, in_python)
@@ -59,10 +79,10 @@ def main():
             expected = expected[: len(got)]
         for a, b in zip(expected + [None] * len(got), got + [None] * len(expected)):
             if a != b:
-                print(f"{python_name}: kiln.h has {a}, kiln_package.py has {b} (name, offset, bytes)")
-                failures += 1
+                problems.append(f"{python_name}: kiln.h has {a}, kiln_package.py has {b} (name, offset, bytes)")
                 break
-    return 1 if failures else 0
+    print("\n".join(problems))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "runtime/cpu_features.h"
-#include "runtime/kernel_table.h"
+#include "runtime/descriptor.h"
+#include "runtime/make_package.h"
 
 namespace kiln {
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "package/kernel_descriptor.h"
-#include "runtime/kernel_table.h"
+#include "runtime/descriptor.h"
+#include "runtime/make_package.h"
 #include "tuner/reference/comparison.h"
 #include "tuner/reference/operands.h"
 #include "tuner/reference/reference.h"

@@ -1,0 +1,17 @@
+// Which kernel of a package computes a workload on this CPU: the functions of a kiln_package that look things up.
+//
+// Part of what ships with kernels: no C++ library.
+#pragma once
+
+#include "runtime/kiln.h"
+
+namespace kiln {
+
+kiln_status find_kernel(const kiln_package *, const kiln_descriptor *, uint64_t features, const kiln_kernel **);
+kiln_status find_kernel_by_key(const kiln_package *, const char *key, uint64_t features, const kiln_kernel **);
+size_t kernel_count(const kiln_package *);
+const kiln_kernel *kernel_at(const kiln_package *, size_t index);
+const kiln_kernel_info *kernel_info(const kiln_kernel *);
+uint64_t enabled_cpu_features();  // read once
+
+}  // namespace kiln
