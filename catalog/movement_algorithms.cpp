@@ -4,7 +4,7 @@
 
 #include "catalog/transform_algorithms.h"
 #include "workload/signature.h"
-#include "schedules/spaces/move_tile_space.h"
+#include "schedules/spaces/movement/move_tile_space.h"
 
 namespace kiln {
 

@@ -192,4 +192,11 @@ Movement movement(const Workload &w) {
     return m;
 }
 
+int read_neighbours(const Movement &m) {
+    for (size_t d = 0; m.is_regular && d < m.digits.size(); d++) {
+        if (m.digits[d].read_stride == 1) return static_cast<int>(d);
+    }
+    return -1;
+}
+
 }  // namespace kiln

@@ -55,4 +55,7 @@ std::vector<std::vector<MovedComponent>> moved_components(const Workload &worklo
 
 Movement movement(const Workload &workload);
 
+// The digit along which the operand's elements are neighbours; -1 where there is none.
+int read_neighbours(const Movement &m);
+
 }  // namespace kiln

@@ -96,6 +96,15 @@ struct Choice {
     }
 };
 
+// What all alternatives that have a knob say of other values; nothing where they differ.
+std::string shared_why(const std::vector<Alternative> &alternatives, const std::string &name) {
+    std::set<std::string> reasons;
+    for (const Alternative &a : alternatives) {
+        if (const Knob *own = find_knob(a.knobs, name)) reasons.insert(own->why);
+    }
+    return reasons.size() == 1 ? *reasons.begin() : "";
+}
+
 }  // namespace
 
 std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives) {
@@ -113,14 +122,17 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vec
         for (auto &[name, values] : domains) {
             const Knob *own = find_knob(a.knobs, name);
             if (!own) values.insert(0);
+            const std::string why = own && !own->why.empty() ? ": " + own->why : "";
             choice.domains.push_back({name, own ? own->values : std::vector<int64_t>{0},
-                                      name + " has no such value with " + text_of(a.chosen)});
+                                      name + " has no such value with " + text_of(a.chosen) + why});
         }
         constraints.emplace_back(std::move(choice));
     }
     domains.merge(chosen_from);
     std::vector<Knob> knobs;
-    for (const auto &[name, values] : domains) knobs.push_back({name, {values.begin(), values.end()}});
+    for (const auto &[name, values] : domains) {
+        knobs.push_back({name, {values.begin(), values.end()}, shared_why(alternatives, name)});
+    }
     return {std::move(knobs), std::move(constraints)};
 }
 

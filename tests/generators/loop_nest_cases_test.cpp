@@ -10,7 +10,7 @@
 #include "catalog/catalog.h"
 #include "schedules/spaces/cpu_tile_cases.h"
 #include "schedules/spaces/cpu_tile_space.h"
-#include "schedules/spaces/move_tile_space.h"
+#include "schedules/spaces/movement/move_method.h"
 #include "tests/build_paths.h"
 
 namespace kiln {

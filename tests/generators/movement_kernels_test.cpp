@@ -7,8 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "schedules/spaces/matrix_form.h"
-#include "schedules/spaces/move_tile_space.h"
+#include "schedules/spaces/movement/matrix_form.h"
+#include "schedules/spaces/movement/move_method.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {

@@ -93,5 +93,21 @@ TEST(Space, JoinsAlternatives) {
     EXPECT_EQ(space.check(bad).error().message, "b has no such value with width 8");
 }
 
+TEST(Space, JoinedAlternativesSayWhyAKnobHasNoSuchValue) {
+    const auto reason = [](const char *why_of_8, const char *why_of_16, int64_t a) {
+        auto [knobs, constraints] = join_alternatives(
+            {{{{"width", 8}}, {{"a", {1}, why_of_8}}, {}}, {{{"width", 16}}, {{"a", {1, 2}, why_of_16}}, {}}});
+        Candidate base;
+        base.knobs = {{"width", 8}, {"a", 1}};
+        const Space space(base, knobs, constraints);
+        base.knobs["a"] = a;
+        return space.check(base).error().message;
+    };
+    EXPECT_EQ(reason("it is narrow", "", 2), "a has no such value with width 8: it is narrow");
+    EXPECT_EQ(reason("", "it is wide", 2), "a has no such value with width 8");
+    EXPECT_EQ(reason("it is small", "it is small", 3), "knob `a` cannot be 3 here: it is small");
+    EXPECT_EQ(reason("it is narrow", "it is wide", 3), "knob `a` cannot be 3 here");
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// How the methods `matrix` and `stream` of move_tile see a movement: matrices that a function of the runtime transposes
+// How the template of matrices sees a movement: matrices that a function of the runtime transposes
 // (runtime/transpose/matrix_transpose.h), a block of one a call.
 //
 // Rows are neighbours in the result, columns in the operand. Where the digit of the operand's neighbours is short, the
@@ -7,11 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "rewrites/movement.h"
-#include "runtime/transpose/matrix_transpose.h"
-#include "schedules/space.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -30,17 +27,5 @@ struct MatrixForm {
 
 // There is one where both sides have a line, all elements exist and the target is x86-64.
 MatrixForm matrix_form(const Movement &m, const Target &target);
-
-// Elements of a block, of the knobs block_written and block_read: whole lines, or all there are.
-struct MatrixBlock {
-    int64_t rows = 0, columns = 0;
-};
-MatrixBlock matrix_block(const MatrixForm &form, const Knobs &knobs);
-
-// Loops over blocks, by index of their digits, innermost first; the knob `order` says which side's memory they follow.
-std::vector<int> matrix_order(const Movement &m, const Knobs &knobs);
-
-// The function of runtime/transpose/matrix_transpose.h for a target.
-std::string transpose_function(const Target &target);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-#include "generators/fetched_block.h"
+#include "generators/movement/fetched_block.h"
 
 namespace kiln {
 namespace {

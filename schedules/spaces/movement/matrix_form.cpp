@@ -1,8 +1,8 @@
-#include "schedules/spaces/matrix_form.h"
+#include "schedules/spaces/movement/matrix_form.h"
 
 #include <algorithm>
 
-#include "schedules/spaces/move_tile_space.h"
+#include "runtime/transpose/matrix_transpose.h"
 
 namespace kiln {
 namespace {
@@ -37,25 +37,6 @@ MatrixForm matrix_form(const Movement &m, const Target &target) {
     if (form.runs >= 0) form.column_count *= m.digits[form.runs].extent;
     const bool fits = form.row_count >= form.line && form.column_count >= form.line;
     return fits ? form : MatrixForm();
-}
-
-MatrixBlock matrix_block(const MatrixForm &form, const Knobs &knobs) {
-    return {std::min(value_of(knobs, "block_written") * form.line, form.row_count),
-            std::min(value_of(knobs, "block_read") * form.line, form.column_count)};
-}
-
-std::vector<int> matrix_order(const Movement &m, const Knobs &knobs) {
-    std::vector<int> digits;
-    for (size_t d = m.digits.size(); d-- > 0;) digits.push_back(static_cast<int>(d));
-    if (value_of(knobs, "order")) {
-        std::stable_sort(digits.begin(), digits.end(),
-                         [&](int a, int b) { return m.digits[a].read_stride < m.digits[b].read_stride; });
-    }
-    return digits;
-}
-
-std::string transpose_function(const Target &target) {
-    return has_feature(target, "avx2") ? "kiln_transpose1_avx2" : "kiln_transpose1_sse2";
 }
 
 }  // namespace kiln

@@ -1,0 +1,80 @@
+// Data movement: space_to_depth, depth_to_space and layout_transform are one permutation of digits
+// (rewrites/movement.h). The candidate says which template computes it.
+#include <Halide.h>
+
+#include <memory>
+#include <string>
+
+#include "generators/movement/matrix.h"
+#include "generators/movement/rows.h"
+#include "generators/movement/shuffle.h"
+#include "generators/movement/transpose.h"
+#include "schedules/candidate.h"
+#include "schedules/spaces/movement/move_method.h"
+#include "workload/target.h"
+#include "workload/workload.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+std::unique_ptr<MovementKernel> chosen_kernel(const Workload &workload, const Knobs &knobs,
+                                              const kiln::Target &target) {
+    const auto method = static_cast<MoveMethod>(value_of(knobs, "method"));
+    switch (method) {
+        case move_rows:
+            return rows_kernel(workload, checked_knobs<MoveRowsKnobs>(knobs));
+        case move_transpose:
+            return transpose_kernel(movement(workload), checked_knobs<MoveTransposeKnobs>(knobs));
+        case move_shuffle:
+            return shuffle_kernel(movement(workload), checked_knobs<MoveShuffleKnobs>(knobs));
+        case move_stream:
+        case move_matrix:
+            break;
+    }
+    return matrix_kernel(movement(workload), {checked_knobs<MoveMatrixKnobs>(knobs), method == move_stream}, target);
+}
+
+class DataMovement : public Generator<DataMovement> {
+public:
+    GeneratorParam<std::string> workload_key{"workload", ""};
+    GeneratorParam<std::string> candidate_text{"candidate", ""};
+    GeneratorParam<std::string> target_text{"kiln_target", ""};
+
+    void configure() {
+        const Workload workload = *parse_workload_key(workload_key.value());
+        kernel = chosen_kernel(workload, parse_candidate(candidate_text.value())->knobs, {target_text.value(), 1});
+        const Type bits = UInt(8 * extent(size_of(workload.dtype)));
+        operand_elements = movement(workload).read_elements;
+        operand = add_input<Buffer<>>("operand", bits, 1);
+        output = add_output<Buffer<>>("output", bits, extent(kernel->dimensions().size()));
+    }
+
+    void generate() { kernel->define(*operand, *output); }
+
+    void schedule() {
+        operand->dim(0).set_bounds(0, extent(operand_elements)).set_stride(1);
+        int64_t stride = 1;
+        int d = extent(kernel->dimensions().size());
+        for (const MovedLoop &loop : kernel->dimensions()) stride *= loop.extent;
+        for (const MovedLoop &loop : kernel->dimensions()) {
+            stride /= loop.extent;
+            output->dim(--d).set_bounds(0, extent(loop.extent)).set_stride(extent(stride));
+        }
+        kernel->schedule(*output);
+    }
+
+private:
+    std::unique_ptr<MovementKernel> kernel;
+    int64_t operand_elements = 0;
+    GeneratorInput<Buffer<>> *operand = nullptr;
+    GeneratorOutput<Buffer<>> *output = nullptr;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::DataMovement, space_to_depth)
+HALIDE_REGISTER_GENERATOR(kiln::DataMovement, depth_to_space)
+HALIDE_REGISTER_GENERATOR(kiln::DataMovement, layout_transform)
