@@ -79,9 +79,9 @@ int64_t trials_needed(const RecordedSpace &recorded, std::string_view strategy, 
     constexpr double share = 0.95;  // of the fastest one's speed
     const auto search = std::move(*make_search(strategy, {recorded.space}, seed));
     for (int64_t trials = 1;; trials++) {
-        const std::vector<Candidate> proposed = search->propose(1);
-        if (proposed.empty()) return static_cast<int64_t>(recorded.median_ns.size());
-        const Observation observation{proposed[0], recorded.median_ns.at(proposed[0])};
+        const std::optional<Candidate> proposed = search->propose();
+        if (!proposed) return static_cast<int64_t>(recorded.median_ns.size());
+        const Observation observation{*proposed, recorded.median_ns.at(*proposed)};
         if (observation.time_ns && *observation.time_ns <= recorded.best_ns / share) return trials;
         search->observe({&observation, 1});
     }

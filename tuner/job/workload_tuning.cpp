@@ -244,10 +244,10 @@ std::optional<WorkloadTuning::Proposed> WorkloadTuning::next_candidate() {
         if (!tried_.contains(space.default_candidate())) return Proposed{space.default_candidate(), "default"};
     }
     for (;;) {
-        std::vector<Candidate> proposals = search_->propose(1);
-        if (proposals.empty()) return std::nullopt;
+        std::optional<Candidate> proposal = search_->propose();
+        if (!proposal) return std::nullopt;
         // What is still being built, here or elsewhere, is not known to the search.
-        if (!tried_.contains(proposals.front())) return Proposed{std::move(proposals.front()), job_.options.strategy};
+        if (!tried_.contains(*proposal)) return Proposed{std::move(*proposal), job_.options.strategy};
     }
 }
 

@@ -31,16 +31,6 @@ EvolutionarySearch::EvolutionarySearch(std::vector<Space> spaces, uint64_t seed)
     knob_names_.assign(names.begin(), names.end());
 }
 
-std::vector<Candidate> EvolutionarySearch::propose(int n) {
-    std::vector<Candidate> proposals;
-    while (static_cast<int>(proposals.size()) < n) {
-        std::optional<Candidate> candidate = propose_one();
-        if (!candidate) break;
-        proposals.push_back(std::move(*candidate));
-    }
-    return proposals;
-}
-
 void EvolutionarySearch::observe(std::span<const Observation> observations) {
     random_.observe(observations);
     for (const Observation &o : observations) {
@@ -58,7 +48,7 @@ void EvolutionarySearch::observe(std::span<const Observation> observations) {
     }
 }
 
-std::optional<Candidate> EvolutionarySearch::propose_one() {
+std::optional<Candidate> EvolutionarySearch::propose() {
     std::optional<Candidate> candidate;
     const bool knows_enough = parents_.size() >= first_valid || (observed_ >= first_trials && !parents_.empty());
     if (knows_enough && !chance(explore_percent)) candidate = most_promising();
@@ -73,10 +63,10 @@ std::optional<Candidate> EvolutionarySearch::propose_one() {
 // A random draw. Draws of algorithms that lag behind are mostly put off until nothing else is new.
 std::optional<Candidate> EvolutionarySearch::explore() {
     for (int i = 0; i < tries; i++) {
-        std::vector<Candidate> drawn = random_.propose(1);
-        if (drawn.empty()) break;
-        if (!lags_behind(drawn.front()) || chance(far_behind_percent)) return std::move(drawn.front());
-        put_off_.push_back(std::move(drawn.front()));
+        std::optional<Candidate> drawn = random_.propose();
+        if (!drawn) break;
+        if (!lags_behind(*drawn) || chance(far_behind_percent)) return drawn;
+        put_off_.push_back(std::move(*drawn));
     }
     while (!put_off_.empty()) {
         Candidate candidate = std::move(put_off_.back());

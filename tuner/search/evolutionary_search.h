@@ -21,7 +21,7 @@ class EvolutionarySearch : public Search {
 public:
     EvolutionarySearch(std::vector<Space> spaces, uint64_t seed);
 
-    std::vector<Candidate> propose(int n) override;
+    std::optional<Candidate> propose() override;
     void observe(std::span<const Observation> observations) override;
 
 private:
@@ -33,7 +33,6 @@ private:
         }
     };
 
-    std::optional<Candidate> propose_one();
     std::optional<Candidate> explore();
     std::optional<Candidate> child();
     std::optional<Candidate> draw();

@@ -6,23 +6,13 @@ namespace kiln {
 
 RandomSearch::RandomSearch(std::vector<Space> spaces, uint64_t seed) : open_spaces_(std::move(spaces)), rng_(seed) {}
 
-std::vector<Candidate> RandomSearch::propose(int n) {
-    std::vector<Candidate> proposals;
-    while (static_cast<int>(proposals.size()) < n) {
-        std::optional<Candidate> candidate = propose_one();
-        if (!candidate) break;
-        proposals.push_back(std::move(*candidate));
-    }
-    return proposals;
-}
-
 void RandomSearch::observe(std::span<const Observation> observations) {
     for (const Observation &observation : observations) known_.insert(observation.candidate);
 }
 
 // Every draw consumes the generator in the same way, whether it is new or not: a search that is told of its own earlier
 // proposals goes on exactly where it would have gone.
-std::optional<Candidate> RandomSearch::propose_one() {
+std::optional<Candidate> RandomSearch::propose() {
     // Spaces are not enumerable (constraints), so one counts as exhausted after many draws without anything new. With k
     // valid candidates the last new one is missed with a probability of (1 - 1/k)^limit, at most e^-10.
     const size_t limit = 1000 + 10 * known_.size();

@@ -12,12 +12,10 @@ class RandomSearch : public Search {
 public:
     RandomSearch(std::vector<Space> spaces, uint64_t seed);
 
-    std::vector<Candidate> propose(int n) override;
+    std::optional<Candidate> propose() override;
     void observe(std::span<const Observation> observations) override;
 
 private:
-    std::optional<Candidate> propose_one();
-
     std::vector<Space> open_spaces_;  // those that may still hold something new
     std::set<Candidate> known_;
     Rng rng_;

@@ -24,9 +24,8 @@ class Search {
 public:
     virtual ~Search() = default;
 
-    // Up to `n` candidates that were neither proposed nor observed before; fewer, or none, when the spaces are
-    // exhausted.
-    virtual std::vector<Candidate> propose(int n) = 0;
+    // A candidate that was neither proposed nor observed before; nothing when the spaces are exhausted.
+    virtual std::optional<Candidate> propose() = 0;
     virtual void observe(std::span<const Observation> observations) = 0;
 };
 

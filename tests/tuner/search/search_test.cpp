@@ -28,16 +28,27 @@ std::unique_ptr<Search> search_of(std::vector<Space> spaces, uint64_t seed = 1, 
     return std::move(*make_search(name, std::move(spaces), seed));
 }
 
+// Up to so many proposals of a search that is told nothing.
+std::vector<Candidate> propose(Search &search, size_t count) {
+    std::vector<Candidate> proposals;
+    while (proposals.size() < count) {
+        const std::optional<Candidate> proposed = search.propose();
+        if (!proposed) break;
+        proposals.push_back(*proposed);
+    }
+    return proposals;
+}
+
 // Proposals of a search that is told invented times one by one.
 template<typename Time>
 std::vector<Candidate> run(Search &search, int trials, Time time_of) {
     std::vector<Candidate> proposals;
     for (int i = 0; i < trials; i++) {
-        const std::vector<Candidate> proposed = search.propose(1);
-        if (proposed.empty()) break;
-        const Observation observation{proposed[0], time_of(proposed[0])};
+        const std::optional<Candidate> proposed = search.propose();
+        if (!proposed) break;
+        const Observation observation{*proposed, time_of(*proposed)};
         search.observe({&observation, 1});
-        proposals.push_back(proposed[0]);
+        proposals.push_back(*proposed);
     }
     return proposals;
 }
@@ -56,12 +67,12 @@ TEST(Search, ProposesEverythingOnceAndEnds) {
         const auto search = search_of({space_of("a", 50), space_of("b", 40, even)}, 1, name);
         std::set<Candidate> seen;
         for (;;) {
-            const std::vector<Candidate> proposals = search->propose(7);
+            const std::vector<Candidate> proposals = propose(*search, 7);
             for (const Candidate &c : proposals) EXPECT_TRUE(seen.insert(c).second) << name << " " << to_text(c);
             if (proposals.size() < 7) break;
         }
         EXPECT_EQ(seen.size(), 70u) << name;
-        EXPECT_TRUE(search->propose(1).empty()) << name;
+        EXPECT_FALSE(search->propose()) << name;
     }
 }
 
@@ -115,7 +126,7 @@ TEST(RandomSearch, NeverProposesWhatWasObserved) {
         observations.push_back({known, std::nullopt});
     }
     search->observe(observations);
-    const auto proposals = search->propose(5);
+    const auto proposals = propose(*search, 5);
     ASSERT_EQ(proposals.size(), 1u);
     EXPECT_EQ(proposals[0].knob("x"), 9);
 }
@@ -134,13 +145,13 @@ TEST(Search, IsAFunctionOfItsSeed) {
 TEST(RandomSearch, WeighsAlgorithmsEquallyWhateverTheirSize) {
     const auto search = search_of({space_of("small", 2000), space_of("large", 2000000)});
     std::map<std::string, int> counts;
-    for (const Candidate &c : search->propose(1000)) counts[c.algorithm]++;
+    for (const Candidate &c : propose(*search, 1000)) counts[c.algorithm]++;
     EXPECT_NEAR(counts["small"], 500, 80);
 }
 
 TEST(RandomSearch, UniformWithinASpace) {
     std::map<int64_t, int> counts;
-    for (uint64_t seed = 0; seed < 4000; seed++) counts[search_of({space_of("a", 8)}, seed)->propose(1)[0].knob("x")]++;
+    for (uint64_t seed = 0; seed < 4000; seed++) counts[search_of({space_of("a", 8)}, seed)->propose()->knob("x")]++;
     for (int64_t i = 0; i < 8; i++) EXPECT_NEAR(counts[i], 500, 120) << i;
 }
 
@@ -176,9 +187,9 @@ double best_in_valley(const std::vector<Candidate> &candidates) {
 
 int trials_until(Search &search, double goal) {
     for (int trials = 1;; trials++) {
-        const std::vector<Candidate> proposed = search.propose(1);
-        if (proposed.empty()) return trials;
-        const Observation observation{proposed[0], time_in_valley(proposed[0])};
+        const std::optional<Candidate> proposed = search.propose();
+        if (!proposed) return trials;
+        const Observation observation{*proposed, time_in_valley(*proposed)};
         search.observe({&observation, 1});
         if (observation.time_ns && *observation.time_ns <= goal) return trials;
     }
@@ -237,7 +248,7 @@ TEST(EvolutionarySearch, BreedsFromRecordedTrials) {
     }
     search->observe(recorded);
     int near = 0;
-    for (const Candidate &proposal : search->propose(40)) {
+    for (const Candidate &proposal : propose(*search, 40)) {
         EXPECT_TRUE(valley().check(proposal)) << to_text(proposal);
         near += time_in_valley(proposal).value_or(1e9) < 250;
     }
@@ -254,7 +265,7 @@ TEST(EvolutionarySearch, ParentsOfAnotherVersionBreedNothing) {
         recorded.push_back({old, 1.0});
     }
     search->observe(recorded);
-    EXPECT_EQ(search->propose(200).size(), 100u);
+    EXPECT_EQ(propose(*search, 200).size(), 100u);
 }
 
 }  // namespace
