@@ -1,26 +1,21 @@
 // The fields of a record as those of a JSON object, by its list of fields (records/record_fields.h).
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
-#include <utility>
 #include <vector>
 
+#include "json/json_fields.h"
 #include "records/record_fields.h"
 
 namespace kiln {
 
-using RecordJson = nlohmann::ordered_json;  // fields in the order of the list
-
 // Writes fields into an object, and leaves out those without a value.
 class RecordWriter {
 public:
-    RecordJson object = RecordJson::object();
+    Json object = Json::object();
 
     template<typename T>
     void operator()(const char *name, const T &value, Presence presence) {
@@ -29,66 +24,66 @@ public:
     void operator()(const char *name, const std::vector<RaceEntry> &entries, Presence);
 
 private:
-    static RecordJson to_json(const std::string &text);
-    static RecordJson to_json(double value);
-    static RecordJson to_json(int64_t value) { return value; }
-    static RecordJson to_json(int value) { return value; }
-    static RecordJson to_json(const std::vector<double> &values);
+    static Json to_json(const std::string &text);
+    static Json to_json(double value);
+    static Json to_json(int64_t value) { return value; }
+    static Json to_json(int value) { return value; }
+    static Json to_json(const std::vector<double> &values);
     template<typename T>
-    static RecordJson to_json(const std::optional<T> &value) {
-        return value ? to_json(*value) : RecordJson();
+    static Json to_json(const std::optional<T> &value) {
+        return value ? to_json(*value) : Json();
     }
     template<typename Enumeration>
     requires std::is_enum_v<Enumeration>
-    static RecordJson to_json(Enumeration value) { return name(value); }
+    static Json to_json(Enumeration value) { return name(value); }
 };
 
-// Takes fields out of an object; the first problem stays.
+// Reads fields out of an object; `problem` is as in JsonFields.
 class RecordReader {
 public:
-    explicit RecordReader(RecordJson object) : object_(std::move(object)) {}
+    // The object outlives the reader.
+    RecordReader(const Json &object, FieldProblem *problem) : fields_(object, "", problem) {}
 
     template<typename T>
     void operator()(const char *name, T &value, Presence presence) {
-        const auto field = object_.find(name);
-        if (field == object_.end()) {
-            if (presence == Presence::required) complain(fmt::format("field `{}` is missing", name));
-            return;
-        }
-        if (const Expected expected = read(*field, value)) {
-            complain(fmt::format("field `{}` needs {}", name, expected));
-        }
-        object_.erase(name);
+        names_.emplace_back(name);
+        if (presence != Presence::required && !fields_.has(name)) return;
+        value = fields_.get<T>(name, [](const Json &json, T *result) { return read(json, result); });
     }
 
-    // What is wrong, or nothing. Call after all fields were read.
-    std::string problem();
+    // After all fields were read.
+    void refuse_others();
 
 private:
-    using Expected = const char *;  // null where the value was read
-
-    void complain(std::string problem) {
-        if (problem_.empty()) problem_ = std::move(problem);
-    }
-
-    static Expected read(const RecordJson &json, std::string &value);
-    static Expected read(const RecordJson &json, double &value);
-    static Expected read(const RecordJson &json, int64_t &value);
-    static Expected read(const RecordJson &json, int &value);
-    static Expected read(const RecordJson &json, std::vector<double> &values);
+    static FieldProblem read(const Json &json, std::string *value);
+    static FieldProblem read(const Json &json, double *value);
+    static FieldProblem read(const Json &json, int64_t *value) { return read_value(json, value); }
+    static FieldProblem read(const Json &json, int *value) { return read_value(json, value); }
+    static FieldProblem read(const Json &json, std::vector<double> *values);
+    static FieldProblem read(const Json &json, std::vector<RaceEntry> *entries);
     template<typename T>
-    static Expected read(const RecordJson &json, std::optional<T> &value) {
-        return read(json, value.emplace());
+    static FieldProblem read(const Json &json, std::optional<T> *value) {
+        return read(json, &value->emplace());
     }
     template<typename Enumeration>
     requires std::is_enum_v<Enumeration>
-    static Expected read(const RecordJson &json, Enumeration &value) {
-        return json.is_string() && parse_name(json.get<std::string>(), value) ? nullptr : "a known name";
+    static FieldProblem read(const Json &json, Enumeration *value) {
+        const bool is_known = json.is_string() && parse_name(json.get<std::string>(), *value);
+        return is_known ? FieldProblem() : expected("a known name", json);
     }
-    Expected read(const RecordJson &json, std::vector<RaceEntry> &entries);
 
-    RecordJson object_;
-    std::string problem_;
+    JsonFields fields_;
+    std::vector<std::string> names_;
 };
+
+// All fields of a record, and no others.
+template<typename Stored>
+FieldProblem read_fields(const Json &object, Stored *record) {
+    FieldProblem problem;
+    RecordReader reader(object, &problem);
+    visit_fields(reader, *record);
+    reader.refuse_others();
+    return problem;
+}
 
 }  // namespace kiln

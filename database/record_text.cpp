@@ -17,16 +17,14 @@ constexpr std::array<std::string_view, std::variant_size_v<Record>> kinds = {"wo
                                                                              "race"};
 
 template<size_t kind = 0>
-Result<Record> parse_kind(const std::string &name, RecordJson object) {
+Result<Record> parse_kind(const std::string &name, const Json &object) {
     if constexpr (kind < kinds.size()) {
-        if (name != kinds[kind]) return parse_kind<kind + 1>(name, std::move(object));
+        if (name != kinds[kind]) return parse_kind<kind + 1>(name, object);
         std::variant_alternative_t<kind, Record> value;
-        RecordReader reader(std::move(object));
-        visit_fields(reader, value);
-        if (std::string problem = reader.problem(); !problem.empty()) return bad_input(name + ": " + problem);
+        if (FieldProblem problem = read_fields(object, &value)) return bad_input(name + ": " + *problem);
         return Record(std::move(value));
     }
-    return bad_input(fmt::format("field `record`: `{}` is unknown", name));
+    return bad_input(fmt::format("record: `{}` is unknown", name));
 }
 
 }  // namespace
@@ -39,13 +37,13 @@ std::string record_text(const Record &record) {
 }
 
 Result<Record> parse_record(std::string_view line) {
-    RecordJson object = RecordJson::parse(line, nullptr, false);
+    Json object = Json::parse(line, nullptr, false);
     if (!object.is_object()) return bad_input("not a JSON object");
     const auto kind = object.find("record");
-    if (kind == object.end() || !kind->is_string()) return bad_input("field `record` is missing");
+    if (kind == object.end() || !kind->is_string()) return bad_input("record: is missing");
     const std::string name = kind->get<std::string>();
     object.erase("record");
-    return parse_kind(name, std::move(object));
+    return parse_kind(name, object);
 }
 
 Result<std::vector<Record>> parse_export(std::string_view text, const std::string &file) {

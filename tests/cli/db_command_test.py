@@ -57,7 +57,7 @@ class DbCommand(unittest.TestCase):
         trial = {"record": "trial", "id": "0" * 32}
         self.write("edited.jsonl", HEAD + name_line("one") + json.dumps(trial) + "\n")
         message = self.kiln("db", "import", "--db", "new.db", "edited.jsonl", status=2).stderr
-        self.assertIn("edited.jsonl: line 3: trial: field `created_at` is missing", message)
+        self.assertIn("edited.jsonl: line 3: trial: created_at: is missing", message)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "new.db")))
 
     def test_full_output_is_an_error(self):

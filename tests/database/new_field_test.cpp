@@ -70,10 +70,9 @@ TEST(NewField, IsInTheExportOfRecordsThatHaveIt) {
     const std::string text = export_of(with_value()).dump();
     EXPECT_TRUE(text.ends_with(R"(,"joules":0,"cooling":"water","counted":"cycles"})")) << text;
     for (const LaterTrial &later : {without_value(), with_value()}) {
-        RecordReader reader(export_of(later));
         LaterTrial back;
-        visit_fields(reader, back);
-        EXPECT_EQ(reader.problem(), "");
+        const FieldProblem problem = read_fields(export_of(later), &back);
+        EXPECT_FALSE(problem) << *problem;
         EXPECT_EQ(back, later);
     }
 }
