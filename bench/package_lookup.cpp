@@ -73,7 +73,7 @@ Result<Artifact> build(const Workload &workload, const Target &target, const Mac
     const Result<BuildResult> built = builder.build({workload, target, *candidate});
     if (!built) return built.error();
     if (!built->ok()) return bad_input(built->failure().message);
-    return built->artifact();
+    return built->value();
 }
 
 // All rows have the code of the tiny kernel: only its own row is ever called.

@@ -73,7 +73,7 @@ Result<RatioInterval> race(const Comparison &c, const Artifact &before, const Ar
         const Result<RunResult> ran = c.runner.run(judged);
         if (!ran) return ran.error();
         if (!ran->ok()) return bad_input(ran->failure().message);
-        const RunReport &report = ran->report();
+        const RunReport &report = ran->value();
         request.workspace_bytes = std::max(request.workspace_bytes, report.workspace_bytes);
         request.workspace_bytes_per_thread =
             std::max(request.workspace_bytes_per_thread, report.workspace_bytes_per_thread);
@@ -83,8 +83,8 @@ Result<RatioInterval> race(const Comparison &c, const Artifact &before, const Ar
         request.seed = static_cast<uint64_t>(heat);
         auto ran = c.runner.heat(request);
         if (!ran) return ran.error();
-        if (const auto *failure = std::get_if<Failure>(&*ran)) return bad_input(failure->message);
-        HeatReport &report = std::get<HeatReport>(*ran);
+        if (!ran->ok()) return bad_input(ran->failure().message);
+        HeatReport &report = ran->value();
         of_after.push_back(std::move(report.times[0])), of_before.push_back(std::move(report.times[1]));
     }
     return paired_ratio(of_after, of_before, {});
@@ -105,9 +105,9 @@ nlohmann::ordered_json compare(const Comparison &c, const Named &named) {
         if (!after->ok()) return problem("after", after->failure().message);
         return problem("before", before->failure().message);
     }
-    row["same"] = before->artifact().object_hash == after->artifact().object_hash;
+    row["same"] = before->value().object_hash == after->value().object_hash;
     if (row["same"]) return row;
-    const Result<RatioInterval> ratio = race(c, before->artifact(), after->artifact());
+    const Result<RatioInterval> ratio = race(c, before->value(), after->value());
     if (!ratio) return problem("race", ratio.error().message);
     row["ratio"] = ratio->ratio, row["ratio_lo"] = ratio->lo, row["ratio_hi"] = ratio->hi;
     return row;

@@ -39,11 +39,11 @@ Result<LoadedKernel> rebuild(const kiln_kernel_info &info, Builder &builder) {
     const Result<BuildResult> built = builder.build({*workload, {info.target, info.threads}, *candidate});
     if (!built) return built.error();
     if (!built->ok()) return bad_input(fmt::format("{}: {}", info.key, built->failure().message));
-    if (built->artifact().object_hash != info.object_hash) {
+    if (built->value().object_hash != info.object_hash) {
         return bad_input(fmt::format("{}: the package has object {}, this toolchain makes {}; build it again", info.key,
-                                     info.object_hash, built->artifact().object_hash));
+                                     info.object_hash, built->value().object_hash));
     }
-    return LoadedKernel::load(built->artifact().shared_object_path);
+    return LoadedKernel::load(built->value().shared_object_path);
 }
 
 struct Race {

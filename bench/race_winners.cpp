@@ -37,7 +37,7 @@ Result<Winner> winner_of(const TrialStore &store, const Workload &workload, cons
     Result<BuildResult> built = workshop.builder->build({workload, target, *candidate});
     if (!built) return built.error();
     if (!built->ok()) return bad_input((*best)->trial.candidate + ": " + built->failure().message);
-    return Winner{(*best)->trial, built->artifact()};
+    return Winner{(*best)->trial, built->value()};
 }
 
 // How much longer A's kernel takes than B's.
@@ -60,8 +60,8 @@ Result<RatioInterval> race(const Workload &workload, const Target &target, const
             most(a.trial.workspace_bytes_per_thread, b.trial.workspace_bytes_per_thread);
         auto ran = workshop.runner->heat(request);
         if (!ran) return ran.error();
-        if (const auto *failure = std::get_if<Failure>(&*ran)) return bad_input(failure->message);
-        HeatReport &report = std::get<HeatReport>(*ran);
+        if (!ran->ok()) return bad_input(ran->failure().message);
+        HeatReport &report = ran->value();
         of_a.push_back(std::move(report.times[0])), of_b.push_back(std::move(report.times[1]));
     }
     return paired_ratio(of_a, of_b, {});

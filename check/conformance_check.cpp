@@ -101,12 +101,12 @@ Result<CaseResult> ConformanceChecker::run(const ConformanceCase &c, const Candi
     const auto built = build(*c.workload, candidate);
     if (!built) return built.error();
     if (!(*built)->ok()) return failed((*built)->failure());
-    const RunRequest request{.workload = *c.workload, .target = context_.target, .artifact = (*built)->artifact()};
+    const ExecuteRequest request{.workload = *c.workload, .target = context_.target, .artifact = (*built)->value()};
     auto output = execute_(request, operands);
     if (!output) return output.error();
-    if (const auto *failure = std::get_if<Failure>(&*output)) return failed(*failure);
+    if (!output->ok()) return failed(output->failure());
 
-    const Verdict verdict = judge(std::get<Tensor>(*output), expected, required_tolerance(c, candidate.algorithm));
+    const Verdict verdict = judge(output->value(), expected, required_tolerance(c, candidate.algorithm));
     result.max_error = verdict.max_error;
     result.reason = verdict.reason;
     result.status = !c.judged ? CaseStatus::recorded : verdict.passed ? CaseStatus::passed : CaseStatus::failed;

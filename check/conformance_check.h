@@ -46,7 +46,7 @@ struct CheckOptions {
 Tolerance required_tolerance(const ConformanceCase &c, std::string_view algorithm_name);
 
 // One call of a kernel: its output, unjudged.
-using ExecuteKernel = std::function<Result<std::variant<Tensor, Failure>>(const RunRequest &, const Operands &)>;
+using ExecuteKernel = std::function<Result<Attempt<Tensor>>(const ExecuteRequest &, const Operands &)>;
 
 class ConformanceChecker {
 public:

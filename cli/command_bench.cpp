@@ -78,7 +78,7 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
         return std::optional<Kernel>();
     }
     return std::optional<Kernel>(
-        {RunRequest{workload, context_.target, built->artifact(), context_.error_budget}, {to_text(candidate), {}, 0}});
+        {RunRequest{workload, context_.target, built->value(), context_.error_budget}, {to_text(candidate), {}, 0}});
 }
 
 Status Bench::measure_once(Kernel *kernel, Layer *layer) {
@@ -94,7 +94,7 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
         layer->problem = fmt::format("{}: {} ({})", name(failure.status), failure.message, kernel->timing.candidate);
         return {};
     }
-    const Summary summary = summarize(run->report().samples);
+    const Summary summary = summarize(run->value().samples);
     kernel->timing.add(summary.median, summary.min);
     return {};
 }

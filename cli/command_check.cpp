@@ -95,7 +95,7 @@ int run(const CheckArguments &arguments) {
                                 .toolchain = workshop->builder->toolchain(),
                                 .algorithms = arguments.algorithms};
     ConformanceChecker checker(context, arguments.options, *workshop->builder,
-                               [&](const RunRequest &request, const Operands &operands) {
+                               [&](const ExecuteRequest &request, const Operands &operands) {
                                    return workshop->runner->execute(request, operands);
                                });
     std::vector<CaseResult> results;

@@ -34,7 +34,9 @@ Status write_libraries(const Package &package, const std::string &table, const P
         const std::string &hash = kernel.artifact.object_hash;
         if (!hashes.insert(hash).second) continue;
         inputs.push_back(work / (hash + ".o"));
-        Status s = tools->prefix_symbols(kernel.artifact.object_path, symbol_prefix(hash), inputs.back());
+        const Result<std::string> code = object_path(kernel.artifact);
+        if (!code) return code.error();
+        Status s = tools->prefix_symbols(*code, symbol_prefix(hash), inputs.back());
         if (!s) return s;
     }
     inputs.push_back(parts.runtime_library);

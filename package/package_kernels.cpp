@@ -94,7 +94,7 @@ Result<Attempt> Collector::attempt(const CandidateChoice &choice) {
     kernel.workload = workload_;
     kernel.target = context_.target;
     kernel.candidate = to_text(choice.candidate);
-    kernel.artifact = built->artifact();
+    kernel.artifact = built->value();
     kernel.best = choice.best;
     if (Status s = find_race(&kernel); !s) return s.error();
     const Result<std::string> problem = judge(choice, &kernel);
@@ -136,9 +136,9 @@ Result<std::string> Collector::judge(const CandidateChoice &choice, PackagedKern
     const Result<RunResult> ran = environment_.runner.run(request);
     if (!ran) return ran.error();
     if (!ran->ok()) return fmt::format("{}: {}", name(ran->failure().status), ran->failure().message);
-    kernel->workspace_bytes = ran->report().workspace_bytes;
-    kernel->workspace_bytes_per_thread = ran->report().workspace_bytes_per_thread;
-    kernel->errors = ran->report().errors;
+    kernel->workspace_bytes = ran->value().workspace_bytes;
+    kernel->workspace_bytes_per_thread = ran->value().workspace_bytes_per_thread;
+    kernel->errors = ran->value().errors;
     return std::string();
 }
 

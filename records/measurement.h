@@ -29,6 +29,7 @@ struct SamplingLimits {
     double max_total_ns = 400e6;
     double relative_precision = 0.005;  // half-width of the median's 95 % interval over the median
     double unstable_spread = 0.5;       // more spread than this at the end: status `unstable`
+    bool operator==(const SamplingLimits &) const = default;
 };
 bool enough(const Samples &samples, const SamplingLimits &limits);
 bool unstable(const Samples &samples, const SamplingLimits &limits);

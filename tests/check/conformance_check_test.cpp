@@ -23,9 +23,9 @@ class FakeBuilder : public Builder {
 public:
     Result<BuildResult> build(const BuildRequest &request) override {
         requests.push_back(key(request.workload) + " " + to_text(request.candidate));
-        if (fails) return BuildResult{Failure{TrialStatus::compile_error, "no such luck", ""}, 1};
+        if (fails) return BuildResult{Failure{TrialStatus::compile_error, "no such luck", "", {}}, 1};
         Artifact artifact;
-        artifact.object_path = to_text(request.candidate);
+        artifact.code = ObjectFile{to_text(request.candidate)};
         return BuildResult{artifact, 1};
     }
     const std::string &toolchain() const override { return toolchain_; }
@@ -37,7 +37,7 @@ private:
     std::string toolchain_ = "fake 1";
 };
 
-Tensor right_answer(const RunRequest &request, const Operands &operands) {
+Tensor right_answer(const ExecuteRequest &request, const Operands &operands) {
     const auto computed = reference(request.workload, operands);
     EXPECT_TRUE(computed);
     Tensor output{DType::f32, stored_result_shape(request.workload), {}};
@@ -49,9 +49,11 @@ Tensor right_answer(const RunRequest &request, const Operands &operands) {
     return output;
 }
 
-using Outcome = std::variant<Tensor, Failure>;
+using Outcome = Attempt<Tensor>;
 using Output = Result<Outcome>;
-Output right(const RunRequest &request, const Operands &operands) { return Outcome(right_answer(request, operands)); }
+Output right(const ExecuteRequest &request, const Operands &operands) {
+    return Outcome{right_answer(request, operands), 0};
+}
 
 class ConformanceCheck : public testing::Test {
 protected:
@@ -87,13 +89,13 @@ TEST_F(ConformanceCheck, ARightKernelPasses) {
 }
 
 TEST_F(ConformanceCheck, WhatGoesWrongIsFailedWithItsReason) {
-    const auto wrong = [](const RunRequest &request, const Operands &operands) -> Output {
+    const auto wrong = [](const ExecuteRequest &request, const Operands &operands) -> Output {
         Tensor output = right_answer(request, operands);
         std::memset(output.data.data(), 0x42, 4);
-        return Outcome(output);
+        return Outcome{output, 0};
     };
-    const auto crash = [](const RunRequest &, const Operands &) -> Output {
-        return Outcome(Failure{TrialStatus::crash, "signal 11 (SIGSEGV)", ""});
+    const auto crash = [](const ExecuteRequest &, const Operands &) -> Output {
+        return Outcome{Failure{TrialStatus::crash, "signal 11 (SIGSEGV)", "", {}}, 0};
     };
     EXPECT_EQ(check("xla_conv", "x000_alexnet1.fwd", wrong).status, CaseStatus::failed);
     EXPECT_NE(check("xla_conv", "x000_alexnet1.fwd", wrong).reason.find("1 of 5408 elements"), std::string::npos);
@@ -106,7 +108,7 @@ TEST_F(ConformanceCheck, WhatGoesWrongIsFailedWithItsReason) {
 }
 
 TEST_F(ConformanceCheck, TheEnvironmentsErrorsEndTheRun) {
-    ConformanceChecker checker(context_, options_, builder_, [](const RunRequest &, const Operands &) -> Output {
+    ConformanceChecker checker(context_, options_, builder_, [](const ExecuteRequest &, const Operands &) -> Output {
         return environment_error("full");
     });
     const auto suite = read_conformance_suite(source_dir() + "/tests/conformance/xla_conv.json");
@@ -147,13 +149,13 @@ TEST_F(ConformanceCheck, TheWorstOfSeveralCandidatesIsReported) {
     int calls = 0;
     std::string bad;
     const CaseResult result =
-        check("xla_conv", "x000_alexnet1.fwd", [&](const RunRequest &r, const Operands &o) -> Output {
+        check("xla_conv", "x000_alexnet1.fwd", [&](const ExecuteRequest &r, const Operands &o) -> Output {
             Tensor output = right_answer(r, o);
             if (++calls == 2) {
                 output.data[3] = std::byte(0x50);
-                bad = r.artifact.object_path;
+                bad = *object_path(r.artifact);
             }
-            return Outcome(output);
+            return Outcome{output, 0};
         });
     EXPECT_EQ(result.status, CaseStatus::failed);
     EXPECT_EQ(result.candidate, bad);

@@ -42,7 +42,7 @@ protected:
         const auto built = builder_->build({workload, target, candidate});
         if (!built) return built.error();
         if (!built->ok()) return environment_error(built->failure().message + built->failure().stderr_text);
-        return RunRequest{workload, target, built->artifact()};
+        return RunRequest{workload, target, built->value()};
     }
 
     // What the runner has against a candidate, on random operands; empty where all is right.
@@ -62,10 +62,10 @@ protected:
                              const Operands &operands) {
         const auto request = build(workload, target, candidate);
         if (!request) return request.error();
-        auto output = runner_->execute(*request, operands);
+        auto output = runner_->execute({workload, target, request->artifact}, operands);
         if (!output) return output.error();
-        if (const auto *failure = std::get_if<Failure>(&*output)) return environment_error(failure->message);
-        return std::get<Tensor>(std::move(*output));
+        if (!output->ok()) return environment_error(output->failure().message);
+        return std::move(output->value());
     }
 
     const Machine machine_ = read_machine();

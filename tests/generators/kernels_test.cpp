@@ -315,12 +315,12 @@ TEST_F(Kernels, TheSameCandidateGivesTheSameObject) {
     const auto first = builder_->build({workload, target, candidate});
     const auto second = builder_->build({workload, target, candidate});
     ASSERT_TRUE(first && second && first->ok() && second->ok());
-    EXPECT_EQ(first->artifact().object_hash, second->artifact().object_hash);
+    EXPECT_EQ(first->value().object_hash, second->value().object_hash);
     Candidate other = candidate;
     other.knobs["unroll"] = 2;
     const auto third = builder_->build({workload, target, other});
     ASSERT_TRUE(third && third->ok());
-    EXPECT_NE(first->artifact().object_hash, third->artifact().object_hash);
+    EXPECT_NE(first->value().object_hash, third->value().object_hash);
 }
 
 }  // namespace

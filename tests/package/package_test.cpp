@@ -64,9 +64,10 @@ protected:
         k.workload = {"net", "layer\"" + std::to_string(batch), 1, convolution({batch, 1, 1, 1}, {1, 1, 1, 1})};
         k.target = {target, 1};
         k.candidate = "direct@1/cpu_tile@1/vectors:" + std::to_string(gain);
-        k.artifact.object_path =
+        const std::string object =
             compile_c(folder_, name, kernel_source(gain), {"-isystem", KILN_HALIDE_RUNTIME_HEADER});
-        k.artifact.object_hash = *object_hash(k.artifact.object_path);
+        k.artifact.code = ObjectFile{object};
+        k.artifact.object_hash = *object_hash(object);
         k.artifact.packed_bytes = 4;
         k.workspace_bytes_per_thread = 64 + 128;
         k.errors.max = 1e-7;
@@ -418,15 +419,23 @@ TEST_F(PackageTest, AFailureLeavesTheOldPackage) {
     const auto before = files(out("dist"));
 
     Package unknown_call = package();
-    unknown_call.kernels[0].artifact.object_path =
+    unknown_call.kernels[0].artifact.code = ObjectFile{
         compile_c(folder_, "unknown",
                   "int halide_print(void);\nint kiln_compute_argv(void **a) { return a ? halide_print() : 0; }\n"
-                  "int kiln_pack_argv(void **a) { return a ? 0 : 1; }\n");
+                  "int kiln_pack_argv(void **a) { return a ? 0 : 1; }\n")};
     unknown_call.kernels[0].artifact.object_hash = "unknown";
     Status status = write_package(unknown_call, parts_, out("dist"));
     ASSERT_FALSE(status.ok());
     EXPECT_EQ(status.error().code, ErrorCode::unsupported);
     EXPECT_NE(status.error().message.find("halide_print"), std::string::npos) << status.error().message;
+
+    Package sources = package();
+    sources.kernels[0].artifact.code = CSources{{"kernel.c"}, "clang 19 --target=riscv64"};
+    sources.kernels[0].artifact.object_hash = "sources";
+    status = write_package(sources, parts_, out("dist"));
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().code, ErrorCode::unsupported);
+    EXPECT_NE(status.error().message.find("C source for clang 19"), std::string::npos) << status.error().message;
 
     Package unknown_feature = package();
     unknown_feature.kernels[0].target.halide += "-fma4";

@@ -5,18 +5,28 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
-#include "records/trial.h"
 #include "schedules/candidate.h"
+#include "tuner/build/attempt.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 
 namespace kiln {
 
+// What of a built kernel ships in a package: code for a linker, or sources for the user's C compiler.
+struct ObjectFile {
+    std::string path;  // relocatable
+};
+struct CSources {
+    std::vector<std::string> paths;
+    std::string compiler;  // that they are meant for and were measured with, as the toolchain calls it
+};
+
 // A built kernel on disk, and its facts. The files belong to the builder's work folder and live as long as it.
 struct Artifact {
-    std::string object_path;         // relocatable object, what a package ships
+    std::variant<ObjectFile, CSources> code;
     std::string shared_object_path;  // the same code linked for dlopen, what the runner measures
     std::string object_hash;         // covers code, read-only data and relocations
     int64_t object_bytes = 0;
@@ -24,12 +34,8 @@ struct Artifact {
     int64_t prepared_bytes = 0;  // 0: the algorithm has no prepare
 };
 
-// A step that did not give what was asked for: a row in the database.
-struct Failure {
-    TrialStatus status = TrialStatus::crash;
-    std::string message;
-    std::string stderr_text;
-};
+// The relocatable object of an artifact, for what works with nothing else. The error says what there is instead.
+Result<std::string> object_path(const Artifact &artifact);
 
 struct BuildRequest {
     Workload workload;
@@ -38,14 +44,7 @@ struct BuildRequest {
     int cancelled = -1;  // a descriptor; readable: the build is no longer wanted, and ends with an interrupt
 };
 
-struct BuildResult {
-    std::variant<Artifact, Failure> outcome;
-    int64_t wall_ns = 0;
-
-    bool ok() const { return std::holds_alternative<Artifact>(outcome); }
-    const Artifact &artifact() const { return std::get<Artifact>(outcome); }
-    const Failure &failure() const { return std::get<Failure>(outcome); }
-};
+using BuildResult = Attempt<Artifact>;
 
 class Builder {
 public:
@@ -55,7 +54,8 @@ public:
     // called by several threads at once.
     virtual Result<BuildResult> build(const BuildRequest &request) = 0;
 
-    // Every compiler that has a hand in an artifact, for the database: "kiln 0.1.0 halide 21.0.0 ld 2.40".
+    // Every compiler that has a hand in an artifact, each with its version, for the database: "kiln 0.1.0 halide 21.0.0
+    // ld 2.40". What another compiler makes is another toolchain's.
     virtual const std::string &toolchain() const = 0;
 };
 

@@ -48,7 +48,7 @@ Result<Failure> judge(const ChildResult &child, const std::string &what) {
     if (mentions(child.error_output, "No space left on device")) {
         return environment_error(what + ": no space left on the device of the work folder ($TMPDIR)");
     }
-    Failure failure{TrialStatus::compile_error, what + ": " + describe(child), child.error_output};
+    Failure failure{TrialStatus::compile_error, what + ": " + describe(child), child.error_output, {}};
     if (child.end == ChildResult::End::timed_out) {
         failure.status = TrialStatus::compile_timeout;
     } else if (mentions(child.error_output, "bad_alloc") || mentions(child.error_output, "out of memory")) {
@@ -61,6 +61,30 @@ Result<Failure> judge(const ChildResult &child, const std::string &what) {
         failure.message = first_line(child.error_output);
     }
     return failure;
+}
+
+// One process of a build: what it printed, or the failure.
+Result<Attempt<std::string>> run_step(const ChildRequest &request, const std::string &what) {
+    auto child = run_child(request);
+    if (!child) return child.error();
+    if (child->end == ChildResult::End::exited && child->code == 0) {
+        return Attempt<std::string>{std::move(child->output), child->wall_ns};
+    }
+    auto failure = judge(*child, what);
+    if (!failure) return failure.error();
+    return Attempt<std::string>{std::move(*failure), child->wall_ns};
+}
+
+// What kiln-generator says of the object that it wrote.
+Status read_constants(const std::string &printed, Artifact *artifact) {
+    const auto constants = nlohmann::json::parse(printed, nullptr, false);
+    if (!constants.is_object() || !constants.contains("packed_bytes") || !constants.contains("prepared_bytes")) {
+        return environment_error("kiln-generator answered something else than its constants: `" + first_line(printed) +
+                                 "`; rebuild kiln with ./setup");
+    }
+    artifact->packed_bytes = constants["packed_bytes"].get<int64_t>();
+    artifact->prepared_bytes = constants["prepared_bytes"].get<int64_t>();
+    return {};
 }
 
 }  // namespace
@@ -83,65 +107,60 @@ Result<std::unique_ptr<GeneratorBuilder>> GeneratorBuilder::create(GeneratorBuil
     return std::unique_ptr<GeneratorBuilder>(new GeneratorBuilder(std::move(options), linker, toolchain));
 }
 
+// What kiln-generator printed.
+Result<Attempt<std::string>> GeneratorBuilder::generate(const BuildRequest &request, const std::string &object) const {
+    ChildRequest child;
+    child.arguments = {options_.generator,
+                       "--workload",
+                       key(request.workload),
+                       "--candidate",
+                       to_text(request.candidate),
+                       "--target",
+                       request.target.halide,
+                       "--threads",
+                       std::to_string(request.target.threads),
+                       "-o",
+                       object};
+    child.time_limit_ns = options_.time_limit_ns;
+    child.memory_limit_bytes = options_.memory_limit_bytes;
+    child.avoid_cpu = options_.avoid_cpu;
+    child.cancelled = request.cancelled;
+    return run_step(child, "kiln-generator");
+}
+
+// A shared object for the runner; what it needs from Halide's runtime, the runner has.
+Result<Attempt<std::string>> GeneratorBuilder::link(const std::string &object, const std::string &shared_object,
+                                                    int cancelled) const {
+    ChildRequest child;
+    child.arguments = {linker_, "-shared", "-z", "now", "-z", "noexecstack", "-o", shared_object, object};
+    child.time_limit_ns = options_.time_limit_ns;
+    child.avoid_cpu = options_.avoid_cpu;
+    child.cancelled = cancelled;
+    return run_step(child, "ld");
+}
+
 Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
     const std::string stem = fmt::format("{}/kernel{}", options_.work_folder, next_file_++);
+    const std::string object = stem + ".o";
     Artifact artifact;
-    artifact.object_path = stem + ".o";
+    artifact.code = ObjectFile{object};
     artifact.shared_object_path = stem + ".so";
 
-    ChildRequest generate;
-    generate.arguments = {options_.generator,
-                          "--workload",
-                          key(request.workload),
-                          "--candidate",
-                          to_text(request.candidate),
-                          "--target",
-                          request.target.halide,
-                          "--threads",
-                          std::to_string(request.target.threads),
-                          "-o",
-                          artifact.object_path};
-    generate.time_limit_ns = options_.time_limit_ns;
-    generate.memory_limit_bytes = options_.memory_limit_bytes;
-    generate.avoid_cpu = options_.avoid_cpu;
-    generate.cancelled = request.cancelled;
-    const auto generated = run_child(generate);
+    const auto generated = generate(request, object);
     if (!generated) return generated.error();
-    BuildResult result{.outcome = {}, .wall_ns = generated->wall_ns};
-    auto fail = [&](const ChildResult &child, const std::string &what) -> Result<BuildResult> {
-        auto failure = judge(child, what);
-        if (!failure) return failure.error();
-        result.outcome = std::move(*failure);
-        return result;
-    };
-    if (generated->end != ChildResult::End::exited || generated->code != 0) return fail(*generated, "kiln-generator");
-
-    // A shared object for the runner; what it needs from Halide's runtime, the runner has.
-    ChildRequest link;
-    link.arguments = {
-        linker_, "-shared", "-z", "now", "-z", "noexecstack", "-o", artifact.shared_object_path, artifact.object_path};
-    link.time_limit_ns = options_.time_limit_ns;
-    link.avoid_cpu = options_.avoid_cpu;
-    link.cancelled = request.cancelled;
-    const auto linked = run_child(link);
+    if (!generated->ok()) return generated->failed_as<Artifact>();
+    const auto linked = link(object, artifact.shared_object_path, request.cancelled);
     if (!linked) return linked.error();
-    result.wall_ns += linked->wall_ns;
-    if (linked->end != ChildResult::End::exited || linked->code != 0) return fail(*linked, "ld");
+    const int64_t wall_ns = generated->wall_ns + linked->wall_ns;
+    if (!linked->ok()) return BuildResult{linked->failure(), wall_ns};
 
-    const auto constants = nlohmann::json::parse(generated->output, nullptr, false);
-    if (!constants.is_object() || !constants.contains("packed_bytes") || !constants.contains("prepared_bytes")) {
-        return environment_error("kiln-generator answered something else than its constants: `" +
-                                 first_line(generated->output) + "`; rebuild kiln with ./setup");
-    }
-    artifact.packed_bytes = constants["packed_bytes"].get<int64_t>();
-    artifact.prepared_bytes = constants["prepared_bytes"].get<int64_t>();
-    auto hash = object_hash(artifact.object_path);
+    if (Status status = read_constants(generated->value(), &artifact); !status) return status.error();
+    auto hash = object_hash(object);
     if (!hash) return hash.error();
     artifact.object_hash = std::move(*hash);
     struct stat status {};
-    if (stat(artifact.object_path.c_str(), &status) == 0) artifact.object_bytes = status.st_size;
-    result.outcome = std::move(artifact);
-    return result;
+    if (stat(object.c_str(), &status) == 0) artifact.object_bytes = status.st_size;
+    return BuildResult{std::move(artifact), wall_ns};
 }
 
 }  // namespace kiln

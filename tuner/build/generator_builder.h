@@ -30,6 +30,9 @@ public:
 private:
     GeneratorBuilder(GeneratorBuilderOptions options, std::string linker, std::string toolchain);
 
+    Result<Attempt<std::string>> generate(const BuildRequest &request, const std::string &object) const;
+    Result<Attempt<std::string>> link(const std::string &object, const std::string &shared_object, int cancelled) const;
+
     GeneratorBuilderOptions options_;
     std::string linker_, toolchain_;
     std::atomic<int64_t> next_file_ = 0;

@@ -59,14 +59,28 @@ Result<ElfObject> ElfObject::read(const std::string &path) {
     return object;
 }
 
+// The hash of an object, which names its measurements, is defined for one format. Another format needs a reader of its
+// own here before kernels in it can be recorded.
+const char *not_supported(const Elf64_Ehdr &header) {
+    if (header.e_ident[EI_CLASS] != ELFCLASS64) return "an ELF object of 32 bits; kiln reads those of 64 bits only";
+    if (header.e_ident[EI_DATA] != ELFDATA2LSB) return "a big-endian ELF object; kiln reads little-endian ones only";
+    return "an ELF file, but no relocatable object; name the .o that a compiler wrote";
+}
+
+const char *other_format(const std::string &bytes) {
+    if (bytes.starts_with("!<arch>")) return "an archive of objects; name one of its objects";
+    const bool is_mach = bytes.starts_with("\xcf\xfa\xed\xfe") || bytes.starts_with("\xce\xfa\xed\xfe");
+    return is_mach ? "a Mach-O object; kiln reads ELF objects only" : "not an ELF object";
+}
+
 const char *ElfObject::parse() {
     constexpr const char *damaged = "a damaged ELF object: a part lies outside the file";
     Elf64_Ehdr header;
     if (bytes_.size() < sizeof header) return "not an ELF object: too short";
     std::memcpy(&header, bytes_.data(), sizeof header);
-    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return "not an ELF object";
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return other_format(bytes_);
     if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL) {
-        return "not a 64-bit little-endian relocatable ELF object";
+        return not_supported(header);
     }
     const auto inside = [&](uint64_t offset, uint64_t size) {
         return offset <= bytes_.size() && size <= bytes_.size() - offset;

@@ -13,6 +13,7 @@ void record_failure(const Failure &failure, Trial *trial) {
     // A failed trial always says why.
     trial->message = failure.message.empty() ? std::string(name(failure.status)) : failure.message;
     trial->stderr_text = failure.stderr_text;
+    trial->errors = failure.errors;
 }
 
 }  // namespace
@@ -24,7 +25,7 @@ Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     trial.workload = key(workload_);
     trial.target = job_.target.halide;
     trial.threads = job_.target.threads;
-    trial.machine = key(environment.machine);
+    trial.machine = environment.runner.traits().machine;
     trial.toolchain = environment.builder.toolchain();
     trial.candidate = to_text(proposal.candidate);
     trial.origin = proposal.origin;
@@ -60,7 +61,7 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
         record_failure(built->failure(), trial);
         return {};
     }
-    judged->artifact = built->artifact();
+    judged->artifact = built->value();
     const Artifact &artifact = *judged->artifact;
     trial->object_hash = artifact.object_hash;
     trial->object_bytes = artifact.object_bytes;
@@ -81,28 +82,28 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
 Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
     for (;;) {
         Result<RunResult> ran = job_.environment.runner.run(request);
-        if (!ran || !ran->ok() || !drift_.drifted(ran->report().sentinel)) return ran;
+        if (!ran || !ran->ok() || !drift_.drifted(ran->value().sentinel)) return ran;
     }
 }
 
 Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement) {
     const TuneEnvironment &environment = job_.environment;
+    const RunnerTraits &traits = environment.runner.traits();
     RunRequest request;
     request.workload = workload_;
     request.target = job_.target;
     request.artifact = artifact;
     request.error_budget = job_.options.error_budget;
     request.cache = job_.options.cache;
-    request.cutoffs_ns = halving_cutoffs(medians_ns_);
+    if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(medians_);
     Result<RunResult> ran = run_without_drift(request);
     if (!ran) return ran.error();
     trial->run_ns = ran->wall_ns;
-    trial->errors = ran->errors;
     if (!ran->ok()) {
         record_failure(ran->failure(), trial);
         return {};
     }
-    const RunReport &report = ran->report();
+    const RunReport &report = ran->value();
     trial->errors = report.errors;
     trial->workspace_bytes = report.workspace_bytes;
     trial->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
@@ -112,6 +113,7 @@ Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional
     m.machine = trial->machine;
     m.threads = trial->threads;
     m.cache = trial->cache;
+    m.metric = traits.metric;
     m.samples = report.samples;
     m.median = summary.median;
     m.spread = summary.spread;
@@ -126,8 +128,9 @@ Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::
     const auto judged = judged_.find(object_hash);
     if (judged == judged_.end() || !judged->second.errors.max) return std::optional<Measurement>();
     if (!judged->second.errors.within(job_.options.error_budget)) return std::optional<Measurement>();
-    return job_.environment.store.measurement(object_hash, key(job_.environment.machine), job_.target.threads,
-                                              job_.options.cache, Metric::ns);
+    const RunnerTraits &traits = job_.environment.runner.traits();
+    return job_.environment.store.measurement(object_hash, traits.machine, job_.target.threads, job_.options.cache,
+                                              traits.metric);
 }
 
 void CandidateJudge::remember(const Trial &trial) {

@@ -10,26 +10,19 @@
 
 #include "records/measurement.h"
 #include "schedules/candidate.h"
-#include "tuner/job/tune.h"
+#include "tuner/job/tune_job.h"
 #include "tuner/measure/drift.h"
 
 namespace kiln {
 
-// What all workloads of a job share.
-struct TuneJob {
-    const Target &target;
-    const TuneOptions &options;
-    const TuneEnvironment &environment;
-};
-
 struct JudgedCandidate {
     Trial trial;
-    std::optional<Summary> time;       // in ns; exactly when the trial is ok
+    std::optional<Summary> time;       // in the runner's metric; exactly when the trial is ok
     std::optional<Artifact> artifact;  // when it was built
 };
 
-// How a candidate is proposed to be judged: by whom, and how its build is had. `build` is called once, or not at all
-// where the candidate is refused.
+// A candidate to judge: who proposed it, and what builds it. `build` is called once, or not at all where the candidate
+// is refused.
 struct Proposal {
     Candidate candidate;
     std::string_view origin;
@@ -45,7 +38,7 @@ public:
 
     // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
     // be.
-    void learn(double median_ns) { medians_ns_.push_back(median_ns); }
+    void learn(double median) { medians_.push_back(median); }
 
     // A trial of this workload and target that is in the store: what is known of its object need not be done again.
     void remember(const Trial &trial);
@@ -62,7 +55,7 @@ private:
     const TuneJob &job_;
     const Workload &workload_;
     DriftDetector drift_;
-    std::vector<double> medians_ns_;  // of the workload's valid trials
+    std::vector<double> medians_;  // of the workload's valid trials
     // By object hash: an ok trial that judged this very code on this workload.
     std::map<std::string, Trial, std::less<>> judged_;
 };

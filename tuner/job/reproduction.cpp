@@ -70,7 +70,7 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
     if (reproduction.trial.status != TrialStatus::ok) return reproduction;
     const Trial &t = reproduction.trial;
     Result<std::optional<Measurement>> measurement =
-        scratch->measurement(t.object_hash, t.machine, t.threads, t.cache, Metric::ns);
+        scratch->measurement(t.object_hash, t.machine, t.threads, t.cache, environment.runner.traits().metric);
     if (!measurement) return measurement.error();
     reproduction.measurement = std::move(*measurement);
     return reproduction;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tuner/job/tune.h"
+#include "tuner/job/tune_job.h"
 
 namespace kiln {
 

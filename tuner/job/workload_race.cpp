@@ -39,7 +39,7 @@ WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
 TrialFilter WorkloadRace::same_conditions() const {
     return {.workload = key(workload_),
             .target = job_.target.halide,
-            .machine = key(job_.environment.machine),
+            .machine = job_.environment.runner.traits().machine,
             .toolchain = job_.environment.builder.toolchain(),
             .threads = job_.target.threads,
             .cache = job_.options.cache,
@@ -98,8 +98,8 @@ Result<std::vector<size_t>> WorkloadRace::built(const std::vector<size_t> &field
             if (!candidate) continue;
             Result<BuildResult> result = job_.environment.builder.build({workload_, job_.target, *candidate});
             if (!result) return result.error();
-            if (!result->ok() || result->artifact().object_hash != c.trial.object_hash) continue;
-            c.artifact = result->artifact();
+            if (!result->ok() || result->value().object_hash != c.trial.object_hash) continue;
+            c.artifact = result->value();
         }
         available.push_back(i);
     }
@@ -134,14 +134,16 @@ Result<bool> WorkloadRace::run_heat(const std::vector<size_t> &field, const std:
     }
     auto ran = job_.environment.runner.heat(request);
     if (!ran) return ran.error();
-    const auto *report = std::get_if<HeatReport>(&*ran);
-    if (!report) return false;
-    for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back(report->times[k]);
-    conditions_.push_back(report->conditions);
+    if (!ran->ok()) return false;
+    const HeatReport &report = ran->value();
+    for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back(report.times[k]);
+    conditions_.push_back(report.conditions);
     return true;
 }
 
 Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
+    const RunnerTraits &traits = job_.environment.runner.traits();
+    if (!traits.is_noisy || traits.metric != Metric::ns) return std::optional<Race>();  // rounds are planned by time
     Result<std::vector<size_t>> chosen = choose_field();
     if (!chosen) return chosen.error();
     const double needed_ns = static_cast<double>(rules.fewest_heats) *
@@ -188,6 +190,7 @@ Race WorkloadRace::record_of(const std::vector<size_t> &field) const {
     race.toolchain = conditions.toolchain;
     race.cache = job_.options.cache;
     race.error_budget = job_.options.error_budget;
+    race.metric = job_.environment.runner.traits().metric;
     race.confidence = rules.bootstrap.confidence;
     race.conditions = fmt::format("{{\"heats\":[{}]}}", fmt::join(conditions_, ","));
     race.created_at = job_.environment.timestamp();

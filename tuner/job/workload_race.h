@@ -20,8 +20,9 @@ public:
     void enter(const Trial &trial, const Summary &time, bool is_default, const std::optional<Artifact> &artifact);
 
     // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
-    // from then on. Nothing: there is nothing to race, the very same trials were raced before, or `time_ns` does not
-    // suffice. Takes longer than `time_ns` only where two heats do. Errors: the job cannot go on.
+    // from then on. Nothing: the runner's times are exact, there is nothing to race, the very same trials were raced
+    // before, or `time_ns` does not suffice. Takes longer than `time_ns` only where two heats do. Errors: the job
+    // cannot go on.
     Result<std::optional<Race>> run(int64_t time_ns);
 
     // Of the trials that were entered the one that came first; at most one that raced was not.

@@ -99,11 +99,11 @@ Status WorkloadTuning::take_up_recorded() {
     };
     std::vector<Recorded> comparable;
     bool any_valid = false;
-    const std::string machine = key(environment.machine);
+    const RunnerTraits &traits = environment.runner.traits();
     for (const Trial &trial : *recorded) {
         if (!seen_.insert(trial.id).second) continue;
         judge_->remember(trial);
-        if (trial.machine != machine || trial.toolchain != environment.builder.toolchain() ||
+        if (trial.machine != traits.machine || trial.toolchain != environment.builder.toolchain() ||
             trial.cache != job_.options.cache || trial.error_budget != job_.options.error_budget) {
             continue;
         }
@@ -132,8 +132,8 @@ Status WorkloadTuning::take_up_recorded() {
 
 Result<std::optional<Summary>> WorkloadTuning::recorded_time(const Trial &trial) const {
     if (trial.status != TrialStatus::ok) return std::optional<Summary>();
-    Result<std::optional<Measurement>> measurement =
-        job_.environment.store.measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
+    Result<std::optional<Measurement>> measurement = job_.environment.store.measurement(
+        trial.object_hash, trial.machine, trial.threads, trial.cache, job_.environment.runner.traits().metric);
     if (!measurement) return measurement.error();
     return *measurement ? std::optional(summarize((*measurement)->samples)) : std::nullopt;
 }
@@ -190,8 +190,8 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> en
 // What two processes must share to share a trial.
 std::string WorkloadTuning::conditions() const {
     return fmt::format("{} {} {} {} {} {}", key(tuned_.workload.workload), to_text(job_.target),
-                       key(job_.environment.machine), job_.environment.builder.toolchain(), name(job_.options.cache),
-                       job_.options.error_budget);
+                       job_.environment.runner.traits().machine, job_.environment.builder.toolchain(),
+                       name(job_.options.cache), job_.options.error_budget);
 }
 
 // `under_way`: of our own trials, those that are not recorded yet.

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "tuner/process/host_machine.h"
 #include "tuner/process/measuring_lock.h"
 
 namespace kiln {
@@ -50,6 +51,7 @@ Result<Workshop> make_workshop(const std::string &executables, const std::functi
     runner_options.executable = *runner;
     runner_options.work_folder = folder->path();
     runner_options.cpu = measuring_cpu();
+    runner_options.machine = key(read_machine());
     runner_options.lock_file = machine_lock_path;
     runner_options.on_wait = on_wait;
     return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),

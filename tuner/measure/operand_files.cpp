@@ -9,6 +9,14 @@
 
 namespace kiln {
 
+OperandFiles::OperandFiles(const Workload &workload, std::string prefix)
+    : prefix_(std::move(prefix)),
+      list_(operand_list(workload)),
+      result_elements_(elements(stored_result_shape(workload))) {
+    call_bytes_ = result_elements_ * size_of(workload.output_dtype);
+    for (const NamedOperand &operand : list_) call_bytes_ += operand.tensor.elements() * size_of(operand.tensor.dtype);
+}
+
 OperandFiles::~OperandFiles() {
     for (const std::string &path : paths_) {
         std::error_code ignored;
@@ -17,7 +25,7 @@ OperandFiles::~OperandFiles() {
 }
 
 Result<OperandFiles> OperandFiles::for_judging(const Workload &workload, const std::string &prefix) {
-    OperandFiles files(prefix);
+    OperandFiles files(workload, prefix);
     struct DataSet {
         Data data;
         uint64_t seed;
@@ -28,7 +36,7 @@ Result<OperandFiles> OperandFiles::for_judging(const Workload &workload, const s
         if (!expected) {
             return expected.error();
         }
-        if (Status status = files.add(workload, operands); !status) {
+        if (Status status = files.add(operands); !status) {
             return status.error();
         }
         if (Status status = files.add(*expected); !status) {
@@ -38,9 +46,9 @@ Result<OperandFiles> OperandFiles::for_judging(const Workload &workload, const s
     return files;
 }
 
-Status OperandFiles::add(const Workload &workload, const Operands &operands) {
+Status OperandFiles::add(const Operands &operands) {
     RunnerData data;
-    for (const NamedOperand &operand : operand_list(workload)) {
+    for (const NamedOperand &operand : list_) {
         const auto &content = (operands.*operand.place).data;
         data.operands.emplace_back();
         if (Status status = write(std::as_bytes(std::span(content)), &data.operands.back()); !status) {

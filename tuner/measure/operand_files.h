@@ -18,7 +18,7 @@ namespace kiln {
 class OperandFiles {
 public:
     // `prefix`: of the files' paths. Errors, here and below: one cannot be written (environment).
-    explicit OperandFiles(std::string prefix) : prefix_(std::move(prefix)) {}
+    OperandFiles(const Workload &workload, std::string prefix);
     OperandFiles(OperandFiles &&) = default;
     OperandFiles &operator=(OperandFiles &&) = delete;
     ~OperandFiles();
@@ -27,16 +27,22 @@ public:
     // Errors also: the workload has no reference (unsupported).
     static Result<OperandFiles> for_judging(const Workload &workload, const std::string &prefix);
 
-    Status add(const Workload &workload, const Operands &operands);
-    Status add(const Reference &reference);  // of the operands added last
+    Status add(const Operands &operands);
 
-    const std::vector<RunnerData> &data() const { return data_; }
-    int64_t bytes() const { return bytes_; }
+    const OperandPaths &operands() const { return data_.front().operands; }  // of the first that were added
+    JudgingData judging_data() const { return {data_.at(0), data_.at(1), data_.at(2)}; }  // precondition: for_judging()
+    int64_t bytes() const { return bytes_; }                                              // of all files
+
+    int64_t call_bytes() const { return call_bytes_; }  // of one call's operands and result
+    int64_t result_elements() const { return result_elements_; }
 
 private:
+    Status add(const Reference &reference);  // of the operands added last
     Status write(std::span<const std::byte> content, std::string *path);
 
     std::string prefix_;
+    std::vector<NamedOperand> list_;
+    int64_t call_bytes_ = 0, result_elements_ = 0;
     std::vector<std::string> paths_;
     std::vector<RunnerData> data_;
     int64_t bytes_ = 0;

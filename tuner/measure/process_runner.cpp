@@ -18,27 +18,19 @@ namespace kiln {
 
 namespace {
 
-int64_t bytes_of(const Workload &workload) {
-    int64_t bytes = elements(stored_result_shape(workload)) * size_of(workload.output_dtype);
-    for (const NamedOperand &operand : operand_list(workload)) {
-        bytes += operand.tensor.elements() * size_of(operand.tensor.dtype);
-    }
-    return bytes;
-}
-
 // Address space: the process itself with its libraries, a stack for each thread, twice the operands (a call's own and
 // the files they come from) for each kernel, the reference, and then what the kernel may use.
-int64_t address_space(const Workload &workload, const RunnerJob &job) {
+int64_t address_space(const RunnerCall &call, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
 #if defined(__SANITIZE_ADDRESS__)
     return 0;  // the sanitizer reserves terabytes
 #endif
     constexpr int64_t process_bytes = 192 << 20, thread_bytes = 16 << 20;
     int64_t own_bytes = 0;
-    for (const RunnerKernel &kernel : job.kernels) {
-        own_bytes += bytes_of(workload) + kernel.packed_bytes + kernel.prepared_bytes;
+    for (const RunnerKernel &kernel : kernels) {
+        own_bytes += files.call_bytes() + kernel.packed_bytes + kernel.prepared_bytes;
     }
-    const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * elements(stored_result_shape(workload));
-    return process_bytes + job.threads * thread_bytes + 2 * own_bytes + reference_bytes + job.memory_limit_bytes;
+    const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * files.result_elements();
+    return process_bytes + call.threads * thread_bytes + 2 * own_bytes + reference_bytes + call.memory_limit_bytes;
 }
 
 RunnerKernel kernel_of(const Artifact &artifact) {
@@ -66,11 +58,33 @@ Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t
     return failure;
 }
 
-struct Answered {
-    std::variant<RunnerAnswer, Failure> outcome;
-    ErrorMeasures errors;
-    int64_t wall_ns = 0;
+// A job, and what the measuring process that does it is given.
+struct Order {
+    RunnerJob job;
+    bool measures = false;
+    int64_t address_space = 0;
 };
+
+// What an answer that is no success means. Errors: no kernel was loaded that could have done this.
+Result<Failure> failure_of(const ChildResult &child, const RunnerAnswer &answer, const ProcessRunnerOptions &options) {
+    Failure failure;
+    if (answer.status) {
+        failure.status = *answer.status;
+        failure.message = answer.message;
+        // A wrong result says itself where it was found.
+        if (failure.status == TrialStatus::crash || failure.status == TrialStatus::out_of_memory) {
+            failure.message += fmt::format(" (in: {})", answer.step);
+        }
+    } else if (answer.step.empty() && child.end == ChildResult::End::exited) {
+        return environment_error(fmt::format("{}: ended with {} before it did anything: {}", options.executable,
+                                             describe(child), last_part(child.error_output, 400)));
+    } else {
+        failure = failure_of(child, answer, options.time_limit_ns);
+    }
+    failure.stderr_text = last_part(child.error_output, 16 << 10);
+    failure.errors = answer.errors;
+    return failure;
+}
 
 }  // namespace
 
@@ -80,7 +94,11 @@ struct ProcessRunner::State {
         OperandFiles files;
     };
 
+    explicit State(ProcessRunnerOptions runner_options)
+        : options(std::move(runner_options)), traits{.machine = options.machine} {}
+
     ProcessRunnerOptions options;
+    RunnerTraits traits;
     std::list<Entry> entries;  // the workload used last comes first
     int64_t next_prefix = 0;
 
@@ -112,23 +130,13 @@ struct ProcessRunner::State {
         return &entries.front().files;
     }
 
-    RunnerJob job_of(const RunRequest &request) const {
-        RunnerJob job;
-        job.workload = key(request.workload);
-        job.kernels = {kernel_of(request.artifact)};
-        job.threads = request.target.threads;
-        job.error_budget = request.error_budget;
-        job.cache = request.cache;
-        job.measure = request.measure;
-        job.sampling = options.sampling;
-        job.cutoffs_ns = request.cutoffs_ns;
-        job.memory_limit_bytes = options.memory_limit_bytes;
-        return job;
+    RunnerCall call_of(const Workload &workload, const Target &target) const {
+        return {key(workload), target.threads, options.memory_limit_bytes};
     }
 
-    Result<Answered> ask(const Workload &workload, const RunnerJob &job) {
+    Result<Attempt<RunnerAnswer>> ask(const Order &order) {
         std::optional<MeasuringLock> lock;
-        if (job.measure && job.output.empty() && !options.lock_file.empty()) {
+        if (order.measures && !options.lock_file.empty()) {
             auto acquired = MeasuringLock::acquire(options.lock_file, options.on_wait);
             if (!acquired) {
                 return acquired.error();
@@ -137,10 +145,10 @@ struct ProcessRunner::State {
         }
         ChildRequest child;
         child.arguments = {options.executable};
-        child.input = to_json(job);
+        child.input = to_json(order.job);
         child.time_limit_ns = options.time_limit_ns;
-        child.memory_limit_bytes = address_space(workload, job);
-        if (job.threads == 1) {
+        child.memory_limit_bytes = order.address_space;
+        if (kiln::call_of(order.job).threads == 1) {
             child.cpu = options.cpu;
         }
         const auto result = run_child(child);
@@ -151,108 +159,95 @@ struct ProcessRunner::State {
         if (!answer.environment.empty()) {
             return environment_error(fmt::format("{}: {}", options.executable, answer.environment));
         }
-        Answered answered{answer, answer.errors, result->wall_ns};
         if (answer.status == TrialStatus::ok) {
-            return answered;
+            return Attempt<RunnerAnswer>{std::move(answer), result->wall_ns};
         }
-        Failure failure;
-        if (answer.status) {
-            failure.status = *answer.status;
-            failure.message = answer.message;
-            // A wrong result says itself where it was found.
-            if (failure.status == TrialStatus::crash || failure.status == TrialStatus::out_of_memory) {
-                failure.message += fmt::format(" (in: {})", answer.step);
-            }
-        } else if (answer.step.empty() && result->end == ChildResult::End::exited) {
-            // Not even begun: no kernel was loaded that could have done this.
-            return environment_error(fmt::format("{}: ended with {} before it did anything: {}", options.executable,
-                                                 describe(*result), last_part(result->error_output, 400)));
-        } else {
-            failure = failure_of(*result, answer, options.time_limit_ns);
+        auto failure = failure_of(*result, answer, options);
+        if (!failure) {
+            return failure.error();
         }
-        failure.stderr_text = last_part(result->error_output, 16 << 10);
-        answered.outcome = std::move(failure);
-        return answered;
+        return Attempt<RunnerAnswer>{std::move(*failure), result->wall_ns};
     }
 };
 
-ProcessRunner::ProcessRunner(ProcessRunnerOptions options) : state_(new State{std::move(options), {}}) {}
+ProcessRunner::ProcessRunner(ProcessRunnerOptions options) : state_(new State(std::move(options))) {}
 
 ProcessRunner::~ProcessRunner() = default;
+
+const RunnerTraits &ProcessRunner::traits() const { return state_->traits; }
 
 Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     const auto files = state_->data_of(request.workload);
     if (!files) {
         return files.error();
     }
-    RunnerJob job = state_->job_of(request);
-    job.data = (*files)->data();
-    auto answered = state_->ask(request.workload, job);
+    JudgeJob job;
+    job.call = state_->call_of(request.workload, request.target);
+    job.kernel = kernel_of(request.artifact);
+    job.error_budget = request.error_budget;
+    if (request.measure) job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns};
+    job.data = (*files)->judging_data();
+    auto answered = state_->ask({job, request.measure, address_space(job.call, {job.kernel}, **files)});
     if (!answered) {
         return answered.error();
     }
-    RunResult result;
-    result.errors = answered->errors;
-    result.wall_ns = answered->wall_ns;
-    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
-        result.outcome = std::move(*failure);
-    } else {
-        RunnerAnswer &answer = std::get<RunnerAnswer>(answered->outcome);
-        RunReport report{answer.errors, std::move(answer.samples), std::move(answer.conditions)};
-        if (answer.sentinel_ns.size() == 2) {
-            report.sentinel = {answer.sentinel_ns[0], answer.sentinel_ns[1]};
-        }
-        report.workspace_bytes = answer.workspace_bytes;
-        report.workspace_bytes_per_thread = answer.workspace_bytes_per_thread;
-        result.outcome = std::move(report);
+    if (!answered->ok()) {
+        return answered->failed_as<RunReport>();
     }
-    return result;
+    RunnerAnswer &answer = answered->value();
+    RunReport report{answer.errors, std::move(answer.samples), std::move(answer.conditions)};
+    if (answer.sentinel_ns.size() == 2) {
+        report.sentinel = {answer.sentinel_ns[0], answer.sentinel_ns[1]};
+    }
+    report.workspace_bytes = answer.workspace_bytes;
+    report.workspace_bytes_per_thread = answer.workspace_bytes_per_thread;
+    return RunResult{std::move(report), answered->wall_ns};
 }
 
-Result<std::variant<HeatReport, Failure>> ProcessRunner::heat(const HeatRequest &request) {
+Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     const auto files = state_->data_of(request.workload);
     if (!files) {
         return files.error();
     }
-    RunnerJob job;
-    job.workload = key(request.workload);
+    HeatJob job;
+    job.call = state_->call_of(request.workload, request.target);
     for (const Artifact &artifact : request.artifacts) {
         job.kernels.push_back(kernel_of(artifact));
     }
-    job.threads = request.target.threads;
     job.cache = request.cache;
-    job.memory_limit_bytes = state_->options.memory_limit_bytes;
-    job.heat = {request.rounds, request.seed, request.workspace_bytes, request.workspace_bytes_per_thread};
-    job.data = (*files)->data();
-    auto answered = state_->ask(request.workload, job);
+    job.rounds = request.rounds;
+    job.seed = request.seed;
+    job.workspace_bytes = request.workspace_bytes;
+    job.workspace_bytes_per_thread = request.workspace_bytes_per_thread;
+    job.operands = (*files)->operands();
+    auto answered = state_->ask({job, true, address_space(job.call, job.kernels, **files)});
     if (!answered) {
         return answered.error();
     }
-    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
-        return std::variant<HeatReport, Failure>(std::move(*failure));
+    if (!answered->ok()) {
+        return answered->failed_as<HeatReport>();
     }
-    RunnerAnswer &answer = std::get<RunnerAnswer>(answered->outcome);
+    RunnerAnswer &answer = answered->value();
     if (answer.heat.size() != request.artifacts.size()) {
         return environment_error(fmt::format("{}: answered {} kernels' times of {}", state_->options.executable,
                                              answer.heat.size(), request.artifacts.size()));
     }
-    return std::variant<HeatReport, Failure>(HeatReport{std::move(answer.heat), std::move(answer.conditions)});
+    return Attempt<HeatReport>{HeatReport{std::move(answer.heat), std::move(answer.conditions)}, answered->wall_ns};
 }
 
-Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &request, const Operands &operands) {
-    OperandFiles files(state_->new_prefix());
-    if (Status status = files.add(request.workload, operands); !status) {
+Result<Attempt<Tensor>> ProcessRunner::execute(const ExecuteRequest &request, const Operands &operands) {
+    OperandFiles files(request.workload, state_->new_prefix());
+    if (Status status = files.add(operands); !status) {
         return status.error();
     }
-    RunnerJob job = state_->job_of(request);
-    job.data = files.data();
-    job.output = state_->new_prefix() + "-output";
-    auto answered = state_->ask(request.workload, job);
+    const ExecuteJob job{state_->call_of(request.workload, request.target), kernel_of(request.artifact),
+                         files.operands(), state_->new_prefix() + "-output"};
+    const auto answered = state_->ask({job, false, address_space(job.call, {job.kernel}, files)});
     if (!answered) {
         return answered.error();
     }
-    if (auto *failure = std::get_if<Failure>(&answered->outcome)) {
-        return std::variant<Tensor, Failure>(std::move(*failure));
+    if (!answered->ok()) {
+        return answered->failed_as<Tensor>();
     }
     Tensor result{request.workload.output_dtype, stored_result_shape(request.workload), {}};
     result.data.resize(size_t(result.elements()) * size_of(result.dtype));
@@ -264,7 +259,7 @@ Result<std::variant<Tensor, Failure>> ProcessRunner::execute(const RunRequest &r
         return environment_error(
             fmt::format("{}: holds {} bytes of a result of {}", job.output, file.gcount(), result.data.size()));
     }
-    return std::variant<Tensor, Failure>(std::move(result));
+    return Attempt<Tensor>{std::move(result), answered->wall_ns};
 }
 
 }  // namespace kiln

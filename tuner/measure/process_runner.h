@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "tuner/measure/runner.h"
 #include "tuner/reference/tensor.h"
@@ -19,6 +18,7 @@ struct ProcessRunnerOptions {
     int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
     std::optional<int> cpu;                         // pin one-thread kernels to this one
     SamplingLimits sampling;
+    std::string machine;            // RunnerTraits::machine
     std::string lock_file;          // held while measuring, see measuring_lock.h; empty: none
     std::function<void()> on_wait;  // for that lock
 };
@@ -28,11 +28,12 @@ public:
     explicit ProcessRunner(ProcessRunnerOptions options);
     ~ProcessRunner() override;
 
+    const RunnerTraits &traits() const override;
     Result<RunResult> run(const RunRequest &request) override;
-    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override;
+    Result<Attempt<HeatReport>> heat(const HeatRequest &request) override;
 
     // One call of a kernel on given operands, with guard pages and limits as in run(): its output, unjudged.
-    Result<std::variant<Tensor, Failure>> execute(const RunRequest &request, const Operands &operands);
+    Result<Attempt<Tensor>> execute(const ExecuteRequest &request, const Operands &operands);
 
 private:
     struct State;

@@ -18,6 +18,14 @@
 
 namespace kiln {
 
+// Who measures, which need not be the machine that kiln runs on: another board, an emulator. What of the loop depends
+// on the way of measuring asks here.
+struct RunnerTraits {
+    Metric metric = Metric::ns;  // of all samples and times below
+    bool is_noisy = true;        // samples of one kernel differ, so that close medians are decided by races
+    std::string machine;         // key(Machine) of who measures: what the database compares
+};
+
 struct RunRequest {
     Workload workload;
     Target target;
@@ -25,7 +33,7 @@ struct RunRequest {
     double error_budget = default_error_budget;  // of ErrorMeasures::max and wide
     CacheMode cache = CacheMode::warm;
     bool measure = true;             // false: correctness only, no samples
-    std::vector<double> cutoffs_ns;  // where a slow kernel's sampling ends early, see halving.h
+    std::vector<double> cutoffs_ns;  // where a slow kernel's sampling ends early, see halving.h; metric ns only
 };
 
 // A kernel whose whole output was right, before timing, after it on other inputs, and at the full thread count.
@@ -37,15 +45,7 @@ struct RunReport {
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };
 
-struct RunResult {
-    std::variant<RunReport, Failure> outcome;
-    ErrorMeasures errors;  // also of a wrong result, as far as it got
-    int64_t wall_ns = 0;
-
-    bool ok() const { return std::holds_alternative<RunReport>(outcome); }
-    const RunReport &report() const { return std::get<RunReport>(outcome); }
-    const Failure &failure() const { return std::get<Failure>(outcome); }
-};
+using RunResult = Attempt<RunReport>;
 
 // Turns of kernels that were judged before, in one process.
 struct HeatRequest {
@@ -63,14 +63,23 @@ struct HeatReport {
     std::string conditions;      // JSON, see Measurement
 };
 
+// A call that is not judged, see ProcessRunner::execute().
+struct ExecuteRequest {
+    Workload workload;
+    Target target;
+    Artifact artifact;
+};
+
 class Runner {
 public:
     virtual ~Runner() = default;
 
+    virtual const RunnerTraits &traits() const = 0;
+
     // Errors are for what no kernel could be blamed for: no runner executable, no memory for the operands, an
     // interrupt.
     virtual Result<RunResult> run(const RunRequest &request) = 0;
-    virtual Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) = 0;
+    virtual Result<Attempt<HeatReport>> heat(const HeatRequest &request) = 0;
 };
 
 }  // namespace kiln

@@ -7,9 +7,11 @@
 // Operands and references are raw files that the process maps read-only: no kernel can spoil what judges it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "records/measurement.h"
@@ -18,39 +20,74 @@
 
 namespace kiln {
 
-struct RunnerData {
-    std::vector<std::string> operands;  // files, in the order of operand_list()
-    std::string expected, magnitude;    // files of doubles
+// What every job says of the calls that it asks for.
+struct RunnerCall {
+    std::string workload;  // key
+    int threads = 1;
+    int64_t memory_limit_bytes = 0;
+    bool operator==(const RunnerCall &) const = default;
 };
 
 struct RunnerKernel {
     std::string shared_object;
     int64_t packed_bytes = 0, prepared_bytes = 0;
+    bool operator==(const RunnerKernel &) const = default;
+};
+
+using OperandPaths = std::vector<std::string>;  // files, in the order of operand_list()
+
+struct RunnerData {
+    OperandPaths operands;
+    std::string expected, magnitude;  // files of doubles
+    bool operator==(const RunnerData &) const = default;
+};
+// All that a kernel is judged by: ordinary data, other ordinary data, data of wide range.
+struct JudgingData {
+    RunnerData ordinary, other, wide;
+    bool operator==(const JudgingData &) const = default;
+};
+
+struct SamplingOrder {
+    CacheMode cache = CacheMode::warm;
+    SamplingLimits limits;
+    std::vector<double> cutoffs_ns;  // halving.h
+    bool operator==(const SamplingOrder &) const = default;
+};
+
+// Is the kernel right, and how fast?
+struct JudgeJob {
+    RunnerCall call;
+    RunnerKernel kernel;
+    double error_budget = 0;
+    std::optional<SamplingOrder> sampling;  // nothing: correctness only
+    JudgingData data;
+    bool operator==(const JudgeJob &) const = default;
 };
 
 // Turns of several kernels that were judged before.
-struct HeatOrder {
-    int rounds = 0;                                               // 0: no heat
+struct HeatJob {
+    RunnerCall call;
+    std::vector<RunnerKernel> kernels;
+    CacheMode cache = CacheMode::warm;
+    int rounds = 1;
     uint64_t seed = 0;                                            // of the order within each round
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // enough for each of the kernels
+    OperandPaths operands;
+    bool operator==(const HeatJob &) const = default;
 };
 
-struct RunnerJob {
-    std::string workload;               // key
-    std::vector<RunnerKernel> kernels;  // one, except in a heat
-    int threads = 1;
-    double error_budget = 0;
-    CacheMode cache = CacheMode::warm;
-    bool measure = true;
-    SamplingLimits sampling;
-    std::vector<double> cutoffs_ns;  // halving.h
-    int64_t memory_limit_bytes = 0;
-    HeatOrder heat;
-    // Either the data to judge by, in the order ordinary, other, wide, of which a heat uses the first; or one set
-    // without references whose result goes to the file `output`, unjudged.
-    std::vector<RunnerData> data;
+// One call, whose result goes to a file, unjudged.
+struct ExecuteJob {
+    RunnerCall call;
+    RunnerKernel kernel;
+    OperandPaths operands;
     std::string output;
+    bool operator==(const ExecuteJob &) const = default;
 };
+
+using RunnerJob = std::variant<JudgeJob, HeatJob, ExecuteJob>;
+
+const RunnerCall &call_of(const RunnerJob &job);
 
 std::string to_json(const RunnerJob &job);
 Result<RunnerJob> parse_runner_job(const std::string &json);

@@ -1,6 +1,7 @@
-// The reference that every kernel is judged by: plain loops in double, written without Halide and without cleverness,
-// for every convolution of XLA's semantics (any rank, dilations, groups, layouts) and its two gradients, for the
-// Winograd transforms, and for data movement.
+// The reference that every kernel is judged by, written without Halide: every convolution of XLA's semantics (any rank,
+// dilations, groups, layouts) and its two gradients, the Winograd transforms, and data movement. Sums are in double.
+// Convolutions of large layers take long, so their loops (convolution_loops.h) are blocked and compiled for several CPUs;
+// tests hold them to the definition's seven plain loops.
 #pragma once
 
 #include <vector>

@@ -72,8 +72,8 @@ Result<Call::ArgumentPointer> Call::make_argument(const char *name, const Tensor
     return argument;
 }
 
-Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Workload &workload, const RunnerData &data,
-                                           Place place) {
+Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Workload &workload,
+                                           const OperandPaths &operands, Place place) {
     auto call = std::make_unique<Call>();
     size_t index = 0;
     for (const NamedOperand &operand : operand_list(workload)) {
@@ -81,13 +81,13 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Wor
         if (!argument) {
             return argument.error();
         }
-        auto file = MappedFile::open(data.operands.at(index));
+        auto file = MappedFile::open(operands.at(index));
         if (!file) {
             return file.error();
         }
         const std::span<std::byte> memory = (*argument)->memory.data();
         if (file->bytes().size() != memory.size()) {
-            return environment_error(fmt::format("{}: has {} bytes where {} needs {}", data.operands[index],
+            return environment_error(fmt::format("{}: has {} bytes where {} needs {}", operands[index],
                                                  file->bytes().size(), operand.name, memory.size()));
         }
         std::copy(file->bytes().begin(), file->bytes().end(), memory.begin());

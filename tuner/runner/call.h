@@ -26,7 +26,7 @@ public:
 
     // Copies the operands from their files; from then on they are read-only.
     static Result<std::unique_ptr<Call>> create(const RunnerKernel &kernel, const Workload &workload,
-                                                const RunnerData &data, Place place);
+                                                const OperandPaths &operands, Place place);
 
     // Once, before compute(): pack and prepare where the kernel has them. Answers the kernel's code, 0 for success.
     int prepare(const LoadedKernel &kernel, KernelContext &context);

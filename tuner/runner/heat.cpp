@@ -39,11 +39,11 @@ void shuffle(std::vector<size_t> &order, std::mt19937_64 &rng) {
 
 }  // namespace
 
-RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
+RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
                       const SendLine &send) {
     RunnerAnswer answer;
-    auto context = CallContext::create(job.threads,
-                                       {size_t(job.heat.workspace_bytes), size_t(job.heat.workspace_bytes_per_thread)});
+    auto context =
+        CallContext::create(job.call.threads, {size_t(job.workspace_bytes), size_t(job.workspace_bytes_per_thread)});
     if (!context) {
         return environment_failed(context.error());
     }
@@ -54,7 +54,7 @@ RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std:
     for (size_t i = 0; i < kernels.size(); i++) {
         send(step_line(fmt::format("warming up kernel {} of {}", i + 1, kernels.size())));
         Turn &turn = turns[i];
-        auto call = Call::create(job.kernels[i], workload, job.data.at(0), Call::Place::scattered);
+        auto call = Call::create(job.kernels[i], workload, job.operands, Call::Place::scattered);
         if (!call) {
             return environment_failed(call.error());
         }
@@ -73,14 +73,14 @@ RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std:
         const int calls = calls_per_sample(turn.timed, warm_up(turn.timed), heat_sample);
         turn.samples = std::make_unique<UndisturbedSamples>(turn.timed, calls, may_lose_ns / double(kernels.size()));
     }
-    send(step_line(fmt::format("{} rounds of {} kernels", job.heat.rounds, kernels.size())));
+    send(step_line(fmt::format("{} rounds of {} kernels", job.rounds, kernels.size())));
     answer.heat.resize(kernels.size());
     std::vector<size_t> order(kernels.size());
     for (size_t i = 0; i < order.size(); i++) {
         order[i] = i;
     }
-    std::mt19937_64 rng(job.heat.seed);
-    for (int round = 0; round < job.heat.rounds; round++) {
+    std::mt19937_64 rng(job.seed);
+    for (int round = 0; round < job.rounds; round++) {
         shuffle(order, rng);
         for (const size_t i : order) {
             time_calls(turns[i].timed, 1);  // the one before left its own data in the caches

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // The answer's `heat` has the times, by kernel and round. `kernels` in the order of job.kernels.
-RunnerAnswer run_heat(const RunnerJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
+RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
                       const SendLine &send);
 
 }  // namespace kiln

@@ -34,7 +34,7 @@ kiln::RunnerAnswer answer(const std::string &text, int descriptor) {
         end.environment = job.error().message;
         return end;
     }
-    if (job->threads == 1) {
+    if (kiln::call_of(*job).threads == 1) {
         stay_on_this_cpu();
     }
     try {

@@ -38,74 +38,86 @@ RunnerAnswer kernel_error(const char *function, int code) {
     return failed(TrialStatus::crash, fmt::format("{} returned the error code {}", function, code));
 }
 
-std::string threads_text(int threads) { return threads == 1 ? "1 thread" : fmt::format("{} threads", threads); }
+// What the calls of one kernel have in common.
+struct KernelCalls {
+    const RunnerCall &call;
+    const RunnerKernel &facts;
+    const Workload &workload;
+    const LoadedKernel &kernel;
+    const SendLine &send;
 
-class Steps {
-public:
-    Steps(const RunnerJob &job, const Workload &workload, const LoadedKernel &kernel, const SendLine &send)
-        : job_(job), workload_(workload), kernel_(kernel), send_(send) {}
+    std::string threads() const { return call.threads == 1 ? "1 thread" : fmt::format("{} threads", call.threads); }
 
-    RunnerAnswer judge();
-    RunnerAnswer execute();
+    // Nearly all the memory there is.
+    Result<std::unique_ptr<CallContext>> roomy_context() const {
+        const size_t limit = size_t(call.memory_limit_bytes);
+        return CallContext::create(call.threads, {limit / 2, limit / 4 / size_t(call.threads)});
+    }
+};
 
-private:
-    enum DataSet : size_t { ordinary, other, wide };
-    struct Check {
-        std::string step;
-        DataSet data;
-        Call::Place place;
-        CallContext *context;
-    };
-
-    End make_contexts();
-    End find_workspace();
-    End check(const Check &check);
-    End compare_output(const Call &call, DataSet data, const std::string &step);
-    End measure();
-    End start(const std::string &step, DataSet data, Call::Place place, CallContext &context,
-              std::unique_ptr<Call> *call);
-
-    const RunnerJob &job_;
-    const Workload &workload_;
-    const LoadedKernel &kernel_;
-    const SendLine &send_;
-    std::unique_ptr<CallContext> parallel_, serial_;  // with exactly the workspace that the first call used
-    RunnerAnswer answer_;                             // collects what a good kernel reports
+struct Start {
+    std::string step;
+    const OperandPaths &operands;
+    Call::Place place;
+    CallContext &context;
 };
 
 // Places a data set and makes one call.
-End Steps::start(const std::string &step, DataSet data, Call::Place place, CallContext &context,
-                 std::unique_ptr<Call> *call) {
-    send_(step_line(step));
-    auto created = Call::create(job_.kernels.front(), workload_, job_.data.at(data), place);
+End start(const KernelCalls &calls, const Start &start, std::unique_ptr<Call> *call) {
+    calls.send(step_line(start.step));
+    auto created = Call::create(calls.facts, calls.workload, start.operands, start.place);
     if (!created) {
         return environment_failed(created.error());
     }
     *call = std::move(*created);
-    if (const int code = (*call)->prepare(kernel_, context.context())) {
+    if (const int code = (*call)->prepare(calls.kernel, start.context.context())) {
         return kernel_error("the kernel's pack or prepare function", code);
     }
-    if (const int code = (*call)->compute(kernel_, context.context())) {
+    if (const int code = (*call)->compute(calls.kernel, start.context.context())) {
         return kernel_error("the kernel", code);
     }
     return {};
 }
 
+class Judgement {
+public:
+    Judgement(const JudgeJob &job, const KernelCalls &calls) : job_(job), calls_(calls) {}
+
+    RunnerAnswer judge();
+
+private:
+    struct Check {
+        std::string step;
+        const RunnerData &data;
+        Call::Place place;
+        CallContext &context;
+    };
+
+    End find_workspace();
+    End check(const Check &check);
+    End compare_output(const Call &call, const RunnerData &data, const std::string &step);
+    End measure(const SamplingOrder &order);
+
+    const JudgeJob &job_;
+    const KernelCalls &calls_;
+    std::unique_ptr<CallContext> parallel_, serial_;  // with exactly the workspace that the first call used
+    RunnerAnswer answer_;                             // collects what a good kernel reports
+};
+
 // The first call has nearly all the memory there is; the others get what it used.
-End Steps::find_workspace() {
-    const size_t limit = size_t(job_.memory_limit_bytes);
-    auto roomy = CallContext::create(job_.threads, {limit / 2, limit / 4 / size_t(job_.threads)});
+End Judgement::find_workspace() {
+    auto roomy = calls_.roomy_context();
     if (!roomy) {
         return environment_failed(roomy.error());
     }
-    const std::string step = fmt::format("first check, {}, memory guarded after the end", threads_text(job_.threads));
-    if (End end = check({step, ordinary, Call::Place::end_at_guard, roomy->get()})) {
+    const std::string step = fmt::format("first check, {}, memory guarded after the end", calls_.threads());
+    if (End end = check({step, job_.data.ordinary, Call::Place::end_at_guard, **roomy})) {
         return end;
     }
     const WorkspaceSize peak = (*roomy)->peak();
     answer_.workspace_bytes = int64_t(peak.caller);
     answer_.workspace_bytes_per_thread = int64_t(peak.per_thread);
-    for (const auto &[threads, context] : {std::pair{job_.threads, &parallel_}, {1, &serial_}}) {
+    for (const auto &[threads, context] : {std::pair{job_.call.threads, &parallel_}, {1, &serial_}}) {
         auto exact = CallContext::create(threads, peak);
         if (!exact) {
             return environment_failed(exact.error());
@@ -115,44 +127,47 @@ End Steps::find_workspace() {
     return {};
 }
 
-End Steps::compare_output(const Call &call, DataSet data, const std::string &step) {
-    auto expected = MappedFile::open(job_.data[data].expected), magnitude = MappedFile::open(job_.data[data].magnitude);
+End Judgement::compare_output(const Call &call, const RunnerData &data, const std::string &step) {
+    auto expected = MappedFile::open(data.expected), magnitude = MappedFile::open(data.magnitude);
     if (!expected || !magnitude) {
         return environment_failed(expected ? magnitude.error() : expected.error());
     }
-    const Comparison comparison = compare({workload_, call.output(), expected->doubles(), magnitude->doubles(),
-                                           (data == wide ? wide_error_factor : 1) * job_.error_budget, data == wide});
+    const bool is_wide = &data == &job_.data.wide;
+    const double budget = (is_wide ? wide_error_factor : 1) * job_.error_budget;
+    const Comparison comparison =
+        compare({calls_.workload, call.output(), expected->doubles(), magnitude->doubles(), budget, is_wide});
     ErrorMeasures &errors = answer_.errors;
-    if (data == wide) {
+    if (is_wide) {
         errors.wide = std::max(errors.wide.value_or(0), comparison.max_error);
     } else {
         errors.max = std::max(errors.max.value_or(0), comparison.max_error);
         errors.rms = std::max(errors.rms.value_or(0), comparison.rms_error);
     }
-    send_(errors_line(errors));
+    calls_.send(errors_line(errors));
     if (!comparison.problem.empty()) {
         return failed(TrialStatus::wrong_result, fmt::format("{} ({})", comparison.problem, step));
     }
     return {};
 }
 
-End Steps::check(const Check &check) {
+End Judgement::check(const Check &check) {
     std::unique_ptr<Call> call;
-    if (End end = start(check.step, check.data, check.place, *check.context, &call)) {
+    if (End end = start(calls_, {check.step, check.data.operands, check.place, check.context}, &call)) {
         return end;
     }
     return compare_output(*call, check.data, check.step);
 }
 
-End Steps::measure() {
-    const std::string step = "timing, " + threads_text(job_.threads);
+End Judgement::measure(const SamplingOrder &order) {
+    const std::string step = "timing, " + calls_.threads();
+    const RunnerData &data = job_.data.ordinary;
     std::unique_ptr<Call> call;
-    if (End end = start(step, ordinary, Call::Place::scattered, *parallel_, &call)) {
+    if (End end = start(calls_, {step, data.operands, Call::Place::scattered, *parallel_}, &call)) {
         return end;
     }
     KernelContext &context = parallel_->context();
-    SamplingRequest request{{[&] { call->compute(kernel_, context); }, {}}, job_.sampling, job_.cutoffs_ns};
-    if (job_.cache == CacheMode::cold) {
+    SamplingRequest request{{[&] { call->compute(calls_.kernel, context); }, {}}, order.limits, order.cutoffs_ns};
+    if (order.cache == CacheMode::cold) {
         request.timed.before_each = [&] { make_cold(call->weights(), call->activations()); };
     }
     const Sampling sampling = take_samples(request);
@@ -169,87 +184,105 @@ End Steps::measure() {
     }
     // The samples' own last call as well, on memory that no call was checked on.
     call->poison_output();
-    call->compute(kernel_, context);
-    return compare_output(*call, ordinary, step);
+    call->compute(calls_.kernel, context);
+    return compare_output(*call, data, step);
 }
 
-RunnerAnswer Steps::judge() {
+RunnerAnswer Judgement::judge() {
     if (End end = find_workspace()) {
         return *end;
     }
-    const std::string threads = threads_text(job_.threads);
-    if (End end = check({"second check, " + threads + ", memory guarded before the start", ordinary,
-                         Call::Place::start_at_guard, parallel_.get()})) {
+    const std::string threads = calls_.threads();
+    const JudgingData &data = job_.data;
+    if (End end = check({"second check, " + threads + ", memory guarded before the start", data.ordinary,
+                         Call::Place::start_at_guard, *parallel_})) {
         return *end;
     }
-    if (job_.threads > 1) {
-        if (End end = check({"check with 1 thread", ordinary, Call::Place::start_at_guard, serial_.get()})) {
+    if (job_.call.threads > 1) {
+        if (End end = check({"check with 1 thread", data.ordinary, Call::Place::start_at_guard, *serial_})) {
             return *end;
         }
     }
-    if (job_.measure) {
-        if (End end = measure()) {
+    if (job_.sampling) {
+        if (End end = measure(*job_.sampling)) {
             return *end;
         }
     }
-    if (End end = check({"check on other inputs, " + threads, other, Call::Place::end_at_guard, parallel_.get()})) {
+    if (End end = check({"check on other inputs, " + threads, data.other, Call::Place::end_at_guard, *parallel_})) {
         return *end;
     }
     if (End end =
-            check({"check on data of wide range, " + threads, wide, Call::Place::start_at_guard, parallel_.get()})) {
+            check({"check on data of wide range, " + threads, data.wide, Call::Place::start_at_guard, *parallel_})) {
         return *end;
     }
     answer_.status = TrialStatus::ok;
     return answer_;
 }
 
-RunnerAnswer Steps::execute() {
-    const size_t limit = size_t(job_.memory_limit_bytes);
-    auto context = CallContext::create(job_.threads, {limit / 2, limit / 4 / size_t(job_.threads)});
+RunnerAnswer execute(const ExecuteJob &job, const KernelCalls &calls) {
+    auto context = calls.roomy_context();
     if (!context) {
         return environment_failed(context.error());
     }
     std::unique_ptr<Call> call;
-    if (End end = start("the call", ordinary, Call::Place::end_at_guard, **context, &call)) {
+    if (End end = start(calls, {"the call", job.operands, Call::Place::end_at_guard, **context}, &call)) {
         return *end;
     }
-    std::ofstream file(job_.output, std::ios::binary);
+    std::ofstream file(job.output, std::ios::binary);
     file.write(reinterpret_cast<const char *>(call->output().data()), std::streamsize(call->output().size()));
     if (!file.flush()) {
-        return environment_failed(environment_error(fmt::format("{}: cannot be written", job_.output)));
+        return environment_failed(environment_error(fmt::format("{}: cannot be written", job.output)));
     }
-    answer_.status = TrialStatus::ok;
-    return answer_;
+    RunnerAnswer answer;
+    answer.status = TrialStatus::ok;
+    return answer;
+}
+
+// Nothing, or what is wrong with the kernel.
+End load(const RunnerKernel &facts, std::vector<LoadedKernel> *kernels) {
+    auto kernel = LoadedKernel::load(facts.shared_object);
+    if (!kernel) {
+        return failed(TrialStatus::compile_error, kernel.error().message);
+    }
+    if ((kernel->pack() != nullptr) != (facts.packed_bytes > 0) ||
+        (kernel->prepare() != nullptr) != (facts.prepared_bytes > 0)) {
+        return failed(TrialStatus::compile_error,
+                      "the kernel's functions and its sizes disagree: pack needs packed_bytes, prepare prepared_bytes");
+    }
+    kernels->push_back(std::move(*kernel));
+    return {};
+}
+
+RunnerAnswer run(const HeatJob &job, const Workload &workload, const SendLine &send) {
+    std::vector<LoadedKernel> kernels;
+    for (const RunnerKernel &facts : job.kernels) {
+        if (End end = load(facts, &kernels)) return *end;
+    }
+    return run_heat(job, workload, kernels, send);
+}
+
+RunnerAnswer run(const JudgeJob &job, const Workload &workload, const SendLine &send) {
+    std::vector<LoadedKernel> kernels;
+    if (End end = load(job.kernel, &kernels)) return *end;
+    const KernelCalls calls{job.call, job.kernel, workload, kernels.front(), send};
+    return Judgement(job, calls).judge();
+}
+
+RunnerAnswer run(const ExecuteJob &job, const Workload &workload, const SendLine &send) {
+    std::vector<LoadedKernel> kernels;
+    if (End end = load(job.kernel, &kernels)) return *end;
+    return execute(job, {job.call, job.kernel, workload, kernels.front(), send});
 }
 
 }  // namespace
 
 RunnerAnswer run_job(const RunnerJob &job, const SendLine &send) {
-    const auto workload = parse_workload_key(job.workload);
+    const auto workload = parse_workload_key(call_of(job).workload);
     if (!workload) {
         return environment_failed(workload.error());
     }
     send(step_line("loading"));
-    std::vector<LoadedKernel> kernels;
-    for (const RunnerKernel &k : job.kernels) {
-        auto kernel = LoadedKernel::load(k.shared_object);
-        if (!kernel) {
-            return failed(TrialStatus::compile_error, kernel.error().message);
-        }
-        if ((kernel->pack() != nullptr) != (k.packed_bytes > 0) ||
-            (kernel->prepare() != nullptr) != (k.prepared_bytes > 0)) {
-            return failed(
-                TrialStatus::compile_error,
-                "the kernel's functions and its sizes disagree: pack needs packed_bytes, prepare prepared_bytes");
-        }
-        kernels.push_back(std::move(*kernel));
-    }
-    if (job.heat.rounds > 0) {
-        return run_heat(job, *workload, kernels, send);
-    }
-    const LoadedKernel &kernel = kernels.front();
-    Steps steps(job, *workload, kernel, send);
-    return job.output.empty() ? steps.judge() : steps.execute();
+    return std::visit([&](const auto &kind) { return run(kind, *workload, send); }, job);
 }
 
 }  // namespace kiln

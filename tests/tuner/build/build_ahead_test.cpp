@@ -23,7 +23,7 @@ public:
             }
         }
         BuildResult result;
-        result.outcome = Artifact{.object_path = to_text(request.candidate)};
+        result.outcome = Artifact{.code = ObjectFile{to_text(request.candidate)}};
         return result;
     }
     const std::string &toolchain() const override { return version_; }
@@ -50,10 +50,10 @@ TEST(BuildAhead, BuildsWhileNobodyWaits) {
     builder.may_end = true;
     const Result<BuildResult> built = builds.take();
     ASSERT_TRUE(built.ok());
-    EXPECT_EQ(built->artifact().object_path, "a@1/test@1");
+    EXPECT_EQ(*object_path(built->value()), "a@1/test@1");
     EXPECT_NE(builder.thread, std::this_thread::get_id());
     builds.start(request("b"));
-    EXPECT_EQ(builds.take()->artifact().object_path, "b@1/test@1");
+    EXPECT_EQ(*object_path(builds.take()->value()), "b@1/test@1");
 }
 
 TEST(BuildAhead, WhereItIsOffBuildsWhenAsked) {

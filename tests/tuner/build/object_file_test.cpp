@@ -81,26 +81,37 @@ TEST(ObjectSymbols, AreGlobalAndSorted) {
 TEST(ObjectFile, RefusesWhatIsNoObject) {
     const ScratchFolder folder;
     const std::string good = ScratchFolder::read(compile_c(folder, "good", source));
-    std::string executable = good, big_endian = good;
+    std::string executable = good, big_endian = good, narrow = good;
     executable[16] = 2;  // e_type
     big_endian[5] = 2;   // EI_DATA
-    const std::pair<const char *, std::string> files[] = {
-        {"empty", ""},
-        {"text", "int main(void) { return 0; }\n"},
-        {"header only", good.substr(0, 64)},
+    narrow[4] = 1;       // EI_CLASS
+    const std::string mach_o = "\xcf\xfa\xed\xfe" + std::string(60, '\0');
+    const struct {
+        const char *what;
+        std::string bytes;
+        const char *message;
+    } files[] = {
+        {"empty", "", "too short"},
+        {"text", "int main(void) { return 0; } // long enough for a header of an object\n", "not an ELF object"},
+        {"header only", good.substr(0, 64), "damaged"},
         {"too short",
          "\x7f"
-         "ELF"},
-        {"executable", executable},
-        {"big endian", big_endian},
+         "ELF",
+         "too short"},
+        {"executable", executable, "no relocatable object"},
+        {"big endian", big_endian, "big-endian"},
+        {"32 bits", narrow, "of 32 bits; kiln reads those of 64 bits only"},
+        {"Mach-O", mach_o, "a Mach-O object; kiln reads ELF objects only"},
+        {"archive", "!<arch>\n" + std::string(60, ' '), "an archive"},
     };
-    for (const auto &[what, bytes] : files) {
+    for (const auto &[what, bytes, message] : files) {
         const std::string path = folder / "bad.o";
         ScratchFolder::write(path, bytes);
         const auto hash = object_hash(path);
         ASSERT_FALSE(hash.ok()) << what;
         EXPECT_EQ(hash.error().code, ErrorCode::bad_input);
         EXPECT_NE(hash.error().message.find(path), std::string::npos) << hash.error().message;
+        EXPECT_NE(hash.error().message.find(message), std::string::npos) << hash.error().message;
         EXPECT_FALSE(undefined_symbols(path).ok()) << what;
     }
     EXPECT_EQ(object_hash(folder / "missing.o").error().code, ErrorCode::environment);

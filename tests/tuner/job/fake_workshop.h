@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-inline Failure failure(TrialStatus status) { return {status, "made to fail", "what it printed"}; }
+inline Failure failure(TrialStatus status) { return {status, "made to fail", "what it printed", {}}; }
 
 // Each trial takes one second to build and one to run.
 struct FakeClock {
@@ -33,7 +33,7 @@ public:
             return result;
         }
         Artifact artifact;
-        artifact.object_path = text;
+        artifact.code = ObjectFile{text};
         artifact.object_hash = hash(text);
         artifact.object_bytes = 1000;
         artifact.packed_bytes = 2000;
@@ -58,19 +58,22 @@ class FakeRunner : public Runner {
 public:
     explicit FakeRunner(FakeClock &clock) : clock_(clock) {}
 
+    const RunnerTraits &traits() const override { return measures; }
+
     Result<RunResult> run(const RunRequest &request) override {
         clock_.ns += 1'000'000'000;
         runs++;
         RunResult result;
         result.wall_ns = 1'000'000'000;
-        result.errors.max = max_error;
-        result.errors.wide = wide_error;
+        const ErrorMeasures errors{.max = max_error, .wide = wide_error};
         if (const auto status = refuses(runs)) {
-            result.outcome = failure(*status);
+            Failure failed = failure(*status);
+            failed.errors = errors;
+            result.outcome = failed;
             return result;
         }
         RunReport report;
-        report.errors = result.errors;
+        report.errors = errors;
         report.workspace_bytes = 64;
         const double ns = time_ns(request.artifact.object_hash);
         report.samples = samples(request.artifact.object_hash, ns);
@@ -82,16 +85,16 @@ public:
     }
 
     // The same times as in run(), and a tenth of a second.
-    Result<std::variant<HeatReport, Failure>> heat(const HeatRequest &request) override {
+    Result<Attempt<HeatReport>> heat(const HeatRequest &request) override {
         clock_.ns += 100'000'000;
         heats.push_back(request);
-        if (heat_fails) return std::variant<HeatReport, Failure>(failure(TrialStatus::crash));
+        if (heat_fails) return Attempt<HeatReport>{failure(TrialStatus::crash), 0};
         HeatReport report;
         for (const Artifact &artifact : request.artifacts) {
             report.times.emplace_back(static_cast<size_t>(request.rounds), time_ns(artifact.object_hash));
         }
         report.conditions = "{}";
-        return std::variant<HeatReport, Failure>(std::move(report));
+        return Attempt<HeatReport>{std::move(report), 0};
     }
 
     std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
@@ -104,6 +107,7 @@ public:
     std::function<Samples(const std::string &, double)> samples = [](const std::string &, double ns) {
         return Samples{ns, ns, ns};
     };
+    RunnerTraits measures;
     std::vector<HeatRequest> heats;  // as asked for
     std::vector<std::vector<double>> cutoffs;
     bool heat_fails = false;
@@ -131,12 +135,14 @@ struct FakeWorkshop {
     TrialStore store = std::move(*TrialStore::open(":memory:", OpenMode::create));
     Machine machine = fake_machine();
     Target target{machine.halide_target, 1};
+    std::string emulator;  // who measures, where that is not the machine
     Leases leases;
     std::function<bool()> interrupted = [] { return false; };
     std::function<std::string()> timestamp = [] { return std::string("2026-01-01T00:00:00.000Z"); };
     std::vector<TuneProgress> progress;  // pointers in them are stale
 
     TuneEnvironment environment() {
+        runner.measures.machine = emulator.empty() ? key(machine) : emulator;
         return {builder,
                 runner,
                 store,

@@ -58,6 +58,33 @@ TEST(Tune, RecordsWhatTheTrialWas) {
     EXPECT_EQ(trial.run_ns, 1'000'000'000);
 }
 
+// The doors for targets that kiln cannot run on: who measures is not the machine of the job, and counts something else.
+TEST(Tune, AnEmulatorThatCountsMayMeasure) {
+    FakeWorkshop shop;
+    shop.emulator = "an emulated board";
+    shop.runner.measures.metric = Metric::instructions;
+    shop.runner.measures.is_noisy = false;
+    TuneOptions options = trials(12);
+    options.race_time_ns = 1'000'000'000'000;
+    ASSERT_TRUE(shop.tune({layer_a}, options).ok());
+    EXPECT_TRUE(shop.runner.heats.empty()) << "exact counts need no race";
+    for (const auto &cutoffs : shop.runner.cutoffs) EXPECT_TRUE(cutoffs.empty()) << "cutoffs are times";
+    const std::vector<Trial> recorded = shop.trials();
+    ASSERT_EQ(recorded.size(), 12u);
+    for (const Trial &trial : recorded) {
+        EXPECT_EQ(trial.machine, "an emulated board");
+        const auto measurement = shop.store.measurement_of(trial.id);
+        ASSERT_TRUE(measurement.ok() && measurement->has_value());
+        EXPECT_EQ((*measurement)->metric, Metric::instructions);
+        EXPECT_EQ((*measurement)->machine, "an emulated board");
+    }
+    shop.runner.runs = 0;
+    const auto again = shop.tune({layer_a}, options);
+    EXPECT_EQ(again->workloads[0].trials, 12) << "what it recorded counts";
+    EXPECT_EQ(shop.runner.runs, 0u);
+    EXPECT_TRUE(again->workloads[0].best_ns.has_value());
+}
+
 TEST(Tune, EveryFailureIsATrialAndTheJobGoesOn) {
     const TrialStatus builds[] = {TrialStatus::compile_error, TrialStatus::compile_timeout, TrialStatus::crash,
                                   TrialStatus::out_of_memory};

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tuner/protocol/runner_protocol.h"
+
+namespace kiln {
+namespace {
+
+const RunnerCall call{"conv2d/input:1x9x9x8/kernel:3x3x8x16", 2, int64_t(4) << 30};
+const RunnerKernel kernel{"/tmp/k \"1\".so", 100, 200};
+
+JudgeJob judge_job() {
+    JudgeJob job{call, kernel, 1e-5, SamplingOrder{}, {}};
+    job.sampling->cache = CacheMode::cold;
+    job.sampling->limits.unstable_spread = -1;
+    job.sampling->cutoffs_ns = {1.5, 2};
+    job.data.ordinary = {{"a", "b"}, "c", "d"};
+    job.data.wide = {{"e"}, "f", "g"};
+    return job;
+}
+
+HeatJob heat_job() {
+    return {call, {kernel, kernel}, CacheMode::warm, 7, std::numeric_limits<uint64_t>::max(), 1, 2, {"a"}};
+}
+
+TEST(RunnerJob, IsReadBackAsItWas) {
+    JudgeJob unmeasured = judge_job();
+    unmeasured.sampling.reset();
+    for (const RunnerJob &job : {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
+                                 RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"})}) {
+        const Result<RunnerJob> back = parse_runner_job(to_json(job));
+        ASSERT_TRUE(back.ok()) << back.error().message;
+        EXPECT_EQ(*back, job);
+        EXPECT_EQ(call_of(*back), call);
+    }
+}
+
+TEST(RunnerJob, BadOnesAreRefusedWithThePlace) {
+    const std::string good = to_json(judge_job()), heat = to_json(heat_job());
+    const auto changed = [](std::string text, const std::string &from, const std::string &to) {
+        const size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        return text.replace(at, from.size(), to);
+    };
+    const struct {
+        std::string text;
+        const char *message;
+    } cases[] = {
+        {"", "not JSON"},
+        {good.substr(0, good.size() / 2), "not JSON"},
+        {"{}", "neither of `judge`, `heat`, `execute`"},
+        {changed(good, "\"judge\"", "\"time\""), "neither of"},
+        {changed(good, "\"threads\":2", "\"threads\":0"), "less than one thread"},
+        {changed(good, "\"threads\":2,", ""), "threads: is missing"},
+        {changed(good, "\"cold\"", "\"tepid\""), "cache: needs warm or cold"},
+        {changed(good, "\"packed_bytes\":100", "\"packed_bytes\":0.5"), "packed_bytes: needs a whole number"},
+        {changed(heat, "\"rounds\":7", "\"rounds\":0"), "without a kernel or a round"},
+        {changed(heat, "\"seed\":18446744073709551615", "\"seed\":-1"), "seed: needs a whole number"},
+    };
+    for (const auto &c : cases) {
+        const Result<RunnerJob> job = parse_runner_job(c.text);
+        ASSERT_FALSE(job.ok()) << c.message;
+        EXPECT_NE(job.error().message.find(c.message), std::string::npos) << job.error().message;
+        EXPECT_TRUE(job.error().message.starts_with("job of the measuring process: ")) << job.error().message;
+    }
+}
+
+TEST(RunnerAnswer, LinesThatAreNotWholeAreSkipped) {
+    RunnerAnswer end;
+    end.status = TrialStatus::ok;
+    end.samples = {1, 2.5};
+    end.heat = {{1}, {2}};
+    end.message = "not UTF-8: \xff";
+    const std::string lines = step_line("loading") + errors_line({.max = 1e-7, .rms = {}, .wide = 2e-7}) +
+                              "{\"step\": \"ha\n" + "[]\n" + end_line(end);
+    const RunnerAnswer answer = parse_runner_answer(lines);
+    EXPECT_EQ(answer.step, "loading");
+    EXPECT_EQ(answer.errors, (ErrorMeasures{.max = 1e-7, .rms = {}, .wide = 2e-7}));
+    EXPECT_EQ(answer.status, TrialStatus::ok);
+    EXPECT_EQ(answer.samples, end.samples);
+    EXPECT_EQ(answer.heat, end.heat);
+    EXPECT_FALSE(parse_runner_answer(lines.substr(0, lines.size() - 2)).status) << "it died while it wrote the end";
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,46 @@
+// What a tuning job tells while it runs, and what it says of a workload in the end.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "records/trial.h"
+#include "workload/lists/workload_list.h"
+
+namespace kiln {
+
+struct RaceSummary {
+    size_t entries = 0, ties = 0;  // the winner counts as an entry, not as a tie
+    bool operator==(const RaceSummary &) const = default;
+};
+
+// Where one workload stands; handed to the listener after every trial and at the start and end of a workload.
+struct TuneProgress {
+    const NamedWorkload *workload = nullptr;
+    size_t workload_index = 0, workload_count = 0;
+    int64_t trials_done = 0, trials_wanted = 0;  // of this workload
+    int64_t failures = 0;                        // of this workload
+    double fraction = 0;  // of this workload's trials or the job's time, whichever is nearer its end
+    std::optional<double> best_ns, default_ns;
+    std::string best_candidate;
+    std::optional<RaceSummary> race;     // at the end of a workload, where there was one
+    std::string problem;                 // at the end of a workload without a valid trial: why
+    std::optional<double> seconds_left;  // of the whole job, estimated
+    const Trial *last = nullptr;         // the trial just recorded
+    enum class Event { workload_started, trial_recorded, workload_finished } event = Event::trial_recorded;
+};
+using TuneListener = std::function<void(const TuneProgress &)>;
+
+struct TunedWorkload {
+    NamedWorkload workload;
+    std::optional<double> best_ns, default_ns;
+    std::string best_candidate;  // the race's winner, where there was one
+    std::optional<RaceSummary> race;
+    int64_t trials = 0, failures = 0;          // recorded ones included
+    int64_t new_trials = 0, new_failures = 0;  // of this job
+    std::string problem;                       // why there is no valid trial; empty otherwise
+};
+
+}  // namespace kiln

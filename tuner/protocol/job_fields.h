@@ -1,0 +1,88 @@
+// The fields of each job of the measuring process: one list, by which it is written as JSON and read back.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "tuner/protocol/runner_protocol.h"
+
+namespace kiln {
+
+template<typename T, typename Value>
+concept IsPart = std::same_as<std::remove_const_t<T>, Value>;
+
+template<typename Fields, IsPart<RunnerCall> Value>
+void visit_fields(Fields &fields, Value &call) {
+    fields("workload", call.workload);
+    fields("threads", call.threads);
+    fields("memory_limit_bytes", call.memory_limit_bytes);
+}
+
+template<typename Fields, IsPart<RunnerKernel> Value>
+void visit_fields(Fields &fields, Value &kernel) {
+    fields("shared_object", kernel.shared_object);
+    fields("packed_bytes", kernel.packed_bytes);
+    fields("prepared_bytes", kernel.prepared_bytes);
+}
+
+template<typename Fields, IsPart<RunnerData> Value>
+void visit_fields(Fields &fields, Value &data) {
+    fields("operands", data.operands);
+    fields("expected", data.expected);
+    fields("magnitude", data.magnitude);
+}
+
+template<typename Fields, IsPart<JudgingData> Value>
+void visit_fields(Fields &fields, Value &data) {
+    fields("ordinary", data.ordinary);
+    fields("other", data.other);
+    fields("wide", data.wide);
+}
+
+template<typename Fields, IsPart<SamplingLimits> Value>
+void visit_fields(Fields &fields, Value &limits) {
+    fields("min_samples", limits.min_samples);
+    fields("max_samples", limits.max_samples);
+    fields("min_total_ns", limits.min_total_ns);
+    fields("max_total_ns", limits.max_total_ns);
+    fields("relative_precision", limits.relative_precision);
+    fields("unstable_spread", limits.unstable_spread);
+}
+
+template<typename Fields, IsPart<SamplingOrder> Value>
+void visit_fields(Fields &fields, Value &sampling) {
+    fields("cache", sampling.cache);
+    fields("limits", sampling.limits);
+    fields("cutoffs_ns", sampling.cutoffs_ns);
+}
+
+template<typename Fields, IsPart<JudgeJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("kernel", job.kernel);
+    fields("error_budget", job.error_budget);
+    fields("sampling", job.sampling);
+    fields("data", job.data);
+}
+
+template<typename Fields, IsPart<HeatJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("kernels", job.kernels);
+    fields("cache", job.cache);
+    fields("rounds", job.rounds);
+    fields("seed", job.seed);
+    fields("workspace_bytes", job.workspace_bytes);
+    fields("workspace_bytes_per_thread", job.workspace_bytes_per_thread);
+    fields("operands", job.operands);
+}
+
+template<typename Fields, IsPart<ExecuteJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("kernel", job.kernel);
+    fields("operands", job.operands);
+    fields("output", job.output);
+}
+
+}  // namespace kiln
