@@ -2,7 +2,7 @@
 
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
-#include "rewrites/conv_shape.h"
+#include "catalog/conv_rewrites.h"
 
 namespace kiln {
 namespace {
@@ -12,7 +12,7 @@ bool always(const Workload &, const Target &) { return true; }
 // Products saved must pay for the transforms: of a 3x3 window, over enough channels on both sides, in tiles of 4x4
 // outputs that are mostly full.
 bool winograd_pays(const Workload &w, const Target &) {
-    const ConvShape s = input_phase_shape(conv_shape(w));
+    const ConvLoops s = loops_of("winograd_4", w);
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 32 || s.output_channels < 32) return false;
     int64_t tiles = s.batch * s.output[2], outputs = tiles;
     for (int d = 0; d < 2; d++) {

@@ -7,7 +7,8 @@
 #include <utility>
 
 #include "workload/signature.h"
-#include "rewrites/conv_shape.h"
+#include "catalog/conv_rewrites.h"
+#include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "schedules/spaces/gradient_tile_space.h"
 
@@ -40,17 +41,17 @@ Status something_to_compute(const Workload &w) {
     return unsupported("the output is empty: there is nothing to compute");
 }
 
-Space tile_space(const char *algorithm, const ConvShape &shape, const Target &target, const Machine &machine) {
+Space tile_space(const char *algorithm, const Workload &w, const Target &target, const Machine &machine) {
     Candidate base;
     base.algorithm = algorithm;
-    return cpu_tile_space(base, gathered_shape(shape), target, machine);
+    return cpu_tile_space(base, gathered(loops_of(algorithm, w)), target, machine);
 }
 
 constexpr std::initializer_list<Operation> activations{Operation::conv, Operation::conv_backprop_input};
 
 }  // namespace
 
-Status copies_fit(const ConvShape &s) {
+Status copies_fit(const ConvLoops &s) {
     int64_t positions = 1;
     for (int d = 0; d < 3; d++) positions = product({positions, s.reach(s.output[d], d)});
     if (product({positions, s.all_input_channels(), s.batch}) > most_elements) {
@@ -95,49 +96,47 @@ Status fits_32_bits(const Workload &w) {
 
 Status direct_applies(const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
-    return copies_fit(conv_shape(w));
+    return copies_fit(conv_loops(w));
 }
 
 Space direct_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("direct", conv_shape(w), target, machine);
+    return tile_space("direct", w, target, machine);
 }
 
 Status phases_applies(const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
-    const ConvShape whole = conv_shape(w);
-    if (!whole.has_holes()) return unsupported("the input has no holes (lhs_dilation): there is one phase");
+    if (!conv_loops(w).has_holes()) return unsupported("the input has no holes (lhs_dilation): there is one phase");
     if (w.special_values == SpecialValues::exact) {
         return unsupported("special_values exact: phases share a window, so that some multiply inputs by zeros");
     }
-    return copies_fit(phase_shape(whole));
+    return copies_fit(loops_of("phases", w));
 }
 
 Space phases_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("phases", phase_shape(conv_shape(w)), target, machine);
+    return tile_space("phases", w, target, machine);
 }
 
 Status input_phases_applies(const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
-    const ConvShape whole = conv_shape(w);
-    if (whole.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
-    const ConvShape phased = input_phase_shape(whole);
-    if (phased.all_input_phases() == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
+    if (conv_loops(w).has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
+    const ConvLoops phased = loops_of("input_phases", w);
+    if (phased.input_phases == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
     return copies_fit(phased);
 }
 
 Space input_phases_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("input_phases", input_phase_shape(conv_shape(w)), target, machine);
+    return tile_space("input_phases", w, target, machine);
 }
 
 Status kernel_gradient_applies(const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, {Operation::conv_backprop_kernel}); !s) return s;
-    return copies_fit(conv_shape(w));
+    return copies_fit(conv_loops(w));
 }
 
 Space kernel_gradient_space(const Workload &w, const Target &target, const Machine &machine) {
     Candidate base;
     base.algorithm = "kernel_gradient";
-    return gradient_tile_space(base, conv_shape(w), target, machine);
+    return gradient_tile_space(base, conv_loops(w), target, machine);
 }
 
 }  // namespace kiln

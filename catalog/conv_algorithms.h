@@ -7,7 +7,7 @@
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 
 namespace kiln {
@@ -17,7 +17,7 @@ Status fits_32_bits(const Workload &w);
 
 // Whether what kernels allocate on their own stays below that too: a copy of the input with its padding and holes, sums
 // before they are scattered, packed weights.
-Status copies_fit(const ConvShape &shape);
+Status copies_fit(const ConvLoops &shape);
 
 // What every algorithm asks of a convolution first: one of these operations, dtypes, a result, 32-bit indices.
 Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations);

@@ -1,4 +1,4 @@
-// The space-to-depth rewrite of convolutions and of the gradient of the kernel (schedules/folded_shape.h) as
+// The space-to-depth rewrite of convolutions and of the gradient of the kernel (rewrites/fold.h) as
 // algorithms: rows of the catalog.
 //
 //   space_to_depth_fused      the kernel folds the input on its way into the cache

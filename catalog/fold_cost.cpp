@@ -5,7 +5,8 @@
 
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/cpu_tile_space.h"
-#include "schedules/folded_shape.h"
+#include "rewrites/fold.h"
+#include "rewrites/panels.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -19,8 +20,8 @@ struct LoopCost {
     int64_t products = 0, loop = 0;
 };
 
-LoopCost loop_cost(const ConvShape &whole, const Target &target, const Machine &machine) {
-    const ConvShape s = gathered_shape(whole);
+LoopCost loop_cost(const ConvLoops &whole, const Target &target, const Machine &machine) {
+    const ConvLoops s = gathered(whole);
     const auto k =
         checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, machine).default_candidate().knobs);
     const RegisterTile tile = register_tile(k);
@@ -53,11 +54,11 @@ std::string FoldCost::explanation() const {
 }
 
 FoldCost fold_cost(const Workload &w, const Target &target, const Machine &machine) {
-    const ConvShape whole = conv_shape(w);
-    const ConvShape folded = folded_shape(whole, possible_blocks(whole).front());
-    const LoopCost direct = loop_cost(whole, target, machine), rewritten = loop_cost(folded, target, machine);
-    const double elements_of_fold = double(folded.reach(folded.output[0], 0)) * folded.reach(folded.output[1], 1) *
-                                    folded.reach(folded.output[2], 2) * folded.input_channels * folded.batch;
+    const ConvLoops whole = conv_loops(w);
+    const ConvLoops fold = folded(whole, possible_blocks(whole).front());
+    const LoopCost direct = loop_cost(whole, target, machine), rewritten = loop_cost(fold, target, machine);
+    const double elements_of_fold = double(fold.reach(fold.output[0], 0)) * fold.reach(fold.output[1], 1) *
+                                    fold.reach(fold.output[2], 2) * fold.input_channels * fold.batch;
     return {direct.cycles, rewritten.cycles, elements_of_fold * gather_cycles, direct.products, rewritten.products,
             direct.loop,   rewritten.loop};
 }

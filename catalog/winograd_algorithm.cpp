@@ -6,7 +6,8 @@
 
 #include "catalog/winograd_matrices.h"
 #include "workload/signature.h"
-#include "rewrites/conv_shape.h"
+#include "catalog/conv_rewrites.h"
+#include "rewrites/panels.h"
 #include "schedules/spaces/winograd_space.h"
 
 namespace kiln {
@@ -16,14 +17,14 @@ namespace {
 constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
 
 // What Winograd computes: a dilated convolution runs on the phases of its input.
-ConvShape winograd_shape(const Workload &w) { return input_phase_shape(conv_shape(w)); }
+ConvLoops winograd_loops(const Workload &w) { return loops_of("winograd_4", w); }
 
-Status steps_apply(const ConvShape &whole) {
-    const bool turned = whole.turned;  // strides and holes have changed places
+Status steps_apply(const Workload &w) {
+    const bool turned = w.op == Operation::conv_backprop_input;  // strides and holes have changed places
+    const ConvLoops whole = conv_loops(w);
     if (whole.has_holes())
         return unsupported(std::string("Winograd needs ") + (turned ? "strides" : "lhs_dilation") + " of 1");
-    const ConvShape s = input_phase_shape(whole);
-    if (s.stride != std::array<int64_t, 3>{1, 1, 1}) {
+    if (winograd_loops(w).stride != std::array<int64_t, 3>{1, 1, 1}) {
         return unsupported(std::string("Winograd needs ") + (turned ? "lhs_dilation" : "strides") +
                            " of 1, or such as divide rhs_dilation");
     }
@@ -86,12 +87,12 @@ Status winograd_applies(const Workload &w, int m) {
     if (elements(signature(w).result.logical) == 0) {
         return unsupported("the output is empty: there is nothing to compute");
     }
-    if (Status s = steps_apply(conv_shape(w)); !s) return s;
-    return window_applies(winograd_shape(w), m);
+    if (Status s = steps_apply(w); !s) return s;
+    return window_applies(winograd_loops(w), m);
 }
 
 Space winograd_space(const Workload &w, int m, const Target &target, const Machine &machine) {
-    const ConvShape shape = gathered_shape(winograd_shape(w));
+    const ConvLoops shape = gathered(winograd_loops(w));
     WinogradTransform transform{m, 1, may_demote(w, m)};
     for (int d = 0; d < 2; d++) {
         if (shape.kernel[d] == 1) continue;

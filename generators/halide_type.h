@@ -1,4 +1,4 @@
-// The type of an element in Halide's terms.
+// The type of an element in Halide's terms, and the types that a convolution computes with.
 #pragma once
 
 #include <Halide.h>
@@ -20,5 +20,15 @@ inline Halide::Type halide_type(DType dtype) {
     }
     return Halide::Float(32);
 }
+
+// Operands are converted to the sums' type when they are loaded, weights to theirs when they are packed, and results
+// when they are stored.
+struct ConvTypes {
+    explicit ConvTypes(const Workload &w) : operand(halide_type(w.dtype)), result(halide_type(w.output_dtype)) {}
+
+    Halide::Type operand, result;
+    Halide::Type weight = Halide::Float(32);  // packed
+    Halide::Type sum = Halide::Float(32);     // and what the epilogue adds
+};
 
 }  // namespace kiln

@@ -1,15 +1,13 @@
-// The knobs of a convolution over blocks of pixels (schedules/folded_shape.h). They stand beside those of the template
+// The knobs of a convolution over blocks of pixels (schedules/folded_space.h). They stand beside those of the template
 // that schedules the folded convolution: `FoldedKnobs<CpuTileKnobs>` has both.
 #pragma once
 
-#include <array>
 #include <cstdint>
 
+#include "rewrites/fold.h"
 #include "schedules/knobs.h"
 
 namespace kiln {
-
-using Blocks = std::array<int64_t, 3>;  // in the order of ConvShape: width, height, depth
 
 struct FoldKnobs {
     int64_t block_w = 1, block_h = 1, block_d = 1;  // pixels of a block, which become channels

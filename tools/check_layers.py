@@ -35,6 +35,10 @@ FOLDERS = {
          "workload"],
         ["Halide.h"],
     ),
+    "generators/direct": (
+        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
+        ["Halide.h"],
+    ),
     "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
     "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
     "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),

@@ -1,7 +1,8 @@
 // Whether a descriptor is a convolution, and the sizes that follow from it: the checks of workload/workload_checks.cpp
 // for descriptors that a program makes at run time, where nobody has checked them before.
 //
-// Part of what ships with kernels: no C++ library.
+// Part of what ships with kernels: no C++ library. That is why the extents of the output are derived here and in
+// workload/workload.cpp.
 #pragma once
 
 #include "runtime/kernel_table.h"

@@ -18,7 +18,7 @@ struct Loops {
 };
 
 // The loop over all output channels, however they are split into blocks in memory.
-Var channel_loop(ConvStages &stages, const ConvShape &shape) {
+Var channel_loop(ConvStages &stages, const ConvLoops &shape) {
     if (shape.output_block == shape.output_channels || shape.group_panels) return stages.c;
     if (shape.output_block == 1) return stages.b;
     Var channel("channel");
@@ -26,7 +26,7 @@ Var channel_loop(ConvStages &stages, const ConvShape &shape) {
     return channel;
 }
 
-Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, int lanes) {
+Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes) {
     Func &out = stages.output;
     const Var c = channel_loop(stages, shape);
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
@@ -60,7 +60,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &sh
 
 // Spread inputs live in registers: for one step of channels and one column of the kernel, or for all of its columns,
 // which share most of them.
-void spread_input(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, int lanes) {
+void spread_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes) {
     if (k.spread == 0) return;
     stages.spread.compute_at(stages.sum, k.spread == 1 ? stages.channel_out : stages.channel_in)
         .vectorize(stages.lane)
@@ -110,7 +110,7 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, int lanes, const Loops 
 
 }  // namespace
 
-void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvShape &shape, const Target &target) {
+void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
     const int lanes = tile_lanes(k, target);
     if (stages.scattered.defined()) {
         scatter_output(stages.output, stages.scattered,

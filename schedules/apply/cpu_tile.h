@@ -3,7 +3,7 @@
 
 #include <Halide.h>
 
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/target.h"
 
@@ -23,15 +23,16 @@ namespace kiln {
 //   scattered(c, x, y, z, b, n)                         what is stored where `output` only gathers the sums; else
 //                                                       undefined
 struct ConvStages {
-    Halide::Func output, sum, spread, dense, padded, scattered;
-    Halide::Var c, b, x, y, z, n;                      // of output and padded
-    Halide::Var lane, vector, panel, row, y_tile, ci;  // of sum and spread
+    Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
+    Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
+    // Of sum and spread.
+    Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};
     // The loops that `unroll` makes of ci.
     Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
     Halide::RDom taps;            // (ci, s, r, t)
     int64_t scattered_block = 1;  // channels of one block of `scattered`
 };
 
-void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &knobs, const ConvShape &shape, const Target &target);
+void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &knobs, const ConvLoops &shape, const Target &target);
 
 }  // namespace kiln

@@ -16,7 +16,7 @@ struct Loops {
 };
 
 // The loop over all output channels, however they are split into blocks in memory.
-Var channel_loop(WinogradStages &stages, const ConvShape &shape) {
+Var channel_loop(WinogradStages &stages, const ConvLoops &shape) {
     if (shape.output_block == shape.output_channels) return stages.c;  // one block
     if (shape.output_block == 1) return stages.b;
     Var channel("channel");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_cases.h"
 #include "workload/division.h"
 
@@ -12,9 +13,9 @@ int64_t TileFacts::channel_vectors() const {
     return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
 }
 
-TileFacts tile_facts(const ConvShape &shape, int lanes, const Target &target, const Machine &machine) {
-    return {panel_shape(shape, lanes), lanes,         vector_registers(target), machine.l1_bytes,
-            machine.l2_bytes,          target.threads};
+TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Machine &machine) {
+    return {panelled(shape, lanes), lanes,         vector_registers(target), machine.l1_bytes,
+            machine.l2_bytes,       target.threads};
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
@@ -24,7 +25,7 @@ bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_su
     return tile.sums() + tile.vectors + 1 <= f.registers;
 }
 
-int64_t unrolled_steps(const ConvShape &s, const CpuTileKnobs &k) {
+int64_t unrolled_steps(const ConvLoops &s, const CpuTileKnobs &k) {
     const int64_t tile = register_tile(k).sums();
     if (k.inline_sum) return s.taps() * tile;
     const int64_t columns = k.unroll_columns ? s.kernel[0] : 1, tiles = k.unroll_tiles ? k.x_block : 1;
@@ -46,7 +47,7 @@ bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
 // Multiply-adds dominate; loads compete with them a little; weights come from L2 when a panel does not stay in L1; few
 // independent sums leave the multipliers waiting for results.
 double tile_cost(const TileFacts &f, const RegisterTile &tile) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     const double sums = tile.sums(), pixels = double(tile.pixels) * tile.rows;
     const double tiles =
         double(f.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
@@ -155,7 +156,7 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
 
 // How many tiles make a block of pixels.
 void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     const int64_t x_tiles = ceil_div(s.output[0], k->pixels), y_tiles = ceil_div(s.output[1], k->rows);
     const int64_t panels = f.panels(k->vectors);
     const auto block = [](const std::vector<int64_t> &values, int64_t tiles, double wanted) {
@@ -176,7 +177,7 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
 
 // How the sum over kernel columns, rows and channels is written.
 void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
     // sums.
     k->join_columns = kind.sum == TileCase::Sum::joined_columns;
@@ -191,7 +192,7 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
 
 // Takes back what would be too much code.
 void unroll_less(const TileFacts &f, CpuTileKnobs *k) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     // Columns that are unrolled apart cannot be left out by the phases that do not have them.
     if (s.skips_missing_taps(k->vectors * f.lanes)) k->unroll_columns = k->unroll_tiles = 0;
     if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_tiles = 0;
@@ -207,7 +208,7 @@ int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
 }
 
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     CpuTileKnobs k;
     k.inline_sum = domains.inline_sum.back();
     const RegisterTile tile = cheapest_tile(f, domains, k.inline_sum);
@@ -226,7 +227,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
         (kind.copies_padding && !(folds && k.unroll_columns));
-    k.stage_input = s.folded ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
+    k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
 
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
@@ -15,7 +15,7 @@ namespace kiln {
 inline constexpr int64_t most_unrolled_channels = 8;
 
 struct TileFacts {
-    ConvShape shape;
+    ConvLoops shape;
     int lanes = 1;       // of a vector
     int registers = 16;  // of the target
     int64_t l1_bytes = 0, l2_bytes = 0;
@@ -23,12 +23,12 @@ struct TileFacts {
 
     // Every output has a channel of the input of its own.
     bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1; }
-    bool is_nhwc() const { return shape.input_block == shape.stored_input_channels(); }
+    bool is_nhwc() const { return shape.input_block == shape.image_channels; }
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {
-        const ConvShape &s = shape;
+        const ConvLoops &s = shape;
         return s.groups == 1 && is_nhwc() && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
-               s.hole[0] == 1 && s.input_phases[0] == InputPhases{};
+               s.hole[0] == 1 && s.input_step[0] == 1;
     }
     // Sums are written out where they have few taps of one channel.
     bool writes_out_sums() const { return depthwise() && shape.taps() <= 64; }
@@ -48,7 +48,7 @@ struct TileFacts {
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
     // batch: a copy that makes them neighbours is part of every schedule.
     bool needs_copy() const {
-        if (shape.batch_groups > 1 || shape.folded) return true;
+        if (shape.has_groups_in_batch() || shape.folds()) return true;
         return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
                shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }
@@ -57,7 +57,7 @@ struct TileFacts {
     int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
 };
 // `lanes` are those of the vectors that tiles are made of, up to the target's.
-TileFacts tile_facts(const ConvShape &shape, int lanes, const Target &target, const Machine &machine);
+TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Machine &machine);
 
 struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;
@@ -70,7 +70,7 @@ inline constexpr int64_t latency_sums = 8;
 
 // Multiply-adds in the unrolled body of the innermost loop beyond which code leaves the instruction cache and compile
 // times become seconds; with holes, each has tests of its own, and seconds become minutes.
-inline int64_t most_unrolled_steps(const ConvShape &shape) { return shape.has_holes() ? 1024 : 4096; }
+inline int64_t most_unrolled_steps(const ConvLoops &shape) { return shape.has_holes() ? 1024 : 4096; }
 
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
 // Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
@@ -78,7 +78,7 @@ bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 // Whether dense vectors are shuffled within 128 bits: those have their pattern in the instruction and take it from
 // memory; wider ones keep patterns in registers.
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
-int64_t unrolled_steps(const ConvShape &shape, const CpuTileKnobs &knobs);
+int64_t unrolled_steps(const ConvLoops &shape, const CpuTileKnobs &knobs);
 
 // Estimated cycles of the whole convolution in units that compare tiles, for a core that starts two multiply-adds and
 // two loads a cycle.

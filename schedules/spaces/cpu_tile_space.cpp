@@ -36,7 +36,7 @@ std::vector<int64_t> block_sizes(int64_t count) {
 
 // Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the
 // channels.
-std::vector<int64_t> unroll_sizes(const ConvShape &s) {
+std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
     std::set<int64_t> sizes;
     for (int64_t length : {s.input_channels, s.input_channels * s.kernel[0]}) {
         for (int64_t d = 1; d <= std::min(length, most_unrolled_channels); d++) {
@@ -49,16 +49,16 @@ std::vector<int64_t> unroll_sizes(const ConvShape &s) {
 // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
 // shares with the next.
 std::vector<int64_t> stagings(const TileFacts &f) {
-    const ConvShape &s = f.shape;
-    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.all_input_phases() == 1;
+    const ConvLoops &s = f.shape;
+    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.input_phases == 1;
     std::vector<int64_t> values{1, 2};
     if (!f.needs_copy()) values.insert(values.begin(), 0);
-    if (slides && (!f.needs_copy() || s.folded)) values.push_back(3);
+    if (slides && (!f.needs_copy() || s.folds())) values.push_back(3);
     return values;
 }
 
 CpuTileDomains domains(const TileFacts &f) {
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     const std::vector<int64_t> choice{0, 1};
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
     CpuTileDomains d;  // what does not apply stays 0
@@ -76,7 +76,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (wide) d.unroll_columns = choice;
     if (padded_x) d.unroll_tiles = choice;
     // On phases of the input, loops that skip hide the bounds of what groups read, which must be constants.
-    if (padded_y && (s.groups == 1 || s.all_input_phases() == 1)) d.skip_rows = choice;
+    if (padded_y && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
     if (f.needs_copy() || padded_x || padded_y || s.converts) d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
@@ -88,7 +88,7 @@ CpuTileDomains domains(const TileFacts &f) {
 
 std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains &domains) {
     using K = CpuTileKnobs;
-    const ConvShape &s = f.shape;
+    const ConvLoops &s = f.shape;
     const int64_t fewest = fewest_sums(f, domains);
     return {
         {"the register tile needs more vector registers than the target has",
@@ -128,7 +128,7 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
 
 // Widths of vectors worth a try: half of the target's, too, where it divides the outputs of a group and the whole does
 // not. The one to use untuned comes first.
-std::vector<int> widths(const ConvShape &s, const Target &target) {
+std::vector<int> widths(const ConvLoops &s, const Target &target) {
     const int whole = vector_lanes(target), half = whole / 2;
     const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;
     // Halves of a block of channels are stored in pieces.
@@ -145,7 +145,7 @@ int tile_lanes(const CpuTileKnobs &knobs, const Target &target) {
     return knobs.lanes ? static_cast<int>(knobs.lanes) : vector_lanes(target);
 }
 
-Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine) {
+Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Machine &machine) {
     const std::vector<int> possible = widths(shape, target);
     std::vector<Alternative> alternatives;
     CpuTileKnobs standard;

@@ -2,7 +2,7 @@
 // have. schedules/apply/cpu_tile.h applies them; this half is std only, so the tuner can search it without Halide.
 #pragma once
 
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/machine.h"
@@ -17,6 +17,6 @@ inline constexpr int cpu_tile_version = 2;
 int tile_lanes(const CpuTileKnobs &knobs, const Target &target);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
-Space cpu_tile_space(Candidate base, const ConvShape &shape, const Target &target, const Machine &machine);
+Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Machine &machine);
 
 }  // namespace kiln

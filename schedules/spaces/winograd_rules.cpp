@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "workload/division.h"
 
@@ -14,24 +15,7 @@ int64_t WinogradFacts::summed_channels() const {
 
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
-namespace {
-
-// Where no window reaches over rows, images of one row are rows of one image: register tiles span them. Only NHWC has
-// them side by side.
-ConvShape rows_of_one_image(ConvShape s) {
-    const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
-    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
-    if (s.input_phases != ConvShape{}.input_phases) return s;  // images are phases, which have no rows in memory
-    if (nhwc && s.kernel[1] == 1 && s.input[1] == 1 && s.input[2] == 1 && !padded) {
-        s.input[1] = s.output[1] = s.batch;
-        s.batch = 1;
-    }
-    return s;
-}
-
-}  // namespace
-
-WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target, const Machine &machine) {
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Machine &machine) {
     WinogradFacts f;
     f.shape = rows_of_one_image(shape);
     for (int d = 0; d < 2; d++) {

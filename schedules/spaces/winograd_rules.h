@@ -6,16 +6,16 @@
 #include <array>
 #include <cstdint>
 
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/spaces/winograd_knobs.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 
 namespace kiln {
 
-// Index 0 is x, 1 is y, as in ConvShape.
+// Index 0 is x, 1 is y, as in ConvLoops.
 struct WinogradFacts {
-    ConvShape shape;
+    ConvLoops shape;
     std::array<int64_t, 2> m{1, 1};      // outputs of a tile; 1 on a side where the kernel is 1 wide
     std::array<int64_t, 2> tiles{1, 1};  // of one image
     int lanes = 1, registers = 16;       // of the target
@@ -30,7 +30,7 @@ struct WinogradFacts {
     int64_t output_vectors() const;  // vectors of output channels
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
-WinogradFacts winograd_facts(const ConvShape &shape, int m, const Target &target, const Machine &machine);
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Machine &machine);
 
 // Transformed input and products of one block, in bytes, and how many they may be: beyond that a block leaves every
 // cache, and a library would ask too much of its caller. The least possible is always allowed.

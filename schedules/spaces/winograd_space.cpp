@@ -67,7 +67,7 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
 
 }  // namespace
 
-Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvShape &shape, const Target &target,
+Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
                      const Machine &machine) {
     const WinogradFacts facts = winograd_facts(shape, transform.m, target, machine);
     const WinogradDomains allowed = domains(facts, transform);

@@ -3,7 +3,7 @@
 // Halide.
 #pragma once
 
-#include "rewrites/conv_shape.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "workload/machine.h"
 #include "workload/target.h"
@@ -22,7 +22,7 @@ struct WinogradTransform {
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 // Precondition: stride and dilation 1 (of input phases, too), one group, a kernel of depth 1.
-Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvShape &shape, const Target &target,
+Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
                      const Machine &machine);
 
 }  // namespace kiln

@@ -34,7 +34,7 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         if (candidate->schedule == move_tile_name) methods.insert(candidate->knob("method"));
         if (candidate->algorithm != "direct") continue;
         const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
-        const TileFacts facts = tile_facts(conv_shape(*workload), tile_lanes(knobs, *target), *target, Machine{});
+        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, Machine{});
         tile_cases_seen.insert(tile_case(facts, register_tile(knobs)).name);
     }
     for (const TileCase &row : tile_cases()) EXPECT_TRUE(tile_cases_seen.contains(row.name)) << row.name;

@@ -46,7 +46,7 @@ TEST(TileCases, EveryKindHasItsRow) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
         const Target target = *parse_target(row.target, 1, "");
-        const TileFacts facts = tile_facts(conv_shape(*workload), vector_lanes(target), target, laptop);
+        const TileFacts facts = tile_facts(conv_loops(*workload), vector_lanes(target), target, laptop);
         const TileCase &found = tile_case(facts, {2, 4, 1});
         EXPECT_STREQ(found.name, row.name) << row.key;
         seen.insert(found.name);
@@ -77,7 +77,7 @@ TEST(TileCases, WidthOfVectors) {
         w.feature_group_count = row.groups;
         Candidate base;
         base.algorithm = "direct";
-        const Space space = cpu_tile_space(base, conv_shape(w), target, laptop);
+        const Space space = cpu_tile_space(base, conv_loops(w), target, laptop);
         EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.target;
         EXPECT_TRUE(space.check(space.default_candidate()));
         Rng rng(1);
@@ -91,7 +91,7 @@ TEST(TileCases, WidthOfVectors) {
 TEST(TileCases, HolesAreUnrolledLess) {
     const Target target = *parse_target("avx512", 1, "");
     const auto most_drawn = [&](const char *key) {
-        const ConvShape shape = conv_shape(*parse_workload_key(key));
+        const ConvLoops shape = conv_loops(*parse_workload_key(key));
         const Space space = cpu_tile_space({}, shape, target, laptop);
         Rng rng(1);
         int64_t most = 0;
@@ -110,7 +110,7 @@ TEST(TileCases, GroupsInBlocksOfChannels) {
         "conv2d/input:1x28x28x256/kernel:3x3x8x256/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW16c/"
         "output_layout:NCHW16c");
     ASSERT_TRUE(workload) << workload.error().message;
-    const Space space = cpu_tile_space({}, conv_shape(*workload), zen4, laptop);
+    const Space space = cpu_tile_space({}, conv_loops(*workload), zen4, laptop);
     EXPECT_EQ(knobs_of(space.default_candidate()).lanes, 0);
     EXPECT_GT(knobs_of(space.default_candidate()).stage_input, 0);
 }

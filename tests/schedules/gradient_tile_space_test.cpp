@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "rewrites/conv_loops.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
 
 namespace kiln {
@@ -16,7 +17,7 @@ Machine machine() {
 }
 
 Space space(const Workload &w, const Target &target) {
-    return gradient_tile_space({}, conv_shape(w), target, machine());
+    return gradient_tile_space({}, conv_loops(w), target, machine());
 }
 
 GradientTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<GradientTileKnobs>(candidate.knobs); }

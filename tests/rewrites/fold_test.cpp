@@ -1,15 +1,9 @@
-#include "schedules/folded_shape.h"
+#include "rewrites/fold.h"
 
 #include <gtest/gtest.h>
 
-#include <set>
-
-#include "schedules/spaces/cpu_tile_space.h"
-
 namespace kiln {
 namespace {
-
-constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
 
 Workload workload_of(const char *key) {
     const auto w = parse_workload_key(key);
@@ -19,7 +13,7 @@ Workload workload_of(const char *key) {
 
 using Three = std::array<int64_t, 3>;
 
-TEST(FoldedShape, Extents) {
+TEST(Fold, Extents) {
     struct Row {
         const char *key;
         Blocks blocks;
@@ -79,24 +73,24 @@ TEST(FoldedShape, Extents) {
          {1, 0, 0}},
     };
     for (const Row &row : rows) {
-        const ConvShape whole = conv_shape(workload_of(row.key));
-        const ConvShape s = folded_shape(whole, row.blocks), p = prepared_shape(whole, row.blocks);
+        const ConvLoops whole = conv_loops(workload_of(row.key));
+        const ConvLoops s = folded(whole, row.blocks), p = prepared(whole, row.blocks);
         EXPECT_EQ(s.input_channels, row.channels) << row.key;
         EXPECT_EQ(s.input, row.input) << row.key;
         EXPECT_EQ(s.kernel, row.kernel) << row.key;
         EXPECT_EQ(s.stride, row.stride) << row.key;
         EXPECT_EQ(s.pad_lo, row.pad_lo) << row.key;
         EXPECT_EQ(s.output, whole.output) << row.key;
-        EXPECT_TRUE(s.folded);
+        EXPECT_TRUE(s.folds());
         for (int d = 0; d < 3; d++) {
             EXPECT_EQ(s.reach(s.output[d], d), s.pad_lo[d] + s.input[d] + s.pad_hi[d]) << row.key;
             EXPECT_FALSE(p.reads_outside(d)) << row.key;
         }
-        EXPECT_FALSE(p.folded);
+        EXPECT_FALSE(p.folds());
     }
 }
 
-TEST(FoldedShape, RefusesWithTheReason) {
+TEST(Fold, RefusesWithTheReason) {
     struct Row {
         const char *key, *reason;
     };
@@ -112,46 +106,10 @@ TEST(FoldedShape, RefusesWithTheReason) {
     };
     for (const Row &row : rows) {
         const Workload w = workload_of(row.key);
-        const Status status = folds(w, conv_shape(w));
+        const Status status = folds(w, conv_loops(w));
         ASSERT_FALSE(status) << row.key;
         EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
     }
-}
-
-TEST(FoldedShape, BlocksOfCandidates) {
-    struct Row {
-        int64_t block_w, block_h;
-        const char *reason;  // none: valid
-    };
-    constexpr Row rows[] = {
-        {4, 2, nullptr},
-        {3, 2, "block_w` cannot be 3 here: a block has to divide the stride, 4"},
-        {8, 2, "divide the stride, 4"},
-        {4, 4, "block_h` cannot be 4 here: a block has to divide the stride, 4, and be no larger than the input, 3"},
-        {1, 1, "blocks of one pixel"},
-    };
-    const Workload w = workload_of("conv2d/input:1x3x40x3/kernel:3x5x3x16/strides:4x4/padding:0,0x1,1");
-    const Space space = folded_space({}, conv_shape(w), false, [](const ConvShape &shape) {
-        return cpu_tile_space({}, shape, *parse_target("avx512", 1, avx512), {});
-    });
-    EXPECT_EQ(checked_knobs<FoldKnobs>(space.default_candidate().knobs).blocks(), (Blocks{4, 2, 1}));
-    for (const Row &row : rows) {
-        Candidate c = space.default_candidate();
-        c.knobs["block_w"] = row.block_w, c.knobs["block_h"] = row.block_h;
-        const Status status = space.check(c);
-        ASSERT_EQ(status.ok(), row.reason == nullptr) << row.block_w << " " << row.block_h;
-        if (row.reason) {
-            EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
-        }
-    }
-    Rng rng(1);
-    std::set<Blocks> drawn;
-    for (int i = 0; i < 100; i++) {
-        const auto candidate = space.sample(rng);
-        ASSERT_TRUE(candidate);
-        drawn.insert(checked_knobs<FoldKnobs>(candidate->knobs).blocks());
-    }
-    EXPECT_EQ(drawn.size(), 5u);  // 4x2, 2x2, 1x2, 4x1, 2x1
 }
 
 }  // namespace

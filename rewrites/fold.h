@@ -11,35 +11,31 @@
 // Depth Transform in MLIR Bridge").
 #pragma once
 
-#include <functional>
+#include <array>
+#include <vector>
 
-#include "rewrites/conv_shape.h"
-#include "schedules/fold_knobs.h"
-#include "schedules/space.h"
+#include "rewrites/conv_loops.h"
 #include "workload/result.h"
-#include "workload/workload.h"
 
 namespace kiln {
 
-// Zeros in front of the kernel along dimension d.
-int64_t folded_front(const ConvShape &whole, const Blocks &blocks, int d);
+using Blocks = std::array<int64_t, 3>;  // in the order of ConvShape: width, height, depth
 
 // The convolution over blocks of pixels, which reads the input as it is and folds it in the kernel. Precondition: one
 // group, no holes and dilations; blocks divide the strides.
-ConvShape folded_shape(const ConvShape &whole, const Blocks &blocks);
+ConvLoops folded(const ConvLoops &loops, const Blocks &blocks);
 
 // The same of an input that was folded before, in NHWC with all its padding: as many positions as outputs reach.
-ConvShape prepared_shape(const ConvShape &whole, const Blocks &blocks);
+ConvLoops prepared(const ConvLoops &loops, const Blocks &blocks);
+
+// Where the elements of that input (indices: input_index) lie in the input as it was.
+ElementMap preparation(const ConvLoops &loops, const Blocks &blocks);
 
 // Every choice of blocks that divide the strides and are no larger than the input, the largest first. Blocks of one
 // pixel alone are none.
-std::vector<Blocks> possible_blocks(const ConvShape &whole);
+std::vector<Blocks> possible_blocks(const ConvShape &shape);
 
 // Why there are no blocks, where there are none.
-Status folds(const Workload &workload, const ConvShape &whole);
-
-// The spaces of every folded shape as one, with the blocks as knobs. `space_of` answers that of one.
-Space folded_space(const Candidate &base, const ConvShape &whole, bool prepared,
-                   const std::function<Space(const ConvShape &)> &space_of);
+Status folds(const Workload &workload, const ConvShape &shape);
 
 }  // namespace kiln

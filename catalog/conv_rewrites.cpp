@@ -1,0 +1,37 @@
+#include "catalog/conv_rewrites.h"
+
+#include "catalog/fold_algorithm.h"
+#include "rewrites/input_phases.h"
+#include "rewrites/output_phases.h"
+
+namespace kiln {
+namespace {
+
+struct Rewrite {
+    std::string_view algorithm;
+    ConvLoops (*of)(const ConvLoops &, const Blocks &);
+};
+
+ConvLoops of_output_phases(const ConvLoops &loops, const Blocks &) { return output_phases(loops); }
+ConvLoops of_input_phases(const ConvLoops &loops, const Blocks &) { return input_phases(loops); }
+
+// Others compute the convolution as it is stated.
+constexpr Rewrite rewrites[] = {
+    {"phases", of_output_phases},      {"input_phases", of_input_phases}, {fold_fused, folded},
+    {fold_gradient, folded},           {fold_prepared, prepared},         {"winograd_2", of_input_phases},
+    {"winograd_3", of_input_phases},   {"winograd_4", of_input_phases},   {"winograd_5", of_input_phases},
+    {"winograd_6", of_input_phases},
+};
+
+}  // namespace
+
+bool folds_input(std::string_view algorithm) { return is_fold(algorithm) || algorithm == fold_gradient; }
+
+ConvLoops loops_of(std::string_view algorithm, const Workload &workload, const Blocks &blocks) {
+    for (const Rewrite &rewrite : rewrites) {
+        if (rewrite.algorithm == algorithm) return rewrite.of(conv_loops(workload), blocks);
+    }
+    return conv_loops(workload);
+}
+
+}  // namespace kiln

@@ -1,0 +1,61 @@
+// The maps of rewrites as expressions: how a kernel reads an activation, wherever its elements lie.
+//
+// A buffer of an activation has the dimensions c in block, x, y, z, block, n (rewrites/conv_loops.h).
+#pragma once
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "generators/kernel_generator.h"
+#include "rewrites/conv_loops.h"
+
+namespace kiln {
+
+using Exprs = std::vector<Halide::Expr>;
+
+Halide::Expr value_of(const Form &form, const Exprs &indices);
+Exprs values_of(const std::vector<Form> &forms, const Exprs &indices);
+
+// Whether the place is between the first and the last of its dimension; whether it also meets no hole.
+Halide::Expr is_in_range(const Place &place, const Exprs &indices);
+Halide::Expr is_inside(const Place &place, const Exprs &indices);
+// The index of what is stored, or of some neighbour that exists where `outside` says that there may be none.
+Halide::Expr nearest(const Place &place, const Exprs &indices);
+
+// The channel of an activation that is `in_block` of block `block`, and the other way round.
+Halide::Expr channel_of(const StoredActivation &stored, const Halide::Expr &in_block, const Halide::Expr &block);
+struct ChannelPlace {
+    Halide::Expr in_block, block;
+};
+ChannelPlace place_of_channel(const StoredActivation &stored, const Halide::Expr &channel);
+
+// How dimensions are tested for being outside.
+enum class Tests {
+    apart,    // each on its own: Halide's partition of loops drops those that hold inside
+    together  // as one, for copies
+};
+
+// `value`, or zero where the place of some dimension is outside and zero there.
+Halide::Expr zero_outside(const ElementMap &map, const Exprs &indices, Halide::Expr value, Tests tests);
+
+// The element at `indices` of the map, in f32.
+template<typename Input>
+Halide::Expr element(const Input &input, const StoredActivation &stored, const ElementMap &map, const Exprs &indices,
+                     Tests tests = Tests::apart) {
+    Exprs at;
+    for (const Place &place : map) {
+        if (place.extent == 0) return 0.0f;  // nothing is stored: the gradient of an empty result
+        at.push_back(nearest(place, indices));
+    }
+    const ChannelPlace channel = place_of_channel(stored, at[0]);
+    const Halide::Expr value = input(channel.in_block, at[1], at[2], at[3], channel.block, at[4]);
+    return zero_outside(map, indices, Halide::cast<float>(value), tests);
+}
+
+template<typename BufferParameter>
+void fix_activation(BufferParameter &buffer, const StoredActivation &s) {
+    fix(buffer, {s.block, s.space[0], s.space[1], s.space[2], (s.channels + s.block - 1) / s.block, s.images});
+}
+
+}  // namespace kiln

@@ -1,0 +1,101 @@
+// The result of a convolution: the operands of its epilogue, and the output that has the sums in their places.
+#pragma once
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "generators/activation.h"
+#include "generators/epilogue.h"
+#include "rewrites/conv_loops.h"
+
+namespace kiln {
+
+// Adds both to a generator. Where sums are computed elsewhere than they are stored, `gathered` holds them and the
+// output picks them up: phases become pixels, groups of the batch become images.
+template<typename Generator>
+class WithResult : public Generator {
+protected:
+    using Expr = Halide::Expr;
+
+    // To be called last in configure().
+    void add_result_operands() {
+        const ConvTypes types(this->workload);
+        if (has_epilogue(this->workload, EpilogueStep::Kind::bias)) {
+            bias = this->template add_input<Halide::Buffer<>>("bias", types.sum, 1);
+        }
+        if (has_epilogue(this->workload, EpilogueStep::Kind::add)) {
+            addend = this->template add_input<Halide::Buffer<>>("addend", types.result, 6);  // as output
+        }
+        output = this->template add_output<Halide::Buffer<>>("output", types.result, 6);
+    }
+
+    // `s` are the stages that have the output's variables. `total` is the sum of `loops` that belongs to channel c of
+    // block b at x, y, z, n, as the loops count channels.
+    template<typename Stages>
+    void define_result(const Stages &s, Expr total) {
+        const ConvLoops &l = this->loops;
+        const StoredActivation stored = memory_of_result();
+        const int channels = extent(stored.channels);
+        const Expr co = channel_of(stored, s.c, s.b), known = stored.is_filled_up() ? min(co, channels - 1) : co;
+        if (l.scatters()) {
+            gathered(s.c, s.x, s.y, s.z, s.b, s.n) = total;
+            const Exprs of = values_of(l.result, {known, s.x, s.y, s.z, s.n});
+            total = l.group_panels ? gathered(of[1], of[2], of[3], of[4], of[0], of[5])
+                                   : gathered(of[0] * extent(l.group_outputs()) + of[1], of[2], of[3], of[4], 0, of[5]);
+        }
+        const ConvTypes types(this->workload);
+        Expr value = apply_epilogue(this->workload, total, bias ? (*bias)(known) : Expr(),
+                                    addend ? cast(types.sum, (*addend)(s.c, s.x, s.y, s.z, s.b, s.n)) : Expr());
+        if (stored.is_filled_up()) value = select(co < channels, value, 0.0f);
+        (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
+    }
+
+    // Hands the output over to a schedule, with all shapes fixed.
+    template<typename Stages>
+    void give_result_to(Stages *s) {
+        const ConvLoops &l = this->loops;
+        fix_result(*output);
+        if (addend) fix_result(*addend);
+        if (bias) fix(*bias, {l.stored_result.channels});
+        s->output = *output;
+        if (!l.scatters()) return;
+        gathered.bound(s->c, 0, extent(l.group_panels ? l.group_outputs() : l.output_channels))
+            .bound(s->b, 0, extent(l.group_panels ? l.groups : 1))
+            .bound(s->x, 0, extent(l.output[0]))
+            .bound(s->y, 0, extent(l.output[1]))
+            .bound(s->z, 0, extent(l.output[2]))
+            .bound(s->n, 0, extent(l.batch));
+        s->output = gathered, s->scattered = *output, s->scattered_block = l.stored_result.block;
+    }
+
+private:
+    // Panels of a group want its channels apart from others': then block b is group b, though all channels of a pixel
+    // are neighbours.
+    bool stores_groups() const { return this->loops.group_panels && !this->loops.scatters(); }
+
+    StoredActivation memory_of_result() const {
+        StoredActivation stored = this->loops.stored_result;
+        if (stores_groups()) stored.block = this->loops.group_outputs();
+        return stored;
+    }
+
+    template<typename BufferParameter>
+    void fix_result(BufferParameter &buffer) const {
+        fix_activation(buffer, memory_of_result());
+        if (!stores_groups()) return;
+        buffer.dim(4).set_stride(extent(this->loops.group_outputs()));
+        int64_t stride = this->loops.output_channels;
+        for (int d : {1, 2, 3, 5}) {
+            buffer.dim(d).set_stride(extent(stride));
+            if (d < 4) stride *= this->loops.output[d - 1];
+        }
+    }
+
+protected:
+    Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;  // c in block, x, y, z, block, n
+    Halide::GeneratorInput<Halide::Buffer<>> *bias = nullptr, *addend = nullptr;
+    Halide::Func gathered{"gathered"};
+};
+
+}  // namespace kiln

@@ -1,0 +1,75 @@
+// Direct convolution, with groups: the definition, with the output channels in panels of a register tile's width.
+//
+//   padded(c, x, y, z, n)                  = the input where the loops' map says, zero outside
+//   sum(lane, vector, panel, x, y, z, n)   = sum over (ci, s, r, t) of weights(lane, vector, ci, s, r, t, panel) *
+//                                            padded(first(group) + ci, x * sx + s * dx - px, ...)
+//   output(c, x, y, z, b, n)               = epilogue(the sum that the loops' result says)
+//
+// The weights are packed in exactly the order in which the sum reads them, so that a panel streams through the caches.
+// Operands are converted when they are loaded, the result when it is stored.
+//
+// Each algorithm is this on the loops of its rewrite (catalog/conv_rewrites.h): of the output's or the input's phases,
+// or of blocks of pixels, which the kernel reads as they are or `prepare` has folded before.
+#include <Halide.h>
+
+#include "generators/conv_result.h"
+#include "generators/direct/panel_generator.h"
+#include "generators/direct/sum.h"
+#include "schedules/apply/cpu_tile.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+class DirectConv : public WithResult<PanelGenerator<DirectConv>> {
+public:
+    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
+    Input<Buffer<void, 7>> weights{"weights"};  // lane, vector, ci, s, r, t, panel
+
+    void configure() {
+        read_panels();
+        if (knobs.join_columns) loops = joined_columns(loops);
+        input.set_type(ConvTypes(workload).operand);
+        weights.set_type(ConvTypes(workload).weight);
+        add_result_operands();
+    }
+
+    void generate() {
+        s.padded(s.c, s.x, s.y, s.z, s.n) =
+            element(input, loops.stored_input, map_of_padded(), {s.c, s.x, s.y, s.z, s.n},
+                    loops.folds() ? Tests::together : Tests::apart);
+        define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
+    }
+
+    void schedule() {
+        fix_activation(input, loops.stored_input);
+        fix(weights, packed_extents(loops));
+        give_result_to(&s);
+        apply_cpu_tile(s, knobs, loops, target_of_kiln);
+    }
+
+private:
+    // Rows and planes that the sum leaves out need not be zero. Tiles that do not divide the rows compute some below
+    // the last, which are not stored; their input may not exist.
+    ElementMap map_of_padded() const {
+        ElementMap map = loops.input_map;
+        if (loops.folds()) return map;
+        Place &row = map[input_index::y], &plane = map[input_index::z];
+        if (knobs.skip_rows && row.outside == Outside::zero) row.outside = Outside::any;
+        if (loops.output[1] % knobs.rows != 0 && row.outside == Outside::never) row.outside = Outside::any;
+        if (!knobs.inline_sum && plane.outside == Outside::zero) plane.outside = Outside::any;
+        return map;
+    }
+
+    ConvStages s;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, direct)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, phases)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, input_phases)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, space_to_depth_fused)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConv, space_to_depth_prepared)

@@ -1,0 +1,34 @@
+// What the generators of direct sums share with those of their packed weights: panels of output channels, as wide as
+// the register tile.
+#pragma once
+
+#include <vector>
+
+#include "generators/conv_generator.h"
+#include "rewrites/panels.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
+#include "schedules/spaces/cpu_tile_space.h"
+
+namespace kiln {
+
+template<typename Derived>
+class PanelGenerator : public ConvGenerator<Derived, CpuTileKnobs> {
+protected:
+    void read_panels() {
+        this->read_convolution();
+        lanes = tile_lanes(this->knobs, this->target_of_kiln);
+        this->loops = panelled(gathered(this->loops), lanes);
+    }
+
+    int panel_width() const { return lanes * extent(this->knobs.vectors); }
+
+    // Extents of the packed weights, innermost first.
+    std::vector<int64_t> packed_extents(const ConvLoops &s) const {
+        return {lanes,       this->knobs.vectors, s.input_channels,       s.kernel[0],
+                s.kernel[1], s.kernel[2],         s.panels(panel_width())};
+    }
+
+    int lanes = 1;  // of a vector
+};
+
+}  // namespace kiln

@@ -1,0 +1,29 @@
+// The ways to write the sum of a direct convolution. They are equal in what they compute; they differ in which loops
+// there are and in what is loaded once for several products.
+#pragma once
+
+#include <Halide.h>
+
+#include "rewrites/conv_loops.h"
+#include "schedules/apply/cpu_tile.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
+
+namespace kiln {
+
+struct DirectSum {
+    const ConvLoops &loops;  // as panels see them, with columns joined if the knobs say so
+    const CpuTileKnobs &knobs;
+    int lanes;
+    Halide::Func weights;  // lane, vector, ci, s, r, t, panel
+    ConvStages &stages;    // has `padded`; gets the other stages of the sum
+
+    int vectors() const { return static_cast<int>(knobs.vectors); }
+    int rows() const { return static_cast<int>(knobs.rows); }
+    int panel_width() const { return lanes * vectors(); }
+    int panels_of_group() const { return static_cast<int>(loops.panels(panel_width()) / loops.groups); }
+};
+
+// The sum that belongs to channel c of block b at x, y, z, n, as the loops count channels.
+Halide::Expr direct_sum(const DirectSum &sum);
+
+}  // namespace kiln

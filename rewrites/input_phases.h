@@ -1,0 +1,17 @@
+// Phases of the input: outputs of one residue modulo the dilation read inputs of one residue, and are convolutions
+// without dilation of their own.
+//
+// Along one dimension, with g = gcd(stride, dilation) and P = dilation / g, output o = q * P + f reads for tap k
+//   o * stride + k * dilation - pad = dilation * (q * stride / g + k) + f * stride - pad,
+// so the convolution of phase f has stride stride / g, and its position u is position u * dilation + f * stride - pad of
+// the input. Phases are further images: image ((n * P_z + z) * P_y + y) * P_x + x.
+#pragma once
+
+#include "rewrites/conv_loops.h"
+
+namespace kiln {
+
+// The same loops where there is no dilation. Precondition: no holes.
+ConvLoops input_phases(ConvLoops loops);
+
+}  // namespace kiln

@@ -1,0 +1,62 @@
+#include "rewrites/panels.h"
+
+namespace kiln {
+namespace {
+
+// Rows of the stored input as they lie: one channel after the other, without x.
+void read_rows(ConvLoops *s) {
+    using namespace input_index;
+    StoredActivation &stored = s->stored_input;
+    stored.channels = stored.block = stored.channels * stored.space[0];
+    stored.space[0] = 1;
+    s->input_map[c].extent = stored.channels;
+    s->input_map[c].outside = s->input_map[x].outside;
+    s->input_map[x] = {};
+}
+
+}  // namespace
+
+ConvLoops gathered(ConvLoops s) {
+    if (s.scatters()) s.output_block = s.output_channels;
+    return s;
+}
+
+ConvLoops joined_columns(ConvLoops s) {
+    using namespace input_index;
+    s.joined = s.input_channels;
+    if (s.folds()) {
+        const Form column = digit_of(index_form(c), s.joined), channel = digit_of(index_form(c), 1, s.joined);
+        s.input_map = put_into(std::move(s.input_map), {channel, column, index_form(y), index_form(z), index_form(n)});
+    } else {
+        read_rows(&s);
+    }
+    s.input_channels *= s.kernel[0];
+    s.kernel[0] = 1;
+    return s;
+}
+
+ConvLoops panelled(ConvLoops s, int lanes) {
+    const int64_t outputs = s.group_outputs();
+    const bool divide = outputs % lanes == 0 || lanes % outputs == 0;
+    const bool nhwc = s.output_block == s.output_channels;
+    if (s.groups > 1 && s.input_channels > 1 && nhwc && !divide) {
+        s.group_panels = true;
+        s.output_block = outputs;
+    }
+    return s;
+}
+
+ConvLoops rows_of_one_image(ConvLoops s) {
+    const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
+    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
+    const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1};  // else images are phases, not rows in memory
+    if (!nhwc || padded || !plain || s.kernel[1] != 1 || s.input[1] != 1 || s.input[2] != 1) return s;
+    s.input[1] = s.output[1] = s.batch;
+    s.batch = 1;
+    for (StoredActivation *stored : {&s.stored_input, &s.stored_result}) stored->space[1] = s.input[1], stored->images = 1;
+    s.input_map[input_index::y].extent = s.input[1];
+    s.input_map[input_index::n].extent = 1;
+    return s;
+}
+
+}  // namespace kiln
