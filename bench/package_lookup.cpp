@@ -68,7 +68,8 @@ std::vector<Workload> many_workloads(size_t count) {
 }
 
 Result<Artifact> build(const Workload &workload, const Target &target, const Machine &machine, Builder &builder) {
-    const Result<Candidate> candidate = default_candidate(workload, target, machine);
+    const Result<Candidate> candidate =
+        default_candidate(workload, target, core_of(machine, target), default_error_budget);
     if (!candidate) return candidate.error();
     const Result<BuildResult> built = builder.build({workload, target, *candidate});
     if (!built) return built.error();

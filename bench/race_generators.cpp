@@ -39,9 +39,10 @@ struct Comparison {
 };
 
 std::vector<Named> candidates_of(const Workload &workload, const Target &target, const TrialStore *store, int samples) {
-    const Machine machine = read_machine();
+    const Core core = core_of(read_machine(), target);
     std::vector<Named> all;
-    if (const auto untuned = default_candidate(workload, target, machine)) all.push_back({"default", *untuned});
+    if (const auto untuned = default_candidate(workload, target, core, default_error_budget))
+        all.push_back({"default", *untuned});
     if (store) {
         TrialFilter filter;
         filter.workload = key(workload), filter.target = target.halide, filter.threads = target.threads;
@@ -53,7 +54,7 @@ std::vector<Named> candidates_of(const Workload &workload, const Target &target,
     Rng rng(1);
     std::vector<Space> spaces;
     for (const Algorithm &algorithm : catalog()) {
-        if (algorithm.applies(workload, target)) spaces.push_back(algorithm.space(workload, target, machine));
+        if (algorithm.applies(workload, target)) spaces.push_back(algorithm.space(workload, target, core));
     }
     for (int i = 0; i < samples && !spaces.empty(); i++) {
         if (auto drawn = spaces[i % spaces.size()].sample(rng)) all.push_back({"sample", std::move(*drawn)});

@@ -98,7 +98,7 @@ std::string to_json(const Recording &r) {
     std::vector<std::string> rows;
     for (const Candidate &candidate : r.candidates) {
         std::vector<int64_t> values;
-        for (const std::string &knob : knobs) values.push_back(candidate.knob(knob));
+        for (const std::string &knob : knobs) values.push_back(candidate.knobs.at(knob));
         const auto found = r.median_ns.find(to_text(candidate));
         const std::string time = found == r.median_ns.end() ? "null" : fmt::format("{:.0f}", found->second);
         rows.push_back(fmt::format("[{},{}]", fmt::join(values, ","), time));
@@ -169,7 +169,7 @@ int run(const std::vector<std::string> &arguments) {
     Result<Target> target = parse_target("host", 1, machine.halide_target);
     if (!target) return fail(target.error());
     if (Status s = algorithm->applies(layer->workload, *target); !s) return fail(s.error());
-    const Space space = algorithm->space(layer->workload, *target, machine);
+    const Space space = algorithm->space(layer->workload, *target, core_of(machine, *target));
     const Result<Domains> domains = parse_domains({arguments.begin() + 4, arguments.end()}, space);
     if (!domains) return fail(domains.error());
     Recording recording{layer->workload, *target, machine, "", space, *domains, candidates_within(space, *domains), {}};

@@ -7,11 +7,11 @@
 namespace kiln {
 namespace {
 
-bool always(const Workload &, const Target &) { return true; }
+bool always(const Workload &, const Target &, const Core &) { return true; }
 
 // Products saved must pay for the transforms: of a 3x3 window, over enough channels on both sides, in tiles of 4x4
 // outputs that are mostly full.
-bool winograd_pays(const Workload &w, const Target &) {
+bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 32 || s.output_channels < 32) return false;
     int64_t tiles = s.batch * s.output[2], outputs = tiles;
@@ -22,16 +22,11 @@ bool winograd_pays(const Workload &w, const Target &) {
     return tiles >= 4 && outputs >= tiles * 16 * 2 / 3;
 }
 
-bool is_grouped(const Workload &w, const Target &) {
+bool is_grouped(const Workload &w, const Target &, const Core &) {
     return w.feature_group_count > 1 && !(w.kernel[w.spatial_rank] == 1);
 }
 
-// Of a core with 32 KiB and 1 MiB of caches: a rule knows no machine.
-bool fold_pays(const Workload &w, const Target &target) {
-    Machine machine;
-    machine.l1_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
-    return fold_cost(w, target, machine).pays();
-}
+bool fold_pays(const Workload &w, const Target &target, const Core &core) { return fold_cost(w, target, core).pays(); }
 
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},

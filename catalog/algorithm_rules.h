@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "workload/core.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 
@@ -13,7 +14,7 @@ namespace kiln {
 struct AlgorithmRule {
     std::string_view algorithm;
     // Precondition: the algorithm applies to the workload.
-    bool (*preferred)(const Workload &, const Target &);
+    bool (*preferred)(const Workload &, const Target &, const Core &);
     const char *reason;
 };
 

@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "workload/machine.h"
+#include "workload/core.h"
+#include "workload/error_budget.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
@@ -22,15 +23,20 @@ struct Algorithm {
     std::string_view name;
     int version;  // of the mathematics; a change that alters results or packed weights makes a new one
     std::string_view summary;
-    Status (*applies)(const Workload &, const Target &);
-    // Precondition: applies. Domains and constraints follow from workload and target; the machine moves the default
-    // only, so that a candidate measured on one machine can be built on another.
-    Space (*space)(const Workload &, const Target &, const Machine &);
+    // What `applies` and `space` answer, from the algorithm's file in catalog/. One function may serve several algorithms
+    // and tells them apart by name; `base` has name and version.
+    Status (*conditions)(std::string_view name, const Workload &workload, const Target &target);
+    Space (*schedules)(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
     // It transforms operands first (Winograd), so that sums of small integers need not come out exact.
     bool reassociates = false;
     // Its kernels take an input that their `prepare` made, and are timed without that: no match for those that take the
     // plain input. Used only where a name is asked for that is more than `*`.
     bool prepares = false;
+
+    Status applies(const Workload &workload, const Target &target) const { return conditions(name, workload, target); }
+    // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the
+    // default only, so that a candidate measured on one machine can be built on another.
+    Space space(const Workload &workload, const Target &target, const Core &core) const;
 };
 
 // Why algorithms refused, those with the same reason together: "direct: ...; winograd_2, winograd_4: ...".
@@ -44,16 +50,20 @@ private:
 };
 
 std::span<const Algorithm> catalog();
-// The same with the algorithm that the workload gets where nothing was measured first (catalog/algorithm_rules.h).
-std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target);
 const Algorithm *find_algorithm(std::string_view name);
 
-// The candidate that is used where nothing was measured: a function of workload, target and machine facts alone.
-// The error joins the reasons of every algorithm that refused.
-Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Machine &machine);
+// All algorithms, whether they apply or not, the one to use untuned first (catalog/algorithm_rules.h). Where the budget
+// of errors is less than the default, those that reassociate come last: what nobody measured must not be less accurate
+// than was asked for. Every command has its default from here: of the algorithms that it may use, the first that
+// applies.
+std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target, const Core &core,
+                                             double error_budget);
+
+// The default where all algorithms may be used. The error joins the reasons of every algorithm that refused.
+Result<Candidate> default_candidate(const Workload &workload, const Target &target, const Core &core,
+                                    double error_budget);
 
 // Whether a recorded candidate can still be built: known algorithm and template, same versions, inside the space.
-Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target,
-                       const Machine &machine);
+Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target);
 
 }  // namespace kiln

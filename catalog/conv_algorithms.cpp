@@ -1,12 +1,8 @@
 #include "catalog/conv_algorithms.h"
 
-#include <algorithm>
-#include <cstdlib>
-#include <limits>
-#include <string>
-#include <utility>
+#include <initializer_list>
 
-#include "workload/signature.h"
+#include "catalog/conv_checks.h"
 #include "catalog/conv_rewrites.h"
 #include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_space.h"
@@ -15,128 +11,43 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-constexpr int64_t most_elements = limit - 4096;  // room for the last panel's padding lanes
-
-// Saturates, so that products of several extents can be compared.
-int64_t product(std::initializer_list<int64_t> factors) {
-    int64_t result = 1;
-    for (int64_t f : factors) {
-        if (__builtin_mul_overflow(result, f, &result)) return std::numeric_limits<int64_t>::max();
-    }
-    return result;
-}
-
-Status floating_point(const Workload &w) {
-    for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i8) {
-            return unsupported(std::string(field) + " i8 is not supported yet; needs f32, f16 or bf16");
-        }
-    }
-    return {};
-}
-
-Status something_to_compute(const Workload &w) {
-    if (elements(signature(w).result.logical) > 0) return {};
-    return unsupported("the output is empty: there is nothing to compute");
-}
-
-Space tile_space(const char *algorithm, const Workload &w, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = algorithm;
-    return cpu_tile_space(base, gathered(loops_of(algorithm, w)), target, machine);
-}
-
 constexpr std::initializer_list<Operation> activations{Operation::conv, Operation::conv_backprop_input};
 
 }  // namespace
 
-Status copies_fit(const ConvLoops &s) {
-    int64_t positions = 1;
-    for (int d = 0; d < 3; d++) positions = product({positions, s.reach(s.output[d], d)});
-    if (product({positions, s.all_input_channels(), s.batch}) > most_elements) {
-        return unsupported("the dilated, padded input has more than 2^31 elements, which 32-bit indices cannot reach");
-    }
-    const int64_t sums = product({s.output[0], s.output[1], s.output[2], s.output_channels, s.batch});
-    if (s.scatters() && sums > most_elements) {
-        return unsupported("the sums of all phases have more than 2^31 elements, which 32-bit indices cannot reach");
-    }
-    if (product({s.taps(), s.input_channels, s.output_channels}) > most_elements) {
-        return unsupported("packed weights have more than 2^31 elements, which 32-bit indices cannot reach");
-    }
-    return {};
+Space sum_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return cpu_tile_space(base, gathered(loops_of(base.algorithm, w)), target, core);
 }
 
-Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations) {
-    if (std::find(operations.begin(), operations.end(), w.op) == operations.end()) {
-        return unsupported("operation " + op_name(w) + " is not what this algorithm computes");
-    }
-    if (Status s = floating_point(w); !s) return s;
-    if (Status s = something_to_compute(w); !s) return s;
-    return fits_32_bits(w);
-}
-
-Status fits_32_bits(const Workload &w) {
-    const std::vector<int64_t> output = output_shape(w);
-    for (const auto &[what, shape] : {std::pair{"input", w.input}, {"kernel", w.kernel}, {"output", output}}) {
-        if (elements(shape) > most_elements) {
-            return unsupported(std::string(what) + " has more than 2^31 elements, which 32-bit indices cannot reach");
-        }
-    }
-    for (int d = 0; d < w.spatial_rank; d++) {
-        const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d],
-                      dilated = (w.input[d + 1] - 1) * w.lhs_dilation[d];
-        const int64_t reach = std::max<int64_t>(0, output[d + 1] - 1) * w.strides[d] + window;
-        if (std::max(reach, dilated + window) + std::abs(w.padding[d].lo) + std::abs(w.padding[d].hi) > limit) {
-            return unsupported("coordinates of the padded input need more than 32 bits");
-        }
-    }
-    return {};
-}
-
-Status direct_applies(const Workload &w, const Target &) {
+Status direct_applies(std::string_view, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     return copies_fit(conv_loops(w));
 }
 
-Space direct_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("direct", w, target, machine);
-}
-
-Status phases_applies(const Workload &w, const Target &) {
+Status phases_applies(std::string_view name, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     if (!conv_loops(w).has_holes()) return unsupported("the input has no holes (lhs_dilation): there is one phase");
     if (w.special_values == SpecialValues::exact) {
         return unsupported("special_values exact: phases share a window, so that some multiply inputs by zeros");
     }
-    return copies_fit(loops_of("phases", w));
+    return copies_fit(loops_of(name, w));
 }
 
-Space phases_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("phases", w, target, machine);
-}
-
-Status input_phases_applies(const Workload &w, const Target &) {
+Status input_phases_applies(std::string_view name, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     if (conv_loops(w).has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
-    const ConvLoops phased = loops_of("input_phases", w);
+    const ConvLoops phased = loops_of(name, w);
     if (phased.input_phases == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
     return copies_fit(phased);
 }
 
-Space input_phases_space(const Workload &w, const Target &target, const Machine &machine) {
-    return tile_space("input_phases", w, target, machine);
-}
-
-Status kernel_gradient_applies(const Workload &w, const Target &) {
+Status kernel_gradient_applies(std::string_view, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, {Operation::conv_backprop_kernel}); !s) return s;
     return copies_fit(conv_loops(w));
 }
 
-Space kernel_gradient_space(const Workload &w, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = "kernel_gradient";
-    return gradient_tile_space(base, conv_loops(w), target, machine);
+Space kernel_gradient_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return gradient_tile_space(base, conv_loops(w), target, core);
 }
 
 }  // namespace kiln

@@ -1,6 +1,6 @@
 #include "catalog/fold_algorithm.h"
 
-#include "catalog/conv_algorithms.h"
+#include "catalog/conv_checks.h"
 #include "catalog/conv_rewrites.h"
 #include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_space.h"
@@ -23,23 +23,23 @@ Status fold_applies_to(Operation operation, const Workload &w) {
 
 }  // namespace
 
-Status fold_applies(const Workload &w) { return fold_applies_to(Operation::conv, w); }
+Status fold_applies(std::string_view, const Workload &w, const Target &) {
+    return fold_applies_to(Operation::conv, w);
+}
 
-Status fold_gradient_applies(const Workload &w) { return fold_applies_to(Operation::conv_backprop_kernel, w); }
-
-Space fold_gradient_space(const Workload &w, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = fold_gradient;
+Space fold_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return folded_space(base, conv_loops(w), [&](const Blocks &blocks) {
-        return gradient_tile_space(base, loops_of(fold_gradient, w, blocks), target, machine);
+        return cpu_tile_space(base, gathered(loops_of(base.algorithm, w, blocks)), target, core);
     });
 }
 
-Space fold_space(const Workload &w, std::string_view algorithm, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = algorithm;
+Status fold_gradient_applies(std::string_view, const Workload &w, const Target &) {
+    return fold_applies_to(Operation::conv_backprop_kernel, w);
+}
+
+Space fold_gradient_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return folded_space(base, conv_loops(w), [&](const Blocks &blocks) {
-        return cpu_tile_space(base, gathered(loops_of(algorithm, w, blocks)), target, machine);
+        return gradient_tile_space(base, loops_of(base.algorithm, w, blocks), target, core);
     });
 }
 

@@ -5,16 +5,15 @@
 //   space_to_depth_prepared   the kernel takes an input that its `prepare` has folded and padded, once, in an input
 //                             pipeline; its times are without that
 //
-//   space_to_depth_kernel_gradient   the gradient of the kernel, from the input that the kernel folds itself; of the
-//   sums
-//                             for filled up taps none are stored
+//   space_to_depth_kernel_gradient   the gradient of the kernel, from the input that the kernel folds itself; sums for
+//                             filled up taps are not stored
 //
 // Std only.
 #pragma once
 
 #include <string_view>
 
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
@@ -27,9 +26,9 @@ inline constexpr std::string_view fold_gradient = "space_to_depth_kernel_gradien
 // Of a forward convolution.
 inline bool is_fold(std::string_view algorithm) { return algorithm == fold_fused || algorithm == fold_prepared; }
 
-Status fold_applies(const Workload &workload);
-Status fold_gradient_applies(const Workload &workload);
-Space fold_gradient_space(const Workload &workload, const Target &target, const Machine &machine);
-Space fold_space(const Workload &workload, std::string_view algorithm, const Target &target, const Machine &machine);
+Status fold_applies(std::string_view name, const Workload &workload, const Target &target);
+Space fold_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
+Status fold_gradient_applies(std::string_view name, const Workload &workload, const Target &target);
+Space fold_gradient_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
 }  // namespace kiln

@@ -12,27 +12,24 @@
 namespace kiln {
 namespace {
 
-// Cycles to start the body of the innermost loop again, and to gather one element of a folded row.
-constexpr double loop_cycles = 2, gather_cycles = 1;
-
 struct LoopCost {
     double cycles = 0;
     int64_t products = 0, loop = 0;
 };
 
-LoopCost loop_cost(const ConvLoops &whole, const Target &target, const Machine &machine) {
+LoopCost loop_cost(const ConvLoops &whole, const Target &target, const Core &core) {
     const ConvLoops s = gathered(whole);
     const auto k =
-        checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, machine).default_candidate().knobs);
+        checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, core).default_candidate().knobs);
     const RegisterTile tile = register_tile(k);
-    const TileFacts facts = tile_facts(s, vector_lanes(target), target, machine);
+    const TileFacts facts = tile_facts(s, vector_lanes(target), target, core);
     LoopCost cost;
     cost.products = s.taps() * s.input_channels;
     cost.loop = std::max<int64_t>(1, k.unroll) * (k.unroll_columns ? s.kernel[0] : 1);
     const double tiles = double(facts.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) *
                          ceil_div(s.output[1], tile.rows) * s.output[2] * s.batch;
     cost.cycles = tile_cost(facts, tile) * cost.products * s.output[2] * s.batch +
-                  tiles * cost.products / cost.loop * loop_cycles;
+                  tiles * cost.products / cost.loop * core.loop_cycles;
     return cost;
 }
 
@@ -53,13 +50,13 @@ std::string FoldCost::explanation() const {
            millions(transform_cycles) + " for the fold (direct " + millions(direct_cycles) + ")";
 }
 
-FoldCost fold_cost(const Workload &w, const Target &target, const Machine &machine) {
+FoldCost fold_cost(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops whole = conv_loops(w);
     const ConvLoops fold = folded(whole, possible_blocks(whole).front());
-    const LoopCost direct = loop_cost(whole, target, machine), rewritten = loop_cost(fold, target, machine);
+    const LoopCost direct = loop_cost(whole, target, core), rewritten = loop_cost(fold, target, core);
     const double elements_of_fold = double(fold.reach(fold.output[0], 0)) * fold.reach(fold.output[1], 1) *
                                     fold.reach(fold.output[2], 2) * fold.input_channels * fold.batch;
-    return {direct.cycles, rewritten.cycles, elements_of_fold * gather_cycles, direct.products, rewritten.products,
+    return {direct.cycles, rewritten.cycles, elements_of_fold * core.gather_cycles, direct.products, rewritten.products,
             direct.loop,   rewritten.loop};
 }
 

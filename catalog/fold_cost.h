@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 
@@ -26,6 +26,6 @@ struct FoldCost {
 };
 
 // With the largest blocks. Precondition: the rewrite applies.
-FoldCost fold_cost(const Workload &workload, const Target &target, const Machine &machine);
+FoldCost fold_cost(const Workload &workload, const Target &target, const Core &core);
 
 }  // namespace kiln

@@ -8,17 +8,15 @@
 
 namespace kiln {
 
-Status movement_applies(const Workload &w, Operation op) {
-    if (w.op != op) return unsupported("operation " + op_name(w) + " is another one");
+Status movement_applies(std::string_view name, const Workload &w, const Target &) {
+    if (op_name(w) != name) return unsupported("operation " + op_name(w) + " is another one");
     const Signature tensors = signature(w);
     if (Status s = fits_32_bits(tensors.operands[0]); !s) return s;
     return fits_32_bits(tensors.result);
 }
 
-Space movement_space(const Workload &w, const Target &target, const Machine &machine) {
-    Candidate base;
-    base.algorithm = op_name(w);
-    return move_tile_space(base, movement(w), target, machine);
+Space movement_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return move_tile_space(base, movement(w), target, core);
 }
 
 }  // namespace kiln

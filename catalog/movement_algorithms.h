@@ -4,7 +4,9 @@
 // Std only.
 #pragma once
 
-#include "workload/machine.h"
+#include <string_view>
+
+#include "workload/core.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
@@ -12,8 +14,8 @@
 
 namespace kiln {
 
-// Of the algorithm for operation `op`. Precondition: the workload is valid.
-Status movement_applies(const Workload &workload, Operation op);
-Space movement_space(const Workload &workload, const Target &target, const Machine &machine);
+// Precondition: the workload is valid.
+Status movement_applies(std::string_view name, const Workload &workload, const Target &target);
+Space movement_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
 }  // namespace kiln

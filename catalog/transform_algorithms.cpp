@@ -15,8 +15,8 @@ Status fits_32_bits(const TensorForm &form) {
     return unsupported(std::string(form.name) + " has more than 2^31 elements, which 32-bit indices cannot reach");
 }
 
-Status transform_applies(const Workload &w, Operation op) {
-    if (w.op != op) return unsupported("operation " + op_name(w) + " is another one");
+Status transform_applies(std::string_view name, const Workload &w, const Target &) {
+    if (op_name(w) != name) return unsupported("operation " + op_name(w) + " is another one");
     if (const auto matrices = winograd_matrices_of(w); !matrices) return matrices.error();
     const Signature tensors = signature(w);
     if (elements(tensors.result.logical) == 0) return unsupported("the result is empty: there is nothing to compute");
@@ -29,9 +29,7 @@ Status transform_applies(const Workload &w, Operation op) {
     return fits_32_bits(tensors.result);
 }
 
-Space transform_space(const Workload &w, const Target &target) {
-    Candidate base;
-    base.algorithm = op_name(w);
+Space transform_space(const Candidate &base, const Workload &w, const Target &target, const Core &) {
     return transform_tile_space(base, transform_shape(w), target);
 }
 

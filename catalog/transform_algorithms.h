@@ -4,7 +4,9 @@
 // Std only.
 #pragma once
 
-#include "workload/machine.h"
+#include <string_view>
+
+#include "workload/core.h"
 #include "workload/result.h"
 #include "workload/signature.h"
 #include "workload/target.h"
@@ -16,8 +18,8 @@ namespace kiln {
 // Kernels index with 32 bits.
 Status fits_32_bits(const TensorForm &form);
 
-// Of the algorithm for operation `op`. Precondition: the workload is valid.
-Status transform_applies(const Workload &workload, Operation op);
-Space transform_space(const Workload &workload, const Target &target);
+// Precondition: the workload is valid.
+Status transform_applies(std::string_view name, const Workload &workload, const Target &target);
+Space transform_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
 }  // namespace kiln

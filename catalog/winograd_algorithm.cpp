@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "catalog/conv_checks.h"
 #include "catalog/winograd_matrices.h"
 #include "workload/signature.h"
 #include "catalog/conv_rewrites.h"
@@ -72,7 +73,7 @@ bool may_demote(const Workload &w, int m) {
 
 int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
 
-Status winograd_applies(const Workload &w, int m) {
+Status winograd_applies(std::string_view name, const Workload &w, const Target &) {
     if (w.op != Operation::conv && w.op != Operation::conv_backprop_input) {
         return unsupported("operation " + op_name(w) + " has no Winograd form here");
     }
@@ -88,10 +89,12 @@ Status winograd_applies(const Workload &w, int m) {
         return unsupported("the output is empty: there is nothing to compute");
     }
     if (Status s = steps_apply(w); !s) return s;
-    return window_applies(winograd_loops(w), m);
+    if (Status s = window_applies(winograd_loops(w), winograd_m(name)); !s) return s;
+    return fits_32_bits(w);
 }
 
-Space winograd_space(const Workload &w, int m, const Target &target, const Machine &machine) {
+Space winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    const int m = winograd_m(base.algorithm);
     const ConvLoops shape = gathered(winograd_loops(w));
     WinogradTransform transform{m, 1, may_demote(w, m)};
     for (int d = 0; d < 2; d++) {
@@ -99,10 +102,7 @@ Space winograd_space(const Workload &w, int m, const Target &target, const Machi
         const int count = m + static_cast<int>(shape.kernel[d]) - 2;
         transform.point_choices = std::max(transform.point_choices, winograd_point_choices(count));
     }
-    Candidate base;
-    base.algorithm = "winograd_" + std::to_string(m);
-    base.algorithm_version = winograd_algorithm_version;
-    return winograd_space(std::move(base), transform, shape, target, machine);
+    return winograd_space(base, transform, shape, target, core);
 }
 
 }  // namespace kiln

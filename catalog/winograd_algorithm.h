@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
@@ -14,14 +14,10 @@
 
 namespace kiln {
 
-inline constexpr int winograd_algorithm_version = 1;
-
 // The m of "winograd_<m>". Precondition: a name of the catalog.
 int winograd_m(std::string_view algorithm);
 
-// Everything but the size limits that all algorithms share.
-Status winograd_applies(const Workload &workload, int m);
-// Precondition: winograd_applies.
-Space winograd_space(const Workload &workload, int m, const Target &target, const Machine &machine);
+Status winograd_applies(std::string_view name, const Workload &workload, const Target &target);
+Space winograd_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
 }  // namespace kiln

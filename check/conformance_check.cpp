@@ -68,7 +68,7 @@ Result<ConformanceChecker::Chosen> ConformanceChecker::choose(const Workload &wo
     }
     std::vector<Space> spaces;
     for (const Algorithm *algorithm : usable) {
-        spaces.push_back(algorithm->space(workload, context_.target, context_.machine));
+        spaces.push_back(algorithm->space(workload, context_.target, core_of(context_)));
     }
     Rng rng = seeded(options_.seed, key(workload));
     for (int64_t i = 0; i < options_.random_candidates; i++) {

@@ -215,7 +215,7 @@ Result<Layer> Bench::measure(const Workload &workload) {
     }
     const auto choice = choose_candidate(workload, *usable, context_);
     if (!choice) return choice.error();
-    const Candidate standard = usable->front()->space(workload, context_.target, context_.machine).default_candidate();
+    const Candidate standard = usable->front()->space(workload, context_.target, core_of(context_)).default_candidate();
     layer.algorithm = choice->candidate.algorithm;
     layer.untuned = !choice->best;
 

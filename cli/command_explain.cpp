@@ -31,8 +31,8 @@ std::string role(const Algorithm &algorithm, bool is_first) {
 }
 
 std::string reason(const Algorithm &algorithm, bool is_first, const Workload &w, const Target &target,
-                   const Machine &machine) {
-    if (is_fold(algorithm.name)) return fold_cost(w, target, machine).explanation();
+                   const Core &core) {
+    if (is_fold(algorithm.name)) return fold_cost(w, target, core).explanation();
     return is_first ? rule_reason(algorithm.name) : "";
 }
 
@@ -42,10 +42,11 @@ int explain_workloads(const ExplainArguments &arguments) {
     if (!target) return fail(target.error());
     const Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
     if (!workloads) return fail(workloads.error());
+    const Core core = core_of(machine, *target);
     Table table{.columns = {"workload", "algorithm", "untuned", "why"}};
     for (const NamedWorkload &w : *workloads) {
         bool is_first = true;
-        for (const Algorithm *algorithm : by_preference(w.workload, *target)) {
+        for (const Algorithm *algorithm : by_preference(w.workload, *target, core, default_error_budget)) {
             const Status applies = algorithm->applies(w.workload, *target);
             const std::string name = w.list + "/" + w.name;
             if (!applies) {
@@ -53,7 +54,7 @@ int explain_workloads(const ExplainArguments &arguments) {
                 continue;
             }
             table.rows.push_back({name, std::string(algorithm->name), role(*algorithm, is_first),
-                                  reason(*algorithm, is_first, w.workload, *target, machine)});
+                                  reason(*algorithm, is_first, w.workload, *target, core)});
             is_first = false;
         }
     }

@@ -68,8 +68,7 @@ Result<Request> validated(const Arguments &arguments) {
     if (!candidate) return candidate.error();
     const auto target = parse_target(arguments.target, std::atoi(arguments.threads.c_str()), arguments.target);
     if (!target) return target.error();
-    // Only defaults depend on the machine, so any will do here.
-    if (Status fits = check_candidate(*candidate, *workload, *target, Machine{}); !fits) return fits.error();
+    if (Status fits = check_candidate(*candidate, *workload, *target); !fits) return fits.error();
     return Request{std::move(*workload), std::move(*candidate), *target};
 }
 

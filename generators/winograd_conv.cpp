@@ -32,8 +32,8 @@ class WinogradGenerator : public ConvGenerator<Derived, WinogradKnobs> {
 protected:
     void read_winograd() {
         this->read_convolution();
-        facts = winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm), this->target_of_kiln,
-                               Machine{});
+        facts =
+            winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm), this->target_of_kiln, Core{});
         this->loops = facts.shape;  // rows may have been merged
         along_x = matrices(0), along_y = matrices(1);
         vectors = knob("vectors"), panels = knob("panel_block");

@@ -62,7 +62,7 @@ Result<std::optional<PackagedKernel>> Collector::collect() {
     std::vector<CandidateChoice> choices{*best};
     // Where it does not hold what it promised, the defaults of all algorithms, the one to use untuned first.
     for (const Algorithm *algorithm : *usable) {
-        const Space space = algorithm->space(workload_.workload, context_.target, context_.machine);
+        const Space space = algorithm->space(workload_.workload, context_.target, core_of(context_));
         if (best->best || space.default_candidate() != best->candidate)
             choices.push_back({space.default_candidate(), {}});
     }

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/error_budget.h"
+
 namespace kiln {
 
 // Persistent names: explicit literals, frozen by a test, never positions of the enumeration.
@@ -44,11 +46,6 @@ bool parse_name(std::string_view text, Metric &value);
 // sum |x||k| (+ |bias| + |addend|); `wide` is the maximum on data of wide dynamic range, relative to the layer's
 // largest such sum. Unset where the trial ended before the comparison. The database has no NaN and keeps one as
 // infinity.
-inline constexpr double default_error_budget = 1e-5;
-// `wide` may be this much of the budget: on data of wide range the largest sum is a few products, whose errors have no
-// others to average with, and every output of the layer counts. It lets F(6, 3) in, and nothing much worse.
-inline constexpr double wide_error_factor = 2;
-
 struct ErrorMeasures {
     std::optional<double> max, rms, wide;
     bool operator==(const ErrorMeasures &) const = default;

@@ -1,4 +1,4 @@
-// A space is the set of candidates of one algorithm and schedule template on one workload, target and machine: a
+// A space is the set of candidates of one algorithm and schedule template on one workload, target and core: a
 // domain for each knob, and constraints between knobs, each with the reason it gives for a refusal.
 //
 // Spaces are pure: they know no clock and no hardware, and randomness comes in as a seeded generator.

@@ -13,9 +13,8 @@ int64_t TileFacts::channel_vectors() const {
     return ceil_div(shape.group_panels ? shape.group_outputs() : shape.stored_channels(), lanes);
 }
 
-TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Machine &machine) {
-    return {panelled(shape, lanes), lanes,         vector_registers(target), machine.l1_bytes,
-            machine.l2_bytes,       target.threads};
+TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core) {
+    return {panelled(shape, lanes), lanes, vector_registers(target), core, target.threads};
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
@@ -54,12 +53,14 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
         const double input_loads = double(s.reach(tile.pixels, 0)) * s.reach(tile.rows, 1) * s.kernel[2];
-        // Pixels lie channels apart: where that is a multiple of many cache lines, they crowd into few of the 64 sets
-        // of an 8-way L1 cache.
-        const int64_t apart = std::max<int64_t>(1, s.groups * 4 / 64);
-        const bool crowded = input_loads > 8.0 * 64 / std::gcd<int64_t>(64, apart);
+        // Pixels lie channels apart: where that is a multiple of many cache lines, they crowd into few sets of the L1
+        // cache.
+        const int64_t apart = std::max<int64_t>(1, s.groups * 4 / f.core.line_bytes);
+        const int64_t sets = f.core.l1_sets / std::gcd(f.core.l1_sets, apart);
+        const bool crowded = input_loads > double(f.core.l1_ways * sets);
         const double loads = tile.vectors * (input_loads * (crowded ? 6 : 1) + s.taps());
-        return tiles * (std::max(sums * s.taps() / 2, loads / 2) + 0.25 * loads + sums + 4);
+        return tiles *
+               (std::max(sums * s.taps() / f.core.multiply_adds, loads / f.core.loads) + 0.25 * loads + sums + 4);
     }
     double inputs = pixels, products = sums;
     if (f.spreads() || f.holds_groups()) {
@@ -77,12 +78,14 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
-    const double weights = panel_bytes > f.l1_bytes / 2 ? tile.vectors * f.lanes * 4 / 32.0 : 0;  // 32 bytes a cycle
+    const double weights = panel_bytes > f.core.l1_bytes / 2 ? tile.vectors * f.lanes * 4 / f.core.l2_bytes_a_cycle : 0;
     const double stores = sums / double(s.input_channels * s.taps());
-    // Pixels whose addresses differ by multiples of 4 KiB share the 8 to 12 ways of one L1 set.
-    const bool aliased = s.input_channels * s.groups * s.stride[0] * 4 % 4096 == 0 && tile.pixels > 8;
-    return tiles * (std::max({products / 2, loads / 2, latency_sums / 2.0}) * (aliased ? 1.3 : 1) + 0.1 * loads +
-                    0.3 * weights + stores);
+    // Pixels that share a set of the L1 cache push each other out.
+    const bool aliased =
+        s.input_channels * s.groups * s.stride[0] * 4 % f.core.l1_set_stride() == 0 && tile.pixels > f.core.l1_ways;
+    return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) *
+                        (aliased ? 1.3 : 1) +
+                    0.1 * loads + 0.3 * weights + stores);
 }
 
 namespace {
@@ -129,7 +132,7 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
-                const bool has_enough = tile.sums() >= latency_sums;
+                const bool has_enough = tile.sums() >= f.core.latency_sums();
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
                     least = cost, best = tile, enough = has_enough;
@@ -168,7 +171,7 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         return;
     }
     // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
-    const double room = f.l2_bytes / 4.0;
+    const double room = f.core.l2_bytes / 4.0;
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
@@ -204,7 +207,7 @@ void unroll_less(const TileFacts &f, CpuTileKnobs *k) {
 }  // namespace
 
 int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
-    return std::min(latency_sums * 3 / 4, most_sums(f, domains));
+    return std::min(f.core.latency_sums() * 3 / 4, most_sums(f, domains));
 }
 
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {

@@ -6,7 +6,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -18,7 +18,7 @@ struct TileFacts {
     ConvLoops shape;
     int lanes = 1;       // of a vector
     int registers = 16;  // of the target
-    int64_t l1_bytes = 0, l2_bytes = 0;
+    Core core;
     int threads = 1;
 
     // Every output has a channel of the input of its own.
@@ -57,16 +57,13 @@ struct TileFacts {
     int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
 };
 // `lanes` are those of the vectors that tiles are made of, up to the target's.
-TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Machine &machine);
+TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core);
 
 struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;
     int64_t sums() const { return vectors * pixels * rows; }
 };
 inline RegisterTile register_tile(const CpuTileKnobs &k) { return {k.vectors, k.pixels, k.rows}; }
-
-// Independent sums that hide the latency of a multiply-add: 4 cycles, two started a cycle.
-inline constexpr int64_t latency_sums = 8;
 
 // Multiply-adds in the unrolled body of the innermost loop beyond which code leaves the instruction cache and compile
 // times become seconds; with holes, each has tests of its own, and seconds become minutes.
@@ -80,8 +77,7 @@ bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
 int64_t unrolled_steps(const ConvLoops &shape, const CpuTileKnobs &knobs);
 
-// Estimated cycles of the whole convolution in units that compare tiles, for a core that starts two multiply-adds and
-// two loads a cycle.
+// Estimated cycles of the whole convolution in units that compare tiles.
 double tile_cost(const TileFacts &facts, const RegisterTile &tile);
 
 // Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.

@@ -128,15 +128,13 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
 
 // Widths of vectors worth a try: half of the target's, too, where it divides the outputs of a group and the whole does
 // not. The one to use untuned comes first.
-std::vector<int> widths(const ConvLoops &s, const Target &target) {
+std::vector<int> widths(const ConvLoops &s, const Target &target, const Core &core) {
     const int whole = vector_lanes(target), half = whole / 2;
     const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;
     // Halves of a block of channels are stored in pieces.
     const bool stored_in_halves = s.output_block == s.output_channels || half % s.output_block == 0;
     if (!mixes_groups || half < 4 || s.group_outputs() % half != 0 || !stored_in_halves) return {whole};
-    // This CPU starts two multiply-adds of 256 bits a cycle or one of 512.
-    const bool half_is_as_fast = has_feature(target, "avx512_zen4") && !has_feature(target, "avx512_zen5");
-    return half_is_as_fast ? std::vector<int>{half, whole} : std::vector<int>{whole, half};
+    return core.half_vectors_as_fast ? std::vector<int>{half, whole} : std::vector<int>{whole, half};
 }
 
 }  // namespace
@@ -145,12 +143,12 @@ int tile_lanes(const CpuTileKnobs &knobs, const Target &target) {
     return knobs.lanes ? static_cast<int>(knobs.lanes) : vector_lanes(target);
 }
 
-Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Machine &machine) {
-    const std::vector<int> possible = widths(shape, target);
+Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Core &core) {
+    const std::vector<int> possible = widths(shape, target, core);
     std::vector<Alternative> alternatives;
     CpuTileKnobs standard;
     for (int lanes : possible) {
-        const TileFacts facts = tile_facts(shape, lanes, target, machine);
+        const TileFacts facts = tile_facts(shape, lanes, target, core);
         const CpuTileDomains allowed = domains(facts);
         if (alternatives.empty()) standard = default_tile_knobs(facts, allowed);
         Knobs chosen;

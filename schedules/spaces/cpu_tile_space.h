@@ -5,7 +5,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -17,6 +17,6 @@ inline constexpr int cpu_tile_version = 2;
 int tile_lanes(const CpuTileKnobs &knobs, const Target &target);
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
-Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Machine &machine);
+Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Core &core);
 
 }  // namespace kiln

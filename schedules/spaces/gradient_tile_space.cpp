@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
 #include "workload/division.h"
 
@@ -15,7 +14,7 @@ int64_t sums(const GradientTileKnobs &k) { return k.vectors * k.channels * k.col
 struct Facts {
     ConvShape shape;
     int lanes = 1, registers = 16;
-    int64_t l2_bytes = 0;
+    Core core;
     int threads = 1;
 
     bool fits(const GradientTileKnobs &k) const { return sums(k) + k.vectors + 1 <= registers; }
@@ -30,8 +29,7 @@ struct Facts {
     }
 };
 
-// Estimated cycles for one pixel in units that compare tiles, for a core that starts two multiply-adds and two loads a
-// cycle.
+// Estimated cycles for one pixel in units that compare tiles.
 double tile_cost(const Facts &f, const GradientTileKnobs &t) {
     const GradientSides sides = gradient_sides(f.shape, t.across);
     const double tiles = double(ceil_div(sides.lane_channels, t.vectors * t.lanes)) *
@@ -47,9 +45,9 @@ double tile_cost(const Facts &f, const GradientTileKnobs &t) {
         scalars *= t.vectors;
     }
     const double loads = vectors + scalars * (f.gathers(t) ? t.lanes : 1);
-    // Some CPUs do two operations of 256 bits in the time of one of 512.
-    const double products = double(sums(t)) * (f.lanes == 16 && t.lanes < 16 ? 0.75 : 1);
-    return tiles * (std::max({products / 2, loads / 2, latency_sums / 2.0}) + 0.1 * loads);
+    const double products = double(sums(t)) * (f.lanes == 16 && t.lanes < 16 ? f.core.half_vector_cost : 1);
+    return tiles *
+           (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) + 0.1 * loads);
 }
 
 std::vector<int64_t> up_to(int64_t last) {
@@ -112,7 +110,7 @@ GradientTileKnobs default_knobs(const Facts &f, const GradientTileDomains &domai
     const double x_row = 4.0 * s.input[0] * s.stride[1] * s.all_input_channels();
     const double dy_row = 4.0 * s.output[0] * s.output_channels;
     for (int64_t rows : domains.row_block) {
-        if (rows * (x_row + dy_row) <= f.l2_bytes / 2.0) k.row_block = rows;
+        if (rows * (x_row + dy_row) <= f.core.l2_bytes / 2.0) k.row_block = rows;
     }
     // Panels and kernel rows go round among threads without another pass; where they do not, partial sums do.
     const GradientSides sides = gradient_sides(s, k.across);
@@ -149,8 +147,8 @@ GradientSides gradient_sides(const ConvShape &s, bool across) {
     return {s.output_channels, s.input_channels};
 }
 
-Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Machine &machine) {
-    const Facts facts{forward, vector_lanes(target), vector_registers(target), machine.l2_bytes, target.threads};
+Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Core &core) {
+    const Facts facts{forward, vector_lanes(target), vector_registers(target), core, target.threads};
     const GradientTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
     base.schedule = gradient_tile_name;

@@ -6,7 +6,7 @@
 
 #include "rewrites/conv_shape.h"
 #include "schedules/space.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -24,6 +24,6 @@ GradientSides gradient_sides(const ConvShape &forward, bool across);
 int64_t gradient_shares(const ConvShape &forward, int64_t row_block);
 
 // `forward` is the shape of the forward convolution. The default knobs are a function of the arguments alone.
-Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Machine &machine);
+Space gradient_tile_space(Candidate base, const ConvShape &forward, const Target &target, const Core &core);
 
 }  // namespace kiln

@@ -5,7 +5,7 @@
 
 #include "schedules/space.h"
 #include "schedules/spaces/transform_tile_knobs.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 

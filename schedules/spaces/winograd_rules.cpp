@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "rewrites/panels.h"
-#include "schedules/spaces/cpu_tile_rules.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -15,7 +14,7 @@ int64_t WinogradFacts::summed_channels() const {
 
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
-WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Machine &machine) {
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core) {
     WinogradFacts f;
     f.shape = rows_of_one_image(shape);
     for (int d = 0; d < 2; d++) {
@@ -23,7 +22,7 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
         f.tiles[d] = ceil_div(f.shape.output[d], f.m[d]);
     }
     f.lanes = vector_lanes(target), f.registers = vector_registers(target);
-    f.l1_bytes = machine.l1_bytes, f.l2_bytes = machine.l2_bytes, f.l3_bytes = machine.l3_bytes;
+    f.core = core;
     f.threads = target.threads;
     return f;
 }
@@ -64,13 +63,13 @@ bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradKnobs
 
 namespace {
 
-// Bytes a cycle that a core gets from the cache that holds `bytes`, as far as multiply-adds do not hide it. What is
-// only read and in order, weights, is fetched ahead.
-double bytes_a_cycle(const WinogradFacts &f, double bytes, bool in_order) {
-    if (bytes <= f.l1_bytes / 2.0) return 1e9;
-    if (bytes <= f.l2_bytes * 0.75) return in_order ? 256 : 96;
-    if (bytes <= std::max(f.l3_bytes, f.l2_bytes) * 0.75) return in_order ? 96 : 16;
-    return in_order ? 16 : 8;
+// Bytes a cycle from the cache that holds `bytes`.
+double bytes_a_cycle(const Core &core, double bytes, bool in_order) {
+    const auto rate = [&](const FetchRate &from) { return in_order ? from.in_order : from.scattered; };
+    if (bytes <= core.l1_bytes / 2.0) return 1e9;
+    if (bytes <= core.l2_bytes * 0.75) return rate(core.from_l2);
+    if (bytes <= std::max(core.l3_bytes, core.l2_bytes) * 0.75) return rate(core.from_l3);
+    return rate(core.from_memory);
 }
 
 // Register tiles along one side: blocks, and the remainder, are covered one by one.
@@ -95,7 +94,8 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double tiles_a_panel = double(f.images()) * register_tiles(f.tiles[0], b.block_x, b.tiles_x) *
                                  register_tiles(f.tiles[1], b.block_y, b.tiles_y);
     const double loads = vectors + tiles;
-    const double step = std::max({vectors * tiles, loads, double(latency_sums)}) / 2 + 0.05 * loads;
+    const double step =
+        std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) + 0.05 * loads;
     double cycles = tiles_a_panel * panels * frequencies * (channels * step + 2 * vectors * tiles + 10);
 
     const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
@@ -104,12 +104,13 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * channels * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
     // Weights pass once a block, a panel of them once a register tile.
-    cycles += blocks * weight_bytes / bytes_a_cycle(f, weight_bytes + input_bytes, true);
-    cycles += (tiles_a_panel - blocks) * panels * frequencies * panel_bytes / bytes_a_cycle(f, 2 * panel_bytes, true);
+    cycles += blocks * weight_bytes / bytes_a_cycle(f.core, weight_bytes + input_bytes, true);
+    cycles +=
+        (tiles_a_panel - blocks) * panels * frequencies * panel_bytes / bytes_a_cycle(f.core, 2 * panel_bytes, true);
     // Transformed input passes once a block of channels; products are written and read.
     const double held = input_bytes + product_bytes + 2 * panel_bytes;
-    cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f, held, false);
-    cycles += blocks * channel_blocks * 2 * product_bytes / bytes_a_cycle(f, 2 * product_bytes, false);
+    cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f.core, held, false);
+    cycles += blocks * channel_blocks * 2 * product_bytes / bytes_a_cycle(f.core, 2 * product_bytes, false);
     if (b.parallel == 1) cycles *= imbalance(f, f.images() * ceil_div(f.tiles[1], b.block_y));
     if (b.parallel == 2) cycles *= 1.02 * imbalance(f, static_cast<int64_t>(channel_blocks));
     return cycles;

@@ -8,7 +8,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/winograd_knobs.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -19,7 +19,7 @@ struct WinogradFacts {
     std::array<int64_t, 2> m{1, 1};      // outputs of a tile; 1 on a side where the kernel is 1 wide
     std::array<int64_t, 2> tiles{1, 1};  // of one image
     int lanes = 1, registers = 16;       // of the target
-    int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;
+    Core core;
     int threads = 1;
 
     int64_t a(int d) const { return m[d] + shape.kernel[d] - 1; }  // inputs of a tile
@@ -30,7 +30,7 @@ struct WinogradFacts {
     int64_t output_vectors() const;  // vectors of output channels
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
-WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Machine &machine);
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);
 
 // Transformed input and products of one block, in bytes, and how many they may be: beyond that a block leaves every
 // cache, and a library would ask too much of its caller. The least possible is always allowed.
@@ -47,8 +47,7 @@ inline constexpr double most_winograd_waste = 1.34;
 // Whether the split in parallel has a task for every thread, as far as the image and the channels go round.
 bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
-// Estimated cycles of the product of the whole convolution in units that compare candidates, for a core that starts two
-// multiply-adds and two loads a cycle.
+// Estimated cycles of the product of the whole convolution in units that compare candidates.
 double winograd_cost(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // The default knobs: a function of the facts alone, chosen from the domains.

@@ -68,8 +68,8 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
 }  // namespace
 
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
-                     const Machine &machine) {
-    const WinogradFacts facts = winograd_facts(shape, transform.m, target, machine);
+                     const Core &core) {
+    const WinogradFacts facts = winograd_facts(shape, transform.m, target, core);
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
     base.schedule = winograd_name;

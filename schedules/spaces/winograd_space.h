@@ -5,7 +5,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -23,6 +23,6 @@ struct WinogradTransform {
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 // Precondition: stride and dilation 1 (of input phases, too), one group, a kernel of depth 1.
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
-                     const Machine &machine);
+                     const Core &core);
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 
@@ -13,11 +14,7 @@ namespace {
 
 constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
 
-Machine machine() {
-    Machine m;
-    m.halide_target = avx512;
-    return m;
-}
+const Core core;
 
 Workload random_convolution(Rng &rng) {
     auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
@@ -54,7 +51,7 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
         for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
             for (int threads : {1, 2, 7}) {
                 const Target target = *parse_target(name, threads, avx512);
-                const auto candidate = default_candidate(w, target, machine());
+                const auto candidate = default_candidate(w, target, core, default_error_budget);
                 if (!candidate) {
                     const std::string &why = candidate.error().message;
                     const char *reason = elements(signature(w).result.logical) == 0 ? "empty" : "2^31 elements";
@@ -62,9 +59,9 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
                     continue;
                 }
                 computed++;
-                const Status status = check_candidate(*candidate, w, target, machine());
+                const Status status = check_candidate(*candidate, w, target);
                 EXPECT_TRUE(status) << key(w) << " " << name << ": " << status.error().message;
-                const Space space = find_algorithm(candidate->algorithm)->space(w, target, machine());
+                const Space space = find_algorithm(candidate->algorithm)->space(w, target, core);
                 EXPECT_TRUE(space.sample(rng)) << key(w);
             }
         }
@@ -97,7 +94,7 @@ TEST(Catalog, RefusesWithAReason) {
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
-        const auto candidate = default_candidate(*workload, target, machine());
+        const auto candidate = default_candidate(*workload, target, core, default_error_budget);
         ASSERT_FALSE(candidate) << row.key;
         EXPECT_EQ(candidate.error().code, ErrorCode::unsupported);
         EXPECT_NE(candidate.error().message.find(row.reason), std::string::npos) << candidate.error().message;
@@ -124,31 +121,57 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
+        {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW", "space_to_depth_fused"},
     };
     const Target target = *parse_target("avx512", 1, avx512);
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
-        EXPECT_EQ(default_candidate(*workload, target, machine())->algorithm, row.algorithm) << row.key;
-        EXPECT_EQ(by_preference(*workload, target).size(), catalog().size());
+        EXPECT_EQ(default_candidate(*workload, target, core, default_error_budget)->algorithm, row.algorithm)
+            << row.key;
+        EXPECT_EQ(by_preference(*workload, target, core, default_error_budget).size(), catalog().size());
     }
-    for (const AlgorithmRule &rule : algorithm_rules()) EXPECT_TRUE(find_algorithm(rule.algorithm)) << rule.algorithm;
+    for (const AlgorithmRule &rule : algorithm_rules()) {
+        EXPECT_TRUE(find_algorithm(rule.algorithm)) << rule.algorithm;
+        EXPECT_TRUE(
+            std::any_of(std::begin(rows), std::end(rows), [&](const Row &r) { return r.algorithm == rule.algorithm; }))
+            << rule.algorithm << " has no row here";
+    }
+}
+
+// What nobody measured must not be less accurate than was asked for.
+TEST(Catalog, TightErrorBudgetsPutOffWhatReassociates) {
+    const Target target = *parse_target("avx512", 1, avx512);
+    const Workload w = convolution({1, 14, 14, 64}, {3, 3, 64, 64});
+    struct Row {
+        double error_budget;
+        const char *algorithm;
+    };
+    for (const Row &row :
+         {Row{1e-2, "winograd_4"}, Row{1e-5, "winograd_4"}, Row{9e-6, "direct"}, Row{1e-6, "direct"}}) {
+        EXPECT_EQ(default_candidate(w, target, core, row.error_budget)->algorithm, row.algorithm) << row.error_budget;
+        bool put_off = false;
+        for (const Algorithm *a : by_preference(w, target, core, row.error_budget)) {
+            EXPECT_FALSE(row.error_budget < default_error_budget && put_off && !a->reassociates) << a->name;
+            put_off |= a->reassociates;
+        }
+    }
 }
 
 TEST(Catalog, ChecksRecordedCandidates) {
     const Target target = *parse_target("avx512", 1, avx512);
     const Workload w = convolution({1, 14, 14, 256}, {1, 1, 256, 64});
-    const Candidate good = *default_candidate(w, target, machine());
-    EXPECT_TRUE(check_candidate(good, w, target, machine()));
+    const Candidate good = *default_candidate(w, target, core, default_error_budget);
+    EXPECT_TRUE(check_candidate(good, w, target));
     Candidate bad = good;
     bad.algorithm = "fft";
-    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    EXPECT_FALSE(check_candidate(bad, w, target));
     bad = good;
     bad.algorithm_version = 99;
-    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    EXPECT_FALSE(check_candidate(bad, w, target));
     bad = good;
     bad.knobs["pixels"] = 1000;
-    EXPECT_FALSE(check_candidate(bad, w, target, machine()));
+    EXPECT_FALSE(check_candidate(bad, w, target));
 }
 
 }  // namespace

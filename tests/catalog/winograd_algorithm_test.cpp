@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "schedules/spaces/winograd_knobs.h"
 
 namespace kiln {
 namespace {
@@ -71,8 +72,8 @@ TEST(WinogradAlgorithm, SpacesForEveryTarget) {
     const char *seed = std::getenv("KILN_TEST_SEED");
     Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
     auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
-    Machine machine;
-    machine.l3_bytes = 32 << 20;
+    Core core;
+    core.l3_bytes = 32 << 20;
     for (int i = 0; i < 40; i++) {
         const int64_t side = draw(5, 120), channels = draw(1, 300);
         const Workload w =
@@ -81,10 +82,10 @@ TEST(WinogradAlgorithm, SpacesForEveryTarget) {
             const Target target = *parse_target(name, static_cast<int>(draw(1, 4)), avx512);
             const int m = static_cast<int>(draw(2, 6));
             ASSERT_TRUE(winograd(m).applies(w, target)) << key(w);
-            const Space space = winograd(m).space(w, target, machine);
+            const Space space = winograd(m).space(w, target, core);
             EXPECT_TRUE(space.check(space.default_candidate())) << key(w) << " " << name;
             EXPECT_TRUE(space.sample(rng)) << key(w) << " " << name;
-            EXPECT_EQ(space.default_candidate().knob("parallel") > 0, target.threads > 1);
+            EXPECT_EQ(decode_knobs<WinogradKnobs>(space.default_candidate().knobs)->parallel > 0, target.threads > 1);
         }
     }
 }
@@ -101,7 +102,7 @@ TEST(WinogradAlgorithm, RefusesCandidatesThatDoNotFit) {
     };
     const Target target = *parse_target("avx512", 1, avx512);
     const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
-    const Space space = winograd(4).space(w, target, Machine{});
+    const Space space = winograd(4).space(w, target, Core{});
     Candidate good = space.default_candidate();
     good.knobs["vectors"] = 2, good.knobs["panel_block"] = 2, good.knobs["tiles_x"] = 14, good.knobs["tiles_y"] = 1;
     good.knobs["block_x"] = 14, good.knobs["block_y"] = 14, good.knobs["stage_rows"] = 0;

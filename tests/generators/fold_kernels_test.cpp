@@ -14,7 +14,7 @@ protected:
         ASSERT_TRUE(w) << w.error().message;
         const Algorithm *a = find_algorithm(algorithm);
         ASSERT_TRUE(a->applies(*w, target)) << key << " " << a->applies(*w, target).error().message;
-        const Space space = a->space(*w, target, machine_);
+        const Space space = a->space(*w, target, core_of(machine_, target));
         std::vector<Candidate> candidates{space.default_candidate()};
         for (int i = 0; i < draws; i++) {
             const auto drawn = space.sample(rng_);

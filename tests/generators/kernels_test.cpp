@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -22,7 +23,7 @@ protected:
     void expect_candidates_right(const std::string &workload_key, const Target &target, int draws) {
         const auto workload = parse_workload_key(workload_key);
         ASSERT_TRUE(workload) << workload.error().message;
-        const auto untuned = default_candidate(*workload, target, machine_);
+        const auto untuned = default_candidate(*workload, target, core_of(machine_, target), default_error_budget);
         ASSERT_TRUE(untuned) << workload_key;
         expect_right(*workload, target, *untuned);
         std::vector<const Algorithm *> others;
@@ -37,7 +38,7 @@ protected:
     }
 
     void expect_draw_right(const Workload &workload, const Target &target, const Algorithm &algorithm) {
-        const auto candidate = algorithm.space(workload, target, machine_).sample(rng_);
+        const auto candidate = algorithm.space(workload, target, core_of(machine_, target)).sample(rng_);
         ASSERT_TRUE(candidate) << key(workload) << " " << algorithm.name;
         expect_right(workload, target, *candidate);
     }
@@ -153,7 +154,7 @@ TEST_F(Kernels, PartialSumsOverThreads) {
                              "conv2d_backprop_kernel/input:7x9x8x5/kernel:2x3x5x12/dtype:bf16/output_layout:NCHW",
                              "conv3d_backprop_kernel/input:4x3x9x8x6/kernel:2x3x2x6x8/strides:1x2x1"}) {
         const Workload workload = *parse_workload_key(text);
-        const Space space = find_algorithm("kernel_gradient")->space(workload, target, machine_);
+        const Space space = find_algorithm("kernel_gradient")->space(workload, target, core_of(machine_, target));
         for (int64_t partials : {3, 6}) {
             Candidate candidate = space.default_candidate();
             candidate.knobs["partials"] = partials, candidate.knobs["parallel"] = 0;
@@ -171,12 +172,13 @@ TEST_F(Kernels, TilesThatDoNotDivideTheRows) {
          {"conv2d/input:1x15x11x16/kernel:3x3x16x16", "conv2d/input:1x15x11x16/kernel:3x3x4x16/feature_group_count:4",
           "conv2d/input:1x15x11x16/kernel:3x3x1x16/feature_group_count:16"}) {
         const Workload workload = *parse_workload_key(text);
-        const Space space = find_algorithm("direct")->space(workload, target, machine_);
+        const Space space = find_algorithm("direct")->space(workload, target, core_of(machine_, target));
         int tried = 0;
         for (int draw = 0; draw < 2000 && tried < 4; draw++) {
             const auto candidate = space.sample(rng_);
             ASSERT_TRUE(candidate) << text;
-            if (13 % candidate->knob("rows") == 0 || candidate->knob("stage_input")) continue;
+            const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
+            if (13 % knobs.rows == 0 || knobs.stage_input) continue;
             expect_right(workload, target, *candidate);
             tried++;
         }
@@ -189,11 +191,11 @@ TEST_F(Kernels, GroupsOnPhasesOfTheInput) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = *parse_workload_key(
         "conv2d/input:1x15x13x32/kernel:3x3x8x32/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:4");
-    const Space space = find_algorithm("input_phases")->space(workload, target, machine_);
+    const Space space = find_algorithm("input_phases")->space(workload, target, core_of(machine_, target));
     for (int draw = 0; draw < 6; draw++) {
         const auto candidate = space.sample(rng_);
         ASSERT_TRUE(candidate);
-        EXPECT_EQ(candidate->knob("skip_rows"), 0);
+        EXPECT_EQ(decode_knobs<CpuTileKnobs>(candidate->knobs)->skip_rows, 0);
         expect_right(workload, target, *candidate);
     }
 }
@@ -284,7 +286,8 @@ TEST_F(Kernels, RandomTransforms) {
     for (int built = 0, draws = 0; built < 6; draws++) {
         ASSERT_LT(draws, 1000);
         const Workload w = random_transform(rng_);
-        if (!validate(w) || !default_candidate(w, target, machine_)) continue;  // a position twice, no image left
+        if (!validate(w) || !default_candidate(w, target, core_of(machine_, target), default_error_budget))
+            continue;  // a position twice, no image left
         expect_candidates_right(key(w), target, 1);
         built++;
     }
@@ -293,7 +296,7 @@ TEST_F(Kernels, RandomTransforms) {
 TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = convolution({1, 8, 8, 16}, {3, 3, 16, 16});
-    const Candidate good = *default_candidate(workload, target, machine_);
+    const Candidate good = *default_candidate(workload, target, core_of(machine_, target), default_error_budget);
     for (void (*spoil)(Candidate &) :
          {+[](Candidate &c) { c.algorithm = "fft"; }, +[](Candidate &c) { c.algorithm_version = 9; },
           +[](Candidate &c) { c.schedule = "gpu_tile"; }, +[](Candidate &c) { c.knobs.erase("pixels"); },
@@ -311,7 +314,7 @@ TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
 TEST_F(Kernels, TheSameCandidateGivesTheSameObject) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = convolution({1, 14, 14, 32}, {3, 3, 32, 32});
-    const Candidate candidate = *default_candidate(workload, target, machine_);
+    const Candidate candidate = *default_candidate(workload, target, core_of(machine_, target), default_error_budget);
     const auto first = builder_->build({workload, target, candidate});
     const auto second = builder_->build({workload, target, candidate});
     ASSERT_TRUE(first && second && first->ok() && second->ok());

@@ -28,13 +28,13 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         ASSERT_TRUE(target) << name << ": " << target.error().message;
         const auto candidate = parse_candidate(text);
         ASSERT_TRUE(candidate) << name << ": " << candidate.error().message;
-        const Status fits = check_candidate(*candidate, *workload, *target, Machine{});
+        const Status fits = check_candidate(*candidate, *workload, *target);
         EXPECT_TRUE(fits) << name << ": " << fits.error().message;
         algorithms.insert(candidate->algorithm);
         if (candidate->schedule == move_tile_name) methods.insert(candidate->knob("method"));
         if (candidate->algorithm != "direct") continue;
         const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
-        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, Machine{});
+        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, Core{});
         tile_cases_seen.insert(tile_case(facts, register_tile(knobs)).name);
     }
     for (const TileCase &row : tile_cases()) EXPECT_TRUE(tile_cases_seen.contains(row.name)) << row.name;

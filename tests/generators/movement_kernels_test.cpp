@@ -23,9 +23,9 @@ protected:
 
     // The default candidate, and a draw of one of the methods that apply; each has its turn with `turn`.
     void expect_methods_right(const Workload &workload, const Target &target, uint64_t turn) {
-        const Candidate untuned = *default_candidate(workload, target, machine_);
+        const Candidate untuned = *default_candidate(workload, target, core_of(machine_, target), default_error_budget);
         expect_right(workload, target, untuned);
-        const Space space = find_algorithm(untuned.algorithm)->space(workload, target, machine_);
+        const Space space = find_algorithm(untuned.algorithm)->space(workload, target, core_of(machine_, target));
         const auto method = std::find_if(space.knobs().begin(), space.knobs().end(),
                                          [](const Knob &knob) { return knob.name == "method"; });
         const int64_t wanted = method->values[turn % method->values.size()];
@@ -92,7 +92,8 @@ TEST_F(MovementKernels, OnOtherTargetsAndThreads) {
         const Target target = *parse_target(name, threads, machine_.halide_target);
         if (!missing_features(target, machine_.halide_target).empty()) continue;
         expect_right(*parse_workload_key(movements[i]), target,
-                     *default_candidate(*parse_workload_key(movements[i]), target, machine_));
+                     *default_candidate(*parse_workload_key(movements[i]), target, core_of(machine_, target),
+                                        default_error_budget));
     }
 }
 
@@ -112,7 +113,8 @@ TEST_F(MovementKernels, FetchedBlocks) {
         for (const auto &[block_read, block_written] : blocks) {
             for (int64_t ahead : {1, 2}) {
                 const Target target = *parse_target("host", ahead == 1 ? 1 : 3, machine_.halide_target);
-                Candidate c = *default_candidate(*parse_workload_key(key), target, machine_);
+                Candidate c = *default_candidate(*parse_workload_key(key), target, core_of(machine_, target),
+                                                 default_error_budget);
                 c.knobs["lanes"] = 4, c.knobs["rows"] = 4, c.knobs["method"] = move_transpose;
                 c.knobs["block_read"] = block_read, c.knobs["block_written"] = block_written;
                 c.knobs["ahead"] = ahead, c.knobs["order"] = ahead == 2;
@@ -137,8 +139,8 @@ TEST_F(MovementKernels, NextTurnsAreFetched) {
         const Workload workload = *parse_workload_key(key);
         for (const int threads : {1, 3}) {
             const Target target = *parse_target("host", threads, machine_.halide_target);
-            Candidate c = *default_candidate(workload, target, machine_);
-            const Space space = find_algorithm(c.algorithm)->space(workload, target, machine_);
+            Candidate c = *default_candidate(workload, target, core_of(machine_, target), default_error_budget);
+            const Space space = find_algorithm(c.algorithm)->space(workload, target, core_of(machine_, target));
             for (const int64_t order : {0, 1}) {
                 c.knobs["ahead"] = 1, c.knobs["order"] = order;
                 if (!space.check(c)) continue;
@@ -178,8 +180,8 @@ TEST_F(MovementKernels, MatrixBlocks) {
                 *parse_target(block_read == 1 ? "baseline" : "host", block_read == 2 ? 3 : 1, machine_.halide_target);
             const MatrixForm form = matrix_form(movement(workload), target);
             if (form.rows < 0) continue;
-            Candidate c = *default_candidate(workload, target, machine_);
-            const Space space = find_algorithm(c.algorithm)->space(workload, target, machine_);
+            Candidate c = *default_candidate(workload, target, core_of(machine_, target), default_error_budget);
+            const Space space = find_algorithm(c.algorithm)->space(workload, target, core_of(machine_, target));
             c.knobs["lanes"] = c.knobs["rows"] = 1, c.knobs["inner"] = 0;
             c.knobs["block_read"] = form.runs < 0 ? block_read : 1024, c.knobs["block_written"] = block_written;
             c.knobs["ahead"] = 1 + (form.rows_are_one_run(movement(workload)) && block_read == 1024);
@@ -249,7 +251,8 @@ TEST_F(MovementKernels, BitsStayAsTheyAre) {
         const uint16_t bits = pattern(i / 256, i % 256);
         std::memcpy(operands.first.data.data() + 2 * i, &bits, 2);
     }
-    const auto result = result_of(w, target, *default_candidate(w, target, machine_), operands);
+    const auto result =
+        result_of(w, target, *default_candidate(w, target, core_of(machine_, target), default_error_budget), operands);
     ASSERT_TRUE(result) << result.error().message;
     for (size_t i = 0; i < 65536; i++) {
         uint16_t bits = 0;

@@ -60,7 +60,7 @@ protected:
         std::vector<Space> spaces;
         for (const Algorithm &algorithm : catalog()) {
             if (algorithm.reassociates || !algorithm.applies(draw.workload, draw.target)) continue;
-            spaces.push_back(algorithm.space(draw.workload, draw.target, machine_));
+            spaces.push_back(algorithm.space(draw.workload, draw.target, core_of(machine_, draw.target)));
         }
         ASSERT_FALSE(spaces.empty()) << again;
         const auto sample = spaces[drawer.rng()() % spaces.size()].sample(drawer.rng());

@@ -28,8 +28,8 @@ protected:
             for (const Algorithm &algorithm : catalog()) {
                 if (!algorithm.applies(w, target)) continue;
                 const std::string what = key(w) + " " + to_text(target) + " " + std::string(algorithm.name);
-                const auto got =
-                    result_of(w, target, algorithm.space(w, target, machine_).default_candidate(), operands);
+                const auto got = result_of(
+                    w, target, algorithm.space(w, target, core_of(machine_, target)).default_candidate(), operands);
                 ASSERT_TRUE(got) << what << ": " << got.error().message;
                 for (int64_t i = 0; i < got->elements(); i++) {
                     const double right = expected->expected[i], value = get<float>(*got, i);
@@ -98,7 +98,8 @@ TEST_F(SpecialValuesInKernels, EverySixteenBitNumberIsReadAsWhatItIs) {
         Operands operands = copying(w);
         for (int i = 0; i < 65536; i++) set(operands.first, i, static_cast<uint16_t>(i));
         for (const Target &target : targets()) {
-            const auto got = result_of(w, target, *default_candidate(w, target, machine_), operands);
+            const auto got = result_of(
+                w, target, *default_candidate(w, target, core_of(machine_, target), default_error_budget), operands);
             ASSERT_TRUE(got) << got.error().message;
             for (int i = 0; i < 65536; i++) {
                 const float right = to_float(static_cast<uint16_t>(i)), value = get<float>(*got, i);
@@ -130,7 +131,8 @@ TEST_F(SpecialValuesInKernels, ResultsAreRoundedToNearestEven) {
         Operands operands = copying(w);
         for (size_t i = 0; i < values.size(); i++) set(operands.first, int64_t(i), values[i]);
         for (const Target &target : targets()) {
-            const auto got = result_of(w, target, *default_candidate(w, target, machine_), operands);
+            const auto got = result_of(
+                w, target, *default_candidate(w, target, core_of(machine_, target), default_error_budget), operands);
             ASSERT_TRUE(got) << got.error().message;
             for (size_t i = 0; i < values.size(); i++) {
                 const uint16_t right = rounded(values[i]), bits = get<uint16_t>(*got, int64_t(i));

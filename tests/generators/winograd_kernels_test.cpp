@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "schedules/spaces/winograd_knobs.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -15,8 +16,9 @@ protected:
     // A wrong tap or index is an error of some 1e-3 and more. Arithmetic is f32 whatever the operands, unless demoted;
     // the usual points (1) lose several times more than those of least error (0): 1.4e-4 with F(6, 5) by F(6, 4).
     static double budget(const Candidate &c) {
-        if (c.knob("demote")) return 0.05;
-        return c.knob("points") ? 5e-4 : 1e-4;
+        const auto knobs = *decode_knobs<WinogradKnobs>(c.knobs);
+        if (knobs.demote) return 0.05;
+        return knobs.points ? 5e-4 : 1e-4;
     }
 
     void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
@@ -25,7 +27,7 @@ protected:
     }
 
     Space space(int m, const Workload &workload, const Target &target) const {
-        return find_algorithm("winograd_" + std::to_string(m))->space(workload, target, machine_);
+        return find_algorithm("winograd_" + std::to_string(m))->space(workload, target, core_of(machine_, target));
     }
 
     // The default and one random candidate of F(m, r) for an m that walks through those that apply.

@@ -17,8 +17,8 @@ TEST(Candidate, TextIsFrozen) {
     const auto parsed = parse_candidate(to_text(c));
     ASSERT_TRUE(parsed);
     EXPECT_EQ(*parsed, c);
-    EXPECT_EQ(parsed->knob("pixels"), 14);
-    EXPECT_EQ(parsed->knob("spread"), 0);  // left out where it does not apply
+    EXPECT_EQ(parsed->knobs.at("pixels"), 14);
+    EXPECT_FALSE(parsed->knobs.contains("spread"));  // left out where it does not apply
 }
 
 TEST(Candidate, RefusesMalformedText) {

@@ -11,12 +11,6 @@
 namespace kiln {
 namespace {
 
-const Machine laptop = [] {
-    Machine machine;
-    machine.l1_bytes = 32 << 10, machine.l2_bytes = 1 << 20;
-    return machine;
-}();
-
 CpuTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<CpuTileKnobs>(candidate.knobs); }
 
 TEST(TileCases, EveryKindHasItsRow) {
@@ -46,7 +40,8 @@ TEST(TileCases, EveryKindHasItsRow) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
         const Target target = *parse_target(row.target, 1, "");
-        const TileFacts facts = tile_facts(conv_loops(*workload), vector_lanes(target), target, laptop);
+        const TileFacts facts =
+            tile_facts(conv_loops(*workload), vector_lanes(target), target, core_of(Machine(), target));
         const TileCase &found = tile_case(facts, {2, 4, 1});
         EXPECT_STREQ(found.name, row.name) << row.key;
         seen.insert(found.name);
@@ -77,7 +72,7 @@ TEST(TileCases, WidthOfVectors) {
         w.feature_group_count = row.groups;
         Candidate base;
         base.algorithm = "direct";
-        const Space space = cpu_tile_space(base, conv_loops(w), target, laptop);
+        const Space space = cpu_tile_space(base, conv_loops(w), target, core_of(Machine(), target));
         EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.target;
         EXPECT_TRUE(space.check(space.default_candidate()));
         Rng rng(1);
@@ -92,7 +87,7 @@ TEST(TileCases, HolesAreUnrolledLess) {
     const Target target = *parse_target("avx512", 1, "");
     const auto most_drawn = [&](const char *key) {
         const ConvLoops shape = conv_loops(*parse_workload_key(key));
-        const Space space = cpu_tile_space({}, shape, target, laptop);
+        const Space space = cpu_tile_space({}, shape, target, core_of(Machine(), target));
         Rng rng(1);
         int64_t most = 0;
         for (int i = 0; i < 300; i++) most = std::max(most, unrolled_steps(shape, knobs_of(*space.sample(rng))));
@@ -110,7 +105,7 @@ TEST(TileCases, GroupsInBlocksOfChannels) {
         "conv2d/input:1x28x28x256/kernel:3x3x8x256/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW16c/"
         "output_layout:NCHW16c");
     ASSERT_TRUE(workload) << workload.error().message;
-    const Space space = cpu_tile_space({}, conv_loops(*workload), zen4, laptop);
+    const Space space = cpu_tile_space({}, conv_loops(*workload), zen4, core_of(Machine(), zen4));
     EXPECT_EQ(knobs_of(space.default_candidate()).lanes, 0);
     EXPECT_GT(knobs_of(space.default_candidate()).stage_input, 0);
 }

@@ -10,15 +10,7 @@
 namespace kiln {
 namespace {
 
-Machine machine() {
-    Machine m;
-    m.l2_bytes = 1 << 20;
-    return m;
-}
-
-Space space(const Workload &w, const Target &target) {
-    return gradient_tile_space({}, conv_loops(w), target, machine());
-}
+Space space(const Workload &w, const Target &target) { return gradient_tile_space({}, conv_loops(w), target, Core()); }
 
 GradientTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<GradientTileKnobs>(candidate.knobs); }
 

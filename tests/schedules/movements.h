@@ -1,10 +1,10 @@
-// Movements, a target and a machine that tests of the movement's spaces share.
+// Movements, a target and a core that tests of the movement's spaces share.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "rewrites/movement.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 
 namespace kiln {
 
@@ -16,10 +16,10 @@ inline Movement movement_of(const char *key) {
     return movement(*w);
 }
 
-inline Machine large_caches() {
-    Machine machine;
-    machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
-    return machine;
+inline Core large_caches() {
+    Core core;
+    core.l2_bytes = 1 << 20, core.l3_bytes = 32 << 20;
+    return core;
 }
 
 }  // namespace kiln

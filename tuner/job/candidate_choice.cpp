@@ -15,7 +15,7 @@ std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
     if (!candidate) return {};
     const auto allowed = [&](const Algorithm *a) { return a->name == candidate->algorithm; };
     if (std::none_of(usable.begin(), usable.end(), allowed)) return {};
-    if (!check_candidate(*candidate, workload, context.target, context.machine)) return {};
+    if (!check_candidate(*candidate, workload, context.target)) return {};
     return *candidate;
 }
 
@@ -57,11 +57,13 @@ bool AlgorithmFilter::allows(const Algorithm &a) const {
     return is_asked_for(a, algorithm) && (without.empty() || !glob_match(without, a.name));
 }
 
+Core core_of(const ChoiceContext &context) { return core_of(context.machine, context.target); }
+
 Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workload, const ChoiceContext &context) {
     std::vector<const Algorithm *> usable;
     bool any = false;
     Refusals refusals;
-    for (const Algorithm *algorithm : by_preference(workload, context.target)) {
+    for (const Algorithm *algorithm : by_preference(workload, context.target, core_of(context), context.error_budget)) {
         const Status applies = algorithm->applies(workload, context.target);
         any |= applies.ok();
         if (!applies) {
@@ -69,10 +71,6 @@ Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workloa
         } else if (context.algorithms.allows(*algorithm)) {
             usable.push_back(algorithm);
         }
-    }
-    // What nobody measured must not be less accurate than was asked for.
-    if (context.error_budget < default_error_budget) {
-        std::stable_partition(usable.begin(), usable.end(), [](const Algorithm *a) { return !a->reassociates; });
     }
     if (!any) return unsupported(refusals.text());
     return usable;
@@ -95,7 +93,7 @@ Result<CandidateChoice> choose_candidate(const Workload &workload, const std::ve
             if (*chosen) return **chosen;
         }
     }
-    return CandidateChoice{usable.front()->space(workload, context.target, context.machine).default_candidate(), {}};
+    return CandidateChoice{usable.front()->space(workload, context.target, core_of(context)).default_candidate(), {}};
 }
 
 }  // namespace kiln

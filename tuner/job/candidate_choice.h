@@ -31,6 +31,9 @@ struct ChoiceContext {
     double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
 };
 
+// The core that untuned candidates are for.
+Core core_of(const ChoiceContext &context);
+
 // Whether a glob over names asks for an algorithm. `*` alone does not ask for those that need a prepared input.
 bool is_asked_for(const Algorithm &algorithm, std::string_view pattern);
 

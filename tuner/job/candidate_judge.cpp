@@ -47,9 +47,8 @@ Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
 
 Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
                             std::optional<Measurement> *measurement) {
-    const TuneEnvironment &environment = job_.environment;
     Trial *trial = &judged->trial;
-    if (Status s = check_candidate(proposal.candidate, workload_, job_.target, environment.machine); !s) {
+    if (Status s = check_candidate(proposal.candidate, workload_, job_.target); !s) {
         trial->status = TrialStatus::refused;
         trial->message = s.error().message;
         return {};

@@ -30,9 +30,10 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
 // any, the error says why each was refused.
 Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
     const TuneOptions &options = job.options;
+    const Core core = core_of(job.environment.machine, job.target);
     std::vector<Space> spaces;
     Refusals refusals;
-    for (const Algorithm *algorithm : by_preference(workload, job.target)) {
+    for (const Algorithm *algorithm : by_preference(workload, job.target, core, options.error_budget)) {
         std::string reason;
         if (!is_asked_for(*algorithm, options.algorithm)) {
             reason = "not asked for";
@@ -41,7 +42,7 @@ Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workloa
         } else if (Status s = algorithm->applies(workload, job.target); !s) {
             reason = s.error().message;
         } else {
-            spaces.push_back(algorithm->space(workload, job.target, job.environment.machine));
+            spaces.push_back(algorithm->space(workload, job.target, core));
             continue;
         }
         refusals.add(algorithm->name, reason);

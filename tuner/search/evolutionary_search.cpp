@@ -160,7 +160,8 @@ const EvolutionarySearch::Parent &EvolutionarySearch::select() {
 Candidate EvolutionarySearch::crossed(const Parent &first, const Parent &second) {
     Candidate candidate = first.candidate;
     for (auto &[name, value] : candidate.knobs) {
-        if (chance(50)) value = second.candidate.knob(name);
+        const auto other = second.candidate.knobs.find(name);
+        if (chance(50)) value = other == second.candidate.knobs.end() ? 0 : other->second;
     }
     return candidate;
 }

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t smallest_l2 = 1 << 18;        // bytes, of a machine that does not tell
+constexpr int64_t smallest_l2 = 1 << 18;        // bytes, of a core that does not tell
 constexpr int64_t smallest_streamed = 1 << 20;  // bytes of a result that no cache keeps
 
 }  // namespace
@@ -15,13 +15,13 @@ int64_t most_lanes(const Movement &m, const Target &target) {
     return std::max<int64_t>(1, vector_bytes(target) / m.element_bytes);
 }
 
-bool is_far(const Movement &m, const Machine &machine) {
-    return (m.read_elements + m.written_elements) * m.element_bytes > std::max(machine.l3_bytes, machine.l2_bytes);
+bool is_far(const Movement &m, const Core &core) {
+    return (m.read_elements + m.written_elements) * m.element_bytes > std::max(core.l3_bytes, core.l2_bytes);
 }
 
 bool may_stay_in_cache(const Movement &m) { return m.written_elements * m.element_bytes < smallest_streamed; }
 
-int64_t quarter_of_l2(const Machine &machine) { return machine.l2_bytes > 0 ? machine.l2_bytes / 4 : smallest_l2 / 4; }
+int64_t quarter_of_l2(const Core &core) { return core.l2_bytes > 0 ? core.l2_bytes / 4 : smallest_l2 / 4; }
 
 int64_t tiles_that_cover(int64_t extent, int64_t size, int64_t most) {
     return std::clamp<int64_t>(std::bit_ceil(uint64_t((extent + size - 1) / size)), 1, most);

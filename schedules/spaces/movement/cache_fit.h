@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "rewrites/movement.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -16,13 +16,13 @@ inline constexpr int64_t longest_block = 1024;  // tiles along one digit
 int64_t most_lanes(const Movement &m, const Target &target);
 
 // Whether operand and result do not fit into the caches.
-bool is_far(const Movement &m, const Machine &machine);
+bool is_far(const Movement &m, const Core &core);
 
 // Whether a cache may keep all of the result.
 bool may_stay_in_cache(const Movement &m);
 
 // Bytes of L2 that a block may take.
-int64_t quarter_of_l2(const Machine &machine);
+int64_t quarter_of_l2(const Core &core);
 
 // Few tiles of `size` that cover `extent`, as a power of two.
 int64_t tiles_that_cover(int64_t extent, int64_t size, int64_t most = longest_block);

@@ -41,9 +41,9 @@ Alternative matrix_space(MoveMethod method, const Movement &m, const Target &tar
 }
 
 // A quarter of L2 at a time, of bytes, whose tiles have most rows, an eighth; and a part for each thread.
-MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Machine &machine) {
+MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Core &core) {
     const MatrixForm form = matrix_form(m, target);
-    const int64_t room = quarter_of_l2(machine) / (m.element_bytes == 1 ? 2 : 1);
+    const int64_t room = quarter_of_l2(core) / (m.element_bytes == 1 ? 2 : 1);
     const int64_t most = tiles_that_cover((form.row_count + target.threads - 1) / target.threads, form.line);
     return {
         .block_read = tiles_that_cover(form.column_count, form.line),
@@ -54,9 +54,9 @@ MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Ma
 
 // Where rows with all their columns are one run of the operand, few of them at a time, the next fetched meanwhile; else
 // a line's rows for long.
-MoveMatrixKnobs default_stream(const Movement &m, const Target &target, const Machine &machine) {
+MoveMatrixKnobs default_stream(const Movement &m, const Target &target, const Core &core) {
     const MatrixForm form = matrix_form(m, target);
-    const int64_t lines = quarter_of_l2(machine) / (form.column_count * form.line * m.element_bytes);
+    const int64_t lines = quarter_of_l2(core) / (form.column_count * form.line * m.element_bytes);
     const bool one_run = form.rows_are_one_run(m) && lines > 0;
     const int64_t most_columns = one_run || form.runs >= 0 ? longest_block : streamed_columns;
     return {

@@ -8,7 +8,7 @@
 
 #include "schedules/spaces/movement/matrix_form.h"
 #include "schedules/spaces/movement/move_method.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -41,8 +41,8 @@ bool may_stream(const Movement &m, const MatrixForm &form);
 // `method`: move_matrix, or move_stream where may_stream().
 Alternative matrix_space(MoveMethod method, const Movement &m, const Target &target);
 
-MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Machine &machine);
-MoveMatrixKnobs default_stream(const Movement &m, const Target &target, const Machine &machine);
+MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Core &core);
+MoveMatrixKnobs default_stream(const Movement &m, const Target &target, const Core &core);
 
 // Elements of a block: whole lines, or all there are.
 struct MatrixBlock {

@@ -38,9 +38,9 @@ Alternative rows_space(const Movement &m, const Target &target) {
 }
 
 // Beyond the caches both sides are walked in few long runs side by side.
-MoveRowsKnobs default_rows(const Movement &m, const Target &target, const Machine &machine) {
+MoveRowsKnobs default_rows(const Movement &m, const Target &target, const Core &core) {
     const int64_t innermost = m.digits.back().extent;
-    const bool is_long = m.is_regular && is_far(m, machine) && !may_stay_in_cache(m);
+    const bool is_long = m.is_regular && is_far(m, core) && !may_stay_in_cache(m);
     return {
         .lanes = static_cast<int64_t>(std::bit_floor(uint64_t(std::min(most_lanes(m, target), innermost)))),
         .by_operand = is_long && is_shorter_by_operand(m),

@@ -6,7 +6,7 @@
 
 #include "rewrites/movement.h"
 #include "schedules/spaces/movement/move_method.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -33,6 +33,6 @@ void visit_knobs(Visitor &visit, MoveRows<T> &k) {
 
 Alternative rows_space(const Movement &m, const Target &target);
 
-MoveRowsKnobs default_rows(const Movement &m, const Target &target, const Machine &machine);
+MoveRowsKnobs default_rows(const Movement &m, const Target &target, const Core &core);
 
 }  // namespace kiln

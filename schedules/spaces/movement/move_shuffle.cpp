@@ -21,9 +21,9 @@ bool fits(const Movement &m, const ShuffleForm &form, const MoveShuffleKnobs &k)
     return tile <= m.digits[form.along].extent && std::max(read, written) <= most_vectors * k.lanes;
 }
 
-bool fetches_next_rows(const Movement &m, const ShuffleForm &form, const Machine &machine) {
+bool fetches_next_rows(const Movement &m, const ShuffleForm &form, const Core &core) {
     const int64_t row = m.digits[form.along].extent * form.read_stride * form.read_rows;
-    return is_far(m, machine) && !may_stay_in_cache(m) && form.loops() > 1 && row * m.element_bytes <= longest_fetched;
+    return is_far(m, core) && !may_stay_in_cache(m) && form.loops() > 1 && row * m.element_bytes <= longest_fetched;
 }
 
 }  // namespace
@@ -49,10 +49,10 @@ Alternative shuffle_space(const Movement &m, const Target &target) {
 
 // The longest vectors whose tiles divide the digit, since a last tile that is not whole is stored element by element;
 // else the longest of which a tile fits.
-std::optional<MoveShuffleKnobs> default_shuffle(const Movement &m, const Target &target, const Machine &machine) {
+std::optional<MoveShuffleKnobs> default_shuffle(const Movement &m, const Target &target, const Core &core) {
     const ShuffleForm form = shuffle_form(m);
     if (form.along < 0) return {};
-    MoveShuffleKnobs knobs{.parallel = target.threads > 1, .next_turn = fetches_next_rows(m, form, machine)};
+    MoveShuffleKnobs knobs{.parallel = target.threads > 1, .next_turn = fetches_next_rows(m, form, core)};
     int64_t most = most_lanes(m, target);
     if (knobs.next_turn) most = std::min(most, longest_merged_store / m.element_bytes);
     std::optional<MoveShuffleKnobs> longest;

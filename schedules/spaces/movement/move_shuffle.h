@@ -8,7 +8,7 @@
 
 #include "rewrites/shuffle_form.h"
 #include "schedules/spaces/movement/move_method.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -44,6 +44,6 @@ inline int64_t shuffled_tile(const ShuffleForm &form, const MoveShuffleKnobs &kn
 Alternative shuffle_space(const Movement &m, const Target &target);
 
 // Nothing where no tile fits the tensor and the registers.
-std::optional<MoveShuffleKnobs> default_shuffle(const Movement &m, const Target &target, const Machine &machine);
+std::optional<MoveShuffleKnobs> default_shuffle(const Movement &m, const Target &target, const Core &core);
 
 }  // namespace kiln

@@ -30,23 +30,23 @@ Knobs stored(MoveMethod method, const TemplateKnobs &own) {
     return stored_knobs(method, encode_knobs(own));
 }
 
-Knobs default_knobs(const Movement &m, const Target &target, const Machine &machine) {
-    const Knobs rows = stored(move_rows, default_rows(m, target, machine));
+Knobs default_knobs(const Movement &m, const Target &target, const Core &core) {
+    const Knobs rows = stored(move_rows, default_rows(m, target, core));
     if (has_long_rows(m, target)) return rows;
     const MatrixForm matrix = matrix_form(m, target);
-    if (matrix.rows >= 0 && (may_stay_in_cache(m) || !is_far(m, machine))) {
-        return stored(move_matrix, default_matrix(m, target, machine));
+    if (matrix.rows >= 0 && (may_stay_in_cache(m) || !is_far(m, core))) {
+        return stored(move_matrix, default_matrix(m, target, core));
     }
-    if (may_stream(m, matrix)) return stored(move_stream, default_stream(m, target, machine));
+    if (may_stream(m, matrix)) return stored(move_stream, default_stream(m, target, core));
     if (!transposes(m) || !has_wide_tiles(m)) {
-        if (const auto shuffle = default_shuffle(m, target, machine)) return stored(move_shuffle, *shuffle);
+        if (const auto shuffle = default_shuffle(m, target, core)) return stored(move_shuffle, *shuffle);
     }
-    return transposes(m) ? stored(move_transpose, default_transpose(m, target, machine)) : rows;
+    return transposes(m) ? stored(move_transpose, default_transpose(m, target, core)) : rows;
 }
 
 }  // namespace
 
-Space move_tile_space(Candidate base, const Movement &m, const Target &target, const Machine &machine) {
+Space move_tile_space(Candidate base, const Movement &m, const Target &target, const Core &core) {
     std::vector<Alternative> templates{rows_space(m, target)};
     if (transposes(m)) templates.push_back(transpose_space(m, target));
     if (shuffle_form(m).along >= 0) templates.push_back(shuffle_space(m, target));
@@ -55,7 +55,7 @@ Space move_tile_space(Candidate base, const Movement &m, const Target &target, c
     if (matrix.rows >= 0) templates.push_back(matrix_space(move_matrix, m, target));
     base.schedule = move_tile_name;
     base.schedule_version = move_tile_version;
-    base.knobs = default_knobs(m, target, machine);
+    base.knobs = default_knobs(m, target, core);
     auto [knobs, constraints] = join_alternatives(std::move(templates));
     return Space(std::move(base), std::move(knobs), std::move(constraints));
 }

@@ -5,12 +5,12 @@
 
 #include "rewrites/movement.h"
 #include "schedules/space.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
-Space move_tile_space(Candidate base, const Movement &movement, const Target &target, const Machine &machine);
+Space move_tile_space(Candidate base, const Movement &movement, const Target &target, const Core &core);
 
 }  // namespace kiln

@@ -18,10 +18,10 @@ const MovedDigit &read_digit(const Movement &m) { return m.digits[read_neighbour
 int64_t bit_floor(int64_t value) { return static_cast<int64_t>(std::bit_floor(uint64_t(value))); }
 
 // A block of a quarter of L2 with all of the shorter digit, cut to rows of longest_run.
-void shape_far_block(const Movement &m, const Machine &machine, MoveTransposeKnobs *k) {
+void shape_far_block(const Movement &m, const Core &core, MoveTransposeKnobs *k) {
     const MovedDigit &read = read_digit(m), &written = m.digits.back();
     const int bytes = m.element_bytes;
-    const int64_t room = quarter_of_l2(machine), longest = longest_run / bytes;
+    const int64_t room = quarter_of_l2(core), longest = longest_run / bytes;
     if (written.extent < read.extent) {
         const int64_t run = std::min(written.extent, longest);
         k->block_written = tiles_that_cover(run, k->lanes);
@@ -36,14 +36,14 @@ void shape_far_block(const Movement &m, const Machine &machine, MoveTransposeKno
 // Beyond the caches it counts how memory is walked, for loads as for stores, which read a line before they write it:
 // few rows at a time, for long. One side has the shorter digit: a block with all of that digit is one run there and is
 // fetched as such, then the other side is walked along its long rows, a line of it at a time.
-void shape_far_tiles(const Movement &m, int64_t most_lanes, const Machine &machine, MoveTransposeKnobs *k) {
+void shape_far_tiles(const Movement &m, int64_t most_lanes, const Core &core, MoveTransposeKnobs *k) {
     const MovedDigit &read = read_digit(m), &written = m.digits.back();
     const int bytes = m.element_bytes;
     const bool rows_of_result = written.extent < read.extent, narrow = bytes < 4;
     const int64_t line = rows_of_result && narrow ? line_bytes / 2 : line_bytes;
     k->lanes = bit_floor(std::min({most_lanes, line / bytes, written.extent}));
     k->rows = bit_floor(std::min<int64_t>(narrow ? 16 : 8, read.extent));
-    shape_far_block(m, machine, k);
+    shape_far_block(m, core, k);
     k->operand_first = rows_of_result && !narrow;
     k->fetched = rows_of_result ? fetches_block_of_result : fetches_block_of_operand;
     const FetchedSide side = fetched_side(m, *k);
@@ -88,13 +88,13 @@ Alternative transpose_space(const Movement &m, const Target &target) {
 }
 
 // Stores of half a vector register, 32 bytes with AVX-512, turn f32 fastest: two shuffles start in a cycle.
-MoveTransposeKnobs default_transpose(const Movement &m, const Target &target, const Machine &machine) {
+MoveTransposeKnobs default_transpose(const Movement &m, const Target &target, const Core &core) {
     const int64_t half = std::clamp<int64_t>(most_lanes(m, target) / 2, 1, 16);
     MoveTransposeKnobs knobs{.lanes = bit_floor(std::min(half, m.digits.back().extent)),
                              .rows = bit_floor(std::min(half, read_digit(m).extent)),
                              .block_written = longest_block,
                              .parallel = target.threads > 1};
-    if (is_far(m, machine)) shape_far_tiles(m, most_lanes(m, target), machine, &knobs);
+    if (is_far(m, core)) shape_far_tiles(m, most_lanes(m, target), core, &knobs);
     return knobs;
 }
 

@@ -7,7 +7,7 @@
 
 #include "rewrites/movement.h"
 #include "schedules/spaces/movement/move_method.h"
-#include "workload/machine.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -48,7 +48,7 @@ bool transposes(const Movement &m);
 // Precondition of all that follows: transposes().
 Alternative transpose_space(const Movement &m, const Target &target);
 
-MoveTransposeKnobs default_transpose(const Movement &m, const Target &target, const Machine &machine);
+MoveTransposeKnobs default_transpose(const Movement &m, const Target &target, const Core &core);
 
 // The side of a block that is fetched: on each digit, how many values of it a block has; in memory, `rows` runs.
 struct FetchedSide {

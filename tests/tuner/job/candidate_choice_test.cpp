@@ -48,7 +48,7 @@ protected:
     // Distinct valid candidates.
     std::string sample(uint64_t seed) {
         Rng rng(seed);
-        return to_text(*find_algorithm("direct")->space(workload_, target_, machine_).sample(rng));
+        return to_text(*find_algorithm("direct")->space(workload_, target_, core_of(machine_, target_)).sample(rng));
     }
 
     CandidateChoice choose() {
@@ -70,7 +70,8 @@ TEST_F(CandidateChoiceTest, WithoutARowItIsTheDefault) {
     record(sample(1), 100, "here", "conv2d/input:1x9x9x9/kernel:1x1x9x9");
     const CandidateChoice choice = choose();
     EXPECT_FALSE(choice.best);
-    EXPECT_EQ(choice.candidate, *default_candidate(workload_, target_, machine_));
+    EXPECT_EQ(choice.candidate,
+              *default_candidate(workload_, target_, core_of(machine_, target_), default_error_budget));
 }
 
 TEST_F(CandidateChoiceTest, TheFastestRowWins) {

@@ -5,6 +5,7 @@
 #include "catalog/catalog.h"
 #include "tests/tuner/job/fake_workshop.h"
 #include "tests/tuner/job/tuned_layers.h"
+#include "tuner/job/candidate_choice.h"
 #include "tuner/job/candidate_judge.h"
 
 namespace kiln {
@@ -18,7 +19,9 @@ TEST(Tune, DefaultCandidateFirstThenTheSearch) {
     ASSERT_TRUE(report.ok());
     const std::vector<Trial> recorded = shop.trials();
     ASSERT_EQ(recorded.size(), 6u);
-    EXPECT_EQ(recorded[0].candidate, to_text(*default_candidate(layer_a.workload, shop.target, shop.machine)));
+    EXPECT_EQ(recorded[0].candidate,
+              to_text(*default_candidate(layer_a.workload, shop.target, core_of(shop.machine, shop.target),
+                                         default_error_budget)));
     EXPECT_EQ(recorded[0].origin, "default");
     for (size_t i = 1; i < recorded.size(); i++) EXPECT_EQ(recorded[i].origin, "random");
 
@@ -33,6 +36,22 @@ TEST(Tune, DefaultCandidateFirstThenTheSearch) {
     EXPECT_EQ(tuned.best_candidate, (*best)->trial.candidate);
     EXPECT_EQ(tuned.best_ns, (*best)->measurement.median);
     EXPECT_GE(*tuned.default_ns, *tuned.best_ns);
+}
+
+// The default that `tune` compares with is the kernel that `build`, `bench` and `check` use without trials.
+TEST(Tune, TheDefaultIsThatOfOtherCommandsForEveryErrorBudget) {
+    const NamedWorkload layer{"net", "a", 1, convolution({1, 14, 14, 64}, {3, 3, 64, 64})};
+    for (const double error_budget : {1e-4, 1e-5, 2e-6}) {
+        FakeWorkshop shop;
+        const ChoiceContext context{.target = shop.target, .machine = shop.machine, .error_budget = error_budget};
+        const auto untuned = choose_candidate(layer.workload, *usable_algorithms(layer.workload, context), context);
+        ASSERT_TRUE(untuned.ok());
+        TuneOptions options = trials(1);
+        options.error_budget = error_budget;
+        ASSERT_TRUE(shop.tune({layer}, options).ok());
+        EXPECT_EQ(shop.trials().at(0).candidate, to_text(untuned->candidate)) << error_budget;
+        EXPECT_EQ(shop.trials().at(0).candidate.starts_with("winograd_4@"), error_budget >= 1e-5);
+    }
 }
 
 TEST(Tune, RecordsWhatTheTrialWas) {
@@ -369,7 +388,8 @@ TEST(CandidateJudge, RecordsACandidateOutsideItsSpaceAsRefused) {
     const TuneEnvironment environment = shop.environment();
     const TuneJob job{shop.target, options, environment};
     CandidateJudge judge(job, layer_a.workload, {});
-    Candidate candidate = *default_candidate(layer_a.workload, shop.target, shop.machine);
+    Candidate candidate =
+        *default_candidate(layer_a.workload, shop.target, core_of(shop.machine, shop.target), default_error_budget);
     candidate.knobs["vectors"] = 1000;
     const auto build = [&] { return shop.builder.build({layer_a.workload, shop.target, candidate}); };
     const auto judged = judge.judge({candidate, "test", build});

@@ -100,7 +100,7 @@ TEST(Search, ProposesOnlyWhatConstraintsAllow) {
     for (std::string_view name : search_names()) {
         const auto search = search_of({space}, 1, name);
         const auto proposals =
-            run(*search, 100, [](const Candidate &c) { return std::optional(100.0 - double(c.knob("block"))); });
+            run(*search, 100, [](const Candidate &c) { return std::optional(100.0 - double(c.knobs.at("block"))); });
         EXPECT_EQ(proposals.size(), 25u) << name;
         for (const Candidate &c : proposals) EXPECT_TRUE(space.check(c)) << name << " " << to_text(c);
     }
@@ -110,7 +110,7 @@ TEST(Search, ToldOfTimesProposesEverythingOnceAndEnds) {
     for (std::string_view name : search_names()) {
         const auto search = search_of({space_of("a", 50), space_of("b", 20)}, 1, name);
         const auto proposals = run(*search, 1000, [](const Candidate &c) {
-            return c.algorithm == "b" ? std::optional(1e6) : std::optional(1000.0 + double(c.knob("x")));
+            return c.algorithm == "b" ? std::optional(1e6) : std::optional(1000.0 + double(c.knobs.at("x")));
         });
         EXPECT_EQ(std::set<Candidate>(proposals.begin(), proposals.end()).size(), 70u) << name;
         EXPECT_EQ(proposals.size(), 70u) << name;
@@ -128,14 +128,14 @@ TEST(RandomSearch, NeverProposesWhatWasObserved) {
     search->observe(observations);
     const auto proposals = propose(*search, 5);
     ASSERT_EQ(proposals.size(), 1u);
-    EXPECT_EQ(proposals[0].knob("x"), 9);
+    EXPECT_EQ(proposals[0].knobs.at("x"), 9);
 }
 
 TEST(Search, IsAFunctionOfItsSeed) {
     for (std::string_view name : search_names()) {
         const auto draw = [&](uint64_t seed) {
             return run(*search_of({space_of("a", 1000)}, seed, name), 40,
-                       [](const Candidate &c) { return std::optional(1000.0 + double(c.knob("x"))); });
+                       [](const Candidate &c) { return std::optional(1000.0 + double(c.knobs.at("x"))); });
         };
         EXPECT_EQ(draw(1), draw(1)) << name;
         EXPECT_NE(draw(1), draw(2)) << name;
@@ -151,7 +151,8 @@ TEST(RandomSearch, WeighsAlgorithmsEquallyWhateverTheirSize) {
 
 TEST(RandomSearch, UniformWithinASpace) {
     std::map<int64_t, int> counts;
-    for (uint64_t seed = 0; seed < 4000; seed++) counts[search_of({space_of("a", 8)}, seed)->propose()->knob("x")]++;
+    for (uint64_t seed = 0; seed < 4000; seed++)
+        counts[search_of({space_of("a", 8)}, seed)->propose()->knobs.at("x")]++;
     for (int64_t i = 0; i < 8; i++) EXPECT_NEAR(counts[i], 500, 120) << i;
 }
 
@@ -171,10 +172,10 @@ Space valley() {
 
 std::optional<double> time_in_valley(const Candidate &c) {
     if (c.algorithm != "valley") return 10000;
-    if (c.knob("f") == 5) return std::nullopt;  // does not build
+    if (c.knobs.at("f") == 5) return std::nullopt;  // does not build
     double time = 100;
     for (const auto &[name, best] : {std::pair{"a", 7}, {"b", 3}, {"c", 4}, {"d", 8}, {"e", 1}, {"f", 6}}) {
-        time += 10.0 * std::abs(double(c.knob(name) - best));
+        time += 10.0 * std::abs(double(c.knobs.at(name) - best));
     }
     return time;
 }

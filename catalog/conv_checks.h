@@ -1,0 +1,22 @@
+// What algorithms of convolutions ask of a workload alike.
+#pragma once
+
+#include <initializer_list>
+
+#include "rewrites/conv_loops.h"
+#include "workload/result.h"
+#include "workload/workload.h"
+
+namespace kiln {
+
+// What every algorithm asks of a convolution first: one of these operations, dtypes, a result, 32-bit indices.
+Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations);
+
+// Whether every index of the tensors and of the padded, dilated input stays below 2^31: kernels index with 32 bits.
+Status fits_32_bits(const Workload &w);
+
+// Whether what kernels allocate on their own stays below that too: a copy of the input with its padding and holes, sums
+// before they are scattered, packed weights.
+Status copies_fit(const ConvLoops &loops);
+
+}  // namespace kiln

@@ -1,0 +1,51 @@
+// The core that a target's kernels run on, as far as estimates of cost need it: what its caches hold, what it starts in
+// a cycle. Defaults follow from it. What a kernel can be follows from workload and target alone, so that a candidate
+// measured on one machine can be built for another.
+//
+// A core is not the machine that measured (workload/machine.h): under an emulator they differ.
+#pragma once
+
+#include <cstdint>
+
+#include "workload/machine.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+// Bytes that come in a cycle, as far as multiply-adds do not hide them: those that are only read, one after the other,
+// are fetched ahead.
+struct FetchRate {
+    double in_order = 0, scattered = 0;
+};
+
+struct Core {
+    int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 0;  // data caches; L3 is 0 where there is none
+    int64_t line_bytes = 64, l1_sets = 64, l1_ways = 8;
+
+    // Vectors: multiply-adds and loads that start in a cycle, and cycles from a multiply-add to its result.
+    int multiply_adds = 2, loads = 2, latency = 4;
+    // Two multiply-adds of 256 bits start in a cycle, or one of 512.
+    bool half_vectors_as_fast = false;
+    // A multiply-add of 256 bits beside one of 512, where it is not known which of both a CPU does.
+    double half_vector_cost = 0.75;
+
+    double l2_bytes_a_cycle = 32;  // of weights, beside multiply-adds
+    FetchRate from_l2{256, 96}, from_l3{96, 16}, from_memory{16, 8};
+    double loop_cycles = 2;    // to start the body of an innermost loop again
+    double gather_cycles = 1;  // for an element from anywhere
+
+    // Independent sums that keep the multipliers busy while results are on their way.
+    int64_t latency_sums() const { return int64_t{multiply_adds} * latency; }
+    // Addresses that differ by a multiple of this share a set of the L1 cache.
+    int64_t l1_set_stride() const { return l1_sets * line_bytes; }
+};
+
+// The machine's caches; what a cycle starts is the target's.
+inline Core core_of(const Machine &machine, const Target &target) {
+    Core core;
+    core.l1_bytes = machine.l1_bytes, core.l2_bytes = machine.l2_bytes, core.l3_bytes = machine.l3_bytes;
+    core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !has_feature(target, "avx512_zen5");
+    return core;
+}
+
+}  // namespace kiln
