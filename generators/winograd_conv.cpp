@@ -36,11 +36,9 @@ protected:
             winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm), this->target_of_kiln, Core{});
         this->loops = facts.shape;  // rows may have been merged
         along_x = matrices(0), along_y = matrices(1);
-        vectors = knob("vectors"), panels = knob("panel_block");
+        vectors = extent(this->knobs.vectors), panels = extent(this->knobs.panel_block);
         ax = along_x.a(), ay = along_y.a();
     }
-
-    int knob(const char *name) const { return extent(this->candidate.knob(name)); }
 
     // Extents of the packed weights, innermost first: lane, vector, ci, panel of a block, frequency, block.
     std::vector<int64_t> weight_extents() const {
@@ -48,7 +46,7 @@ protected:
         return {facts.lanes, vectors, facts.summed_channels(), panels, facts.frequencies(), blocks};
     }
 
-    Type weight_type() const { return knob("demote") >= 1 ? BFloat(16) : Float(32); }
+    Type weight_type() const { return this->knobs.demote >= 1 ? BFloat(16) : Float(32); }
 
     WinogradFacts facts;
     WinogradMatrices along_x, along_y;
@@ -57,7 +55,7 @@ protected:
 private:
     WinogradMatrices matrices(int d) const {
         const int m = extent(facts.m[d]), r = extent(this->loops.kernel[d]), count = m + r - 2;
-        const int choice = std::min(knob("points"), winograd_point_choices(count) - 1);
+        const int choice = std::min(extent(this->knobs.points), winograd_point_choices(count) - 1);
         return winograd_matrices(m, r, winograd_points(count, choice));
     }
 };
@@ -115,7 +113,7 @@ private:
         }
         const Expr value = entry_at(s.frequency % ax, winograd_transform(along_x.bt, row));
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
-            knob("demote") == 2 ? cast<bfloat16_t>(value) : value;
+            knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
     }
 
     void define_sum() {

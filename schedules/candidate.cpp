@@ -30,11 +30,6 @@ bool parse_versioned(std::string_view text, std::string *name, int *version) {
 
 }  // namespace
 
-int64_t value_of(const Knobs &knobs, std::string_view name) {
-    const auto found = knobs.find(name);
-    return found == knobs.end() ? 0 : found->second;
-}
-
 std::string to_text(const Candidate &c) {
     std::string text = c.algorithm + "@" + std::to_string(c.algorithm_version) + "/" + c.schedule + "@" +
                        std::to_string(c.schedule_version);

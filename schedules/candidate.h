@@ -4,7 +4,7 @@
 //   example := direct@1/cpu_tile@1/vectors:2/pixels:14
 //
 // The text has no blank, `=` or `;`, so that it passes through command lines, SQL and CMake unharmed. Knobs are sorted
-// by name, so equal candidates have equal texts. This file is the only codec; tests/candidate_test.cpp freezes it.
+// by name, so equal candidates have equal texts. This file is the only codec; tests/schedules/candidate_test.cpp freezes it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,6 @@ namespace kiln {
 
 using Knobs = std::map<std::string, int64_t, std::less<>>;
 
-int64_t value_of(const Knobs &knobs, std::string_view name);  // 0 where there is no such knob
-
 struct Candidate {
     std::string algorithm;
     int algorithm_version = 1;
@@ -29,9 +27,6 @@ struct Candidate {
 
     auto operator<=>(const Candidate &) const = default;
     bool operator==(const Candidate &) const = default;
-
-    // 0 where there is no such knob: spaces leave out what does not apply.
-    int64_t knob(std::string_view knob_name) const { return value_of(knobs, knob_name); }
 };
 
 std::string to_text(const Candidate &candidate);

@@ -21,7 +21,7 @@ using namespace Halide;
 
 std::unique_ptr<MovementKernel> chosen_kernel(const Workload &workload, const Knobs &knobs,
                                               const kiln::Target &target) {
-    const auto method = static_cast<MoveMethod>(value_of(knobs, "method"));
+    const auto method = method_of(knobs);
     switch (method) {
         case move_rows:
             return rows_kernel(workload, checked_knobs<MoveRowsKnobs>(knobs));

@@ -31,7 +31,7 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         const Status fits = check_candidate(*candidate, *workload, *target);
         EXPECT_TRUE(fits) << name << ": " << fits.error().message;
         algorithms.insert(candidate->algorithm);
-        if (candidate->schedule == move_tile_name) methods.insert(candidate->knob("method"));
+        if (candidate->schedule == move_tile_name) methods.insert(candidate->knobs.at("method"));
         if (candidate->algorithm != "direct") continue;
         const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
         const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, Core{});

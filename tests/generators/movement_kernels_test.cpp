@@ -31,7 +31,7 @@ protected:
         const int64_t wanted = method->values[turn % method->values.size()];
         for (int tries = 0; tries < 200; tries++) {
             const auto drawn = space.sample(rng_);
-            if (!drawn || drawn->knob("method") != wanted) continue;
+            if (!drawn || drawn->knobs.at("method") != wanted) continue;
             return expect_right(workload, target, *drawn);
         }
     }

@@ -37,9 +37,9 @@ TEST(MoveTileSpace, Defaults) {
     for (const Row &row : rows) {
         const Space space = move_tile_space({}, movement_of(row.key), target, {});
         const Candidate &c = space.default_candidate();
-        EXPECT_EQ(c.knob("method"), row.method) << row.key;
-        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
-        EXPECT_EQ(c.knob("rows"), row.rows) << row.key;
+        EXPECT_EQ(c.knobs.at("method"), row.method) << row.key;
+        EXPECT_EQ(c.knobs.at("lanes"), row.lanes) << row.key;
+        EXPECT_EQ(c.knobs.at("rows"), row.rows) << row.key;
     }
 }
 
@@ -69,13 +69,13 @@ TEST(MoveTileSpace, DefaultsBeyondTheCaches) {
     for (const Row &row : rows) {
         const Target target = *parse_target(row.target, 1, avx512);
         const Candidate c = move_tile_space({}, movement_of(row.key), target, large_caches()).default_candidate();
-        EXPECT_EQ(c.knob("method"), move_transpose) << row.key;
-        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
-        EXPECT_EQ(c.knob("rows"), row.rows) << row.key;
-        EXPECT_EQ(c.knob("inner"), row.inner) << row.key;
-        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
-        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
-        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
+        EXPECT_EQ(c.knobs.at("method"), move_transpose) << row.key;
+        EXPECT_EQ(c.knobs.at("lanes"), row.lanes) << row.key;
+        EXPECT_EQ(c.knobs.at("rows"), row.rows) << row.key;
+        EXPECT_EQ(c.knobs.at("inner"), row.inner) << row.key;
+        EXPECT_EQ(c.knobs.at("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knobs.at("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knobs.at("ahead"), row.ahead) << row.key;
     }
 }
 
@@ -89,8 +89,8 @@ TEST(MoveTileSpace, RowsBeyondTheCachesAreWalkedInFewRuns) {
     const Target target = *parse_target("avx512", 1, avx512);
     for (const auto &[key, order] : rows) {
         const Candidate c = move_tile_space({}, movement_of(key), target, large_caches()).default_candidate();
-        EXPECT_EQ(c.knob("method"), move_rows) << key;
-        EXPECT_EQ(c.knob("order"), order) << key;
+        EXPECT_EQ(c.knobs.at("method"), move_rows) << key;
+        EXPECT_EQ(c.knobs.at("order"), order) << key;
     }
 }
 
@@ -109,16 +109,16 @@ TEST(MoveTileSpace, ShuffledRowsBeyondTheCaches) {
     for (const Row &row : rows) {
         const Space space = move_tile_space({}, movement_of(row.key), target, large_caches());
         const Candidate &c = space.default_candidate();
-        EXPECT_EQ(c.knob("method"), move_shuffle) << row.key;
-        EXPECT_EQ(c.knob("lanes"), row.lanes) << row.key;
-        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
+        EXPECT_EQ(c.knobs.at("method"), move_shuffle) << row.key;
+        EXPECT_EQ(c.knobs.at("lanes"), row.lanes) << row.key;
+        EXPECT_EQ(c.knobs.at("ahead"), row.ahead) << row.key;
         EXPECT_TRUE(space.check(c)) << row.key;
     }
     // One loop has no second.
     const Space planes = move_tile_space(
         {}, movement_of("layout_transform/input:1x99x99x3/from_layout:NHWC/to_layout:NCHW"), target, {});
     Candidate c = planes.default_candidate();
-    EXPECT_EQ(c.knob("ahead"), 0);
+    EXPECT_EQ(c.knobs.at("ahead"), 0);
     c.knobs["ahead"] = 1;
     EXPECT_FALSE(planes.check(c));
 }
@@ -143,12 +143,12 @@ TEST(MoveTileSpace, StreamedDefaults) {
     const Target target = *parse_target("baseline", 1, avx512);
     for (const Row &row : rows) {
         const Candidate c = move_tile_space({}, movement_of(row.key), target, large_caches()).default_candidate();
-        EXPECT_EQ(c.knob("method"), move_stream) << row.key;
-        EXPECT_EQ(c.knob("lanes"), 1) << row.key;
-        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
-        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
-        EXPECT_EQ(c.knob("ahead"), row.ahead) << row.key;
-        EXPECT_EQ(c.knob("order"), row.order) << row.key;
+        EXPECT_EQ(c.knobs.at("method"), move_stream) << row.key;
+        EXPECT_EQ(c.knobs.at("lanes"), 1) << row.key;
+        EXPECT_EQ(c.knobs.at("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knobs.at("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knobs.at("ahead"), row.ahead) << row.key;
+        EXPECT_EQ(c.knobs.at("order"), row.order) << row.key;
     }
 }
 
@@ -171,10 +171,10 @@ TEST(MoveTileSpace, MatrixDefaults) {
         const Target target = *parse_target("avx2", row.threads, avx512);
         const Space space = move_tile_space({}, movement_of(row.key), target, large_caches());
         const Candidate &c = space.default_candidate();
-        EXPECT_EQ(c.knob("method"), move_matrix) << row.key;
-        EXPECT_EQ(c.knob("block_read"), row.block_read) << row.key;
-        EXPECT_EQ(c.knob("block_written"), row.block_written) << row.key;
-        EXPECT_EQ(c.knob("ahead"), 0) << row.key;
+        EXPECT_EQ(c.knobs.at("method"), move_matrix) << row.key;
+        EXPECT_EQ(c.knobs.at("block_read"), row.block_read) << row.key;
+        EXPECT_EQ(c.knobs.at("block_written"), row.block_written) << row.key;
+        EXPECT_EQ(c.knobs.at("ahead"), 0) << row.key;
         EXPECT_TRUE(space.check(c)) << row.key;
     }
 }

@@ -191,7 +191,7 @@ TEST(MoveMethod, ATemplateReadsItsOwnKnobs) {
     EXPECT_EQ(own.block_read, 4);
     EXPECT_EQ(own.fetched, 2);
     const Knobs rows = stored_knobs(move_rows, encode_knobs(MoveRowsKnobs{.lanes = 16, .next_turn = 1}));
-    EXPECT_EQ(value_of(rows, "ahead"), 1);
+    EXPECT_EQ(rows.at("ahead"), 1);
     EXPECT_EQ(checked_knobs<MoveRowsKnobs>(rows).next_turn, 1);
 }
 

@@ -19,6 +19,8 @@ const std::vector<Knob> &knobs_of_others() {
 
 }  // namespace
 
+MoveMethod method_of(const Knobs &stored) { return static_cast<MoveMethod>(stored.at("method")); }
+
 Knobs stored_knobs(MoveMethod method, Knobs own) {
     own.emplace("method", method);
     for (const Knob &other : knobs_of_others()) own.emplace(other.name, other.values.front());

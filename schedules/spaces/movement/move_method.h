@@ -22,6 +22,9 @@ enum MoveMethod : int64_t {
     move_matrix = 4,
 };
 
+// The template of a stored candidate. Precondition: its space holds it.
+MoveMethod method_of(const Knobs &stored);
+
 // All knobs of a stored candidate of template `method`, which has `own` knobs.
 Knobs stored_knobs(MoveMethod method, Knobs own);
 
