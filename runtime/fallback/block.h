@@ -30,7 +30,7 @@ struct FallbackScratch {
     alignas(arena_alignment) double sums[row_block * column_block];
     alignas(arena_alignment) double row_sums[most_tile_rows * column_block];
     const float *right_rows[depth_block];
-    Place places[depth_block];
+    WalkedPlace places[depth_block];
     TapRun taps[depth_block];
 };
 

@@ -103,7 +103,7 @@ int64_t ConvolutionMap::place_count() const {
     return extents.batch * form.extents[0] * form.extents[1] * form.extents[2];
 }
 
-void ConvolutionMap::list_places(int64_t group, int64_t first, int count, Place *places) const {
+void ConvolutionMap::list_places(int64_t group, int64_t first, int count, WalkedPlace *places) const {
     const Activation &form = walked(), &other = met();
     const int64_t(&extent)[map_rank] = form.extents;
     int64_t row = first / extent[2], index = first % extent[2];
@@ -112,7 +112,7 @@ void ConvolutionMap::list_places(int64_t group, int64_t first, int count, Place 
         const int64_t image = row / (extent[0] * extent[1]);
         const int64_t at[map_rank] = {row / extent[1] % extent[0], row % extent[1],
                                       phases == 1 ? index : place_in_row(index, extent[2], phases)};
-        Place &place = places[i];
+        WalkedPlace &place = places[i];
         place.pixel = (image + group * form.group_images) * form.batch_stride;
         place.image = (image + group * other.group_images) * other.batch_stride;
         for (int d = 0; d < map_rank; d++) {

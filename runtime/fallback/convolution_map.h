@@ -46,7 +46,7 @@ struct Weights {
     int64_t taps() const { return extents[0] * extents[1] * extents[2]; }
 };
 
-struct Place {
+struct WalkedPlace {
     int64_t pixel;         // its offset in the tensor that is walked over
     int64_t image;         // the offset of its image in the other one
     int64_t at[map_rank];  // place * place_step + origin
@@ -73,14 +73,14 @@ struct ConvolutionMap {
 
     // The places of one group. Those of a row are ordered by phase, so that neighbours meet the same taps.
     int64_t place_count() const;
-    void list_places(int64_t group, int64_t first, int count, Place *places) const;
+    void list_places(int64_t group, int64_t first, int count, WalkedPlace *places) const;
 
     // Lists the positions from `first` to `first + count` of all pairs (tap, channel), channels innermost, as runs.
     // Answers the number of runs.
     int list_taps(int64_t channels, int64_t first, int count, TapRun *runs) const;
 
     // The offset of the pixel, negative for padding and holes.
-    int64_t meet(const Place &place, const TapRun &tap) const {
+    int64_t meet(const WalkedPlace &place, const TapRun &tap) const {
         const Activation &other = met();
         int64_t offset = place.image;
         for (int d = 0; d < map_rank; d++) {

@@ -194,7 +194,7 @@ Race WorkloadRace::record_of(const std::vector<size_t> &field) const {
     race.confidence = rules.bootstrap.confidence;
     race.conditions = fmt::format("{{\"heats\":[{}]}}", fmt::join(conditions_, ","));
     race.created_at = job_.environment.timestamp();
-    for (const Place &place : final_places(entrants_, rules)) {
+    for (const RacePlace &place : final_places(entrants_, rules)) {
         RaceEntry &entry = race.entries.emplace_back();
         entry.trial = contestants_[field[place.entrant]].trial.id;
         entry.ratio = place.to_winner.ratio;

@@ -49,7 +49,7 @@ std::vector<size_t> still_racing(const std::vector<Entrant> &entrants, const Rac
     return decided ? std::vector<size_t>() : racing;
 }
 
-std::vector<Place> final_places(const std::vector<Entrant> &entrants, const RaceRules &rules) {
+std::vector<RacePlace> final_places(const std::vector<Entrant> &entrants, const RaceRules &rules) {
     const std::vector<size_t> left = not_out(entrants);
     const size_t leader = leader_of(entrants, left);
     size_t winner = leader;
@@ -58,13 +58,13 @@ std::vector<Place> final_places(const std::vector<Entrant> &entrants, const Race
         const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader], rules);
         if (!to_leader.excludes_one() && to_leader.ratio <= 1 + rules.given_up) winner = i;
     }
-    std::vector<Place> places;
+    std::vector<RacePlace> places;
     for (size_t i = 0; i < entrants.size(); i++) {
         if (i != winner) places.push_back({i, ratio_of(entrants[i], entrants[winner], rules)});
     }
     std::stable_sort(places.begin(), places.end(),
-                     [](const Place &a, const Place &b) { return a.to_winner.ratio < b.to_winner.ratio; });
-    places.insert(places.begin(), Place{winner, {}});
+                     [](const RacePlace &a, const RacePlace &b) { return a.to_winner.ratio < b.to_winner.ratio; });
+    places.insert(places.begin(), RacePlace{winner, {}});
     return places;
 }
 

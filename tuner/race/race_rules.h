@@ -31,12 +31,12 @@ struct RaceRules {
 // level with the leader either. The answer is empty once the race is decided.
 std::vector<size_t> still_racing(const std::vector<Entrant> &entrants, const RaceRules &rules);
 
-struct Place {
+struct RacePlace {
     size_t entrant = 0;
     RatioInterval to_winner;  // 1 exactly for the winner
 };
 
 // The winner first, the others by ratio. Precondition: every entrant has run at least one round.
-std::vector<Place> final_places(const std::vector<Entrant> &entrants, const RaceRules &rules);
+std::vector<RacePlace> final_places(const std::vector<Entrant> &entrants, const RaceRules &rules);
 
 }  // namespace kiln

@@ -57,13 +57,13 @@ TEST(FinalPlaces, TheFastestWinsAndTiesGoToTheSmallerCode) {
     };
     for (const auto &row : table) {
         std::vector<size_t> order;
-        for (const Place &place : final_places(row.entrants, {})) order.push_back(place.entrant);
+        for (const RacePlace &place : final_places(row.entrants, {})) order.push_back(place.entrant);
         EXPECT_EQ(order, row.order) << row.what;
     }
 }
 
 TEST(FinalPlaces, RatiosAreToTheWinner) {
-    const std::vector<Place> places = final_places({entrant(1, {110, 110}), entrant(1, {100, 100})}, {});
+    const std::vector<RacePlace> places = final_places({entrant(1, {110, 110}), entrant(1, {100, 100})}, {});
     ASSERT_EQ(places.size(), 2u);
     EXPECT_EQ(places[0].to_winner.ratio, 1);
     EXPECT_EQ(places[0].to_winner.lo, 1);
