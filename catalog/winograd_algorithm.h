@@ -1,4 +1,4 @@
-// Where Winograd convolution applies, and the space it offers: the catalog's side of generators/winograd_conv.cpp.
+// Where Winograd convolution applies, and the space it offers: the catalog's side of generators/winograd/conv.cpp.
 //
 // One algorithm a tile size, winograd_2 to winograd_6: F(m x m, r x r) and, where the kernel is one wide on a side,
 // F(m, r) along the other. Std only.

@@ -30,6 +30,10 @@ FOLDERS = {
          "runtime/kernel_abi.h", "workload"],
         ["Halide.h"],
     ),
+    "generators/winograd": (
+        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
+        ["Halide.h"],
+    ),
     "generators/movement": (
         ["generators", "schedules", "schedules/apply", "schedules/apply/movement", "schedules/spaces/movement", "rewrites",
          "workload"],

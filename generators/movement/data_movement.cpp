@@ -3,8 +3,9 @@
 #include <Halide.h>
 
 #include <memory>
-#include <string>
+#include <vector>
 
+#include "generators/kernel_generator.h"
 #include "generators/movement/matrix.h"
 #include "generators/movement/rows.h"
 #include "generators/movement/shuffle.h"
@@ -36,15 +37,11 @@ std::unique_ptr<MovementKernel> chosen_kernel(const Workload &workload, const Kn
     return matrix_kernel(movement(workload), {checked_knobs<MoveMatrixKnobs>(knobs), method == move_stream}, target);
 }
 
-class DataMovement : public Generator<DataMovement> {
+class DataMovement : public KernelGenerator<DataMovement> {
 public:
-    GeneratorParam<std::string> workload_key{"workload", ""};
-    GeneratorParam<std::string> candidate_text{"candidate", ""};
-    GeneratorParam<std::string> target_text{"kiln_target", ""};
-
     void configure() {
-        const Workload workload = *parse_workload_key(workload_key.value());
-        kernel = chosen_kernel(workload, parse_candidate(candidate_text.value())->knobs, {target_text.value(), 1});
+        read_parameters();
+        kernel = chosen_kernel(workload, candidate.knobs, target_of_kiln);
         const Type bits = UInt(8 * extent(size_of(workload.dtype)));
         operand_elements = movement(workload).read_elements;
         operand = add_input<Buffer<>>("operand", bits, 1);
@@ -54,14 +51,10 @@ public:
     void generate() { kernel->define(*operand, *output); }
 
     void schedule() {
-        operand->dim(0).set_bounds(0, extent(operand_elements)).set_stride(1);
-        int64_t stride = 1;
-        int d = extent(kernel->dimensions().size());
-        for (const MovedLoop &loop : kernel->dimensions()) stride *= loop.extent;
-        for (const MovedLoop &loop : kernel->dimensions()) {
-            stride /= loop.extent;
-            output->dim(--d).set_bounds(0, extent(loop.extent)).set_stride(extent(stride));
-        }
+        fix(*operand, {operand_elements});
+        std::vector<int64_t> extents;
+        for (const MovedLoop &loop : kernel->dimensions()) extents.insert(extents.begin(), loop.extent);
+        fix(*output, extents);
         kernel->schedule(*output);
     }
 

@@ -134,4 +134,11 @@ void apply_winograd(WinogradStages &stages, const WinogradKnobs &knobs, const Wi
     Template(stages, knobs, facts).apply();
 }
 
+void apply_winograd_pack(WinogradPackStages &s, const WinogradFacts &facts) {
+    s.packed.reorder(s.lane, s.frequency, s.ci, s.vector, s.panel, s.block)
+        .vectorize(s.lane, facts.lanes)
+        .unroll(s.frequency);
+    s.columns.compute_at(s.packed, s.ci).vectorize(s.lane, facts.lanes).unroll(s.tap).unroll(s.row_frequency);
+}
+
 }  // namespace kiln

@@ -26,4 +26,14 @@ struct WinogradStages {
 
 void apply_winograd(WinogradStages &stages, const WinogradKnobs &knobs, const WinogradFacts &facts);
 
+// The weights' own transform, once when they are packed.
+struct WinogradPackStages {
+    Halide::Func columns{"columns"};  // (lane, vector, ci, panel, tap, row_frequency, block): columns transformed
+    Halide::Func packed;              // (lane, vector, ci, panel, frequency, block): rows too
+    Halide::Var lane{"lane"}, vector{"vector"}, ci{"ci"}, panel{"panel"}, frequency{"frequency"}, block{"block"};
+    Halide::Var tap{"tap"}, row_frequency{"row_frequency"};
+};
+
+void apply_winograd_pack(WinogradPackStages &stages, const WinogradFacts &facts);
+
 }  // namespace kiln

@@ -1,6 +1,4 @@
 // The matrices in double against the definition, and the expressions against the plain product of matrix and vector.
-#include "generators/winograd_transform.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "catalog/winograd_matrices.h"
+#include "generators/winograd/transform.h"
 
 namespace kiln {
 namespace {

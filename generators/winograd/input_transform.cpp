@@ -1,7 +1,7 @@
 // Winograd input transform: B^T D B of every tile D of the padded image; tiles overlap by window - 1.
 #include <Halide.h>
 
-#include "generators/transform_generator.h"
+#include "generators/winograd/transform_generator.h"
 
 namespace kiln {
 namespace {

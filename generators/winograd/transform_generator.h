@@ -4,6 +4,7 @@
 
 #include <Halide.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
@@ -11,7 +12,8 @@
 
 #include "catalog/winograd_operation.h"
 #include "generators/halide_type.h"
-#include "generators/winograd_transform.h"
+#include "generators/kernel_generator.h"
+#include "generators/winograd/transform.h"
 #include "schedules/apply/transform_tile.h"
 #include "workload/signature.h"
 #include "workload/target.h"
@@ -19,17 +21,12 @@
 
 namespace kiln {
 
-// One operand, one result; arithmetic in f32. Takes the parameters of every generator of kiln (conv_generator.h).
+// One operand, one result; arithmetic in f32.
 template<typename Derived>
-class TransformGenerator : public Halide::Generator<Derived> {
+class TransformGenerator : public KernelGenerator<Derived> {
 public:
-    Halide::GeneratorParam<std::string> workload_key{"workload", ""};
-    Halide::GeneratorParam<std::string> candidate_text{"candidate", ""};
-    Halide::GeneratorParam<std::string> target_text{"kiln_target", ""};
-
     void configure() {
-        workload = *parse_workload_key(workload_key.value());
-        candidate = *parse_candidate(candidate_text.value());
+        this->read_parameters();
         sizes = winograd_sizes(workload);
         const Signature tensors = signature(workload);
         read_form = tensors.operands[0], written_form = tensors.result;
@@ -39,13 +36,13 @@ public:
     }
 
     void schedule() {
-        fix(*operand, read_form.shape());
-        fix(*output, written_form.shape());
+        fix(*operand, innermost_first(read_form));
+        fix(*output, innermost_first(written_form));
         stages.output = *output;
         for (size_t d = 0; d < written_form.stored.size(); d++) take_role(written_form.stored[d].name, variables[d]);
         stages.innermost = variables.back();
         apply_transform_tile(stages, *decode_knobs<TransformTileKnobs>(candidate.knobs), transform_shape(workload),
-                             {target_text.value(), 1});
+                             this->target_of_kiln);
     }
 
 protected:
@@ -53,7 +50,6 @@ protected:
     using Var = Halide::Var;
 
     static int rank(const TensorForm &form) { return static_cast<int>(form.stored.size()); }
-    static int extent(int64_t e) { return static_cast<int>(e); }
 
     // The operand at logical coordinates.
     Expr read(const std::vector<Expr> &logical) const {
@@ -101,8 +97,7 @@ protected:
         (*output)(arguments) = Halide::cast(halide_type(written_form.dtype), element(logical));
     }
 
-    Workload workload;
-    Candidate candidate;
+    using KernelGenerator<Derived>::workload, KernelGenerator<Derived>::candidate;
     WinogradSizes sizes;
     TensorForm read_form, written_form;
     Halide::GeneratorInput<Halide::Buffer<>> *operand = nullptr;
@@ -111,14 +106,10 @@ protected:
     TransformStages stages;
 
 private:
-    template<typename BufferParameter>
-    static void fix(BufferParameter &buffer, const std::vector<int64_t> &shape) {
-        int64_t stride = 1;
-        for (size_t d = 0; d < shape.size(); d++) {
-            const int64_t size = shape[shape.size() - 1 - d];
-            buffer.dim(static_cast<int>(d)).set_bounds(0, extent(size)).set_stride(extent(stride));
-            stride *= size;
-        }
+    static std::vector<int64_t> innermost_first(const TensorForm &form) {
+        std::vector<int64_t> extents = form.shape();
+        std::reverse(extents.begin(), extents.end());
+        return extents;
     }
 
     void take_role(const std::string &name, const Var &variable) {

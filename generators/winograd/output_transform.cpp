@@ -1,7 +1,7 @@
 // Winograd output transform: A^T M A of every tile M; what the last tiles have beyond the output is not stored.
 #include <Halide.h>
 
-#include "generators/transform_generator.h"
+#include "generators/winograd/transform_generator.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "generators/winograd_transform.h"
+#include "generators/winograd/transform.h"
 
 #include <algorithm>
 #include <cassert>

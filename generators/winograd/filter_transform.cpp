@@ -1,7 +1,7 @@
 // Winograd filter transform: G K G^T of the window of every pair of channels.
 #include <Halide.h>
 
-#include "generators/transform_generator.h"
+#include "generators/winograd/transform_generator.h"
 
 namespace kiln {
 namespace {

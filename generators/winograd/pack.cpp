@@ -1,0 +1,72 @@
+// The packed weights of Winograd convolutions.
+//
+//   packed(co; ci; fy, fx) = g_y K g_x^T
+#include <Halide.h>
+
+#include "generators/activation.h"
+#include "generators/winograd/transform.h"
+#include "generators/winograd/winograd_generator.h"
+#include "schedules/apply/winograd.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+// Weights, HWIO or HWOI, transformed and in the order of the sum; channels that fill up are zeros. Packing happens
+// once, so it can afford double, rounded once at the end.
+class WinogradConvPack : public WinogradGenerator<WinogradConvPack> {
+public:
+    Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
+    Output<Buffer<void, 6>> packed{"packed"};  // lane, vector, ci, panel of a block, frequency, block
+
+    void configure() {
+        read_winograd();
+        kernel.set_type(ConvTypes(workload).operand);
+        packed.set_type(weight_type());
+    }
+
+    void generate() {
+        std::vector<Expr> column, row;
+        for (int r = 0; r < along_y.r; r++) column.push_back(weight(r));
+        s.columns(s.lane, s.vector, s.ci, s.panel, s.tap, s.row_frequency, s.block) =
+            entry_at(s.row_frequency, winograd_transform(along_y.g, column));
+        for (int i = 0; i < along_x.r; i++) {
+            row.push_back(s.columns(s.lane, s.vector, s.ci, s.panel, i, s.frequency / ax, s.block));
+        }
+        const Expr value = entry_at(s.frequency % ax, winograd_transform(along_x.g, row));
+        packed(s.lane, s.vector, s.ci, s.panel, s.frequency, s.block) = cast(packed.type(), cast<float>(value));
+    }
+
+    void schedule() {
+        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
+        const int64_t ci_extent = workload.kernel[workload.spatial_rank], co_extent = workload.kernel.back();
+        fix(kernel, {hwio ? co_extent : ci_extent, hwio ? ci_extent : co_extent, loops.kernel[0], loops.kernel[1], 1});
+        fix(packed, weight_extents());
+        s.packed = packed;
+        apply_winograd_pack(s, facts);
+    }
+
+private:
+    Expr weight(int r) const {
+        const int inputs = extent(loops.input_channels), outputs = extent(loops.output_channels);
+        const Expr channel = ((s.block * panels + s.panel) * vectors + s.vector) * facts.lanes + s.lane;
+        const Exprs indices{0, clamp(channel, 0, outputs - 1), min(s.ci, inputs - 1), s.tap, r, 0};
+        Exprs at;
+        for (const Place &place : loops.kernel_map) at.push_back(value_of(place.form, indices));
+        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
+        const Expr value = hwio ? kernel(at[0], at[1], at[2], at[3], 0) : kernel(at[1], at[0], at[2], at[3], 0);
+        return select(likely(channel < outputs && s.ci < inputs), cast<double>(cast<float>(value)), Expr(0.0));
+    }
+
+    WinogradPackStages s;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::WinogradConvPack, winograd_2_pack)
+HALIDE_REGISTER_GENERATOR(kiln::WinogradConvPack, winograd_3_pack)
+HALIDE_REGISTER_GENERATOR(kiln::WinogradConvPack, winograd_4_pack)
+HALIDE_REGISTER_GENERATOR(kiln::WinogradConvPack, winograd_5_pack)
+HALIDE_REGISTER_GENERATOR(kiln::WinogradConvPack, winograd_6_pack)
