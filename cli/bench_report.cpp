@@ -1,13 +1,12 @@
 #include "cli/bench_report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.h"
-#include "records/measurement.h"
-#include "workload/signature.h"
+#include "compare/roofline.h"
 
 namespace kiln {
 namespace {
@@ -16,13 +15,11 @@ using Json = nlohmann::ordered_json;
 
 // What a reader must know to believe the peers' columns.
 constexpr std::string_view peers_note =
-    "Peers run on the same core, in turns with kiln's kernels, each round in another order. Not counted: packing of\n"
-    "weights, reorders of activations into and out of the layout the peer likes best (OpenVINO: the better of NHWC "
-    "and\n"
-    "NCHW, and what it reorders inside then), and the overhead of its call, measured in the same round. Counted:\n"
-    "convolution, bias and relu. Ratio: peer's median / kiln's, above 1 kiln is faster; in brackets the quartiles "
-    "over\n"
-    "rounds. Peers' Winograd is not asked for.";
+    R"(Peers run on the same core, in turns with kiln's kernels, each round in another order. Ratio: the median
+over rounds of peer's time / kiln's, above 1 kiln is faster, and its quartiles. Counted: convolution,
+bias and relu. Not counted: packing of weights, reorders of activations into and out of the layout
+the peer likes best (OpenVINO: the better of NHWC and NCHW, and what it reorders inside then), and
+the overhead of its call, measured in the same round. Peers' Winograd is not asked for.)";
 
 Json microseconds(const std::vector<double> &ns) {
     Json values = Json::array();
@@ -39,7 +36,7 @@ Json peer_json(const PeerTiming &peer, const std::optional<Timing> &ours) {
     row["median_us"] = peer.timing->median_ns() * 1e-3;
     row["min_us"] = peer.timing->min_ns * 1e-3;
     row["implementation"] = peer.timing->candidate;
-    row["call_overhead_us"] = peer.call_overhead_ns * 1e-3;
+    row["call_overhead_us"] = peer.call_overhead_ns() * 1e-3;
     row["round_medians_us"] = microseconds(peer.timing->round_medians_ns);
     if (ours) {
         const Ratio r = ratio(*peer.timing, *ours);
@@ -50,62 +47,78 @@ Json peer_json(const PeerTiming &peer, const std::optional<Timing> &ours) {
     return row;
 }
 
+std::vector<std::string> own_columns() {
+    return {"name",          "median_us",       "gflops",    "share_of_peak", "default_us",
+            "default_share", "roofline_gflops", "algorithm", "min_us",        "untuned"};
+}
+
+// Those of bench_columns() that are own, from "median_us" to "untuned".
+std::vector<Cell> own_cells(const NamedWorkload &w, const Layer &layer, const BenchReport &report) {
+    if (!layer.chosen) return std::vector<Cell>(own_columns().size() - 1);
+    const bool computes = flop_count(w.workload) > 0;  // a transform has times only
+    const auto if_computes = [&](double value) { return computes ? Cell(value) : Cell(); };
+    const double speed = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
+    const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
+    return {layer.chosen->median_ns() * 1e-3,
+            if_computes(speed),
+            if_computes(speed / report.peak.gflops),
+            layer.standard->median_ns() * 1e-3,
+            if_computes(plain / report.peak.gflops),
+            roofline ? Cell(*roofline) : Cell(),
+            layer.algorithm,
+            layer.chosen->min_ns * 1e-3,
+            layer.untuned ? Cell("yes") : Cell()};
+}
+
+std::string ratio_text(const Ratio &r) { return fmt::format("{:.2f} ({:.2f}..{:.2f})", r.value, r.lo, r.hi); }
+
+// Time and ratio; empty where there is none.
 std::vector<Cell> peer_cells(const PeerTiming &peer, const std::optional<Timing> &ours) {
-    if (!peer.timing) return {std::string("-"), std::string("-")};
-    std::string compared = "-";
-    if (ours) {
-        const Ratio r = ratio(*peer.timing, *ours);
-        compared = fmt::format("{:.2f} ({:.2f}..{:.2f})", r.value, r.lo, r.hi);
+    if (!peer.timing) return {Cell(), Cell()};
+    return {peer.timing->median_ns() * 1e-3, ours ? Cell(ratio_text(ratio(*peer.timing, *ours))) : Cell()};
+}
+
+std::string note(const Layer &layer) {
+    std::vector<std::string> notes;
+    if (!layer.problem.empty()) notes.push_back(layer.problem);
+    if (layer.chosen && layer.copy) {
+        const Ratio r = ratio(*layer.copy, *layer.chosen);
+        notes.push_back(fmt::format("{:.0f} % of a copy ({:.1f} us)", 100 * r.value, layer.copy->median_ns() * 1e-3));
     }
-    return {fmt::format("{:.1f}", peer.timing->median_ns() * 1e-3), compared};
+    for (const PeerTiming &peer : layer.peers) {
+        if (!peer.timing) notes.push_back(fmt::format("{}: {}", peer.name, peer.problem));
+    }
+    return fmt::format("{}", fmt::join(notes, "; "));
+}
+
+// What a reader wants first; notes come before what may be left out. Columns that say nothing are not shown.
+TableForm form_of(const Table &table, const std::vector<std::string> &peers) {
+    TableForm form = {{.name = "name", .title = "layer"},
+                      {.name = "median_us", .title = "us", .digits = 1},
+                      {.name = "gflops", .title = "GFLOP/s", .digits = 1},
+                      {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100}};
+    for (const std::string &peer : peers) {
+        form.push_back({.name = peer + "_us", .title = peer + " us", .digits = 1});
+        form.push_back({.name = peer + "_ratio", .title = peer + " / kiln", .whole = true});
+    }
+    const TableForm rest = {{.name = "default_us", .title = "default us", .digits = 1},
+                            {.name = "untuned"},
+                            {.name = "note"},
+                            {.name = "algorithm"},
+                            {.name = "roofline_gflops", .title = "roofline", .digits = 1},
+                            {.name = "min_us", .title = "min us", .digits = 1},
+                            {.name = "default_share", .title = "default % peak", .digits = 1, .scale = 100}};
+    form.insert(form.end(), rest.begin(), rest.end());
+    std::erase_if(form, [&](const ColumnForm &column) {
+        if (column.name.ends_with("_ratio")) return false;  // a peer that was asked for; the note says why it has none
+        const auto at = std::find(table.columns.begin(), table.columns.end(), column.name) - table.columns.begin();
+        return std::all_of(table.rows.begin(), table.rows.end(),
+                           [&](const auto &row) { return row[size_t(at)] == Cell() || row[size_t(at)] == Cell(""); });
+    });
+    return form;
 }
 
 }  // namespace
-
-double Timing::median_ns() const { return summarize(round_medians_ns).median; }
-
-void Timing::add(double round_median_ns, double round_min_ns) {
-    min_ns = round_medians_ns.empty() ? round_min_ns : std::min(min_ns, round_min_ns);
-    round_medians_ns.push_back(round_median_ns);
-}
-
-Ratio ratio(const Timing &peer, const Timing &ours) {
-    std::vector<double> by_round;
-    for (size_t i = 0; i < ours.round_medians_ns.size(); i++) {
-        by_round.push_back(peer.round_medians_ns[i] / ours.round_medians_ns[i]);
-    }
-    std::sort(by_round.begin(), by_round.end());
-    const size_t last = by_round.size() - 1;
-    return {peer.median_ns() / ours.median_ns(), by_round[last / 4], by_round[last - last / 4]};
-}
-
-double gflops(const Workload &workload, const Timing &timing) {
-    return static_cast<double>(flop_count(workload)) / timing.median_ns();
-}
-
-std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
-                                      const std::vector<Bandwidth> &bandwidths, int threads) {
-    const double flops = static_cast<double>(flop_count(workload));
-    if (flops == 0) return std::nullopt;
-    const Signature tensors = signature(workload);
-    const auto size = [](const TensorForm &form) {
-        return static_cast<double>(elements(form.shape()) * size_of(form.dtype));
-    };
-    const double written = size(tensors.result);
-    double read = 0;
-    for (const TensorForm &operand : tensors.operands) read += size(operand);
-    const double copied = std::min(read, written);
-    double limit = peak.gflops;
-    for (const Bandwidth &level : bandwidths) {
-        // Bandwidths are measured on half of what a level holds, for each thread.
-        const bool holds = read + written <= 2.0 * static_cast<double>(level.working_set_bytes) * threads;
-        if (!holds && &level != &bandwidths.back()) continue;
-        const double ns = (2 * copied + 2 * (written - copied)) / level.copy_gb_s + (read - copied) / level.read_gb_s;
-        limit = std::min(limit, flops / ns);
-        break;
-    }
-    return limit;
-}
 
 void print_json(const BenchReport &report) {
     Json document = {{"format", "bench/1"},
@@ -146,55 +159,38 @@ void print_json(const BenchReport &report) {
     fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_table(const BenchReport &report) {
-    fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(report.target), report.peak.gflops,
-               report.peak.instructions);
-    Table table{.columns = {"layer", "algorithm", "median us", "min us", "GFLOP/s", "% of peak", "roofline GFLOP/s",
-                            "default us", "default % of peak"}};
-    for (const std::string &peer : report.peers) {
-        table.columns.push_back(peer + " us");
-        table.columns.push_back(peer + " / kiln");
+std::vector<std::string> bench_columns(const std::vector<std::string> &peers) {
+    std::vector<std::string> columns = own_columns();
+    for (const std::string &peer : peers) {
+        columns.push_back(peer + "_us");
+        columns.push_back(peer + "_ratio");
     }
-    table.columns.push_back("note");
+    columns.push_back("note");
+    return columns;
+}
+
+Table bench_table(const BenchReport &report) {
+    Table table{.columns = bench_columns(report.peers), .rows = {}};
     for (size_t i = 0; i < report.layers.size(); i++) {
         const NamedWorkload &w = report.workloads[i];
         const Layer &layer = report.layers[i];
-        std::vector<Cell> row = {w.list + "/" + w.name, layer.algorithm};
-        std::vector<std::string> notes;
-        if (layer.chosen) {
-            const double rate = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
-            const auto add = [&](double value, bool is_known = true) {
-                Cell &cell = row.emplace_back();
-                if (is_known) cell = fmt::format("{:.1f}", value);
-            };
-            const bool computes = flop_count(w.workload) > 0;  // a transform has times only
-            add(layer.chosen->median_ns() * 1e-3);
-            add(layer.chosen->min_ns * 1e-3);
-            add(rate, computes);
-            add(100 * rate / report.peak.gflops, computes);
-            add(roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads).value_or(0),
-                computes);
-            add(layer.standard->median_ns() * 1e-3);
-            add(100 * plain / report.peak.gflops, computes);
-            if (layer.untuned) notes.push_back("untuned");
-            if (layer.copy) {
-                const Ratio r = ratio(*layer.copy, *layer.chosen);
-                notes.push_back(
-                    fmt::format("{:.0f} % of a copy ({:.1f} us)", 100 * r.value, layer.copy->median_ns() * 1e-3));
-            }
-        } else {
-            row.resize(9);
-            notes.push_back(layer.problem);
-        }
+        std::vector<Cell> &row = table.rows.emplace_back();
+        row.push_back(w.list + "/" + w.name);
+        for (Cell &cell : own_cells(w, layer, report)) row.push_back(std::move(cell));
         for (const PeerTiming &peer : layer.peers) {
             for (Cell &cell : peer_cells(peer, layer.chosen)) row.push_back(std::move(cell));
-            if (!peer.timing) notes.push_back(fmt::format("{}: {}", peer.name, peer.problem));
         }
         row.resize(table.columns.size() - 1);  // a layer without a kernel was not shown to peers
-        row.push_back(fmt::format("{}", fmt::join(notes, "; ")));
-        table.rows.push_back(std::move(row));
+        row.push_back(note(layer));
     }
-    print(table, TableFormat::table);
+    return table;
+}
+
+void print_table(const BenchReport &report, const AnswerOptions &options) {
+    fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(report.target), report.peak.gflops,
+               report.peak.instructions);
+    const Table table = bench_table(report);
+    print(table, form_of(table, report.peers), options);
     if (!report.peers.empty()) fmt::print("\n{}\n", peers_note);
 }
 

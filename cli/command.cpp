@@ -54,20 +54,16 @@ void add_options(CLI::App &command, WorkloadOptions &options) {
 
 Result<std::vector<NamedWorkload>> read(const WorkloadOptions &options) {
     std::vector<NamedWorkload> chosen;
-    std::string example;
+    std::vector<std::string> names;
     for (const std::string &file : options.files) {
         Result<std::vector<NamedWorkload>> list = read_workload_list(file);
         if (!list) return list.error();
         for (NamedWorkload &workload : *list) {
-            const std::string name = workload.list + "/" + workload.name;
-            if (example.empty()) example = name;
-            if (glob_match(options.filter, name)) chosen.push_back(std::move(workload));
+            names.push_back(workload.list + "/" + workload.name);
+            if (glob_match(options.filter, names.back())) chosen.push_back(std::move(workload));
         }
     }
-    if (chosen.empty()) {
-        return usage_error(
-            fmt::format("--filter {}: no layer matches; layers are named like {}", options.filter, example));
-    }
+    if (chosen.empty()) return no_match(options.filter, "layer", names);
     return chosen;
 }
 
@@ -149,20 +145,13 @@ Status check_error_budget(double error_budget) {
     return usage_error(fmt::format("--max-error {}: needs a positive number", error_budget));
 }
 
-void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed) {
-    constexpr std::pair<std::string_view, TableFormat> names[] = {
-        {"table", TableFormat::table}, {"json", TableFormat::json}, {"csv", TableFormat::csv}};
-    std::map<std::string, TableFormat> choices;
-    std::vector<std::string> words;
-    for (const auto &[name, value] : names) {
-        if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) continue;
-        choices.emplace(name, value);
-        words.emplace_back(name);
-    }
-    const auto assign = [choices, &format](const std::string &text) { format = choices.at(text); };
-    command.add_option_function<std::string>("--format", assign, "How to print the answer")
-        ->check(one_of(words))
-        ->type_name(fmt::format("{}", fmt::join(words, "|")));
+Error no_match(const std::string &filter, std::string_view what, const std::vector<std::string> &names) {
+    constexpr size_t most = 4;
+    if (names.empty()) return usage_error(fmt::format("--filter {}: there is no {} at all", filter, what));
+    const std::vector<std::string> few(names.begin(), names.begin() + std::min(most, names.size()));
+    const std::string more = names.size() > most ? fmt::format(" and {} more", names.size() - most) : "";
+    return usage_error(
+        fmt::format("--filter {}: matches no {}; there are {}{}", filter, what, fmt::join(few, ", "), more));
 }
 
 }  // namespace kiln

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers/answer.h"
 #include "database/trial_store.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/job/workshop.h"
@@ -75,9 +76,7 @@ void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter);
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning);
 Status check_error_budget(double error_budget);
 
-// --format: tables for people, JSON as a list of objects, CSV. `columns` of numbers are right-aligned.
-enum class TableFormat { table, json, csv };
-void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
-void print(const Table &table, TableFormat format);  // on stdout
+// A filter that chose nothing: names it, and a few of the names that there are.
+Error no_match(const std::string &filter, std::string_view what, const std::vector<std::string> &names);
 
 }  // namespace kiln

@@ -19,7 +19,7 @@ struct CheckArguments {
     AlgorithmFilter algorithms;
     CheckOptions options;
     TargetOptions target;
-    TableFormat format = TableFormat::table;
+    AnswerOptions answer;
 };
 
 constexpr CaseStatus statuses[] = {CaseStatus::passed, CaseStatus::failed, CaseStatus::unsupported,
@@ -50,15 +50,21 @@ void print_json(const std::vector<CaseResult> &results) {
     fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_table(const std::vector<CaseResult> &results) {
-    Table table{.columns = {"case", "status", "algorithm", "max_error", "reason"}};
+const std::vector<std::string> columns = {"id", "status", "algorithm", "max_error", "reason", "candidate"};
+const TableForm form = {
+    {.name = "id", .title = "case"}, {.name = "status"}, {.name = "max_error", .title = "max error"},
+    {.name = "algorithm"},           {.name = "reason"},
+};
+
+void print_table(const std::vector<CaseResult> &results, const AnswerOptions &options) {
+    Table table{.columns = columns, .rows = {}};
     int64_t untuned = 0;
     for (const CaseResult &r : results) {
         untuned += r.untuned;
         table.rows.push_back({r.id, std::string(name(r.status)), r.algorithm,
-                              r.max_error ? Cell(fmt::format("{:.2e}", *r.max_error)) : Cell(), r.reason});
+                              r.max_error ? Cell(fmt::format("{:.2e}", *r.max_error)) : Cell(), r.reason, r.candidate});
     }
-    print(table, TableFormat::table);
+    print(std::move(table), form, options);
     std::string summary;
     for (const auto &[status, n] : count(results)) {
         summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", n, name(status));
@@ -68,17 +74,17 @@ void print_table(const std::vector<CaseResult> &results) {
 }
 
 int run(const CheckArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, columns); !s) return fail(s.error());
     const Machine machine = read_machine();
     const Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
     Result<ConformanceSuite> suite = read_conformance_suite(arguments.suite);
     if (!suite) return fail(suite.error());
+    std::vector<std::string> names;
+    for (const ConformanceCase &c : suite->cases) names.push_back(suite->name + "/" + c.id);
     std::erase_if(suite->cases,
                   [&](const ConformanceCase &c) { return !glob_match(arguments.filter, suite->name + "/" + c.id); });
-    if (suite->cases.empty()) {
-        return fail(bad_input(fmt::format("{}: no case matches --filter {}; cases are named {}/ID", arguments.suite,
-                                          arguments.filter, suite->name)));
-    }
+    if (suite->cases.empty()) return fail(no_match(arguments.filter, "case", names));
     std::optional<TrialStore> store;
     if (!arguments.db.empty()) {
         Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
@@ -106,7 +112,7 @@ int run(const CheckArguments &arguments) {
         fmt::print(stderr, "[{}/{}] {} {}\n", results.size() + 1, suite->cases.size(), c.id, name(result->status));
         results.push_back(std::move(*result));
     }
-    arguments.format == TableFormat::json ? print_json(results) : print_table(results);
+    arguments.answer.format == TableFormat::json ? print_json(results) : print_table(results, arguments.answer);
     return count(results)[CaseStatus::failed] > 0 ? exit_failed : exit_done;
 }
 
@@ -133,7 +139,7 @@ void add_check_command(CLI::App &app, Action &action) {
         ->needs(candidates)
         ->type_name("N");
     add_options(*command, arguments->target);
-    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json});
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
     command->footer(
         "Examples:\n"
         "  kiln check --suite tests/conformance/xla_conv.json\n"

@@ -15,13 +15,14 @@ namespace {
 struct DbArguments {
     std::string action, db;
     std::vector<std::string> files;
-    TableFormat format = TableFormat::table;
+    AnswerOptions answer;
 };
 
 // What a source brought that was not there before.
 class AddedTable {
 public:
-    AddedTable() { table_.columns = {"from", "trials", "measurements", "races", "names"}; }
+    static constexpr const char *columns[] = {"from", "trials", "measurements", "races", "names"};
+    AddedTable() { table_.columns.assign(std::begin(columns), std::end(columns)); }
     void add(const std::string &from, const RecordCounts &added) {
         table_.rows.push_back({from, added.trials, added.measurements, added.races, added.names});
     }
@@ -36,7 +37,8 @@ int info(const DbArguments &arguments) {
     if (!store) return fail(store.error());
     Result<Table> table = store->info();
     if (!table) return fail(table.error());
-    print(*table, arguments.format);
+    if (Status s = check_columns(arguments.answer, table->columns); !s) return fail(s.error());
+    print(std::move(*table), {}, arguments.answer);
     return exit_done;
 }
 
@@ -53,6 +55,7 @@ int verify(const DbArguments &arguments) {
 
 // Every source is opened and checked before anything is written.
 int merge(const DbArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
     std::vector<TrialStore> sources;
     for (const std::string &file : arguments.files) {
         Result<TrialStore> source = TrialStore::open(file, OpenMode::read_only);
@@ -69,7 +72,7 @@ int merge(const DbArguments &arguments) {
         if (!counts) return fail(counts.error());
         added.add(arguments.files[i], *counts);
     }
-    print(added.table(), arguments.format);
+    print(added.table(), {}, arguments.answer);
     return exit_done;
 }
 
@@ -97,6 +100,7 @@ Result<std::vector<Record>> read_export(const std::string &path) {
 
 // Every file is read and checked before anything is written.
 int import_records(const DbArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
     std::vector<std::vector<Record>> records;
     for (const std::string &file : arguments.files) {
         Result<std::vector<Record>> read = read_export(file);
@@ -112,7 +116,7 @@ int import_records(const DbArguments &arguments) {
         if (!counts) return fail({counts.error().code, arguments.files[i] + ": " + counts.error().message});
         added.add(arguments.files[i], *counts);
     }
-    print(added.table(), arguments.format);
+    print(added.table(), {}, arguments.answer);
     return exit_done;
 }
 
@@ -164,7 +168,7 @@ void add_db_command(CLI::App &app, Action &action) {
     command->add_option("--db", arguments->db, "Database file; merge and import make it if it does not exist")
         ->required()
         ->type_name("FILE");
-    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln db info --db kiln.db\n"

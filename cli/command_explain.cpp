@@ -14,7 +14,7 @@ struct ExplainArguments {
     std::string package, kernel;
     WorkloadOptions workloads;
     TargetOptions target;
-    TableFormat format = TableFormat::table;
+    AnswerOptions answer;
 };
 
 std::string rule_reason(std::string_view algorithm) {
@@ -36,14 +36,17 @@ std::string reason(const Algorithm &algorithm, bool is_first, const Workload &w,
     return is_first ? rule_reason(algorithm.name) : "";
 }
 
+const std::vector<std::string> workload_columns = {"workload", "algorithm", "untuned", "why"};
+
 int explain_workloads(const ExplainArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, workload_columns); !s) return fail(s.error());
     const Machine machine = read_machine();
     const Result<Target> target = read(arguments.target, machine);
     if (!target) return fail(target.error());
     const Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
     if (!workloads) return fail(workloads.error());
     const Core core = core_of(machine, *target);
-    Table table{.columns = {"workload", "algorithm", "untuned", "why"}};
+    Table table{.columns = workload_columns, .rows = {}};
     for (const NamedWorkload &w : *workloads) {
         bool is_first = true;
         for (const Algorithm *algorithm : by_preference(w.workload, *target, core, default_error_budget)) {
@@ -58,7 +61,7 @@ int explain_workloads(const ExplainArguments &arguments) {
             is_first = false;
         }
     }
-    print(table, arguments.format);
+    print(std::move(table), {}, arguments.answer);
     return exit_done;
 }
 
@@ -69,7 +72,7 @@ int run(const ExplainArguments &arguments) {
             {ErrorCode::usage, "explain needs either a package (its folder, library or manifest) or --workloads"});
     }
     if (of_workloads) return explain_workloads(arguments);
-    return explain_package({arguments.package, arguments.kernel, arguments.format});
+    return explain_package({arguments.package, arguments.kernel, arguments.workloads.filter, arguments.answer});
 }
 
 }  // namespace
@@ -85,7 +88,7 @@ void add_explain_command(CLI::App &app, Action &action) {
     add_options(*command, arguments->workloads);
     command->get_option("--workloads")->required(false);
     add_options(*command, arguments->target);
-    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln explain dist/lib/libresnet50.a\n"

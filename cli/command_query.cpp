@@ -1,22 +1,135 @@
 #include <fmt/format.h>
 
+#include <map>
+
+#include "cli/answers/candidate_text.h"
 #include "cli/command.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
 
 struct QueryArguments {
     std::string what, sql, db;
-    TableFormat format = TableFormat::table;
+    std::optional<std::string> filter;
+    AnswerOptions answer;
 };
 
-Result<Table> answer(const QueryArguments &arguments, const TrialStore &store) {
-    if (arguments.what == "best") return store.best_table();
-    if (arguments.what == "trials") return store.trials_table();
-    if (arguments.what == "workloads") return store.workloads_table();
-    if (arguments.what == "failures") return store.failures_table();
-    if (arguments.what == "races") return store.races_table();
-    return store.sql(arguments.sql);
+// What an answer shows where nobody says which columns: name, time and speed first.
+struct Answer {
+    ReportKind kind;
+    TableForm form;
+};
+
+TableForm with_context(TableForm form) {
+    const TableForm context = {{.name = "target", .context = true},
+                               {.name = "threads", .context = true},
+                               {.name = "machine", .context = true},
+                               {.name = "toolchain", .context = true},
+                               {.name = "cache", .context = true},
+                               {.name = "metric", .context = true},
+                               {.name = "error_budget", .title = "error budget", .context = true}};
+    form.insert(form.end(), context.begin(), context.end());
+    return form;
+}
+
+const ColumnForm median{.name = "median_us", .title = "us", .digits = 1};
+const ColumnForm speed{.name = "gflops", .title = "GFLOP/s", .digits = 1};
+const ColumnForm spread{.name = "spread", .title = "spread %", .digits = 1, .scale = 100};
+const ColumnForm trial_id{.name = "trial", .longest = 12};
+
+const std::map<std::string, Answer> &answers() {
+    static const std::map<std::string, Answer> table = {
+        {"best",
+         {ReportKind::best,
+          with_context(
+              {{.name = "name"}, median, speed, spread, {.name = "candidate"}, {.name = "evidence"}, trial_id})}},
+        {"trials",
+         {ReportKind::trials, with_context({{.name = "name"},
+                                            median,
+                                            speed,
+                                            spread,
+                                            {.name = "status"},
+                                            {.name = "candidate"},
+                                            {.name = "message"},
+                                            trial_id,
+                                            {.name = "origin"}})}},
+        {"workloads",
+         {ReportKind::workloads,
+          {{.name = "name"},
+           {.name = "count"},
+           {.name = "best_us", .title = "best us", .digits = 1},
+           {.name = "trials"},
+           {.name = "ok"},
+           {.name = "failed"},
+           {.name = "workload"}}}},
+        {"failures",
+         {ReportKind::failures, with_context({{.name = "name"},
+                                              {.name = "status"},
+                                              {.name = "count"},
+                                              {.name = "message"},
+                                              trial_id,
+                                              {.name = "candidate"}})}},
+        {"races",
+         {ReportKind::races, with_context({{.name = "name"},
+                                           {.name = "place"},
+                                           {.name = "ratio", .digits = 3},
+                                           {.name = "ratio_lo", .title = "from", .digits = 3},
+                                           {.name = "ratio_hi", .title = "to", .digits = 3},
+                                           {.name = "tie"},
+                                           {.name = "rounds"},
+                                           {.name = "candidate"},
+                                           trial_id,
+                                           {.name = "created_at", .title = "at"}})}},
+    };
+    return table;
+}
+
+// Keys of the workloads whose names, or whose key, the filter matches.
+Result<std::vector<std::string>> matching_workloads(const TrialStore &store, const std::string &filter) {
+    const Result<std::vector<WorkloadNames>> all = store.workload_names();
+    if (!all) return all.error();
+    std::vector<std::string> keys, names;
+    for (const WorkloadNames &workload : *all) {
+        bool matches = glob_match(filter, workload.key);
+        for (const std::string &name : workload.names) matches = matches || glob_match(filter, name);
+        if (matches) keys.push_back(workload.key);
+        names.insert(names.end(), workload.names.begin(), workload.names.end());
+        if (workload.names.empty()) names.push_back(workload.key);
+    }
+    if (keys.empty()) return no_match(filter, "layer of the database", names);
+    return keys;
+}
+
+int run_report(const QueryArguments &arguments, const TrialStore &store) {
+    const AnswerOptions &options = arguments.answer;
+    const Answer &answer = answers().at(arguments.what);
+    const SortOrder order = sort_order(options);
+    ReportRequest request{
+        .kind = answer.kind, .sort = order.column, .descending = order.descending, .top = options.top};
+    if (!request.top && options.format == TableFormat::table) request.top = most_rows_of_a_table;
+    if (arguments.filter) {
+        Result<std::vector<std::string>> keys = matching_workloads(store, *arguments.filter);
+        if (!keys) return fail(keys.error());
+        request.workloads = std::move(*keys);
+    }
+    Result<Report> report = store.report(request);
+    if (!report) return fail(report.error());
+    if (Status s = check_columns(options, report->table.columns); !s) return fail(s.error());
+    const bool shortens = options.format == TableFormat::table && !options.wide;
+    const bool shortened = shortens && shorten_candidates(&report->table);
+    print_rows(report->table, report->rows, answer.form, options);
+    if (shortened) fmt::print(stderr, "kiln: {}\n", short_candidates_note);
+    return exit_done;
+}
+
+int run_sql(const QueryArguments &arguments, const TrialStore &store) {
+    if (arguments.filter) return fail({ErrorCode::usage, "query sql: --filter is for the other answers; use WHERE"});
+    Result<Table> table = store.sql(arguments.sql);
+    if (!table) return fail(table.error());
+    if (Status s = check_columns(arguments.answer, table->columns); !s) return fail(s.error());
+    print(std::move(*table), {}, arguments.answer);
+    return exit_done;
 }
 
 int run(const QueryArguments &arguments) {
@@ -30,10 +143,7 @@ int run(const QueryArguments &arguments) {
     }
     Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
     if (!store) return fail(store.error());
-    Result<Table> table = answer(arguments, *store);
-    if (!table) return fail(table.error());
-    print(*table, arguments.format);
-    return exit_done;
+    return is_sql ? run_sql(arguments, *store) : run_report(arguments, *store);
 }
 
 }  // namespace
@@ -51,10 +161,13 @@ void add_query_command(CLI::App &app, Action &action) {
         ->type_name("best|trials|workloads|failures|races|sql");
     command->add_option("statement", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
     command->add_option("--db", arguments->db, "Database file")->required()->type_name("FILE");
-    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    command->add_option("--filter", arguments->filter, "Only layers whose list/name or key matches; * crosses /")
+        ->type_name("GLOB");
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln query best --db kiln.db\n"
+        "  kiln query trials --db kiln.db --filter 'resnet50/res2*' --sort median_us --top 10\n"
         "  kiln query failures --db kiln.db --format csv\n"
         "  kiln query sql \"SELECT status, count(*) FROM trials GROUP BY status\" --db kiln.db --format json");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });

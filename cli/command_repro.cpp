@@ -11,7 +11,7 @@ namespace {
 
 struct ReproArguments {
     std::string trial, db;
-    TableFormat format = TableFormat::table;
+    AnswerOptions answer;
 };
 
 Result<Trial> find_trial(const TrialStore &store, const ReproArguments &arguments) {
@@ -39,8 +39,11 @@ Status check_runs_here(const Trial &trial, const Machine &machine) {
     return {};
 }
 
+const std::vector<std::string> fact_columns = {"fact", "recorded", "now", "agrees"};
+const TableForm fact_form = {{.name = "fact"}, {.name = "agrees"}, {.name = "recorded"}, {.name = "now"}};
+
 Table table_of(const std::vector<ReproducedFact> &facts) {
-    Table table{.columns = {"fact", "recorded", "now", "agrees"}};
+    Table table{.columns = fact_columns, .rows = {}};
     const auto cell = [](const std::string &text) { return text.empty() ? Cell() : Cell(text); };
     for (const ReproducedFact &fact : facts) {
         const Cell agrees = fact.agrees ? Cell(*fact.agrees ? "yes" : "no") : Cell();
@@ -50,6 +53,7 @@ Table table_of(const std::vector<ReproducedFact> &facts) {
 }
 
 int run(const ReproArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, fact_columns); !s) return fail(s.error());
     Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
     if (!store) return fail(store.error());
     const Result<Trial> trial = find_trial(*store, arguments);
@@ -69,8 +73,7 @@ int run(const ReproArguments &arguments) {
         reproduce(*trial, {*workshop->builder, *workshop->runner, *store, machine, now_ns, utc_timestamp, interrupted});
     if (!now) return fail(now.error());
     const std::vector<ReproducedFact> facts = compare(*trial, *measurement, *now);
-    print(table_of(facts), arguments.format);
-    std::fflush(stdout);
+    print(table_of(facts), fact_form, arguments.answer);
     if (!now->trial.stderr_text.empty()) fmt::print(stderr, "It printed:\n{}\n", now->trial.stderr_text);
     if (is_reproduced(facts)) return exit_done;
     fmt::print(stderr, "kiln: trial {} was not reproduced{}\n", trial->id,
@@ -89,7 +92,7 @@ void add_repro_command(CLI::App &app, Action &action) {
     command->add_option("--db", arguments->db, "Database file; nothing is written to it")
         ->required()
         ->type_name("FILE");
-    add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln query failures --db kiln.db\n"

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <map>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "compare/peak.h"
+#include "compare/peak_memory.h"
 #include "tuner/measure/hardware_probe.h"
 #include "tuner/process/host_machine.h"
 
@@ -24,29 +26,58 @@ struct Facts {
     Machine machine;
     std::vector<TargetFacts> targets;  // host first
     std::vector<Bandwidth> bandwidths;
+    std::vector<std::string> notes;  // of peaks that were odd
 };
 
-Result<Facts> measure(const Machine &machine, int threads) {
-    Facts facts{.machine = machine};
+Result<Facts> list_targets(const Machine &machine, int threads) {
+    Facts facts{.machine = machine, .targets = {}, .bandwidths = {}, .notes = {}};
     std::vector<TargetAlias> names = {{"host", "host", "everything this machine has"}};
     names.insert(names.end(), target_aliases().begin(), target_aliases().end());
-    std::map<std::string, FmaPeak> measured;  // several targets use the same instructions
     for (const TargetAlias &alias : names) {
         const Result<Target> target = parse_target(alias.halide, threads, machine.halide_target);
         if (!target) return target.error();
-        TargetFacts row{.name = std::string(alias.name),
-                        .description = std::string(alias.description),
-                        .target = *target,
-                        .missing = missing_features(*target, machine.halide_target)};
-        if (row.missing.empty()) {
-            const std::string instructions = fma_instructions(*target);
-            if (!measured.contains(instructions)) measured[instructions] = measure_fma_peak(*target);
-            row.peak = measured[instructions];
-        }
-        facts.targets.push_back(std::move(row));
+        facts.targets.push_back({.name = std::string(alias.name),
+                                 .description = std::string(alias.description),
+                                 .target = *target,
+                                 .missing = missing_features(*target, machine.halide_target),
+                                 .peak = {}});
     }
-    facts.bandwidths = measure_bandwidths(machine, threads);
     return facts;
+}
+
+// Targets with the same instructions have the same peak, so each is measured once; again where it disagrees with what
+// was measured here before, or with the others.
+void measure_peaks(Facts *facts) {
+    const PeakMemory memory(peak_memory_path(), key(facts->machine));
+    std::vector<Target> targets;  // one for each kind of instructions that this machine has
+    for (const TargetFacts &t : facts->targets) {
+        const bool is_new = std::none_of(targets.begin(), targets.end(), [&](const Target &other) {
+            return fma_instructions(other) == fma_instructions(t.target);
+        });
+        if (t.missing.empty() && is_new) targets.push_back(t.target);
+    }
+    TargetPeaks peaks;
+    std::vector<std::optional<FmaPeak>> earlier;
+    for (const Target &target : targets) {
+        earlier.push_back(memory.earlier(fma_instructions(target), target.threads));
+        peaks.readings.push_back(
+            read_peak([&] { return measure_fma_peak(target); }, earlier.back() ? earlier.back()->gflops : 0));
+        peaks.runs.emplace_back();
+        for (const Target &other : targets) peaks.runs.back().push_back(missing_features(other, target.halide).empty());
+    }
+    for (const Disagreement &d : disagreements(peaks)) {
+        const Target &target = targets[d.target];
+        peaks.readings[d.target].merge(read_peak([&] { return measure_fma_peak(target); }, d.expected_gflops));
+    }
+    for (size_t i = 0; i < targets.size(); i++) {
+        const FmaPeak &peak = peaks.readings[i].peak;
+        memory.remember(peak, targets[i].threads);
+        const std::string odd = note(peaks.readings[i], earlier[i], read_load());
+        if (!odd.empty()) facts->notes.push_back(peak.instructions + ": " + odd);
+        for (TargetFacts &t : facts->targets) {
+            if (t.missing.empty() && fma_instructions(t.target) == peak.instructions) t.peak = peak;
+        }
+    }
 }
 
 void print_json(const Facts &facts, int threads) {
@@ -92,18 +123,19 @@ std::string size_text(int64_t bytes) {
     return fmt::format("{:g} KiB", bytes / double(1 << 10));
 }
 
-void print_tables(const Facts &facts, int threads) {
+void print_tables(const Facts &facts, int threads, bool wide) {
+    const AnswerOptions options{.wide = wide, .columns = {}, .sort = {}};
     const Machine &m = facts.machine;
     fmt::print("{} ({}), {} core{} for this process\n", m.cpu_model, m.cpu_id, m.cores, m.cores == 1 ? "" : "s");
     fmt::print("caches: L1 {}, L2 {}{}\n\n", size_text(m.l1_bytes), size_text(m.l2_bytes),
                m.l3_bytes ? ", L3 " + size_text(m.l3_bytes) : "");
 
-    Table targets{.columns = {"target", "runs here", "Halide target", "about"}};
+    Table targets{.columns = {"target", "runs here", "about", "Halide target"}, .rows = {}};
     for (const TargetFacts &t : facts.targets) {
         const std::string runs = t.missing.empty() ? "yes" : fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
-        targets.rows.push_back({t.name, runs, t.target.halide, t.description});
+        targets.rows.push_back({t.name, runs, t.description, t.target.halide});
     }
-    print(targets, TableFormat::table);
+    print(std::move(targets), {}, options);
 
     fmt::print("\nf32 peak, {} thread{}\n", threads, threads == 1 ? "" : "s");
     Table peaks{.columns = {"target", "instructions", "GFLOP/s", "flop/cycle/core", "GHz"}};
@@ -113,7 +145,7 @@ void print_tables(const Facts &facts, int threads) {
                               fmt::format("{:.1f}", t.peak->flop_per_cycle),
                               fmt::format("{:.2f}", t.peak->frequency_ghz)});
     }
-    print(peaks, TableFormat::table);
+    print(std::move(peaks), {}, options);
 
     fmt::print("\nmemory bandwidth, {} thread{} (copy: bytes read and bytes written)\n", threads,
                threads == 1 ? "" : "s");
@@ -122,12 +154,13 @@ void print_tables(const Facts &facts, int threads) {
         bandwidths.rows.push_back({b.level, size_text(b.working_set_bytes), fmt::format("{:.1f}", b.read_gb_s),
                                    fmt::format("{:.1f}", b.copy_gb_s)});
     }
-    print(bandwidths, TableFormat::table);
+    print(std::move(bandwidths), {}, options);
 }
 
 struct TargetsArguments {
     int threads = 1;
     TableFormat format = TableFormat::table;
+    bool wide = false;
 };
 
 int run(const TargetsArguments &arguments) {
@@ -136,10 +169,13 @@ int run(const TargetsArguments &arguments) {
         return fail({ErrorCode::usage, fmt::format("--threads {}: this machine has {} core{} for this process",
                                                    arguments.threads, machine.cores, machine.cores == 1 ? "" : "s")});
     }
-    const Result<Facts> facts = measure(machine, arguments.threads);
+    Result<Facts> facts = list_targets(machine, arguments.threads);
     if (!facts) return fail(facts.error());
+    measure_peaks(&*facts);
+    facts->bandwidths = measure_bandwidths(machine, arguments.threads);
+    for (const std::string &odd : facts->notes) fmt::print(stderr, "kiln: {}\n", odd);
     arguments.format == TableFormat::json ? print_json(*facts, arguments.threads)
-                                          : print_tables(*facts, arguments.threads);
+                                          : print_tables(*facts, arguments.threads, arguments.wide);
     return exit_done;
 }
 
@@ -152,6 +188,7 @@ void add_targets_command(CLI::App &app, Action &action) {
         ->check(CLI::Range(1, 1024))
         ->type_name("N");
     add_format_option(*command, arguments->format, {TableFormat::table, TableFormat::json});
+    command->add_flag("--wide", arguments->wide, "Whole texts, wider than the terminal if need be");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

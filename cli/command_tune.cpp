@@ -7,11 +7,12 @@
 #include <limits>
 
 #include "catalog/catalog.h"
+#include "cli/answers/candidate_text.h"
 #include "cli/clock.h"
 #include "cli/command.h"
+#include "cli/peak_keeper.h"
 #include "cli/progress.h"
 #include "tuner/job/tune.h"
-#include "tuner/measure/hardware_probe.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/search/search.h"
@@ -26,7 +27,9 @@ struct TuneArguments {
     std::string db, cache = "warm";
     std::optional<std::string> time;
     std::optional<int64_t> trials;
+    AlgorithmFilter algorithms;
     TuneOptions options;
+    AnswerOptions answer;
 };
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
@@ -34,6 +37,8 @@ Error usage_error(std::string message) { return {ErrorCode::usage, std::move(mes
 // --trials, --time: the first reached ends the job; with neither, 64 trials a workload.
 Result<TuneOptions> read_options(const TuneArguments &arguments) {
     TuneOptions options = arguments.options;
+    options.algorithm = arguments.algorithms.algorithm;
+    options.without = arguments.algorithms.without;
     if (arguments.trials && *arguments.trials < 1) {
         return usage_error(fmt::format("--trials {}: needs at least 1", *arguments.trials));
     }
@@ -65,52 +70,88 @@ Result<TuneOptions> read_options(const TuneArguments &arguments) {
     return options;
 }
 
-// The columns from "default us" to "share of peak"; NULL where there is nothing to say.
-void add_times(std::optional<double> default_ns, std::optional<double> best_ns, double flops, double peak_gflops,
-               std::vector<Cell> *row) {
-    const auto cell = [](bool known, double value, int digits) {
-        return known ? Cell(fmt::format("{:.{}f}", value, digits)) : Cell();
-    };
-    const double best = best_ns.value_or(1), speed = flops / best;
-    row->push_back(cell(default_ns.has_value(), default_ns.value_or(0) * 1e-3, 1));
-    row->push_back(cell(best_ns.has_value(), best * 1e-3, 1));
-    row->push_back(cell(best_ns && default_ns, default_ns.value_or(0) / best, 2));
-    row->push_back(cell(best_ns && flops > 0, speed, 1));
-    row->push_back(cell(best_ns && flops > 0 && peak_gflops > 0, speed / peak_gflops, 3));
+const std::vector<std::string> result_columns = {"name",     "best_us", "gflops",   "share_of_peak", "default_us",
+                                                 "speed_up", "trials",  "failures", "count",         "candidate"};
+
+const TableForm result_form = {{.name = "name", .title = "layer"},
+                               {.name = "best_us", .title = "us", .digits = 1},
+                               {.name = "gflops", .title = "GFLOP/s", .digits = 1},
+                               {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
+                               {.name = "default_us", .title = "default us", .digits = 1},
+                               {.name = "speed_up", .title = "speed-up", .digits = 2},
+                               {.name = "trials"},
+                               {.name = "failures"},
+                               {.name = "count"},
+                               {.name = "candidate"}};
+
+// One layer, or all of them together.
+struct ResultTimes {
+    std::optional<double> best_ns, default_ns;
+    double flops = 0, peak_gflops = 0;
+};
+
+// The columns from "best_us" to "speed_up"; NULL where there is nothing to say.
+std::vector<Cell> time_cells(const ResultTimes &t) {
+    const auto cell = [](bool known, double value) { return known ? Cell(value) : Cell(); };
+    const double best = t.best_ns.value_or(1), standard = t.default_ns.value_or(0), speed = t.flops / best;
+    const bool computes = t.best_ns && t.flops > 0;
+    return {cell(t.best_ns.has_value(), best * 1e-3), cell(computes, speed),
+            cell(computes && t.peak_gflops > 0, speed / t.peak_gflops), cell(t.default_ns.has_value(), standard * 1e-3),
+            cell(t.best_ns && t.default_ns, standard / best)};
 }
 
-Table results(const TuneReport &report, double peak_gflops) {
-    Table table;
-    table.columns = {"layer",   "count",         "default us", "best us",  "speed-up",
-                     "GFLOP/s", "share of peak", "trials",     "failures", "best candidate"};
-    int64_t count = 0, trials = 0, failures = 0;
-    double default_ns = 0, best_ns = 0, flops = 0;
+std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &times, const std::string &candidate) {
+    std::vector<Cell> row = {tuned.workload.list + "/" + tuned.workload.name};
+    for (Cell &cell : time_cells(times)) row.push_back(std::move(cell));
+    row.insert(row.end(), {tuned.trials, tuned.failures, tuned.workload.count, candidate});
+    return row;
+}
+
+// The last row is weighted by count: what the network spends in these layers.
+Table results(const TuneReport &report, double peak_gflops,
+              const std::function<std::string(const TunedWorkload &)> &candidate) {
+    Table table{.columns = result_columns, .rows = {}};
+    TunedWorkload total;
+    total.workload.count = 0;
+    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = peak_gflops};
     bool complete = true;
     for (const TunedWorkload &tuned : report.workloads) {
-        const NamedWorkload &w = tuned.workload;
-        std::vector<Cell> &row = table.rows.emplace_back();
-        row.push_back(w.list + "/" + w.name);
-        row.push_back(w.count);
-        const auto layer_flops = static_cast<double>(flop_count(w.workload));
-        add_times(tuned.default_ns, tuned.best_ns, layer_flops, peak_gflops, &row);
-        row.insert(row.end(), {tuned.trials, tuned.failures, tuned.best_candidate});
-
-        const auto occurrences = static_cast<double>(w.count);
-        count += w.count;
-        trials += tuned.trials;
-        failures += tuned.failures;
-        flops += occurrences * layer_flops;
-        default_ns += occurrences * tuned.default_ns.value_or(0);
-        best_ns += occurrences * tuned.best_ns.value_or(0);
+        const auto flops = static_cast<double>(flop_count(tuned.workload.workload));
+        table.rows.push_back(
+            result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops}, candidate(tuned)));
+        const auto occurrences = static_cast<double>(tuned.workload.count);
+        total.workload.count += tuned.workload.count;
+        total.trials += tuned.trials;
+        total.failures += tuned.failures;
+        all.flops += occurrences * flops;
+        *all.best_ns += occurrences * tuned.best_ns.value_or(0);
+        *all.default_ns += occurrences * tuned.default_ns.value_or(0);
         complete = complete && tuned.best_ns && tuned.default_ns;
     }
-    if (complete && table.rows.size() > 1) {  // weighted by count: what the network spends in these layers
-        std::vector<Cell> &row = table.rows.emplace_back();
-        row.insert(row.end(), {std::string("total"), count});
-        add_times(default_ns, best_ns, flops, peak_gflops, &row);
-        row.insert(row.end(), {trials, failures, std::string()});
+    if (complete && table.rows.size() > 1) {
+        table.rows.push_back(result_row(total, all, ""));
+        table.rows.back().front() = std::string("total");
     }
     return table;
+}
+
+void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceContext &context,
+                   const AnswerOptions &options) {
+    const bool is_short = options.format == TableFormat::table && !options.wide;
+    bool any = false;
+    const auto candidate = [&](const TunedWorkload &tuned) {
+        const Result<Candidate> parsed = parse_candidate(tuned.best_candidate);
+        if (!is_short || !parsed) return tuned.best_candidate;
+        std::string text = short_text(*parsed, {tuned.workload.workload, context.target, context.machine});
+        any = any || text != tuned.best_candidate;
+        return text;
+    };
+    Table table = results(report, peak.gflops, candidate);
+    if (options.format == TableFormat::table) {
+        fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(context.target), peak.gflops, peak.instructions);
+    }
+    print(std::move(table), result_form, options);
+    if (any) fmt::print(stderr, "kiln: {}\n", short_candidates_note);
 }
 
 // Whether so many of the new trials failed that something is wrong with more than candidates.
@@ -173,9 +214,14 @@ Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *
     return TrialStore::open(path, OpenMode::create);
 }
 
+double speed_of(const TuneProgress &progress) {
+    return static_cast<double>(flop_count(progress.workload->workload)) / *progress.best_ns;
+}
+
 int run(const TuneArguments &arguments) {
     Result<TuneOptions> options = read_options(arguments);
     if (!options) return fail(options.error());
+    if (Status s = check_columns(arguments.answer, result_columns); !s) return fail(s.error());
     const Machine machine = read_machine();
     Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
@@ -189,9 +235,10 @@ int run(const TuneArguments &arguments) {
     const Result<Leases> leases = Leases::open(arguments.db);
     if (!leases) fmt::print(stderr, "kiln: note: {}\n", leases.error().message);
 
-    const FmaPeak peak = measure_fma_peak(*target);
-    fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, peak.gflops,
-               peak.instructions);
+    PeakKeeper keeper(machine, *target);
+    PeakGauge &gauge = keeper.gauge();
+    fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, gauge.peak().gflops,
+               gauge.peak().instructions);
     const TuneEnvironment environment{*workshop->builder,
                                       *workshop->runner,
                                       *store,
@@ -203,13 +250,17 @@ int run(const TuneArguments &arguments) {
                                       leases ? *leases : Leases()};
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
-            stderr, [] { return progress_style(stderr); }, now_ns, peak.gflops);
-        return tune(*workloads, *target, *options, environment,
-                    [&](const TuneProgress &progress) { printer.show(progress); });
+            stderr, [] { return progress_style(stderr); }, now_ns, [&] { return gauge.peak().gflops; });
+        return tune(*workloads, *target, *options, environment, [&](const TuneProgress &progress) {
+            const bool is_finished = progress.event == TuneProgress::Event::workload_finished && progress.best_ns;
+            const auto message = is_finished ? gauge.see(speed_of(progress)) : std::nullopt;
+            if (message) printer.say("kiln: " + *message);
+            printer.show(progress);
+        });
     }();
     if (!report) return fail(report.error());
-    print(results(*report, peak.gflops), TableFormat::table);
-    std::fflush(stdout);
+    print_results(*report, gauge.peak(), {.target = *target, .machine = machine, .toolchain = "", .algorithms = {}},
+                  arguments.answer);
     return conclude(*report, arguments);
 }
 
@@ -231,10 +282,10 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->type_name("TIME");
     command->add_option("--strategy", options.strategy, "How to search: evolutionary or random")->type_name("S");
     command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
-    command->add_option("--algorithm", options.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
-    command->add_option("--without", options.without, "No algorithms whose name matches")->type_name("GLOB");
+    add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|");
     command->add_option("--cache", arguments->cache, "Measure with warm or cold weights")->type_name("warm|cold");
+    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln tune --workloads workloads/resnet50.json --db kiln.db --trials 60\n"

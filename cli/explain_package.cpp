@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/answers/terminal_text.h"
 #include "package/manifest_reader.h"
 #include "workload/lists/glob.h"
 
@@ -32,10 +33,22 @@ Cell uncertainty(const ManifestKernel &kernel) {
 
 std::string algorithm_of(const std::string &candidate) { return candidate.substr(0, candidate.find('/')); }
 
+const std::vector<std::string> summary_columns = {"layer", "target",   "chosen", "algorithm",       "median_us",
+                                                  "+-%",   "evidence", "trial",  "why at its place"};
+const TableForm summary_form = {{.name = "layer"},
+                                {.name = "median_us", .title = "us", .digits = 2},
+                                {.name = "+-%", .digits = 2},
+                                {.name = "chosen"},
+                                {.name = "algorithm"},
+                                {.name = "evidence"},
+                                {.name = "trial"},
+                                {.name = "why at its place"},
+                                {.name = "target", .context = true}};
+const std::vector<std::string> fact_columns = {"layer", "target", "fact", "value"};
+
 // A row for each kernel, in the order in which dispatch tries those of one workload.
 Table summary(const std::vector<Manifest> &manifests) {
-    Table table{.columns = {"layer", "target", "chosen", "algorithm", "median_us", "+-%", "evidence", "trial",
-                            "why at its place"}};
+    Table table{.columns = summary_columns, .rows = {}};
     for (const Manifest &manifest : manifests) {
         for (const ManifestKernel &k : manifest.kernels) {
             table.rows.push_back({k.layer, k.target, chosen(k), algorithm_of(k.candidate), microseconds(k),
@@ -60,7 +73,7 @@ Facts facts_of(const Manifest &manifest, const ManifestKernel &kernel) {
 
 // For programs: all facts of all chosen kernels in one table.
 Table rows_of_facts(const ManifestKernel &kernel, const Facts &facts) {
-    Table table{.columns = {"layer", "target", "fact", "value"}};
+    Table table{.columns = fact_columns, .rows = {}};
     for (const auto &[fact, value] : facts) {
         table.rows.push_back({kernel.layer, kernel.target, fact, or_null(value)});
     }
@@ -68,11 +81,9 @@ Table rows_of_facts(const ManifestKernel &kernel, const Facts &facts) {
 }
 
 // For people: a table for each kernel.
-void print_page(const ManifestKernel &kernel, const Facts &facts) {
-    fmt::print("{} on {}\n", kernel.layer, kernel.target);
-    Table table{.columns = {"fact", "value"}};
-    for (const auto &[fact, value] : facts) table.rows.push_back({fact, or_null(value)});
-    print(table, TableFormat::table);
+void print_page(const ManifestKernel &kernel, const Facts &facts, const AnswerOptions &options) {
+    fmt::print("{} on {}\n", visible(kernel.layer), visible(kernel.target));
+    print(rows_of_facts(kernel, facts), {{.name = "fact"}, {.name = "value"}}, options);
     fmt::print("\n");
 }
 
@@ -86,11 +97,26 @@ bool print_details(const std::vector<Manifest> &manifests, const ExplainPackageA
             Table table = rows_of_facts(kernel, facts);
             all.columns = table.columns;
             all.rows.insert(all.rows.end(), table.rows.begin(), table.rows.end());
-            if (arguments.format == TableFormat::table) print_page(kernel, facts);
+            if (arguments.answer.format == TableFormat::table) print_page(kernel, facts, arguments.answer);
         }
     }
-    if (arguments.format != TableFormat::table && !all.rows.empty()) print(all, arguments.format);
-    return !all.rows.empty();
+    const bool any = !all.rows.empty();
+    if (any && arguments.answer.format != TableFormat::table) print(std::move(all), {}, arguments.answer);
+    return any;
+}
+
+// Errors (usage): the filter matches no layer.
+Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) {
+    std::vector<std::string> names;
+    size_t kept = 0;
+    for (Manifest &manifest : *manifests) {
+        for (const ManifestKernel &kernel : manifest.kernels) names.push_back(kernel.layer);
+        std::erase_if(manifest.kernels, [&](const ManifestKernel &k) { return !glob_match(filter, k.layer); });
+        kept += manifest.kernels.size();
+    }
+    if (kept == 0 && !names.empty()) return no_match(filter, "layer of the package", names);
+    std::erase_if(*manifests, [](const Manifest &manifest) { return manifest.kernels.empty(); });
+    return {};
 }
 
 // About the whole package; the table has one row a kernel.
@@ -108,11 +134,14 @@ void tell(const Manifest &m) {
 }  // namespace
 
 int explain_package(const ExplainPackageArguments &arguments) {
-    const Result<std::vector<Manifest>> manifests = read_manifests(arguments.path);
+    const bool all = arguments.kernel.empty();
+    if (Status s = check_columns(arguments.answer, all ? summary_columns : fact_columns); !s) return fail(s.error());
+    Result<std::vector<Manifest>> manifests = read_manifests(arguments.path);
     if (!manifests) return fail(manifests.error());
-    if (arguments.kernel.empty()) {
+    if (Status s = keep_layers(arguments.filter, &*manifests); !s) return fail(s.error());
+    if (all) {
         for (const Manifest &manifest : *manifests) tell(manifest);
-        print(summary(*manifests), arguments.format);
+        print(summary(*manifests), summary_form, arguments.answer);
         return exit_done;
     }
     if (print_details(*manifests, arguments)) return exit_done;

@@ -10,7 +10,8 @@ namespace kiln {
 struct ExplainPackageArguments {
     std::string path;    // a package's folder, manifest or library, or a program
     std::string kernel;  // a glob over layers, keys and targets; empty: a row for every kernel
-    TableFormat format = TableFormat::table;
+    std::string filter;  // a glob over list/name: only these kernels
+    AnswerOptions answer;
 };
 
 // Answers the exit status.

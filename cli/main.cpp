@@ -10,19 +10,6 @@
 namespace kiln {
 namespace {
 
-// Commands that the command line has a place for, but this version does not have.
-void add_commands_to_come(CLI::App &app, Action &action) {
-    for (const char *name : {"diff", "prune"}) {
-        CLI::App *command = app.add_subcommand(name, "Not available in this version")->group("");
-        command->prefix_command();
-        command->callback([&action, name] {
-            action = [name] {
-                return fail({ErrorCode::usage, fmt::format("{}: not available in this version of kiln", name)});
-            };
-        });
-    }
-}
-
 bool is_command(const CLI::App &app, const std::string &text) {
     return !app.get_subcommands([&](const CLI::App *command) { return command->get_name() == text; }).empty();
 }
@@ -60,7 +47,6 @@ int run(int argc, char **argv) {
     add_check_command(app, action);
     add_bench_command(app, action);
     add_explain_command(app, action);
-    add_commands_to_come(app, action);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &request) {  // --help, --version

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/answers/terminal_text.h"
 #include "cli/clock.h"
 
 namespace kiln {
@@ -17,23 +18,6 @@ namespace {
 
 constexpr int64_t plain_interval_ns = 10'000'000'000;
 constexpr int shortest_bar = 5, longest_bar = 20, bar_rank = 6;
-
-bool starts_character(char c) { return (c & 0xC0) != 0x80; }  // of UTF-8
-
-int columns(std::string_view text) {
-    return static_cast<int>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-std::string shortened(const std::string &text, int width) {
-    if (columns(text) <= width) return text;
-    std::string result;
-    int used = 0;
-    for (char c : text) {
-        if (starts_character(c) && ++used > width - 2) break;
-        result += c;
-    }
-    return result + "..";
-}
 
 std::string layer_name(const TuneProgress &p) { return p.workload->list + "/" + p.workload->name; }
 
@@ -48,7 +32,7 @@ std::string bar(double fraction, int width) {
     return "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]";
 }
 
-// A part of the line and how dear it is: 0 always stays, the highest goes first.
+// A part of the line. Rank 0 always stays, the highest rank goes first.
 struct Part {
     std::string text;
     int rank;
@@ -80,7 +64,7 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
     const std::string name = width < roomy ? p.workload->name : layer_name(p);
     std::vector<Part> parts;
     parts.push_back({fmt::format("{}/{}", p.workload_index + 1, p.workload_count), 0});
-    parts.push_back({shortened(name, std::max(8, width / 3)), 0});
+    parts.push_back({shortened(visible(name), std::max(8, width / 3)), 0});
     const size_t bar_at = parts.size();
     if (with_bar) parts.push_back({bar(p.fraction, shortest_bar), bar_rank});
     parts.push_back({p.trials_wanted == unlimited_trials
@@ -96,18 +80,18 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
     }
     if (p.failures > 0) parts.push_back({fmt::format("{} failed", p.failures), 7});
     if (p.seconds_left) parts.push_back({duration_text(*p.seconds_left) + " left", 4});
-    for (int rank = 8; rank > 0 && columns(join(parts)) > width; rank--) {
+    for (int rank = 8; rank > 0 && display_width(join(parts)) > width; rank--) {
         std::erase_if(parts, [&](const Part &part) { return part.rank == rank; });
     }
     if (with_bar && parts.size() > bar_at && parts[bar_at].rank == bar_rank) {  // the bar takes what is left
-        const int room = width - columns(join(parts));
+        const int room = width - display_width(join(parts));
         parts[bar_at].text = bar(p.fraction, std::min(longest_bar, shortest_bar + std::max(0, room)));
     }
     return shortened(join(parts), width);
 }
 
 std::string finished_line(const TuneProgress &p, double peak_gflops) {
-    std::string line = layer_name(p) + ": ";
+    std::string line = visible(layer_name(p)) + ": ";
     if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : p.problem);
     line += fmt::format("{:.1f} us", *p.best_ns * 1e-3);
     if (const double speed = gflops(p); speed > 0) {
@@ -125,8 +109,8 @@ std::string finished_line(const TuneProgress &p, double peak_gflops) {
 }
 
 ProgressPrinter::ProgressPrinter(std::FILE *stream, std::function<ProgressStyle()> refresh,
-                                 std::function<int64_t()> now_ns, double peak_gflops)
-    : stream_(stream), refresh_(std::move(refresh)), now_ns_(std::move(now_ns)), peak_gflops_(peak_gflops) {}
+                                 std::function<int64_t()> now_ns, std::function<double()> peak_gflops)
+    : stream_(stream), refresh_(std::move(refresh)), now_ns_(std::move(now_ns)), peak_gflops_(std::move(peak_gflops)) {}
 
 ProgressPrinter::~ProgressPrinter() { clear_live_line(); }
 
@@ -143,6 +127,11 @@ void ProgressPrinter::show(const TuneProgress &progress) {
     std::fflush(stream_);
 }
 
+void ProgressPrinter::say(const std::string &message) {
+    clear_live_line();
+    fmt::print(stream_, "{}\n", message);
+}
+
 void ProgressPrinter::clear_live_line() {
     if (!live_line_shown_) return;
     fmt::print(stream_, "\r\x1b[K");
@@ -152,7 +141,7 @@ void ProgressPrinter::clear_live_line() {
 
 void ProgressPrinter::show_live(const TuneProgress &progress, const ProgressStyle &style) {
     // A character in the last column makes some terminals start a new line.
-    fmt::print(stream_, "{}", progress_line(progress, peak_gflops_, std::max(10, style.width - 1), true));
+    fmt::print(stream_, "{}", progress_line(progress, peak_gflops_(), std::max(10, style.width - 1), true));
     live_line_shown_ = true;
 }
 
@@ -161,12 +150,12 @@ void ProgressPrinter::show_plain(const TuneProgress &progress) {
     const bool started = progress.event == TuneProgress::Event::workload_started;
     if (!started && now - last_line_ns_ < plain_interval_ns) return;
     last_line_ns_ = now;
-    fmt::print(stream_, "{}\n", progress_line(progress, peak_gflops_, 160, false));
+    fmt::print(stream_, "{}\n", progress_line(progress, peak_gflops_(), 160, false));
 }
 
 void ProgressPrinter::print_finished(const TuneProgress &progress, bool color) {
     const std::string line = fmt::format("{}/{}  {}", progress.workload_index + 1, progress.workload_count,
-                                         finished_line(progress, peak_gflops_));
+                                         finished_line(progress, peak_gflops_()));
     if (color) {
         fmt::print(stream_, "\x1b[{}m{}\x1b[0m\n", progress.best_ns ? 32 : 31, line);  // green, red
     } else {

@@ -28,12 +28,13 @@ class ProgressPrinter {
 public:
     // `refresh` is asked for the width before each live line, since windows change.
     ProgressPrinter(std::FILE *stream, std::function<ProgressStyle()> refresh, std::function<int64_t()> now_ns,
-                    double peak_gflops);
+                    std::function<double()> peak_gflops);
     ~ProgressPrinter();
     ProgressPrinter(const ProgressPrinter &) = delete;
     ProgressPrinter &operator=(const ProgressPrinter &) = delete;
 
     void show(const TuneProgress &progress);
+    void say(const std::string &message);  // a line that stays
 
 private:
     void clear_live_line();
@@ -44,7 +45,7 @@ private:
     std::FILE *stream_;
     std::function<ProgressStyle()> refresh_;
     std::function<int64_t()> now_ns_;
-    double peak_gflops_;
+    std::function<double()> peak_gflops_;  // asked for each line, since it may be measured again
     bool live_line_shown_ = false;
     int64_t last_line_ns_ = 0;
 };

@@ -232,4 +232,12 @@ PeerProcess::PeerProcess(PeerProcess &&) noexcept = default;
 PeerProcess &PeerProcess::operator=(PeerProcess &&) noexcept = default;
 PeerProcess::~PeerProcess() = default;
 
+PeerSource source_of(const PeerProgram &program) {
+    return {program.name, [program]() -> Result<std::unique_ptr<Peer>> {
+                Result<PeerProcess> process = PeerProcess::start(program);
+                if (!process) return process.error();
+                return std::unique_ptr<Peer>(std::make_unique<PeerProcess>(std::move(*process)));
+            }};
+}
+
 }  // namespace kiln

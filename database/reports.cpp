@@ -1,52 +1,72 @@
 #include "database/reports.h"
 
-namespace kiln {
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
-const char *const best_report = R"sql(
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "database/sqlite.h"
+
+namespace kiln {
+namespace {
+
+// In each query `{}` stands for the condition on the workload.
+struct ReportText {
+    const char *select, *order, *workload;
+};
+
+constexpr ReportText best_report = {
+    R"sql(
 SELECT
     name, iif(metric = 'ns', median / 1000, NULL) AS median_us, spread,
     iif(metric = 'ns', flops / median, NULL) AS gflops, algorithm, candidate, evidence, max_error, error_budget, target,
     threads, cache, metric, toolchain, machine, workload, trial
 FROM best
-ORDER BY name IS NULL, name, workload, target, threads, machine, toolchain, cache, error_budget, metric
-)sql";
+WHERE {}
+)sql",
+    "name IS NULL, name, workload, target, threads, machine, toolchain, cache, error_budget, metric", "workload"};
 
-const char *const trials_report = R"sql(
+constexpr ReportText trials_report = {R"sql(
 SELECT
     name, status, iif(metric = 'ns', median / 1000, NULL) AS median_us, spread,
     iif(metric = 'ns', flops / median, NULL) AS gflops, algorithm, candidate, origin, max_error, error_budget, target,
     threads, cache, metric, build_ns, run_ns, object_hash, object_bytes, toolchain, machine, workload, message, created_at,
     trial
 FROM trials
-ORDER BY created_at, seq
-)sql";
+WHERE {}
+)sql",
+                                      "created_at, seq", "workload"};
 
-const char *const workloads_report = R"sql(
+constexpr ReportText workloads_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
     (SELECT sum(count) FROM workload_name WHERE workload_id = workload.id) AS count,
-    workload.op, workload.flops, count(trials.trial) AS trials, ifnull(sum(status = 'ok'), 0) AS ok,
+    workload.op, workload.flops, count(trial.id) AS trials, ifnull(sum(status = 'ok'), 0) AS ok,
     ifnull(sum(status <> 'ok'), 0) AS failed, min(iif(metric = 'ns', median / 1000, NULL)) AS best_us,
-    max(created_at) AS last_trial_at, workload.key AS workload
-FROM workload LEFT JOIN trials ON trials.workload = workload.key
+    max(trial.created_at) AS last_trial_at, workload.key AS workload
+FROM workload
+LEFT JOIN trial ON trial.workload_id = workload.id
+LEFT JOIN measurement ON measurement.id = trial.measurement_id
+WHERE {}
 GROUP BY workload.id
-ORDER BY name IS NULL, name, workload.key
-)sql";
+)sql",
+                                         "name IS NULL, name, workload.key", "workload.key"};
 
 // One row for failures that say the same; the candidate and trial are those of the latest (SQLite takes bare columns
 // from the row that max() chose).
-const char *const failures_report = R"sql(
+constexpr ReportText failures_report = {R"sql(
 SELECT
     status, count(*) AS count, message, algorithm, name, workload, candidate, target, threads, toolchain, trial,
     max(created_at) AS last_at
 FROM trials
-WHERE status <> 'ok'
+WHERE status <> 'ok' AND {}
 GROUP BY status, message, algorithm, workload, target, threads
-ORDER BY count DESC, last_at DESC, trial
-)sql";
+)sql",
+                                        "count DESC, last_at DESC, trial", "workload"};
 
 // One row an entry, the latest race first.
-const char *const races_report = R"sql(
+constexpr ReportText races_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = race.workload_id) AS name,
     race.created_at, race_entry.place, race_entry.ratio, race_entry.ratio_lo, race_entry.ratio_hi,
@@ -56,8 +76,97 @@ SELECT
 FROM race
 JOIN race_entry ON race_entry.race_id = race.id
 JOIN trials ON trials.trial = race_entry.trial_id
-ORDER BY race.created_at DESC, race.id, place
-)sql";
+WHERE {}
+)sql",
+                                     "race.created_at DESC, race.id, place", "trials.workload"};
+
+const ReportText &text_of(ReportKind kind) {
+    switch (kind) {
+        case ReportKind::best:
+            return best_report;
+        case ReportKind::trials:
+            return trials_report;
+        case ReportKind::workloads:
+            return workloads_report;
+        case ReportKind::failures:
+            return failures_report;
+        case ReportKind::races:
+            break;
+    }
+    return races_report;
+}
+
+Status check_column(const Connection &connection, const ReportText &report, const std::string &column) {
+    const Result<Statement> statement = connection.prepare(fmt::format(fmt::runtime(report.select), "1"));
+    if (!statement) return statement.error();
+    std::vector<std::string> columns;
+    for (int i = 0; i < statement->columns(); i++) columns.push_back(statement->column_name(i));
+    if (std::find(columns.begin(), columns.end(), column) != columns.end()) return {};
+    return Error{ErrorCode::usage, fmt::format("unknown column `{}`; there are {}", column, fmt::join(columns, ", "))};
+}
+
+// Rows without a value come last, whichever way the others go.
+std::string order_of(const ReportText &report, const ReportRequest &request) {
+    if (request.sort.empty()) return report.order;
+    return fmt::format("\"{0}\" IS NULL, \"{0}\"{1}, {2}", request.sort, request.descending ? " DESC" : "",
+                       report.order);
+}
+
+struct Condition {
+    std::string sql = "1";
+    std::vector<Cell> parameters;
+};
+
+// A list of parameters reaches the tables' indexes through the views, an array in one parameter does not; but there may
+// not be many thousands of parameters.
+Condition condition(const ReportText &report, const ReportRequest &request) {
+    constexpr size_t most_parameters = 10000;
+    if (!request.workloads) return {};
+    const std::vector<std::string> &keys = *request.workloads;
+    if (keys.size() > most_parameters) {
+        const nlohmann::json array = keys;
+        return {fmt::format("{} IN (SELECT value FROM json_each(?1))", report.workload),
+                {array.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)}};
+    }
+    const std::vector<std::string_view> marks(keys.size(), "?");
+    return {fmt::format("{} IN ({})", report.workload, fmt::join(marks, ", ")), {keys.begin(), keys.end()}};
+}
+
+}  // namespace
+
+Result<Report> read_report(const Connection &connection, const ReportRequest &request) {
+    const ReportText &report = text_of(request.kind);
+    if (!request.sort.empty()) {
+        if (Status s = check_column(connection, report, request.sort); !s) return s.error();
+    }
+    const Condition wanted = condition(report, request);
+    const std::string select = fmt::format(fmt::runtime(report.select), wanted.sql);
+    const int64_t top = request.top.value_or(-1);
+    Result<Table> table = connection.query(
+        fmt::format("{} ORDER BY {} LIMIT {}", select, order_of(report, request), top), wanted.parameters);
+    if (!table) return table.error();
+    const auto rows = static_cast<int64_t>(table->rows.size());
+    if (rows != top) return Report{std::move(*table), rows};
+    const Result<Cell> all =
+        connection.query_value(fmt::format("SELECT count(*) FROM ({})", select), wanted.parameters);
+    if (!all) return all.error();
+    return Report{std::move(*table), std::get<int64_t>(*all)};
+}
+
+Result<std::vector<WorkloadNames>> read_workload_names(const Connection &connection) {
+    Result<Statement> rows = connection.prepare(
+        "SELECT key, list || '/' || name FROM workload LEFT JOIN workload_name ON workload_id = workload.id "
+        "ORDER BY workload.id, list, name");
+    if (!rows) return rows.error();
+    std::vector<WorkloadNames> workloads;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return workloads;
+        if (workloads.empty() || workloads.back().key != rows->text(0)) workloads.push_back({rows->text(0), {}});
+        if (!rows->is_null(1)) workloads.back().names.push_back(rows->text(1));
+    }
+}
 
 const char *const info_report = R"sql(
 SELECT 'schema version' AS fact, user_version AS value FROM pragma_user_version

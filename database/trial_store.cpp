@@ -109,11 +109,14 @@ Status TrialStore::name_workload(const std::string &key, const std::string &list
     return transaction->commit();
 }
 
-Result<Table> TrialStore::best_table() const { return state_->connection.query(best_report); }
-Result<Table> TrialStore::trials_table() const { return state_->connection.query(trials_report); }
-Result<Table> TrialStore::workloads_table() const { return state_->connection.query(workloads_report); }
-Result<Table> TrialStore::failures_table() const { return state_->connection.query(failures_report); }
-Result<Table> TrialStore::races_table() const { return state_->connection.query(races_report); }
+Result<Report> TrialStore::report(const ReportRequest &request) const {
+    return read_report(state_->connection, request);
+}
+
+Result<std::vector<WorkloadNames>> TrialStore::workload_names() const {
+    return read_workload_names(state_->connection);
+}
+
 Result<Table> TrialStore::sql(const std::string &text) const { return state_->connection.query_untrusted(text); }
 
 Result<Table> TrialStore::info() const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "database/open_mode.h"
+#include "database/reports.h"
 #include "database/table.h"
 #include "records/race.h"
 #include "records/record.h"
@@ -85,12 +86,9 @@ public:
     // ones, whatever their order. Names of workloads do not count.
     Result<std::string> digest() const;
 
-    // Answers for `kiln query`: best, trials, workloads, failures, races.
-    Result<Table> best_table() const;
-    Result<Table> trials_table() const;
-    Result<Table> workloads_table() const;
-    Result<Table> failures_table() const;
-    Result<Table> races_table() const;
+    // The answers of `kiln query`, and the workloads that they are about.
+    Result<Report> report(const ReportRequest &request) const;
+    Result<std::vector<WorkloadNames>> workload_names() const;
 
     // A user's own query, one statement that only reads; anything else is refused.
     Result<Table> sql(const std::string &text) const;

@@ -76,10 +76,14 @@ FOLDERS = {
         ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "json", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
-    "compare": (["tuner/process", "records", "workload"], ["fmt/*", "nlohmann/*"]),
+    "compare": (
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "records", "workload"],
+        ["fmt/*", "nlohmann/*"],
+    ),
     "graph": (["workload"], []),
+    "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
-        ["catalog", "check", "compare", "database", "package", "records", "schedules", "tuner/job", "tuner/measure",
+        ["cli/answers", "catalog", "check", "compare", "database", "package", "records", "schedules", "tuner/job", "tuner/measure",
          "tuner/process", "tuner/search", "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace kiln {
 
@@ -20,5 +22,8 @@ struct Machine {
 // The fingerprint: the text that the database compares. Two machines with equal keys may share measurements.
 //   "AuthenticAMD-25-17-1/l1:32768/l2:1048576/l3:33554432/cores:2/AMD EPYC"
 std::string key(const Machine &machine);
+
+// The machine that has this key, all but its Halide target, which keys leave out; nothing where the text is no such key.
+std::optional<Machine> parse_machine_key(std::string_view text);
 
 }  // namespace kiln

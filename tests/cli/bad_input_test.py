@@ -87,7 +87,11 @@ BAD_ARGUMENTS = [
     (TUNE + ["--target", "pentium"], "alias"),
     (TUNE + ["--target", "x86-64-linux-avx3"], "avx3"),
     (TUNE + ["--target", "arm-64-linux"], "arm"),
-    (TUNE + ["--filter", "vgg*"], "net/a"),
+    (TUNE + ["--filter", "vgg*"], "--filter vgg*: matches no layer; there are net/a"),
+    (TUNE + ["--columns", "time"], "--columns: unknown column `time`; there are name, best_us"),
+    (TUNE + ["--sort", "time"], "--sort: unknown column `time`"),
+    (TUNE + ["--top", "0"], "--top"),
+    (TUNE + ["--top", "many"], "--top"),
     (["tune", "--workloads", "missing.json", "--db", "new.db"], "missing.json: cannot be opened"),
     (["tune", "--workloads", ".", "--db", "new.db"], "folder"),
     (["tune", "--workloads", "good.json", "--db", "text.db"], "text.db"),
@@ -105,6 +109,7 @@ BAD_ARGUMENTS = [
     (["query", "best", "--db", "text.db", "--format", "xml"], "xml"),
     (["query", "best", "more", "--db", "text.db"], "more"),
     (["query", "sql", "--db", "text.db"], "SELECT"),
+    (["query", "best", "--db", "text.db", "--top", "-1"], "--top"),
     (["db"], "--help"),
     (["db", "frobnicate", "--db", "text.db"], "frobnicate"),
     (["db", "info"], "--db"),
@@ -129,8 +134,9 @@ BAD_ARGUMENTS = [
     (["repro", "1234", "--db", "text.db"], "text.db"),
     (["explain", "--workloads", "missing.json"], "missing.json"),
     (["explain", "--workloads", "good.json", "--target", "pdp11"], "pdp11"),
-    (["diff"], "not available in this version"),
-    (["prune"], "not available in this version"),
+    (["explain", "--workloads", "good.json", "--filter", "vgg*"], "--filter vgg*: matches no layer; there are net/a"),
+    (["explain", "--workloads", "good.json", "--columns", "time"], "unknown column `time`; there are workload"),
+    (["diff"], "`diff` is not a command"),
 ]
 
 

@@ -23,7 +23,7 @@ REFUSED = [
     (["-o", "dist", "--target", "host,pentium"], "target `pentium`", 2),
     (["-o", "dist", "--target", "host,"], "target ``", 2),
     (["-o", "dist", "--threads", "0"], "threads", 2),
-    (["-o", "dist", "--filter", "*/nothing"], "--filter", 2),
+    (["-o", "dist", "--filter", "*/nothing"], "--filter */nothing: matches no layer; there are net/a", 2),
     (["-o", "dist", "--db", "missing.db"], "missing.db", 2),
     (["-o", "dist", "--db", "good.json"], "good.json", 2),
     (["-o", ""], "", 2),

@@ -54,6 +54,14 @@ class ExplainPackage(unittest.TestCase):
         best = json.loads(kiln("query", "best", "--db", self.folder / "t.db", "--format", "json").stdout)
         self.assertEqual(tuned["evidence"], best[0]["evidence"])
 
+    def test_rows_can_be_chosen(self):
+        rows = json.loads(self.explain("dist", "--filter", "*/two", "--columns", "layer", "--format", "json").stdout)
+        self.assertEqual(rows, [{"layer": "net/two"}])
+        lines = self.explain("dist", "--sort", "-layer", "--top", "1").stdout.splitlines()
+        self.assertTrue(lines[-1].startswith("net/two"), lines)
+        for line in lines:
+            self.assertLessEqual(len(line), 100)
+
     def test_the_facts_of_one_kernel(self):
         rows = json.loads(self.explain("dist", "*/one", "--format", "json").stdout)
         facts = {row["fact"]: row["value"] for row in rows}
@@ -78,6 +86,8 @@ class ExplainPackage(unittest.TestCase):
             ([], "--workloads", 2),
             (["dist", "--workloads", "layers.json"], "either a package", 2),
             (["dist", "nothing"], "no kernel matches `nothing`", 2),
+            (["dist", "--filter", "vgg*"], "--filter vgg*: matches no layer of the package; there are net/one, net/two", 2),
+            (["dist", "--columns", "time"], "--columns: unknown column `time`; there are layer, target", 2),
             (["missing"], "missing: does not exist", 2),
             ([KILN], "neither the manifest", 2),
             (["layers.json"], "layers.json: format:", 2),

@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 KILN = None
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 XLA = str(CONFORMANCE / "xla_conv.json")
+RESNET50 = str(CONFORMANCE.parent.parent / "workloads" / "resnet50.json")
 
 
 def kiln(*arguments):
@@ -52,6 +53,7 @@ class Targets(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         for word in ("host", "flop/cycle/core", "L1", "DRAM"):
             self.assertIn(word, done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
 
 
 class Tune(unittest.TestCase):
@@ -253,7 +255,7 @@ for line in sys.stdin:
         self.assertEqual(xml.etree.ElementTree.parse(chart).getroot().tag, "{http://www.w3.org/2000/svg}svg")
 
     def test_a_peer_that_computes_wrong_numbers(self):
-        done = self.against(program=self.PEER % {"wrong": "output[0,0,0,0]"})
+        done = self.against("--wide", program=self.PEER % {"wrong": "output[0,0,0,0]"})
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("computes wrong numbers, not timed: output[0,0,0,0]", done.stdout)
 
@@ -262,10 +264,11 @@ for line in sys.stdin:
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("unsupported: too new", done.stdout)
         self.assertIn("onednn / kiln", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
         self.assertIn("Not counted: packing", done.stdout)
 
     def test_a_layer_without_a_kernel(self):
-        done = kiln("bench", "--workloads", self.list, "--filter", "*/empty")
+        done = kiln("bench", "--workloads", self.list, "--filter", "*/empty", "--wide")
         self.assertEqual(done.returncode, 1)
         self.assertIn("the output is empty", done.stdout)
 
@@ -275,7 +278,8 @@ class BadInput(unittest.TestCase):
         (["check"], "--suite"),
         (["check", "--suite", "missing.json"], "missing.json"),
         (["check", "--suite", __file__], "not JSON"),
-        (["check", "--suite", XLA, "--filter", "none*"], "no case matches"),
+        (["check", "--suite", XLA, "--filter", "none*"], "matches no case; there are xla_conv/"),
+        (["check", "--suite", XLA, "--columns", "id,time"], "unknown column `time`; there are id, status"),
         (["check", "--suite", XLA, "--seed", "3"], "--candidates"),
         (["check", "--suite", XLA, "--candidates", "0"], "--candidates"),
         (["check", "--suite", XLA, "--format", "csv"], "csv"),
@@ -288,6 +292,9 @@ class BadInput(unittest.TestCase):
         (["bench", "--workloads", "x.json", "--against", "openvino,openvino"], "openvino is given twice"),
         (["bench", "--workloads", "x.json", "--against", "onednn", "--rounds", "4"], "at least 5"),
         (["bench", "--workloads", "x.json", "--rounds", "0"], "--rounds"),
+        (["bench", "--workloads", RESNET50, "--filter", "vgg*"], "--filter vgg*: matches no layer; there are resnet50/conv1, "),
+        (["bench", "--workloads", "x.json", "--columns", "time"], "--columns: unknown column `time`; there are name, median_us"),
+        (["bench", "--workloads", "x.json", "--top", "0"], "--top"),
         (["targets", "--threads", "0"], "--threads"),
         (["targets", "--threads", "1000"], "cores"),
         (["targets", "--format", "csv"], "csv"),

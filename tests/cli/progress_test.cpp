@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "cli/answers/terminal_text.h"
+
 namespace kiln {
 namespace {
 
@@ -55,7 +57,7 @@ TEST(Progress, LineHasEverythingWhereThereIsRoom) {
 TEST(Progress, LineFitsEveryWidth) {
     for (int width = 10; width < 160; width++) {
         const std::string line = progress_line(progress(16, 400'000), 128, width, true);
-        EXPECT_LE(line.size(), static_cast<size_t>(width)) << line;
+        EXPECT_LE(display_width(line), width) << line;
         EXPECT_TRUE(line.starts_with("2/20")) << line;
     }
     EXPECT_EQ(progress_line(progress(16, 400'000), 128, 40, true), "2/20  res2a  16/64  best 400.0 us");
@@ -76,7 +78,7 @@ TEST(Progress, PlainLinesAtStartAndEndAndEveryTenSeconds) {
     Stream stream;
     int64_t now = 1'000'000'000'000;
     ProgressPrinter printer(
-        stream.file, [] { return ProgressStyle{}; }, [&] { return now; }, 128);
+        stream.file, [] { return ProgressStyle{}; }, [&] { return now; }, [] { return 128.0; });
     TuneProgress p = progress(0, 400'000);
     p.event = TuneProgress::Event::workload_started;
     printer.show(p);
@@ -101,7 +103,7 @@ TEST(Progress, OneLiveLineAndFinishedLayersStay) {
         {
             const ProgressStyle style{true, color, 60};
             ProgressPrinter printer(
-                stream.file, [&] { return style; }, [] { return int64_t(0); }, 128);
+                stream.file, [&] { return style; }, [] { return int64_t(0); }, [] { return 128.0; });
             TuneProgress p = progress(1, 400'000);
             printer.show(p);
             printer.show(p);

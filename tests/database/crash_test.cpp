@@ -137,7 +137,7 @@ TEST(Crash, ManyWritersAndAReaderShareAFile) {
     Result<TrialStore> reader = TrialStore::open(path, OpenMode::create);
     ASSERT_TRUE(reader.ok()) << reader.error().message;
     for (int i = 0; i < 20; ++i) {
-        const Result<Table> table = reader->trials_table();
+        const Result<Report> table = reader->report({ReportKind::trials});
         ASSERT_TRUE(table.ok()) << table.error().message;
     }
     std::set<std::string> acknowledged;
@@ -177,7 +177,7 @@ TEST(Crash, WritersReadersAndMergersShareAFile) {
     for (int i = 0; i < readers; ++i) {
         others.push_back(repeat(path, OpenMode::create, end, [i](TrialStore &store) -> Status {
             if (i % 3 == 0) return store.verify();
-            const Result<Table> table = i % 3 == 1 ? store.trials_table() : store.best_table();
+            const Result<Report> table = store.report({i % 3 == 1 ? ReportKind::trials : ReportKind::best});
             if (!table) return table.error();
             const Result<std::string> text = store.export_text();
             return text ? Status() : text.error();

@@ -63,9 +63,9 @@ std::string complaint(const std::string &path, std::string *text) {
         if (!result.ok() && first.empty()) first = result.error().message;
     };
     note(reader->verify());
-    note(reader->best_table());
-    note(reader->trials_table());
-    note(reader->races_table());
+    note(reader->report({ReportKind::best}));
+    note(reader->report({ReportKind::trials}));
+    note(reader->report({ReportKind::races}));
     const Result<std::string> exported = reader->export_text();
     note(exported);
     if (exported.ok()) *text = *exported;

@@ -161,8 +161,8 @@ TEST(DatabaseFile, ReadOnlyFilesCanBeRead) {
     EXPECT_EQ(in_child([&] {
                   Result<TrialStore> store = TrialStore::open(path, OpenMode::read_only);
                   if (!store) return store.error().message;
-                  const Result<Table> best = store->best_table();
-                  return best ? std::to_string(best->rows.size()) : best.error().message;
+                  const Result<Report> best = store->report({ReportKind::best});
+                  return best ? std::to_string(best->table.rows.size()) : best.error().message;
               }),
               "1");
     const std::string refused = in_child([&] { return outcome(path, OpenMode::write); });
@@ -226,7 +226,7 @@ TEST(DatabaseFile, AHalfWrittenTransactionIsRolledBackByReadersToo) {
     Result<TrialStore> store = TrialStore::open(path, OpenMode::read_only);
     ASSERT_TRUE(store.ok()) << store.error().message;
     EXPECT_EQ(store->trials({})->size(), 1u);
-    EXPECT_EQ(store->workloads_table()->rows.size(), 1u);
+    EXPECT_EQ(store->report({ReportKind::workloads})->table.rows.size(), 1u);
     EXPECT_TRUE(store->verify().ok());
 }
 

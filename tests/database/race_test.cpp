@@ -111,7 +111,7 @@ TEST_F(Races, AreAReportOfOneRowAnEntry) {
     const std::string a = append(sample('a', 100)), b = append(sample('b', 110));
     append_at("2026-08-20T00:00:00.000Z", {a, b});
     append_at("2026-08-21T00:00:00.000Z", {b, a});
-    const Table table = *store_.races_table();
+    const Table table = store_.report({ReportKind::races})->table;
     ASSERT_EQ(table.rows.size(), 4u);
     EXPECT_EQ(table.rows[0].back(), Cell(b));
     EXPECT_EQ(table.rows[1].back(), Cell(a));

@@ -288,9 +288,54 @@ TEST(Best, TiesGoToTheSmallerObjectThenTheLowerId) {
     EXPECT_EQ((*store.best({}))->trial.id, std::min(one, two));
 }
 
+TEST(Reports, ChooseSortAndCut) {
+    TrialStore store = in_memory();
+    const Trial t = sample_trial();
+    Sample other = sample('z', 9000);
+    other.trial.workload = "conv1d/input:1x9x8/kernel:3x8x16";
+    append(store, other);
+    for (int i = 0; i < 4; ++i) append(store, sample(static_cast<char>('a' + i), 1000 - 100 * i));
+    append(store, sample_failure(TrialStatus::crash), std::nullopt);
+    const auto medians = [&](const ReportRequest &request) {
+        const Result<Report> report = store.report(request);
+        EXPECT_TRUE(report.ok()) << report.error().message;
+        std::string text = std::to_string(report->rows) + ":";
+        for (size_t i = 0; i < report->table.rows.size(); ++i) {
+            const Cell us = at(report->table, i, "median_us");
+            text += std::holds_alternative<double>(us) ? " " + std::to_string(int(1000 * std::get<double>(us))) : " -";
+        }
+        return text;
+    };
+    const auto kind = ReportKind::trials;
+    EXPECT_EQ(medians({.kind = kind, .sort = "median_us"}), "6: 700 800 900 1000 9000 -");
+    EXPECT_EQ(medians({.kind = kind, .sort = "median_us", .descending = true, .top = 2}), "6: 9000 1000");
+    EXPECT_EQ(medians({.kind = kind, .workloads = {{t.workload}}, .sort = "median_us", .top = 1}), "5: 700");
+    EXPECT_EQ(medians({.kind = kind, .workloads = {{other.trial.workload, "unknown"}}}), "1: 9000");
+    EXPECT_EQ(
+        medians({.kind = kind, .workloads = {std::vector<std::string>(20000, t.workload)}, .top = 1}).substr(0, 2),
+        "5:");
+    EXPECT_EQ(medians({.kind = kind, .workloads = {std::vector<std::string>()}}), "0:");
+    EXPECT_EQ(medians({.kind = ReportKind::best, .workloads = {{t.workload}}}), "1: 700");
+    EXPECT_EQ(medians({.kind = ReportKind::best, .sort = "median_us", .descending = true}), "2: 9000 700");
+    for (const ReportKind k : {ReportKind::workloads, ReportKind::failures, ReportKind::races}) {
+        EXPECT_TRUE(store.report({.kind = k, .workloads = {{t.workload}}, .sort = "name"}).ok());
+        const Result<Report> refused = store.report({.kind = k, .sort = "no\" column"});
+        ASSERT_FALSE(refused.ok());
+        EXPECT_EQ(refused.error().code, ErrorCode::usage);
+        EXPECT_NE(refused.error().message.find("unknown column `no\" column`; there are "), std::string::npos);
+    }
+    ASSERT_TRUE(store.name_workload(t.workload, "net", "b", 1).ok());
+    ASSERT_TRUE(store.name_workload(t.workload, "net", "a", 1).ok());
+    const std::vector<WorkloadNames> names = *store.workload_names();
+    ASSERT_EQ(names.size(), 2u);
+    EXPECT_EQ(names[0].key, other.trial.workload);
+    EXPECT_TRUE(names[0].names.empty());
+    EXPECT_EQ(names[1].names, (std::vector<std::string>{"net/a", "net/b"}));
+}
+
 TEST(Reports, AnswerWhatPeopleAsk) {
     TrialStore store = in_memory();
-    EXPECT_TRUE(store.best_table()->rows.empty());
+    EXPECT_TRUE(store.report({ReportKind::best})->table.rows.empty());
     const Trial t = sample_trial();
     ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 3).ok());
     ASSERT_TRUE(store.name_workload(t.workload, "resnet50", "res2_3x3", 4).ok());
@@ -306,7 +351,7 @@ TEST(Reports, AnswerWhatPeopleAsk) {
     // 2 N Ho Wo Co Ci R S
     const int64_t flops = int64_t{2} * 56 * 56 * 64 * 64 * 9;
 
-    const Table best = *store.best_table();
+    const Table best = store.report({ReportKind::best})->table;
     ASSERT_EQ(best.rows.size(), 1u);
     EXPECT_EQ(at(best, 0, "name"), Cell("other/layer"));
     EXPECT_EQ(at(best, 0, "workload"), Cell(t.workload));
@@ -316,13 +361,13 @@ TEST(Reports, AnswerWhatPeopleAsk) {
     EXPECT_EQ(at(best, 0, "threads"), Cell(int64_t{1}));
     EXPECT_EQ(at(best, 0, "trial"), Cell(best_id));
 
-    const Table trials = *store.trials_table();
+    const Table trials = store.report({ReportKind::trials})->table;
     ASSERT_EQ(trials.rows.size(), 5u);
     EXPECT_EQ(at(trials, 0, "median_us"), Cell(1.0));
     EXPECT_EQ(at(trials, 2, "median_us"), Cell());
     EXPECT_EQ(at(trials, 2, "status"), Cell("timeout"));
 
-    const Table workloads = *store.workloads_table();
+    const Table workloads = store.report({ReportKind::workloads})->table;
     ASSERT_EQ(workloads.rows.size(), 2u);
     EXPECT_EQ(at(workloads, 0, "count"), Cell(int64_t{5}));
     EXPECT_EQ(at(workloads, 0, "flops"), Cell(flops));
@@ -334,7 +379,7 @@ TEST(Reports, AnswerWhatPeopleAsk) {
     EXPECT_EQ(at(workloads, 1, "flops"), Cell());
     EXPECT_EQ(at(workloads, 1, "trials"), Cell(int64_t{0}));
 
-    const Table failures = *store.failures_table();
+    const Table failures = store.report({ReportKind::failures})->table;
     ASSERT_EQ(failures.rows.size(), 2u);
     EXPECT_EQ(at(failures, 0, "status"), Cell("crash"));
     EXPECT_EQ(at(failures, 0, "count"), Cell(int64_t{2}));

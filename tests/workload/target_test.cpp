@@ -75,5 +75,23 @@ TEST(Machine, KeyIsFrozen) {
     EXPECT_EQ(key(machine), "GenuineIntel-6-143-8/l1:49152/l2:2097152/l3:110100480/cores:2/Intel(R) Xeon(R) Platinum");
 }
 
+TEST(MachineKey, ReadsBack) {
+    Machine machine = {.cpu_model = "A/CPU @ 2.0 GHz",
+                       .cpu_id = "AuthenticAMD-25-17-1",
+                       .cores = 12,
+                       .l1_bytes = 49152,
+                       .l2_bytes = 2 << 20,
+                       .l3_bytes = 0,
+                       .halide_target = ""};
+    EXPECT_EQ(parse_machine_key(key(machine)), machine);
+    machine.cpu_model.clear();
+    EXPECT_EQ(parse_machine_key(key(machine)), machine);
+    for (const char *text :
+         {"", "x", "/l1:1/l2:1/l3:1/cores:1/m", "x/l1:1/l2:1/l3:1/m", "x/l1:/l2:1/l3:1/cores:1/m",
+          "x/l1:-1/l2:1/l3:1/cores:1/m", "x/l2:1/l1:1/l3:1/cores:1/m", "x/l1:1x/l2:1/l3:1/cores:1/m"}) {
+        EXPECT_EQ(parse_machine_key(text), std::nullopt) << text;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -1,12 +1,12 @@
-#include "cli/peers.h"
+#include "compare/peers.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
-
-#include "cli/command.h"
+#include <iterator>
 
 namespace kiln {
 namespace {
@@ -23,12 +23,10 @@ std::optional<fs::path> upwards(fs::path folder) {
     }
 }
 
-Result<fs::path> find_repository(const std::string &given) {
+Result<fs::path> find_repository(const std::string &given, const std::string &executables) {
     std::error_code error;
     if (!given.empty()) return fs::absolute(given, error);
-    const Result<std::string> own = own_folder();
-    if (!own) return own.error();
-    if (auto found = upwards(*own)) return *found;
+    if (auto found = upwards(executables)) return *found;
     const fs::path current = fs::current_path(error);
     if (auto found = error ? std::nullopt : upwards(current)) return *found;
     return environment_error(
@@ -56,10 +54,11 @@ Result<std::vector<std::string>> parse_peers(const std::string &against) {
     return names;
 }
 
-Result<std::vector<PeerProgram>> find_peers(const std::vector<std::string> &names, const std::string &repository) {
+Result<std::vector<PeerProgram>> find_peers(const std::vector<std::string> &names, const std::string &repository,
+                                            const std::string &executables) {
     std::vector<PeerProgram> programs;
     if (names.empty()) return programs;
-    const Result<fs::path> root = find_repository(repository);
+    const Result<fs::path> root = find_repository(repository, executables);
     if (!root) return root.error();
     const std::string python = (*root / ".peers/bin/python").string();
     for (const std::string &name : names) {

@@ -1,0 +1,159 @@
+#include "cli/answers/answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "cli/answers/formats.h"
+#include "cli/answers/terminal_text.h"
+
+namespace kiln {
+namespace {
+
+// `1234567` as people read it: 1,234,567.
+std::string grouped(int64_t number) {
+    std::string text = std::to_string(number);
+    for (int64_t at = static_cast<int64_t>(text.size()) - 3; at > 0; at -= 3) text.insert(static_cast<size_t>(at), ",");
+    return text;
+}
+
+size_t column_index(const Table &table, const std::string &name) {
+    const auto found = std::find(table.columns.begin(), table.columns.end(), name);
+    return static_cast<size_t>(found - table.columns.begin());
+}
+
+// NULL, then text, then numbers, from the last rank to the first.
+int rank(const Cell &cell) {
+    if (std::holds_alternative<std::monostate>(cell)) return 2;
+    return std::holds_alternative<std::string>(cell) ? 1 : 0;
+}
+
+double number(const Cell &cell) {
+    if (const auto *integer = std::get_if<int64_t>(&cell)) return static_cast<double>(*integer);
+    return std::get<double>(cell);
+}
+
+bool comes_before(const Cell &a, const Cell &b, bool descending) {
+    if (rank(a) != rank(b)) return rank(a) < rank(b);
+    if (rank(a) == 2) return false;
+    const Cell &low = descending ? b : a, &high = descending ? a : b;
+    if (rank(a) == 1) return std::get<std::string>(low) < std::get<std::string>(high);
+    return number(low) < number(high);
+}
+
+Table only(const Table &table, const std::vector<std::string> &columns) {
+    Table result{.columns = columns, .rows = {}};
+    for (const auto &row : table.rows) {
+        auto &cells = result.rows.emplace_back();
+        for (const std::string &column : columns) cells.push_back(row[column_index(table, column)]);
+    }
+    return result;
+}
+
+void print_text(const std::string &text) {
+    std::fwrite(text.data(), 1, text.size(), stdout);  // main() tells where that failed
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed) {
+    constexpr std::pair<std::string_view, TableFormat> names[] = {
+        {"table", TableFormat::table}, {"json", TableFormat::json}, {"csv", TableFormat::csv}};
+    std::map<std::string, TableFormat> choices;
+    std::vector<std::string> words;
+    for (const auto &[name, value] : names) {
+        if (std::find(allowed.begin(), allowed.end(), value) == allowed.end()) continue;
+        choices.emplace(name, value);
+        words.emplace_back(name);
+    }
+    const auto check = [words](const std::string &text) -> std::string {
+        const bool known = std::find(words.begin(), words.end(), text) != words.end();
+        return known ? "" : fmt::format("`{}` is unknown; needs one of {}", text, fmt::join(words, ", "));
+    };
+    const auto assign = [choices, &format](const std::string &text) { format = choices.at(text); };
+    command.add_option_function<std::string>("--format", assign, "How to print the answer")
+        ->check(CLI::Validator(check, ""))
+        ->type_name(fmt::format("{}", fmt::join(words, "|")));
+}
+
+void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed) {
+    add_format_option(command, options.format, std::move(allowed));
+    command.add_flag("--wide", options.wide, "All columns and whole texts, wider than the terminal if need be");
+    command.add_option("--columns", options.columns, "Only these columns, in this order")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("A,B,...");
+    command.add_option("--sort", options.sort, "Order rows by this column; -COLUMN: the largest first")
+        ->type_name("COLUMN");
+    command.add_option("--top", options.top, "Only the first N rows")
+        ->check(CLI::Range(int64_t(1), int64_t(1) << 62))
+        ->type_name("N");
+}
+
+SortOrder sort_order(const AnswerOptions &options) {
+    const bool descending = options.sort.starts_with('-');
+    return {options.sort.substr(descending ? 1 : 0), descending};
+}
+
+Status check_columns(const AnswerOptions &options, const std::vector<std::string> &columns) {
+    const auto check = [&](const char *option, const std::string &column) -> Status {
+        if (std::find(columns.begin(), columns.end(), column) != columns.end()) return {};
+        return Error{ErrorCode::usage,
+                     fmt::format("{}: unknown column `{}`; there are {}", option, column, fmt::join(columns, ", "))};
+    };
+    for (const std::string &column : options.columns) {
+        if (Status s = check("--columns", column); !s) return s;
+    }
+    return options.sort.empty() ? Status() : check("--sort", sort_order(options).column);
+}
+
+void sort_rows(Table *table, const SortOrder &order) {
+    if (order.column.empty()) return;
+    const size_t column = column_index(*table, order.column);
+    std::stable_sort(table->rows.begin(), table->rows.end(), [&](const auto &a, const auto &b) {
+        return comes_before(a[column], b[column], order.descending);
+    });
+}
+
+std::string rows_note(int64_t shown, int64_t all) {
+    return fmt::format(
+        "the first {} of {} rows; --top N shows so many, --filter and --sort choose, --format csv has all",
+        grouped(shown), grouped(all));
+}
+
+std::string columns_note(const std::vector<std::string> &hidden) {
+    return fmt::format("no room for the column{} {}; --wide shows all, --columns chooses",
+                       hidden.size() == 1 ? "" : "s", fmt::join(hidden, ", "));
+}
+
+void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options) {
+    if (options.format != TableFormat::table) {
+        const Table chosen = options.columns.empty() ? table : only(table, options.columns);
+        return print_text(options.format == TableFormat::json ? json_text(chosen) : csv_text(chosen));
+    }
+    const RenderedTable rendered =
+        render(table, form, {.width = answer_width(stdout), .wide = options.wide, .columns = options.columns});
+    print_text(rendered.text);
+    if (!rendered.hidden.empty()) fmt::print(stderr, "kiln: {}\n", columns_note(rendered.hidden));
+    const auto shown = static_cast<int64_t>(table.rows.size());
+    if (!options.top && shown < all_rows) fmt::print(stderr, "kiln: {}\n", rows_note(shown, all_rows));
+}
+
+void print(Table table, const TableForm &form, const AnswerOptions &options) {
+    const auto all = static_cast<int64_t>(table.rows.size());
+    sort_rows(&table, sort_order(options));
+    const int64_t most = options.top.value_or(options.format == TableFormat::table ? most_rows_of_a_table : all);
+    if (most < all) table.rows.resize(static_cast<size_t>(most));
+    print_rows(table, all, form, options);
+}
+
+void print(const Table &table, TableFormat format) {
+    print(table, {}, AnswerOptions{.format = format, .columns = {}, .sort = {}});
+}
+
+}  // namespace kiln

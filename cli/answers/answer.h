@@ -1,0 +1,60 @@
+// How a command prints its rows: the options that all of them share, and printing by them. JSON and CSV have all columns
+// unless `--columns` chooses; a table has what its form shows first, within the terminal's width.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/answers/table.h"
+#include "workload/result.h"
+
+namespace kiln {
+
+enum class TableFormat { table, json, csv };
+
+struct AnswerOptions {
+    TableFormat format = TableFormat::table;
+    bool wide = false;
+    std::vector<std::string> columns;
+    std::string sort;  // a column, "-" before it: the largest first
+    std::optional<int64_t> top;
+};
+
+// A table of more rows than this shows the first of them and says so; --top asks for another number.
+inline constexpr int64_t most_rows_of_a_table = 1000;
+
+// --format
+void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
+
+// --format, --wide, --columns, --sort, --top
+void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed);
+
+// Errors (usage): `--columns` or `--sort` name what is no column; the message lists those that there are.
+Status check_columns(const AnswerOptions &options, const std::vector<std::string> &columns);
+
+struct SortOrder {
+    std::string column;  // empty: the rows' own order
+    bool descending = false;
+};
+SortOrder sort_order(const AnswerOptions &options);
+
+// Rows without a value come last, numbers before texts.
+void sort_rows(Table *table, const SortOrder &order);
+
+// What a table left out, for people: rows, columns.
+std::string rows_note(int64_t shown, int64_t all);
+std::string columns_note(const std::vector<std::string> &hidden);
+
+// Prints rows that are sorted and cut already; `all_rows` is how many there were before. Notes go to stderr.
+void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options);
+
+// Sorts, cuts and prints. Precondition: check_columns().
+void print(Table table, const TableForm &form, const AnswerOptions &options);
+
+// A small table as it is: facts, counts.
+void print(const Table &table, TableFormat format);
+
+}  // namespace kiln

@@ -1,0 +1,22 @@
+#include "cli/peak_keeper.h"
+
+#include <fmt/format.h>
+
+namespace kiln {
+
+PeakKeeper::PeakKeeper(const Machine &machine, const Target &target)
+    : memory_(peak_memory_path(), key(machine)),
+      target_(target),
+      earlier_(memory_.earlier(fma_instructions(target), target.threads)),
+      gauge_([this] { return measure_fma_peak(target_); }, earlier_) {
+    const std::string odd = note(gauge_.reading(), earlier_, read_load());
+    if (!odd.empty()) fmt::print(stderr, "kiln: {}\n", odd);
+    if (!odd.empty() && gauge_.reading().peak.gflops < gauge_.peak().gflops) {
+        fmt::print(stderr, "kiln: shares are of {:.1f} GFLOP/s, the highest that was measured here\n",
+                   gauge_.peak().gflops);
+    }
+}
+
+PeakKeeper::~PeakKeeper() { memory_.remember(gauge_.peak(), target_.threads); }
+
+}  // namespace kiln

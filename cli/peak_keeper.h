@@ -1,0 +1,28 @@
+// The yardstick of a job: the machine's FMA peak for a target, measured now, compared with what was measured here
+// before, and remembered when the job is done. Says on stderr what was odd.
+#pragma once
+
+#include "compare/peak.h"
+#include "compare/peak_memory.h"
+#include "workload/machine.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+class PeakKeeper {
+public:
+    PeakKeeper(const Machine &machine, const Target &target);
+    ~PeakKeeper();
+    PeakKeeper(const PeakKeeper &) = delete;
+    PeakKeeper &operator=(const PeakKeeper &) = delete;
+
+    PeakGauge &gauge() { return gauge_; }
+
+private:
+    PeakMemory memory_;
+    Target target_;
+    std::optional<FmaPeak> earlier_;
+    PeakGauge gauge_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,92 @@
+// Measures a layer's tuned and default kernels and its peers side by side: the engine behind `kiln bench`. Processes,
+// clock and hardware come in as arguments, so that tests feed it fakes.
+//
+// All have one turn in each round, in an order drawn anew: a slow phase of the machine meets all, and none profits from
+// what the one before leaves behind.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "compare/peer.h"
+#include "compare/timing.h"
+#include "tuner/build/builder.h"
+#include "tuner/job/candidate_choice.h"
+#include "tuner/measure/runner.h"
+
+namespace kiln {
+
+// A peer on one layer. Its times are without the overhead of its call.
+struct PeerTiming {
+    std::string name, version;
+    std::optional<Timing> timing;
+    std::vector<double> call_overheads_ns;  // one a round; already subtracted
+    std::string problem;                    // why there is no time
+    bool is_failure = false;                // it should have had one: it computed wrong numbers, failed or got lost
+
+    double call_overhead_ns() const;  // median over rounds; precondition: there is a timing
+};
+
+struct Layer {
+    std::string algorithm;
+    std::optional<Timing> chosen, standard;  // tuned (or else default), and default
+    bool untuned = false;
+    std::string problem;  // why there is no time
+    std::vector<PeerTiming> peers;
+    std::optional<Timing> copy;  // of data movement: a copy of as many bytes by plain stores, in the same rounds
+
+    // Whether everything asked for has a time. That a peer has no way to compute a layer is an answer too.
+    bool is_complete() const;
+};
+
+// What the engine works with; all outlive it.
+struct BenchTools {
+    Builder &builder;
+    Runner &runner;
+    // One sample a call of a copy of so many bytes, taken for so long; empty: not measured.
+    std::function<std::vector<double>(int64_t bytes, int64_t budget_ns)> copy;
+};
+
+class Bench {
+public:
+    Bench(const ChoiceContext &context, BenchTools tools, int rounds)
+        : context_(context), tools_(std::move(tools)), rounds_(rounds) {}
+
+    // Errors: it does not start.
+    Status add(PeerSource source);
+
+    // Errors: the environment failed, or the user stopped. What is wrong with a layer is in it.
+    Result<Layer> measure(const Workload &workload);
+
+private:
+    struct Kernel {
+        RunRequest request;
+        Timing timing;
+    };
+    struct RunningPeer {
+        PeerSource source;
+        std::unique_ptr<Peer> peer;  // none: it was lost
+    };
+    using Turn = std::function<Status()>;
+
+    Result<std::vector<Kernel>> build_kernels(const Workload &workload, Layer *layer);
+    Result<std::optional<Kernel>> build(const Workload &workload, const Candidate &candidate, Layer *layer);
+    Status prepare_peers(const Workload &workload, Layer *layer);
+    Result<PeerTiming> prepare(RunningPeer *peer, const Workload &workload);
+    std::vector<Turn> turns(const Workload &workload, std::vector<Kernel> *kernels, Layer *layer);
+    Status measure_once(Kernel *kernel, Layer *layer);
+    Status measure_once(RunningPeer *peer, PeerTiming *timing);
+    void measure_copy(const Workload &workload, Layer *layer);
+
+    const ChoiceContext &context_;
+    BenchTools tools_;
+    int rounds_;
+    std::vector<RunningPeer> peers_;
+    std::mt19937 order_{1};
+};
+
+}  // namespace kiln

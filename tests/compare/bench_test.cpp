@@ -1,0 +1,231 @@
+#include "compare/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "tests/tuner/job/fake_workshop.h"
+
+namespace kiln {
+namespace {
+
+// A library that answers as it is told to, and remembers what it was asked.
+struct FakeLibrary {
+    PeerLayer layer{.about = "fast", .reason = ""};
+    std::deque<Result<PeerRound>> rounds;  // then `usual`
+    PeerRound usual{.samples_ns = {5000, 4000, 6000}, .call_overhead_ns = 1000};
+    std::optional<Error> start_error, prepare_error;
+    int starts = 0, prepared = 0, asked = 0;
+
+    PeerSource source(const std::string &name);
+};
+
+class FakePeer : public Peer {
+public:
+    explicit FakePeer(FakeLibrary &library) : library_(library) {}
+    Result<PeerLayer> prepare(const Workload &, int) override {
+        library_.prepared++;
+        if (library_.prepare_error) return *library_.prepare_error;
+        return library_.layer;
+    }
+    Result<PeerRound> round(int64_t) override {
+        library_.asked++;
+        if (library_.rounds.empty()) return library_.usual;
+        Result<PeerRound> next = library_.rounds.front();
+        library_.rounds.pop_front();
+        return next;
+    }
+    const std::string &version() const override { return version_; }
+
+private:
+    FakeLibrary &library_;
+    std::string version_ = "9";
+};
+
+PeerSource FakeLibrary::source(const std::string &name) {
+    return {name, [this]() -> Result<std::unique_ptr<Peer>> {
+                starts++;
+                if (start_error) return *start_error;
+                return std::unique_ptr<Peer>(std::make_unique<FakePeer>(*this));
+            }};
+}
+
+Error lost() { return {ErrorCode::environment, "fake: ended in the middle"}; }
+
+class BenchTest : public testing::Test {
+protected:
+    Layer measure(const Workload &workload, int rounds = 3) {
+        Result<Layer> layer = measured(workload, rounds);
+        EXPECT_TRUE(layer.ok()) << layer.error().message;
+        return layer.ok() ? *layer : Layer();
+    }
+    Result<Layer> measured(const Workload &workload, int rounds = 3) {
+        const auto copy = [this](int64_t bytes, int64_t) {
+            copied.push_back(bytes);
+            return copy_samples;
+        };
+        Bench bench(context, {shop.builder, shop.runner, copy}, rounds);
+        if (Status s = bench.add(library.source("onednn")); !s) return s.error();
+        Result<Layer> first = bench.measure(workload);
+        if (again && first) return bench.measure(workload);
+        return first;
+    }
+
+    FakeWorkshop shop;
+    AlgorithmFilter algorithms;
+    ChoiceContext context{.target = shop.target, .machine = shop.machine, .toolchain = "test 1", .algorithms = {}};
+    FakeLibrary library;
+    std::vector<int64_t> copied;
+    std::vector<double> copy_samples = {100};
+    bool again = false;
+    const Workload workload = convolution({1, 14, 14, 16}, {3, 3, 16, 32});
+};
+
+TEST_F(BenchTest, WithoutATrialTheDefaultIsMeasuredOnce) {
+    const Layer layer = measure(workload, 4);
+    EXPECT_TRUE(layer.untuned);
+    EXPECT_TRUE(layer.is_complete());
+    EXPECT_EQ(shop.builder.candidates.size(), 1u);
+    EXPECT_EQ(shop.runner.runs, 4u);
+    EXPECT_EQ(layer.chosen->round_medians_ns.size(), 4u);
+    EXPECT_EQ(layer.chosen->round_medians_ns, layer.standard->round_medians_ns);
+    EXPECT_EQ(layer.chosen->candidate, shop.builder.candidates[0]);
+    EXPECT_TRUE(copied.empty());
+}
+
+TEST_F(BenchTest, TheTunedOneAndTheDefaultHaveAsManyTurns) {
+    NamedWorkload named{"net", "a", 1, workload};
+    TuneOptions options;
+    options.trials = 12;
+    options.strategy = "random";
+    options.race_time_ns = 0;
+    shop.runner.time_ns = [&](const std::string &hash) {
+        return hash == "hash of " + shop.builder.candidates[0] ? 9000 : 500;
+    };
+    ASSERT_TRUE(shop.tune({named}, options).ok());
+    context.store = &shop.store;
+    shop.runner.runs = 0;
+    const Layer layer = measure(workload);
+    EXPECT_FALSE(layer.untuned);
+    EXPECT_EQ(shop.runner.runs, 6u);
+    EXPECT_EQ(layer.chosen->median_ns(), 500);
+    EXPECT_EQ(layer.standard->median_ns(), 9000);
+    EXPECT_NE(layer.chosen->candidate, layer.standard->candidate);
+}
+
+TEST_F(BenchTest, ABusyMomentIsNoFaultOfTheKernel) {
+    shop.runner.refuses = [](size_t run) { return run % 3 ? std::optional(TrialStatus::unstable) : std::nullopt; };
+    EXPECT_EQ(measure(workload).chosen->round_medians_ns.size(), 3u);
+    EXPECT_EQ(shop.runner.runs, 9u);
+    shop.runner.refuses = [](size_t) { return TrialStatus::unstable; };
+    const Layer layer = measure(workload);
+    EXPECT_FALSE(layer.chosen);
+    EXPECT_TRUE(layer.problem.starts_with("unstable: made to fail (")) << layer.problem;
+}
+
+TEST_F(BenchTest, AKernelThatFailsIsSaidAndItsPeersAreLeftOut) {
+    shop.runner.refuses = [](size_t run) { return run == 2 ? std::optional(TrialStatus::crash) : std::nullopt; };
+    const Layer crashed = measure(workload);
+    EXPECT_TRUE(crashed.problem.starts_with("crash: made to fail (direct") ||
+                crashed.problem.starts_with("crash: made"))
+        << crashed.problem;
+    EXPECT_TRUE(crashed.peers.empty());
+    EXPECT_FALSE(crashed.is_complete());
+    shop.builder.refuses = [](size_t) { return TrialStatus::compile_error; };
+    const int prepared = library.prepared;
+    EXPECT_TRUE(measure(workload).problem.starts_with("compile_error: made to fail ("));
+    EXPECT_EQ(library.prepared, prepared);
+}
+
+TEST_F(BenchTest, AnEnvironmentThatFailsEndsIt) {
+    shop.builder.fails_with = [](size_t) { return Error{ErrorCode::environment, "disk full"}; };
+    const Result<Layer> layer = measured(workload);
+    ASSERT_FALSE(layer.ok());
+    EXPECT_EQ(layer.error().message, "disk full");
+    library.start_error = Error{ErrorCode::environment, "no library"};
+    EXPECT_EQ(measured(workload).error().message, "no library");
+}
+
+TEST_F(BenchTest, NoAlgorithmThatIsAllowedApplies) {
+    context.algorithms.algorithm = "no_such_*";
+    const Layer layer = measure(workload);
+    EXPECT_NE(layer.problem.find("no_such_*"), std::string::npos) << layer.problem;
+    EXPECT_EQ(shop.builder.candidates.size(), 0u);
+}
+
+TEST_F(BenchTest, PeersAreTimedWithoutTheirCall) {
+    library.rounds = {PeerRound{{5000}, 1000}, PeerRound{{5500}, 500}, PeerRound{{9000}, 3000}};
+    const Layer layer = measure(workload);
+    ASSERT_EQ(layer.peers.size(), 1u);
+    const PeerTiming &peer = layer.peers[0];
+    EXPECT_EQ(peer.name, "onednn");
+    EXPECT_EQ(peer.version, "9");
+    EXPECT_EQ(peer.timing->round_medians_ns, (std::vector<double>{4000, 5000, 6000}));
+    EXPECT_EQ(peer.timing->min_ns, 4000);
+    EXPECT_EQ(peer.timing->candidate, "fast");
+    EXPECT_EQ(peer.call_overhead_ns(), 1000);  // the median, not the mean
+}
+
+TEST_F(BenchTest, WhatAPeerCannotDo) {
+    using Refusal = PeerLayer::Refusal;
+    const struct {
+        Refusal refusal;
+        std::string problem;
+        bool is_failure;
+    } cases[] = {{Refusal::unsupported, "unsupported: why", false},
+                 {Refusal::wrong_numbers, "computes wrong numbers, not timed: why", true},
+                 {Refusal::failed, "failed: why", true}};
+    for (const auto &c : cases) {
+        library.layer = {.about = "", .refusal = c.refusal, .reason = "why"};
+        library.asked = 0;
+        const Layer layer = measure(workload);
+        EXPECT_EQ(layer.peers[0].problem, c.problem);
+        EXPECT_FALSE(layer.peers[0].timing);
+        EXPECT_EQ(layer.is_complete(), !c.is_failure);
+        EXPECT_TRUE(layer.chosen);
+        EXPECT_EQ(library.asked, 0);
+    }
+}
+
+TEST_F(BenchTest, AShortCallHasNoTimeAndIsNoFailure) {
+    library.rounds = {PeerRound{{5000}, 1000}, PeerRound{{5000, 900}, 1000}};
+    const Layer layer = measure(workload);
+    EXPECT_EQ(layer.peers[0].problem, "too short to be told from its call (1.0 us)");
+    EXPECT_TRUE(layer.is_complete());
+    EXPECT_EQ(library.asked, 2);
+}
+
+TEST_F(BenchTest, APeerThatIsLostIsStartedAgainForTheNextLayer) {
+    library.rounds = {library.usual, lost()};
+    const Layer layer = measure(workload);
+    EXPECT_EQ(layer.peers[0].problem, "fake: ended in the middle");
+    EXPECT_TRUE(layer.peers[0].is_failure);
+    EXPECT_FALSE(layer.peers[0].timing);
+    EXPECT_EQ(library.starts, 1);
+
+    library.rounds = {library.usual, lost()};
+    again = true;
+    EXPECT_TRUE(measure(workload).peers[0].timing);
+    EXPECT_EQ(library.starts, 3);
+
+    again = false;
+    library.prepare_error = lost();
+    EXPECT_TRUE(measure(workload).peers[0].is_failure);
+    library.prepare_error = Error{ErrorCode::interrupted, "interrupted"};
+    EXPECT_EQ(measured(workload).error().code, ErrorCode::interrupted);
+    library.prepare_error.reset();
+    library.rounds = {Result<PeerRound>(Error{ErrorCode::interrupted, "interrupted"})};
+    EXPECT_EQ(measured(workload).error().code, ErrorCode::interrupted);
+}
+
+TEST_F(BenchTest, DataMovementIsBesideACopyOfAsManyBytes) {
+    const Workload move = *parse_workload_key("space_to_depth/input:1x8x8x4/block:2x2");
+    const Layer layer = measure(move);
+    EXPECT_EQ(copied, std::vector<int64_t>(3, 8 * 8 * 4 * 4));
+    EXPECT_EQ(layer.copy->round_medians_ns, std::vector<double>(3, 100));
+    copy_samples.clear();
+    EXPECT_FALSE(measure(move).copy);
+}
+
+}  // namespace
+}  // namespace kiln
