@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdlib>
 
 #include "catalog/algorithm_rules.h"
+#include "tests/drawn_workloads.h"
+#include "tests/test_seed.h"
 #include "workload/signature.h"
 
 namespace kiln {
@@ -16,38 +16,12 @@ constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c
 
 const Core core;
 
-Workload random_convolution(Rng &rng) {
-    auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
-    const int rank = static_cast<int>(draw(1, 3));
-    std::vector<int64_t> input{draw(1, 4)}, kernel;
-    for (int d = 0; d < rank; d++) input.push_back(draw(1, 70)), kernel.push_back(draw(1, 13));
-    const int64_t channels = draw(1, 130);
-    input.push_back(channels), kernel.push_back(channels), kernel.push_back(draw(1, 300));
-    Workload w = convolution(input, kernel);
-    for (int d = 0; d < rank; d++) {
-        w.strides[d] = draw(1, 4), w.rhs_dilation[d] = draw(1, 3), w.padding[d] = {draw(-1, 7), draw(-1, 7)};
-        if (draw(0, 3) == 0) w.lhs_dilation[d] = draw(2, 13);
-    }
-    if (draw(0, 1)) {
-        const int64_t groups = draw(2, 6);
-        w.input.back() *= groups, w.kernel.back() *= groups;
-        w.feature_group_count = groups;
-    } else if (draw(0, 3) == 0) {
-        w.batch_group_count = draw(2, 4);
-        w.input[0] *= w.batch_group_count, w.kernel.back() *= w.batch_group_count;
-    }
-    w.op = std::array{Operation::conv, Operation::conv_backprop_input, Operation::conv_backprop_kernel}[draw(0, 2)];
-    w.dtype = std::array{DType::f32, DType::f16, DType::bf16}[draw(0, 2)];
-    return w;
-}
-
 TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    // Nothing is computed, so they may be as large as layers of networks.
+    ConvolutionDrawer drawer(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40});
     int computed = 0;
     for (int i = 0; i < 300; i++) {
-        const Workload w = random_convolution(rng);
-        ASSERT_TRUE(validate(w)) << key(w);
+        const Workload w = drawer.next();
         for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
             for (int threads : {1, 2, 7}) {
                 const Target target = *parse_target(name, threads, avx512);
@@ -62,7 +36,7 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
                 const Status status = check_candidate(*candidate, w, target);
                 EXPECT_TRUE(status) << key(w) << " " << name << ": " << status.error().message;
                 const Space space = find_algorithm(candidate->algorithm)->space(w, target, core);
-                EXPECT_TRUE(space.sample(rng)) << key(w);
+                EXPECT_TRUE(space.sample(drawer.rng())) << key(w);
             }
         }
     }

@@ -1,11 +1,11 @@
 // Where Winograd applies and which candidates it offers, without building any.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "catalog/catalog.h"
 #include "schedules/spaces/winograd_knobs.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
@@ -69,8 +69,7 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
 // The template's own promise: whatever the shape and the target, the default and draws are valid, and threads
 // are used where there are some.
 TEST(WinogradAlgorithm, SpacesForEveryTarget) {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    Rng rng(seed ? std::strtoull(seed, nullptr, 10) : 1);
+    Rng rng(test_seed());
     auto draw = [&](int64_t lo, int64_t hi) { return lo + static_cast<int64_t>(rng() % (hi - lo + 1)); };
     Core core;
     core.l3_bytes = 32 << 20;
@@ -87,32 +86,6 @@ TEST(WinogradAlgorithm, SpacesForEveryTarget) {
             EXPECT_TRUE(space.sample(rng)) << key(w) << " " << name;
             EXPECT_EQ(decode_knobs<WinogradKnobs>(space.default_candidate().knobs)->parallel > 0, target.threads > 1);
         }
-    }
-}
-
-TEST(WinogradAlgorithm, RefusesCandidatesThatDoNotFit) {
-    struct Row {
-        const char *knob;
-        int64_t value;
-        const char *reason;
-    };
-    constexpr Row rows[] = {
-        {"vectors", 5, "vectors"},          {"points", 7, "points"},           {"block_x", 1, "larger than the block"},
-        {"tiles_y", 8, "vector registers"}, {"panel_block", 4, "more panels"}, {"stage_rows", 1, "several blocks"},
-    };
-    const Target target = *parse_target("avx512", 1, avx512);
-    const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
-    const Space space = winograd(4).space(w, target, Core{});
-    Candidate good = space.default_candidate();
-    good.knobs["vectors"] = 2, good.knobs["panel_block"] = 2, good.knobs["tiles_x"] = 14, good.knobs["tiles_y"] = 1;
-    good.knobs["block_x"] = 14, good.knobs["block_y"] = 14, good.knobs["stage_rows"] = 0;
-    ASSERT_TRUE(space.check(good)) << space.check(good).error().message;
-    for (const Row &row : rows) {
-        Candidate bad = good;
-        bad.knobs[row.knob] = row.value;
-        const Status status = space.check(bad);
-        ASSERT_FALSE(status) << row.knob;
-        EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
     }
 }
 

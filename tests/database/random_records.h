@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <limits>
 #include <random>
 #include <string>
@@ -12,13 +11,9 @@
 
 #include "database/trial_store.h"
 #include "tests/database/sample_records.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
-
-inline unsigned test_seed() {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    return seed ? static_cast<unsigned>(std::strtoull(seed, nullptr, 10)) : 1;
-}
 
 class RandomRecords {
 public:

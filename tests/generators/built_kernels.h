@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "catalog/catalog.h"
 #include "tests/build_paths.h"
+#include "tests/test_seed.h"
 #include "tuner/build/generator_builder.h"
 #include "tuner/measure/process_runner.h"
 #include "tuner/process/host_machine.h"
@@ -17,19 +18,15 @@
 
 namespace kiln {
 
-// What draws start from: KILN_TEST_SEED, which ./test prints.
-inline uint64_t test_seed() {
-    const char *seed = std::getenv("KILN_TEST_SEED");
-    return seed ? std::strtoull(seed, nullptr, 10) : 1;
-}
-
 class BuiltKernels : public testing::Test {
 protected:
+    explicit BuiltKernels(std::string generator = "kiln-generator") : generator_(std::move(generator)) {}
+
     void SetUp() override {
         auto folder = TemporaryFolder::create();
         ASSERT_TRUE(folder) << folder.error().message;
         folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
-        auto builder = GeneratorBuilder::create({binary_dir() + "/kiln-generator", folder_->path()});
+        auto builder = GeneratorBuilder::create({binary_dir() + "/" + generator_, folder_->path()});
         ASSERT_TRUE(builder) << builder.error().message;
         builder_ = std::move(*builder);
         ProcessRunnerOptions options;
@@ -68,6 +65,7 @@ protected:
         return std::move(output->value());
     }
 
+    const std::string generator_;  // the program's name
     const Machine machine_ = read_machine();
     std::unique_ptr<TemporaryFolder> folder_;
     std::unique_ptr<GeneratorBuilder> builder_;

@@ -75,12 +75,15 @@ TEST_F(FoldKernels, OnThisMachine) {
 
 TEST_F(FoldKernels, OnOtherTargetsAndThreads) {
     const std::pair<const char *, int> targets[] = {{"baseline", 1}, {"avx2", 1}, {"host", 3}};
+    size_t tried = 0;
     for (size_t i = 0; i < std::size(folded); i++) {
         const auto &[name, threads] = targets[(i + test_seed()) % std::size(targets)];
         const Target target = *parse_target(name, threads, machine_.halide_target);
         if (!missing_features(target, machine_.halide_target).empty()) continue;
         expect_right(folded[i], i % 2 ? "space_to_depth_fused" : "space_to_depth_prepared", target, 0);
+        tried++;
     }
+    EXPECT_GE(tried, std::size(folded) / 3 * 2);  // all but those for AVX2, where the machine has none
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "schedules/spaces/movement/matrix_form.h"
 #include "schedules/spaces/movement/move_method.h"
+#include "tests/drawn_workloads.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -197,43 +198,10 @@ TEST_F(MovementKernels, MatrixBlocks) {
     EXPECT_GE(streamed, 15);
 }
 
-Workload random_movement(Rng &rng) {
-    const auto draw = [&](int64_t lo, int64_t hi) { return lo + int64_t(rng() % uint64_t(hi - lo + 1)); };
-    const auto one_of = [&](auto... values) { return std::array{std::string(values)...}[rng() % sizeof...(values)]; };
-    Workload w;
-    w.spatial_rank = static_cast<int>(draw(1, 3));
-    w.dtype = w.output_dtype = std::array{DType::f32, DType::f16, DType::bf16, DType::i8}[draw(0, 3)];
-    w.op = std::array{Operation::layout_transform, Operation::space_to_depth, Operation::depth_to_space}[draw(0, 2)];
-    std::vector<int64_t> shape;
-    for (int d = 0; d < w.spatial_rank; d++) shape.push_back(draw(1, w.spatial_rank < 3 ? 40 : 12));
-    if (w.op == Operation::layout_transform && draw(0, 2) == 0) {
-        w.kernel = shape;
-        w.kernel.insert(w.kernel.end(), {draw(1, 40), draw(1, 40)});
-        const auto layout = [&] {
-            return one_of("OIHW", "HWIO", "HWOI", "OHWI", "OIHW16i16o", "OIHW8o", "OIHW4i8o2i");
-        };
-        w.from_layout = layout(), w.to_layout = layout();
-    } else {
-        w.input = shape;
-        w.input.insert(w.input.begin(), draw(1, 3));
-        w.input.push_back(draw(0, 1) ? draw(1, 8) : draw(1, 70));
-    }
-    const auto layout = [&] { return one_of("NHWC", "NCHW", "NCHW4c", "NCHW16c", "NCHW6c"); };
-    if (w.op == Operation::layout_transform && w.kernel.empty()) {
-        w.from_layout = draw(0, 4) ? layout() : "CHWN", w.to_layout = draw(0, 4) ? layout() : "CHWN";
-    } else if (w.op != Operation::layout_transform) {
-        for (int d = 0; d < w.spatial_rank; d++) w.block.push_back(draw(1, 4));
-        if (w.op == Operation::depth_to_space) w.input.back() = draw(1, 6) * elements(w.block);
-        w.input_layout = *parse_activation_layout(layout()), w.output_layout = *parse_activation_layout(layout());
-    }
-    fill_defaults(&w);
-    return w;
-}
-
 TEST_F(MovementKernels, Random) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     for (int i = 0; i < 8; i++) {
-        const Workload w = random_movement(rng_);
+        const Workload w = drawn_movement(rng_);
         ASSERT_TRUE(validate(w)) << key(w);
         expect_methods_right(w, target, i + test_seed());
     }

@@ -5,20 +5,15 @@
 // how. KILN_TEST_DRAWS draws are made, beginning with number KILN_TEST_FIRST.
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 
 #include "tests/build_paths.h"
+#include "tests/drawn_workloads.h"
 #include "tests/generators/built_kernels.h"
-#include "tests/generators/drawn_convolutions.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
-
-uint64_t from_environment(const char *name, uint64_t otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
 
 struct Draw {
     Workload workload;
@@ -72,7 +67,7 @@ protected:
 };
 
 TEST_F(RandomConvolutions, AgreeWithTheReference) {
-    const uint64_t first = from_environment("KILN_TEST_SEED", 1) + from_environment("KILN_TEST_FIRST", 0);
+    const uint64_t first = test_seed() + from_environment("KILN_TEST_FIRST", 0);
     const uint64_t draws = from_environment("KILN_TEST_DRAWS", 8);
     for (uint64_t i = 0; i < draws; i++) expect_right(first + i);
 }

@@ -91,11 +91,15 @@ TEST_F(WinogradKernels, AwkwardShapesOnThisMachine) {
 
 TEST_F(WinogradKernels, AwkwardShapesOnNarrowerTargetsAndThreads) {
     const std::pair<const char *, int> targets[] = {{"baseline", 1}, {"avx2", 1}, {"host", 3}};
+    size_t tried = 0;
     for (size_t i = test_seed() % 3; i < std::size(awkward); i += 3) {
         const auto &[name, threads] = targets[(i / 3 + test_seed()) % std::size(targets)];
         const Target target = *parse_target(name, threads, machine_.halide_target);
-        if (missing_features(target, machine_.halide_target).empty()) expect_some_right(awkward[i], target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        expect_some_right(awkward[i], target);
+        tried++;
     }
+    EXPECT_GE(tried, std::size(awkward) / 3 / 3 * 2);  // all but those for AVX2, where the machine has none
 }
 
 // Threads get rows of tiles or blocks of channels; both ways with counts that do not divide.

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
 
 #include "catalog/winograd_matrices.h"
 #include "generators/winograd/transform.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
@@ -45,7 +45,7 @@ protected:
     }
 
 private:
-    std::mt19937_64 rng_{std::getenv("KILN_TEST_SEED") ? std::strtoull(std::getenv("KILN_TEST_SEED"), nullptr, 10) : 1};
+    std::mt19937_64 rng_{test_seed()};
     std::normal_distribution<double> normal_;
 };
 

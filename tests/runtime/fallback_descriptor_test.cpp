@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "tests/generators/drawn_convolutions.h"
+#include "tests/drawn_workloads.h"
 #include "tests/runtime/fake_package.h"
 #include "tests/runtime/fallback_call.h"
 

@@ -5,16 +5,16 @@
 // how.
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <string>
 #include <thread>
 
 #include "tests/build_paths.h"
-#include "tests/generators/drawn_convolutions.h"
+#include "tests/drawn_workloads.h"
 #include "tests/generators/tensor_elements.h"
 #include "tests/runtime/fallback_call.h"
+#include "tests/test_seed.h"
 #include "tuner/reference/half.h"
 
 namespace kiln {
@@ -82,16 +82,11 @@ TEST(Fallback, AgreesWithTheReference) {
     }
 }
 
-uint64_t from_environment(const char *name, uint64_t otherwise) {
-    const char *text = std::getenv(name);
-    return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 TEST(Fallback, AgreesWithTheReferenceOnRandomConvolutions) {
     const FallbackPackage package;
     kiln_parallel pool;
     ASSERT_EQ(kiln_pool_create(*package, 2, &pool).code, KILN_OK);
-    const uint64_t first = from_environment("KILN_TEST_SEED", 1), draws = from_environment("KILN_TEST_DRAWS", 1000);
+    const uint64_t first = test_seed(), draws = from_environment("KILN_TEST_DRAWS", 1000);
     for (uint64_t seed = first; seed < first + draws; seed++) {
         ConvolutionDrawer drawer(seed);
         Workload w = drawer.next();

@@ -1,0 +1,76 @@
+// What is asked of the catalog's table (catalog/catalog.cpp), which is in a file of its own so that a test can bring
+// another: tests/generators/skeleton.
+#include <algorithm>
+
+#include "catalog/algorithm_rules.h"
+#include "catalog/catalog.h"
+#include "workload/error_budget.h"
+
+namespace kiln {
+
+void Refusals::add(std::string_view algorithm, const std::string &reason) {
+    for (auto &[known, names] : names_by_reason_) {
+        if (known != reason) continue;
+        names += ", " + std::string(algorithm);
+        return;
+    }
+    names_by_reason_.emplace_back(reason, algorithm);
+}
+
+std::string Refusals::text() const {
+    std::string text;
+    for (const auto &[reason, names] : names_by_reason_) text += (text.empty() ? "" : "; ") + names + ": " + reason;
+    return text;
+}
+
+Space Algorithm::space(const Workload &workload, const Target &target, const Core &core) const {
+    Candidate base;
+    base.algorithm = name;
+    base.algorithm_version = version;
+    return schedules(base, workload, target, core);
+}
+
+const Algorithm *find_algorithm(std::string_view name) {
+    for (const Algorithm &algorithm : catalog()) {
+        if (algorithm.name == name) return &algorithm;
+    }
+    return nullptr;
+}
+
+std::vector<const Algorithm *> by_preference(const Workload &w, const Target &target, const Core &core,
+                                             double error_budget) {
+    std::vector<const Algorithm *> order;
+    for (const AlgorithmRule &rule : algorithm_rules()) {
+        const Algorithm *algorithm = find_algorithm(rule.algorithm);
+        if (!algorithm || !algorithm->applies(w, target) || !rule.preferred(w, target, core)) continue;
+        order.push_back(algorithm);
+        break;
+    }
+    for (const Algorithm &algorithm : catalog()) {
+        if (order.empty() || &algorithm != order.front()) order.push_back(&algorithm);
+    }
+    if (error_budget < default_error_budget) {
+        std::stable_partition(order.begin(), order.end(), [](const Algorithm *a) { return !a->reassociates; });
+    }
+    return order;
+}
+
+Result<Candidate> default_candidate(const Workload &w, const Target &target, const Core &core, double error_budget) {
+    Refusals refusals;
+    for (const Algorithm *algorithm : by_preference(w, target, core, error_budget)) {
+        const Status applies = algorithm->applies(w, target);
+        if (applies) return algorithm->space(w, target, core).default_candidate();
+        refusals.add(algorithm->name, applies.error().message);
+    }
+    return unsupported(refusals.text());
+}
+
+Status check_candidate(const Candidate &candidate, const Workload &workload, const Target &target) {
+    const Algorithm *algorithm = find_algorithm(candidate.algorithm);
+    if (!algorithm) return unsupported("unknown algorithm `" + candidate.algorithm + "`");
+    if (Status s = algorithm->applies(workload, target); !s) return s;
+    // Caches, the part of a core that is not the target's, move defaults only.
+    return algorithm->space(workload, target, core_of(Machine(), target)).check(candidate);
+}
+
+}  // namespace kiln

@@ -1,0 +1,132 @@
+#include "schedules/spaces/winograd_space.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "schedules/spaces/winograd_rules.h"
+
+namespace kiln {
+namespace {
+
+Space space_of(const Workload &w, const Target &target, WinogradTransform transform = {4, 2, false}) {
+    return winograd_space({}, transform, conv_loops(w), target, Core());
+}
+
+WinogradKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<WinogradKnobs>(candidate.knobs); }
+
+// Whatever the shape and the target: the default is valid, candidates can be drawn, threads are used where there are
+// some.
+TEST(WinogradSpace, EveryTargetHasOne) {
+    Rng rng(1);
+    for (const char *key : {"conv2d/input:1x58x58x64/kernel:3x3x64x64", "conv2d/input:2x5x9x1/kernel:3x3x1x1",
+                            "conv2d/input:1x9x120x300/kernel:1x3x300x7", "conv1d/input:3x50x12/kernel:5x12x20",
+                            "conv2d/input:1x18x18x20/kernel:3x3x20x36/input_layout:NCHW/output_layout:NCHW8c"}) {
+        const Workload w = *parse_workload_key(key);
+        for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
+            for (int threads : {1, 2, 7}) {
+                for (int m : {2, 4, 6}) {
+                    const Target target = *parse_target(name, threads, "");
+                    const Space space = space_of(w, target, {m, 2, true});
+                    const Candidate &chosen = space.default_candidate();
+                    const Status fits = space.check(chosen);
+                    EXPECT_TRUE(fits) << key << " " << to_text(target) << ": " << fits.error().message;
+                    EXPECT_TRUE(space.sample(rng)) << key << " " << to_text(target);
+                    EXPECT_EQ(knobs_of(chosen).parallel > 0, threads > 1) << key << " " << to_text(target);
+                    EXPECT_EQ(knobs_of(chosen).demote, 0) << "f32 unless asked for: " << key;
+                }
+            }
+        }
+    }
+}
+
+// A target without vectors has lanes of one channel and half of the registers of AVX-512.
+TEST(WinogradSpace, AScalarTargetHasSmallTiles) {
+    const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
+    const Target scalar = *parse_target("arm-32-linux-no_neon", 1, "");
+    const WinogradFacts facts = winograd_facts(conv_loops(w), 4, scalar, Core());
+    EXPECT_EQ(facts.lanes, 1);
+    EXPECT_EQ(facts.output_vectors(), 64);
+    Candidate candidate = space_of(w, scalar).default_candidate();
+    const WinogradKnobs chosen = knobs_of(candidate);
+    EXPECT_LE(chosen.vectors * chosen.tiles_x * chosen.tiles_y, facts.registers - 2);
+    candidate.knobs["vectors"] = 4, candidate.knobs["tiles_x"] = 14, candidate.knobs["tiles_y"] = 1;
+    candidate.knobs["block_x"] = 14;
+    const Status status = space_of(w, scalar).check(candidate);
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.error().message.find("vector registers"), std::string::npos) << status.error().message;
+}
+
+TEST(WinogradSpace, RefusesCandidatesThatDoNotFit) {
+    struct Row {
+        Knobs changed;
+        int threads;
+        const char *reason;
+    };
+    const Row rows[] = {
+        {{{"vectors", 5}}, 1, "vectors"},
+        {{{"points", 7}}, 1, "points"},
+        {{{"demote", 1}}, 1, "demote"},
+        {{{"block_x", 1}}, 1, "larger than the block"},
+        {{{"tiles_y", 8}}, 1, "vector registers"},
+        {{{"tiles_x", 10}}, 1, "overlap too much"},
+        {{{"panel_block", 4}}, 1, "more panels"},
+        {{{"stage_rows", 1}}, 1, "several blocks"},
+        {{{"parallel", 1}, {"block_y", 14}}, 4, "some threads would be without work"},
+        {{{"parallel", 2}, {"panel_block", 2}}, 4, "some threads would be without work"},
+        {{{"parallel", 0}}, 4, "parallel"},
+    };
+    const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
+    const Knobs good{{"points", 0},  {"vectors", 2},     {"tiles_x", 14},   {"tiles_y", 1},    {"block_x", 14},
+                     {"block_y", 2}, {"panel_block", 2}, {"tile_major", 0}, {"stage_rows", 0}, {"unroll", 4}};
+    for (const Row &row : rows) {
+        const Space space = space_of(w, *parse_target("avx512", row.threads, ""));
+        Candidate candidate = space.default_candidate();
+        candidate.knobs = good;
+        if (row.threads > 1) candidate.knobs["parallel"] = 1;
+        EXPECT_TRUE(space.check(candidate)) << row.reason << ": " << space.check(candidate).error().message;
+        for (const auto &[name, value] : row.changed) candidate.knobs[name] = value;
+        const Status status = space.check(candidate);
+        ASSERT_FALSE(status) << row.reason;
+        EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
+    }
+}
+
+// What a block keeps is at most 16 MiB, or what the smallest block needs where that is more.
+TEST(WinogradSpace, TheWorkspaceHasALimit) {
+    struct Row {
+        const char *key;
+        int64_t block_x, block_y;
+        bool fits;
+    };
+    constexpr Row rows[] = {
+        // 36 products of 512 input channels and of 64 output channels: 73,728 + 9,216 bytes a tile
+        {"conv2d/input:1x114x114x512/kernel:3x3x512x64", 14, 14, true},
+        {"conv2d/input:1x114x114x512/kernel:3x3x512x64", 28, 7, true},
+        {"conv2d/input:1x114x114x512/kernel:3x3x512x64", 28, 14, false},
+        {"conv2d/input:1x114x114x512/kernel:3x3x512x64", 28, 28, false},
+        // 18 MiB for one tile: a block of one is all that is allowed
+        {"conv2d/input:1x16x16x131072/kernel:3x3x131072x16", 1, 1, true},
+        {"conv2d/input:1x16x16x131072/kernel:3x3x131072x16", 2, 1, false},
+    };
+    const Target target = *parse_target("avx512", 1, "");
+    for (const Row &row : rows) {
+        const Workload w = *parse_workload_key(row.key);
+        const Space space = space_of(w, target);
+        EXPECT_TRUE(space.check(space.default_candidate())) << row.key;
+        Candidate candidate = space.default_candidate();
+        candidate.knobs["vectors"] = candidate.knobs["tiles_x"] = candidate.knobs["tiles_y"] = 1;
+        candidate.knobs["panel_block"] = w.kernel.back() / 16;
+        candidate.knobs["block_x"] = row.block_x, candidate.knobs["block_y"] = row.block_y;
+        candidate.knobs["stage_rows"] = 0;
+        const Status status = space.check(candidate);
+        EXPECT_EQ(status.ok(), row.fits) << row.key << " " << row.block_x << "x" << row.block_y << ": "
+                                         << (status ? "" : status.error().message);
+        if (!status) {
+            EXPECT_NE(status.error().message.find("16 MiB"), std::string::npos) << status.error().message;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace kiln
