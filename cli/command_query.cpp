@@ -36,23 +36,23 @@ TableForm with_context(TableForm form) {
 const ColumnForm median{.name = "median_us", .title = "us", .digits = 1};
 const ColumnForm speed{.name = "gflops", .title = "GFLOP/s", .digits = 1};
 const ColumnForm spread{.name = "spread", .title = "spread %", .digits = 1, .scale = 100};
-const ColumnForm trial_id{.name = "trial", .longest = 12};
+const ColumnForm trial_id{.name = "trial", .prefix = 12};
 
 const std::map<std::string, Answer> &answers() {
     static const std::map<std::string, Answer> table = {
         {"best",
          {ReportKind::best,
           with_context(
-              {{.name = "name"}, median, speed, spread, {.name = "candidate"}, {.name = "evidence"}, trial_id})}},
+              {{.name = "name"}, median, speed, {.name = "candidate"}, {.name = "evidence"}, trial_id, spread})}},
         {"trials",
          {ReportKind::trials, with_context({{.name = "name"},
                                             median,
                                             speed,
-                                            spread,
                                             {.name = "status"},
                                             {.name = "candidate"},
                                             {.name = "message"},
                                             trial_id,
+                                            spread,
                                             {.name = "origin"}})}},
         {"workloads",
          {ReportKind::workloads,

@@ -77,12 +77,12 @@ const TableForm result_form = {{.name = "name", .title = "layer"},
                                {.name = "best_us", .title = "us", .digits = 1},
                                {.name = "gflops", .title = "GFLOP/s", .digits = 1},
                                {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
-                               {.name = "default_us", .title = "default us", .digits = 1},
                                {.name = "speed_up", .title = "speed-up", .digits = 2},
                                {.name = "trials"},
                                {.name = "failures"},
-                               {.name = "count"},
-                               {.name = "candidate"}};
+                               {.name = "candidate"},
+                               {.name = "default_us", .title = "default us", .digits = 1},
+                               {.name = "count"}};
 
 // One layer, or all of them together.
 struct ResultTimes {

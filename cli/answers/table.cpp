@@ -115,12 +115,12 @@ void fill(const Table &table, const TableView &view, Column *column) {
     for (const auto &row : table.rows) {
         const Cell &cell = row[column->source];
         std::string text = cell_text(cell, column->form);
-        if (!view.wide && column->form.longest > 0) text = shortened(text, column->form.longest);
+        if (!view.wide && column->form.prefix > 0) text = text.substr(0, column->form.prefix);
         column->width = std::max(column->width, display_width(text));
         column->is_number = column->is_number && is_number(cell);
         column->cells.push_back(std::move(text));
     }
-    const bool is_whole = column->is_number || column->form.whole || column->form.longest > 0;
+    const bool is_whole = column->is_number || column->form.whole || column->form.prefix > 0;
     const int narrowest = view.columns.empty() ? narrowest_text : narrowest_asked_for;
     column->least = is_whole ? column->width : std::max(column->least, std::min(column->width, narrowest));
 }
@@ -129,6 +129,14 @@ int total(const std::vector<Column> &columns, int Column::*width) {
     int sum = columns.empty() ? 0 : -gap;
     for (const Column &column : columns) sum += column.*width + gap;
     return sum;
+}
+
+// Texts that no row has, such as messages where nothing failed.
+bool says_nothing(const Table &table, const Column &column) {
+    return !table.rows.empty() && std::all_of(table.rows.begin(), table.rows.end(), [&](const auto &row) {
+        const auto *text = std::get_if<std::string>(&row[column.source]);
+        return text && text->empty();
+    });
 }
 
 // The widest gives first, so that short texts stay whole.
@@ -161,6 +169,9 @@ RenderedTable render(const Table &table, const TableForm &form, const TableView 
     RenderedTable result;
     std::vector<Column> columns = chosen(table, form, view);
     result.text = take_context(table, view.width, &columns);
+    if (!view.wide && view.columns.empty()) {
+        std::erase_if(columns, [&](const Column &column) { return says_nothing(table, column); });
+    }
     for (Column &column : columns) fill(table, view, &column);
     if (!view.wide) {
         const bool may_hide = view.columns.empty();

@@ -21,7 +21,7 @@ struct ColumnForm {
     double scale = 1;   // 100 for a share that is shown in percent
     bool context = false;
     bool whole = false;  // a text that says nothing when shortened
-    int longest = 0;     // a text is shortened to this many characters, an id for example; 0: as long as there is room
+    size_t prefix = 0;   // of an id: so many characters, which commands take for the whole
 };
 
 // Columns that are shown where nobody says which. Empty: all, in the table's order.

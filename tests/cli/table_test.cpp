@@ -20,7 +20,7 @@ const TableForm times_form = {{.name = "name"},
                               {.name = "median_us", .title = "us", .digits = 1},
                               {.name = "gflops", .title = "GFLOP/s", .digits = 1},
                               {.name = "candidate"},
-                              {.name = "trial", .longest = 7},
+                              {.name = "trial", .prefix = 7},
                               {.name = "target", .context = true}};
 
 struct Case {
@@ -49,8 +49,8 @@ const Case cases[] = {
      "target x86-64-linux-avx2\n"
      "\n"
      "name           us  GFLOP/s  candidate                                      trial\n"
-     "net/conv1  1234.6     98.8  direct@1/cpu_tile@2/pixels:14/rows:1/unroll:8  012…def\n"
-     "net/c2        7.0           winograd_4@1/winograd@1/…                      fed…210\n"},
+     "net/conv1  1234.6     98.8  direct@1/cpu_tile@2/pixels:14/rows:1/unroll:8  0123456\n"
+     "net/c2        7.0           winograd_4@1/winograd@1/…                      fedcba9\n"},
     {"the longest text gives way first",
      times,
      times_form,
@@ -58,8 +58,8 @@ const Case cases[] = {
      "target x86-64-linux-avx2\n"
      "\n"
      "name           us  GFLOP/s  candidate                trial\n"
-     "net/conv1  1234.6     98.8  direct@1/cp…:1/unroll:8  012…def\n"
-     "net/c2        7.0           winograd_4@…inograd@1/…  fed…210\n"},
+     "net/conv1  1234.6     98.8  direct@1/cp…:1/unroll:8  0123456\n"
+     "net/c2        7.0           winograd_4@…inograd@1/…  fedcba9\n"},
     {"columns go from the right where nothing can be shortened any more",
      times,
      times_form,
@@ -125,6 +125,13 @@ const Case cases[] = {
      "畳み込み    1\n"
      "e\u0301           2\n"
      "\\x1b[2Jx\\n  3\n"},
+    {"texts that no row has are not shown",
+     {{"name", "message", "n"}, {{text("a"), text(""), Cell()}, {text("b"), text(""), Cell()}}},
+     {{.name = "name"}, {.name = "message"}, {.name = "n"}},
+     {},
+     "name  n\n"
+     "a\n"
+     "b\n"},
     {"two columns of a query that are called alike",
      {{"a", "a"}, {{int64_t(1), int64_t(2)}}},
      {},
