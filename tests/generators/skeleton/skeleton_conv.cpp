@@ -28,7 +28,7 @@ public:
             return at * extent(loops.stride[d]) + tap - extent(loops.pad_lo[d]);
         };
         Region image{{0, extent(loops.input_channels)}};
-        for (int64_t size : loops.input) image.emplace_back(0, extent(size));
+        for (int64_t pixels : loops.input) image.emplace_back(0, extent(pixels));
         const Func padded = BoundaryConditions::constant_exterior(input, 0.0f, image);
         const RDom taps({{0, extent(loops.input_channels)},
                          {0, extent(loops.kernel[0])},
