@@ -1,8 +1,8 @@
 #include "catalog/algorithm_rules.h"
 
+#include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
-#include "catalog/conv_rewrites.h"
 
 namespace kiln {
 namespace {

@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "schedules/space.h"
 #include "workload/core.h"
 #include "workload/error_budget.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
-#include "schedules/space.h"
 
 namespace kiln {
 

@@ -35,7 +35,8 @@ Status phases_applies(std::string_view name, const Workload &w, const Target &) 
 
 Status input_phases_applies(std::string_view name, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
-    if (conv_loops(w).has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its phases");
+    if (conv_loops(w).has_holes())
+        return unsupported("the input has holes (lhs_dilation), which cut through its phases");
     const ConvLoops phased = loops_of(name, w);
     if (phased.input_phases == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
     return copies_fit(phased);

@@ -17,9 +17,9 @@ ConvLoops of_input_phases(const ConvLoops &loops, const Blocks &) { return input
 
 // Others compute the convolution as it is stated.
 constexpr Rewrite rewrites[] = {
-    {"phases", of_output_phases},      {"input_phases", of_input_phases}, {fold_fused, folded},
-    {fold_gradient, folded},           {fold_prepared, prepared},         {"winograd_2", of_input_phases},
-    {"winograd_3", of_input_phases},   {"winograd_4", of_input_phases},   {"winograd_5", of_input_phases},
+    {"phases", of_output_phases},    {"input_phases", of_input_phases}, {fold_fused, folded},
+    {fold_gradient, folded},         {fold_prepared, prepared},         {"winograd_2", of_input_phases},
+    {"winograd_3", of_input_phases}, {"winograd_4", of_input_phases},   {"winograd_5", of_input_phases},
     {"winograd_6", of_input_phases},
 };
 

@@ -3,8 +3,8 @@
 #include "catalog/conv_checks.h"
 #include "catalog/conv_rewrites.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/cpu_tile_space.h"
 #include "schedules/folded_space.h"
+#include "schedules/spaces/cpu_tile_space.h"
 #include "schedules/spaces/gradient_tile_space.h"
 
 namespace kiln {
@@ -23,9 +23,7 @@ Status fold_applies_to(Operation operation, const Workload &w) {
 
 }  // namespace
 
-Status fold_applies(std::string_view, const Workload &w, const Target &) {
-    return fold_applies_to(Operation::conv, w);
-}
+Status fold_applies(std::string_view, const Workload &w, const Target &) { return fold_applies_to(Operation::conv, w); }
 
 Space fold_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return folded_space(base, conv_loops(w), [&](const Blocks &blocks) {

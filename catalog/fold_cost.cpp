@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "schedules/spaces/cpu_tile_rules.h"
-#include "schedules/spaces/cpu_tile_space.h"
 #include "rewrites/fold.h"
 #include "rewrites/panels.h"
+#include "schedules/spaces/cpu_tile_rules.h"
+#include "schedules/spaces/cpu_tile_space.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -19,8 +19,7 @@ struct LoopCost {
 
 LoopCost loop_cost(const ConvLoops &whole, const Target &target, const Core &core) {
     const ConvLoops s = gathered(whole);
-    const auto k =
-        checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, core).default_candidate().knobs);
+    const auto k = checked_knobs<CpuTileKnobs>(cpu_tile_space({}, s, target, core).default_candidate().knobs);
     const RegisterTile tile = register_tile(k);
     const TileFacts facts = tile_facts(s, vector_lanes(target), target, core);
     LoopCost cost;

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "catalog/transform_algorithms.h"
-#include "workload/signature.h"
 #include "schedules/spaces/movement/move_tile_space.h"
+#include "workload/signature.h"
 
 namespace kiln {
 

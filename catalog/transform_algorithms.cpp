@@ -4,8 +4,8 @@
 #include <string>
 
 #include "catalog/winograd_operation.h"
-#include "workload/signature.h"
 #include "schedules/spaces/transform_tile_space.h"
+#include "workload/signature.h"
 
 namespace kiln {
 

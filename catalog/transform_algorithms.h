@@ -6,12 +6,12 @@
 
 #include <string_view>
 
+#include "schedules/space.h"
 #include "workload/core.h"
 #include "workload/result.h"
 #include "workload/signature.h"
 #include "workload/target.h"
 #include "workload/workload.h"
-#include "schedules/space.h"
 
 namespace kiln {
 

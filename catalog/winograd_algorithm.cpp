@@ -5,11 +5,11 @@
 #include <string>
 
 #include "catalog/conv_checks.h"
-#include "catalog/winograd_matrices.h"
-#include "workload/signature.h"
 #include "catalog/conv_rewrites.h"
+#include "catalog/winograd_matrices.h"
 #include "rewrites/panels.h"
 #include "schedules/spaces/winograd_space.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {

@@ -6,11 +6,11 @@
 
 #include <string_view>
 
+#include "schedules/space.h"
 #include "workload/core.h"
 #include "workload/result.h"
 #include "workload/target.h"
 #include "workload/workload.h"
-#include "schedules/space.h"
 
 namespace kiln {
 

@@ -55,15 +55,17 @@ Load read_load() {
 }
 
 std::string note(const PeakReading &reading, const std::optional<FmaPeak> &earlier, const Load &load) {
-    const std::string busy = fmt::format("load {:.1f} on {} core{}", load.runnable, load.cores, load.cores == 1 ? "" : "s");
+    const std::string busy =
+        fmt::format("load {:.1f} on {} core{}", load.runnable, load.cores, load.cores == 1 ? "" : "s");
     const FmaPeak &peak = reading.peak;
     if (earlier && peak.gflops < close_enough * earlier->gflops) {
-        return fmt::format("peak {:.1f} GFLOP/s, but {:.1f} were measured here before: the machine is busy ({}) or slower now",
-                           peak.gflops, earlier->gflops, busy);
+        return fmt::format(
+            "peak {:.1f} GFLOP/s, but {:.1f} were measured here before: the machine is busy ({}) or slower now",
+            peak.gflops, earlier->gflops, busy);
     }
     if (reading.lowest_gflops < close_enough * peak.gflops) {
-        return fmt::format("peak measured {} times, {:.1f} to {:.1f} GFLOP/s: the machine was busy ({})", reading.measured,
-                           reading.lowest_gflops, peak.gflops, busy);
+        return fmt::format("peak measured {} times, {:.1f} to {:.1f} GFLOP/s: the machine was busy ({})",
+                           reading.measured, reading.lowest_gflops, peak.gflops, busy);
     }
     return "";
 }

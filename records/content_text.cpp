@@ -9,19 +9,38 @@
 namespace kiln {
 namespace {
 
-constexpr auto measurement_order = std::to_array<std::string_view>(
-    {"object_hash", "machine", "threads", "cache", "metric", "samples", "median", "spread", "conditions", "created_at"});
+constexpr auto measurement_order =
+    std::to_array<std::string_view>({"object_hash", "machine", "threads", "cache", "metric", "samples", "median",
+                                     "spread", "conditions", "created_at"});
 
-constexpr auto trial_order = std::to_array<std::string_view>(
-    {"workload",    "target",       "threads",      "machine",      "toolchain",       "candidate",
-     "origin",      "status",       "message",      "stderr_text",  "error_budget",    "max_error",
-     "rms_error",   "wide_error",   "object_hash",  "object_bytes", "packed_bytes",    "workspace_bytes",
-     "workspace_bytes_per_thread",  "build_ns",     "run_ns",       "cache",           "measurement",
-     "created_at"});
+constexpr auto trial_order = std::to_array<std::string_view>({"workload",
+                                                              "target",
+                                                              "threads",
+                                                              "machine",
+                                                              "toolchain",
+                                                              "candidate",
+                                                              "origin",
+                                                              "status",
+                                                              "message",
+                                                              "stderr_text",
+                                                              "error_budget",
+                                                              "max_error",
+                                                              "rms_error",
+                                                              "wide_error",
+                                                              "object_hash",
+                                                              "object_bytes",
+                                                              "packed_bytes",
+                                                              "workspace_bytes",
+                                                              "workspace_bytes_per_thread",
+                                                              "build_ns",
+                                                              "run_ns",
+                                                              "cache",
+                                                              "measurement",
+                                                              "created_at"});
 
-constexpr auto race_order = std::to_array<std::string_view>({"workload", "target", "threads", "machine", "toolchain",
-                                                             "cache", "error_budget", "metric", "confidence",
-                                                             "conditions", "created_at", "entries"});
+constexpr auto race_order =
+    std::to_array<std::string_view>({"workload", "target", "threads", "machine", "toolchain", "cache", "error_budget",
+                                     "metric", "confidence", "conditions", "created_at", "entries"});
 
 }  // namespace
 
@@ -55,9 +74,7 @@ std::string ContentText::in_order(std::span<const std::string_view> order) const
 std::string ContentText::text_of(int64_t value) { return fmt::to_string(value); }
 
 // SQLite has no negative zero.
-std::string ContentText::text_of(double value) {
-    return fmt::format("{:016x}", std::bit_cast<uint64_t>(value + 0.0));
-}
+std::string ContentText::text_of(double value) { return fmt::format("{:016x}", std::bit_cast<uint64_t>(value + 0.0)); }
 
 std::string ContentText::text_of(const std::vector<double> &values) {
     std::string all;

@@ -154,8 +154,8 @@ ConvLoops conv_loops(const Workload &w) {
     static_cast<ConvShape &>(s) = merged_shape(turned ? turned_shape(forward) : forward, nhwc);
     s.stored_input = stored(s.all_input_channels(), turned ? w.output_layout : w.input_layout, s.input, s,
                             groups_in_batch && !turned);
-    s.stored_result = stored(s.output_channels, turned ? w.input_layout : w.output_layout, s.output, s,
-                             groups_in_batch && turned);
+    s.stored_result =
+        stored(s.output_channels, turned ? w.input_layout : w.output_layout, s.output, s, groups_in_batch && turned);
     s.image_channels = s.stored_input.channels;
     s.input_block = s.stored_input.block, s.output_block = s.stored_result.block;
     s.converts = w.dtype != DType::f32;

@@ -38,8 +38,8 @@ ConvLoops folded(const ConvLoops &loops, const Blocks &blocks) {
         input[x] = index_form(x) * b + digit_of(index_form(input_index::c), s.input_channels * pixels, b);
         kernel[tap] = index_form(tap) * b + digit_of(index_form(kernel_index::ci), s.input_channels * pixels, b) +
                       Form{{}, -zeros};
-        s.gradient.front() =
-            s.gradient.front() + digit_of(index_form(stored_kernel_index::s + d), 1, b, zeros) * (s.input_channels * pixels);
+        s.gradient.front() = s.gradient.front() + digit_of(index_form(stored_kernel_index::s + d), 1, b, zeros) *
+                                                      (s.input_channels * pixels);
         s.gradient[1 + d] = digit_of(index_form(stored_kernel_index::s + d), b, 0, zeros);
         s.input_map[x].outside = s.kernel_map[stored_kernel_index::s + d].outside = Outside::zero;
         pixels *= b;

@@ -59,8 +59,8 @@ int64_t best_origin(const ConvShape &s, int d, int64_t phases) {
 void map_taps(const ConvShape &whole, int d, const Window &window, const Form &phase, int64_t origin, Place *tap) {
     const int64_t hole = whole.hole[d], dilation = whole.dilation[d];
     const int64_t shift = whole.pad_lo[d] + window.first * hole + origin * whole.stride[d];
-    const Form reach = index_form(kernel_index::s + d) * (window.step * hole) + Form{{}, shift} +
-                       phase * -whole.stride[d];
+    const Form reach =
+        index_form(kernel_index::s + d) * (window.step * hole) + Form{{}, shift} + phase * -whole.stride[d];
     assert(tap->form.digits.size() == 1 && tap->hole == 1);
     tap->form = reach * tap->form.digits.front().factor + Form{{}, tap->form.constant * dilation};
     tap->hole = dilation;

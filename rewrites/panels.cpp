@@ -48,12 +48,13 @@ ConvLoops panelled(ConvLoops s, int lanes) {
 
 ConvLoops rows_of_one_image(ConvLoops s) {
     const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
-    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
+    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;            // has rows besides the image's
     const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1};  // else images are phases, not rows in memory
     if (!nhwc || padded || !plain || s.kernel[1] != 1 || s.input[1] != 1 || s.input[2] != 1) return s;
     s.input[1] = s.output[1] = s.batch;
     s.batch = 1;
-    for (StoredActivation *stored : {&s.stored_input, &s.stored_result}) stored->space[1] = s.input[1], stored->images = 1;
+    for (StoredActivation *stored : {&s.stored_input, &s.stored_result})
+        stored->space[1] = s.input[1], stored->images = 1;
     s.input_map[input_index::y].extent = s.input[1];
     s.input_map[input_index::n].extent = 1;
     return s;

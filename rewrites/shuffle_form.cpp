@@ -16,7 +16,7 @@ ShuffleForm form_along(const Movement &m, int x) {
     bool fits = along.valid == along.extent && along.read_stride >= 1;
     for (int d = 0; d < static_cast<int>(m.digits.size()); d++) {
         const MovedDigit &digit = m.digits[d];
-        const bool inside_read = digit.read_stride < along.read_stride, inside_written = d > x;
+        const bool inside_read = digit.read_stride<along.read_stride, inside_written = d> x;
         if (d == x) continue;
         if (!inside_read && !inside_written) {
             fits = fits && digit.valid == digit.extent;

@@ -11,8 +11,10 @@ import shutil
 import subprocess
 import sys
 
+import check_layers
+
 VERSION = "14"
-FOLDERS = ["runtime", "schedules", "generators", "database", "tuner", "graph", "cli", "examples", "bench", "tests"]
+ELSEWHERE = ["examples", "bench", "tests"]  # beside the folders of tools/check_layers.py
 SUFFIXES = {".h", ".c", ".cpp"}
 
 
@@ -32,7 +34,8 @@ def main():
     if not clang_format:
         print(f"check_format: skipped, clang-format {VERSION} is not installed (apt-get install clang-format)")
         return 77
-    files = sorted(p for folder in FOLDERS for p in (root / folder).rglob("*") if p.suffix in SUFFIXES)
+    folders = sorted({folder.split("/")[0] for folder in check_layers.FOLDERS}) + ELSEWHERE
+    files = sorted(p for folder in folders for p in (root / folder).rglob("*") if p.suffix in SUFFIXES)
     how = ["-i"] if "--fix" in sys.argv[1:] else ["--dry-run", "-Werror"]
     return 1 if subprocess.run([clang_format, *how, *map(str, files)]).returncode else 0
 
