@@ -11,7 +11,7 @@
 #include "rewrites/input_phases.h"
 #include "rewrites/output_phases.h"
 #include "rewrites/panels.h"
-#include "tests/generators/drawn_convolutions.h"
+#include "tests/drawn_workloads.h"
 
 namespace kiln {
 namespace {
