@@ -67,9 +67,9 @@ TEST_F(EarlierDatabase, OpensWholeAndSaysTheSame) {
     EXPECT_EQ(*store.digest(), recorded_digest);
     EXPECT_EQ(store.trials({})->size(), 6u);
     EXPECT_EQ(store.races({})->size(), 1u);
-    const Result<Table> best = store.best_table();
+    const Result<Report> best = store.report({});
     ASSERT_TRUE(best.ok()) << best.error().message;
-    EXPECT_EQ(best->rows.size(), 2u);
+    EXPECT_EQ(best->table.rows.size(), 2u);
 }
 
 TEST_F(EarlierDatabase, GoesThroughAnExport) {

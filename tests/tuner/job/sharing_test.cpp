@@ -91,7 +91,9 @@ TEST_F(Sharing, AnIdenticalObjectOfAnotherIsNotMeasuredAgain) {
     auto a = shop(), b = shop();
     a->builder.hash = b->builder.hash = [](const std::string &) { return "one"; };
     a->builder.refuses = [&](size_t n) -> std::optional<TrialStatus> {
-        if (n == 1) EXPECT_TRUE(b->tune({layer_a}, trials(2)).ok());
+        if (n == 1) {
+            EXPECT_TRUE(b->tune({layer_a}, trials(2)).ok());
+        }
         return std::nullopt;
     };
     b->interrupted = [&, calls = 0]() mutable { return ++calls > 10; };
