@@ -54,20 +54,20 @@ Error lost() { return {ErrorCode::environment, "fake: ended in the middle"}; }
 
 class BenchTest : public testing::Test {
 protected:
-    Layer measure(const Workload &workload, int rounds = 3) {
-        Result<Layer> layer = measured(workload, rounds);
+    Layer measure(const Workload &layer_of, int rounds = 3) {
+        Result<Layer> layer = measured(layer_of, rounds);
         EXPECT_TRUE(layer.ok()) << layer.error().message;
         return layer.ok() ? *layer : Layer();
     }
-    Result<Layer> measured(const Workload &workload, int rounds = 3) {
+    Result<Layer> measured(const Workload &layer_of, int rounds = 3) {
         const auto copy = [this](int64_t bytes, int64_t) {
             copied.push_back(bytes);
             return copy_samples;
         };
         Bench bench(context, {shop.builder, shop.runner, copy}, rounds);
         if (Status s = bench.add(library.source("onednn")); !s) return s.error();
-        Result<Layer> first = bench.measure(workload);
-        if (again && first) return bench.measure(workload);
+        Result<Layer> first = bench.measure(layer_of);
+        if (again && first) return bench.measure(layer_of);
         return first;
     }
 
