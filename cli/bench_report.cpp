@@ -103,7 +103,7 @@ TableForm form_of(const Table &table, const std::vector<std::string> &peers) {
     }
     const TableForm rest = {{.name = "default_us", .title = "default us", .digits = 1},
                             {.name = "untuned"},
-                            {.name = "note", .whole = true},
+                            {.name = "note"},
                             {.name = "algorithm"},
                             {.name = "roofline_gflops", .title = "roofline", .digits = 1},
                             {.name = "min_us", .title = "min us", .digits = 1},
