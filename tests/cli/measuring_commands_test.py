@@ -259,9 +259,11 @@ for line in sys.stdin:
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("computes wrong numbers, not timed: output[0,0,0,0]", done.stdout)
 
+    def test_notes_are_whole_where_they_may_be_wide(self):
+        done = self.against("--wide", program=self.PEER % {"unsupported": "too new"})
+        self.assertIn("unsupported: too new", done.stdout)
+
     def test_a_peer_that_has_no_way(self):
-        wide = self.against("--wide", program=self.PEER % {"unsupported": "too new"})
-        self.assertIn("unsupported: too new", wide.stdout)
         done = self.against(program=self.PEER % {"unsupported": "too new"})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ed: too new", done.stdout)  # shortened in the middle
