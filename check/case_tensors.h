@@ -1,5 +1,5 @@
-// What the parts of a case say of each other: its attributes, its tensors' stored shapes and the workload that they
-// make. Used by the functions that turn a case into a workload.
+// A case says many things twice: in its attributes and in the stored shapes of its tensors. The functions that turn a
+// case into a workload compare them here.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What is valid but has no words in a workload yet: the case is reported as unsupported.
+// The case is valid, but workloads have no words for it yet. It is reported as unsupported.
 struct Unmapped {
     std::string reason;
 };
@@ -21,7 +21,7 @@ using Mapped = std::optional<Unmapped>;  // nothing: mapped
 
 using Shape = std::vector<int64_t>;
 
-// Layouts and dtypes as suites call them.
+// Suites call layouts and dtypes by these names.
 std::optional<ActivationLayout> parse_suite_layout(std::string_view text, int rank);
 std::optional<KernelLayout> parse_suite_kernel_layout(std::string_view text, int rank);
 std::optional<DType> parse_suite_dtype(std::string_view text);
@@ -38,7 +38,7 @@ public:
         : attributes_(attributes), tensors_(tensors) {}
 
     const CaseTensor *find(std::string_view name);  // null: reported
-    // N, spatial, C of a stored activation. Blocks of channels hide how many there are: attribute C tells.
+    // N, spatial, C of a stored activation. Blocks of channels hide the number of channels, so attribute C tells it.
     Shape logical(std::string_view name, const ActivationLayout &layout, int rank);
     void check_shape(std::string_view name, const Shape &expected);
     void check_attributes(const Workload &w);  // sizes that are stated twice

@@ -37,7 +37,7 @@ CaseTensor read_tensor(JsonFields fields, const std::string &folder) {
     return read;
 }
 
-// All tensors of a case. That every file is there is found now, not after an hour of building.
+// All tensors of a case. A missing file is found now, not after an hour of building.
 std::map<std::string, CaseTensor> read_tensors(JsonFields &fields, const std::string &folder) {
     std::map<std::string, CaseTensor> tensors;
     JsonFields of_case = fields.object("tensors");
@@ -51,7 +51,7 @@ Mapped map_case(std::string_view op, JsonFields &attributes, CaseTensors tensors
     const auto convolution = [&](Operation of) { return map_convolution(of, attributes, tensors, result); };
     const auto movement = [&](Operation of) { return map_movement(of, attributes, tensors, result); };
     if (op == "conv_fwd" || op == "conv_fwd_epilogue") return convolution(Operation::conv);
-    // What is asked for is the plain convolution; through which block it is computed is up to the algorithm.
+    // The case asks for the plain convolution. The algorithm chooses the block through which it computes.
     if (op == "conv_fwd_space_to_depth") return convolution(Operation::conv);
     if (op == "conv_bwd_input") return convolution(Operation::conv_backprop_input);
     if (op == "conv_bwd_kernel") return convolution(Operation::conv_backprop_kernel);

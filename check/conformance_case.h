@@ -1,4 +1,4 @@
-// One case of a conformance manifest, from JSON to a workload and its files. Used by check/conformance_suite.cpp.
+// One case of a conformance manifest, from JSON to a workload and its files. check/conformance_suite.cpp uses it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// `folder` is what file names are relative to, `manifest` what errors call the manifest.
+// File names are relative to `folder`. Errors call the manifest `manifest`.
 Result<ConformanceCase> parse_conformance_case(const Json &object, const std::string &folder,
                                                const std::string &manifest);
 

@@ -18,7 +18,7 @@ bool worse(const CaseResult &a, const CaseResult &b) {
     return a.max_error && *a.max_error > *b.max_error;
 }
 
-// The same candidates for a workload whatever else is checked in the same run.
+// A workload gets the same candidates whatever else the run checks.
 Rng seeded(uint64_t seed, const std::string &text) {
     std::vector<uint32_t> words(text.begin(), text.end());
     words.push_back(static_cast<uint32_t>(seed));

@@ -1,5 +1,5 @@
-// Puts the cases of a conformance suite through built kernels: choose candidates, build, run on the case's operands,
-// judge. It owns no process: those come in, so that tests feed it fakes.
+// Puts the cases of a conformance suite through built kernels: it chooses candidates, builds them, runs them on the
+// case's operands and judges. It owns no process: builder and runner are arguments, so that tests feed it fakes.
 #pragma once
 
 #include <cstdint>
@@ -41,11 +41,11 @@ struct CheckOptions {
     uint64_t seed = 1;
 };
 
-// What an algorithm is held to in a case with a workload. The direct sum of small integers is exact in any order; a
-// transform's is not.
+// The tolerance of an algorithm in a case with a workload. The direct sum of small integers is exact in any order; the
+// sum of a transform is not.
 Tolerance required_tolerance(const ConformanceCase &c, std::string_view algorithm_name);
 
-// One call of a kernel: its output, unjudged.
+// One call of a kernel answers its output, which nobody has judged yet.
 using ExecuteKernel = std::function<Result<Attempt<Tensor>>(const ExecuteRequest &, const Operands &)>;
 
 class ConformanceChecker {

@@ -1,8 +1,8 @@
 // Conformance suites: inputs and expected outputs that other implementations made. A suite is a manifest SUITE.json and
 // .npy files beside it; tests/conformance/README.md describes both.
 //
-// A case becomes a workload with operands where kiln has words for it, and a reason where it has not (yet). That is
-// different from a manifest that contradicts itself, which is an error naming file, case and field.
+// A case becomes a workload with operands where kiln has words for it. Elsewhere it has a reason. A manifest that
+// contradicts itself is an error, which names file, case and field.
 #pragma once
 
 #include <optional>
@@ -39,7 +39,7 @@ struct ConformanceSuite {
 
 Result<ConformanceSuite> read_conformance_suite(const std::string &path);
 
-// Of a case with a workload.
+// Precondition: the case has a workload.
 Result<Operands> read_operands(const ConformanceCase &c);
 Result<Tensor> read_expected(const ConformanceCase &c);
 

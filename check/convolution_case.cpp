@@ -71,8 +71,7 @@ Mapped map_forms(const Forms &forms, Workload *w) {
     return {};
 }
 
-// The three tensors of a convolution. A gradient's result has the shape of the forward operand that it is the gradient
-// of.
+// The three tensors of a convolution. A gradient has the shape of its forward operand.
 struct Names {
     std::string_view x, k, y;
 };
@@ -82,7 +81,7 @@ Names names_of(Operation op) {
     return {"x", "k", "y"};
 }
 
-// Shapes from the tensors, and whether everything that is said twice agrees.
+// Takes the shapes from the tensors and checks that all things said twice agree.
 void take_shapes(const Names &names, JsonFields &a, CaseTensors &tensors, Workload *w) {
     const CaseTensor *kernel = tensors.find(names.k);
     if (!kernel || !tensors.find(names.x) || !tensors.find(names.y)) return;

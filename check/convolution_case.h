@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// Problems are those of `attributes`; the result is complete where there are none and the case is mapped.
+// Problems are reported as those of `attributes`. The result is complete if there are none and the case is mapped.
 Mapped map_convolution(Operation op, JsonFields &attributes, CaseTensors &tensors, ConformanceCase *result);
 
 }  // namespace kiln

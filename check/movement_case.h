@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// space_to_depth, depth_to_space or layout_transform. As map_convolution().
+// space_to_depth, depth_to_space or layout_transform. The rest is like map_convolution().
 Mapped map_movement(Operation op, JsonFields &attributes, CaseTensors &tensors, ConformanceCase *result);
 
 }  // namespace kiln

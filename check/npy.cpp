@@ -42,7 +42,7 @@ public:
         std::optional<std::vector<int64_t>> shape;
     };
 
-    // Nothing when the text is not such a literal.
+    // Answers nothing if the text is not such a literal.
     std::optional<Header> parse() {
         Header header;
         if (!take('{')) return {};
@@ -123,7 +123,7 @@ uint32_t little_endian(std::string_view bytes) {
     return value;
 }
 
-// Nothing when the number of bytes has no 64-bit count. An extent of 0 makes any shape empty.
+// Answers nothing if 64 bits do not hold the number of bytes. An extent of 0 makes any shape empty.
 std::optional<int64_t> byte_count(const std::vector<int64_t> &shape, int64_t element_bytes) {
     for (int64_t extent : shape) {
         if (extent == 0) return 0;

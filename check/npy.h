@@ -1,7 +1,7 @@
-// NumPy's .npy files, versions 1 and 2, C order, little endian: what conformance suites keep their tensors in.
+// NumPy's .npy files, versions 1 and 2, C order, little endian. Conformance suites keep their tensors in them.
 //
-// Arrays are raw here, with the file's own name of the element type: a suite says what the numbers are (bfloat16 is
-// stored as uint16), and some arrays are no operands at all. Every error names the source and what is wrong with it.
+// Arrays are raw here and have the file's own name of the element type. A suite says how to read the numbers (bfloat16
+// is stored as uint16), and some arrays are no operands at all. Every error names the source and its fault.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ std::string npy_bytes(const NpyArray &array);  // version 1
 Result<NpyArray> read_npy(const std::string &path);
 Status write_npy(const std::string &path, const NpyArray &array);
 
-// How tensors are stored: bf16 as "<u2".
+// The element type of a stored tensor; bf16 is "<u2".
 std::string_view npy_descr(DType dtype);
 Result<Tensor> to_tensor(NpyArray array, DType dtype, const std::string &source);
 NpyArray to_npy(const Tensor &tensor);

@@ -1,4 +1,4 @@
-// When a computed tensor counts as equal to an expected one: the rule of the conformance suites. Pure.
+// The rule of the conformance suites for when a computed tensor equals an expected one. Pure.
 //
 //   |got - expected| <= value * max(1, |expected|), both widened to double;
 //   NaN must meet NaN, and Inf must meet Inf of the same sign. A value of 0 asks for equality.
@@ -16,8 +16,8 @@ struct Tolerance {
     double value = 0;
 };
 
-// ln(max(2, window * Ci)) * base, with the base of the coarser of operand and output type: what a suite allows a
-// convolution, and what algorithms that transform their operands get even where the direct sum would be exact.
+// ln(max(2, window * Ci)) * base, with the base of the coarser of operand and output type. A suite allows this to a
+// convolution. Algorithms that transform their operands get it even where the direct sum would be exact.
 Tolerance convolution_tolerance(const Workload &workload);
 
 struct Verdict {

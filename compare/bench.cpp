@@ -17,7 +17,7 @@ std::string text_of(const Failure &failure, const std::string &candidate) {
     return fmt::format("{}: {} ({})", name(failure.status), failure.message, candidate);
 }
 
-// What a peer says of a layer that it does not compute; empty where it does.
+// The reason why a peer does not compute a layer; empty if it does.
 std::string problem_of(const PeerLayer &layer) {
     switch (layer.refusal) {
         case PeerLayer::Refusal::none:
@@ -68,7 +68,7 @@ Result<Layer> Bench::measure(const Workload &workload) {
     return layer;
 }
 
-// The chosen one, then the default where that is another. Where one cannot be had, the layer says why.
+// The chosen kernel, then the default one if that is another. If one cannot be built, the layer says why.
 Result<std::vector<Bench::Kernel>> Bench::build_kernels(const Workload &workload, Layer *layer) {
     std::vector<Kernel> kernels;
     const auto usable = usable_algorithms(workload, context_);

@@ -1,8 +1,8 @@
 // Measures a layer's tuned and default kernels and its peers side by side: the engine behind `kiln bench`. Processes,
 // clock and hardware come in as arguments, so that tests feed it fakes.
 //
-// All have one turn in each round, in an order drawn anew: a slow phase of the machine meets all, and none profits from
-// what the one before leaves behind.
+// Each has one turn in a round, and every round draws its order anew. So a slow phase of the machine meets all, and
+// none always profits from the one before it.
 #pragma once
 
 #include <functional>
@@ -20,13 +20,13 @@
 
 namespace kiln {
 
-// A peer on one layer. Its times are without the overhead of its call.
+// A peer on one layer. The overhead of its calls is subtracted from its times.
 struct PeerTiming {
     std::string name, version;
     std::optional<Timing> timing;
     std::vector<double> call_overheads_ns;  // one a round; already subtracted
     std::string problem;                    // why there is no time
-    bool is_failure = false;                // it should have had one: it computed wrong numbers, failed or got lost
+    bool is_failure = false;                // it should have one, but computed wrong numbers, failed or got lost
 
     double call_overhead_ns() const;  // median over rounds; precondition: there is a timing
 };
@@ -39,15 +39,15 @@ struct Layer {
     std::vector<PeerTiming> peers;
     std::optional<Timing> copy;  // of data movement: a copy of as many bytes by plain stores, in the same rounds
 
-    // Whether everything asked for has a time. That a peer has no way to compute a layer is an answer too.
+    // Whether everything asked for has a time. A peer that has no way to compute a layer has answered, too.
     bool is_complete() const;
 };
 
-// What the engine works with; all outlive it.
+// The engine works with these. All outlive it.
 struct BenchTools {
     Builder &builder;
     Runner &runner;
-    // One sample a call of a copy of so many bytes, taken for so long; empty: not measured.
+    // Copies so many bytes for so long and answers one sample for each copy. Empty: not measured.
     std::function<std::vector<double>(int64_t bytes, int64_t budget_ns)> copy;
 };
 
@@ -59,7 +59,7 @@ public:
     // Errors: it does not start.
     Status add(PeerSource source);
 
-    // Errors: the environment failed, or the user stopped. What is wrong with a layer is in it.
+    // Errors: the environment failed, or the user stopped. A layer carries its own problems.
     Result<Layer> measure(const Workload &workload);
 
 private:

@@ -1,6 +1,6 @@
-// The machine's FMA peak as a yardstick that can be trusted: one busy moment must not become the denominator of all
-// shares. A measurement can only be too low, so what disagrees is measured again and the highest counts. Pure: measuring
-// comes in as a function.
+// The machine's FMA peak, which is the denominator of all shares, so that one busy moment must not decide it. A
+// measurement can only be too low. So readings that disagree are measured again, and the highest counts. Pure:
+// measuring is a function that callers pass.
 #pragma once
 
 #include <functional>
@@ -30,8 +30,9 @@ struct TargetPeaks {
     std::vector<std::vector<bool>> runs;
 };
 
-// Which readings cannot be: the core was slower than for another target, or a target has less than one whose
-// instructions it has too. By a tenth and a twentieth; each with the peak that it should have at least.
+// The readings that cannot be right, each with the least peak that it should have. The core was slower than for another
+// target by more than a tenth, or a target's peak is lower by more than a twentieth than that of a target whose
+// instructions it includes.
 struct Disagreement {
     size_t target = 0;
     double expected_gflops = 0;
@@ -45,11 +46,11 @@ struct Load {
 };
 Load read_load();
 
-// What a reader must know of a reading; empty where nothing was odd. `earlier`: measured here before.
+// A note for the reader of a reading; empty if nothing was odd. `earlier`: the peak measured here before.
 std::string note(const PeakReading &reading, const std::optional<FmaPeak> &earlier, const Load &load);
 
-// The peak that a job's speeds are shares of. It begins with the highest of what is measured now and what was measured
-// here before, and is measured again when a kernel exceeds it.
+// A job's speeds are shares of this peak. It begins with the higher of the peak measured now and the one measured here
+// before. It is measured again when a kernel exceeds it.
 class PeakGauge {
 public:
     PeakGauge(std::function<FmaPeak()> measure, std::optional<FmaPeak> earlier);
@@ -57,8 +58,8 @@ public:
     const FmaPeak &peak() const { return peak_; }
     const PeakReading &reading() const { return reading_; }  // of now
 
-    // A kernel's speed. Answers a message where the peak changed. Kernels that skip operations that are counted exceed
-    // any peak, so two measurements that agree are the last ones.
+    // Takes a kernel's speed and answers a message if the peak changed. A kernel that skips counted operations exceeds
+    // any peak, so measuring stops after two readings that agree.
     std::optional<std::string> see(double gflops);
 
 private:

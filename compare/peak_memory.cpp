@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char *format = "peaks/1";
 
-// Without rows where there is no such file, or not one of ours.
+// Has no rows if there is no such file, or it is not one of ours.
 Json read(const std::string &path) {
     std::ifstream file(path);
     Json document = Json::parse(file, nullptr, false);
@@ -35,7 +35,7 @@ double number(const Json &row, const char *field) {
     return value.is_number() ? value.get<double>() : 0;
 }
 
-// Whole or not at all, whoever else writes at the same time.
+// Writes the whole file or nothing, whoever else writes at the same time.
 void write(const Json &document, const std::string &path) {
     std::error_code error;
     fs::create_directories(fs::path(path).parent_path(), error);

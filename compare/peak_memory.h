@@ -1,6 +1,5 @@
-// The peaks that were measured on this machine before, in a small file of the user's cache folder, so that a busy moment
-// can be told from a slow machine. Losing the file loses nothing but that; a file that cannot be read or written is
-// no error.
+// The peaks that were measured on this machine before. They tell a busy moment from a slow machine. They lie in a small
+// file of the user's cache folder. Nothing else is lost with the file, so failing to read or write it is no error.
 #pragma once
 
 #include <optional>

@@ -50,7 +50,7 @@ Json fields(const Workload &w) {
             {"epilogue", std::move(epilogue)}};
 }
 
-// The end of a file that the child writes its stderr to: a file, so that nobody has to read while it works.
+// The end of the child's stderr, which is a file so that nobody has to read it while the child works.
 std::string last_line(int file) {
     struct stat status = {};
     if (fstat(file, &status) != 0 || status.st_size == 0) {
@@ -82,7 +82,7 @@ struct PeerProcess::State {
     Error ended() {
         ChildResult result;
         siginfo_t info = {};
-        // Its end is known already or comes at once: it has closed its stdout.
+        // The child has closed its stdout, so its end is known already or comes at once.
         pollfd handle = {child->handle(), POLLIN, 0};
         poll(&handle, 1, 1000);
         if (waitid(P_PIDFD, id_t(child->handle()), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {

@@ -1,8 +1,8 @@
-// A peer as a process: another library's convolution, run by a small program of its own (bench/peers) that lives as long as this
-// object and answers one JSON line to each. Its protocol is at the head of bench/peers/peer_protocol.py.
+// A peer as a process: a small program (bench/peers) runs another library's convolution. It lives as long as this
+// object and answers each line of JSON with one line. Its protocol is at the head of bench/peers/peer_protocol.py.
 //
-// Whatever a peer does (garbage, an end in the middle, no answer in time), the caller gets an error that names the peer
-// and ends with what it last said on stderr. After an error the process is gone; start another.
+// Whatever a peer does wrong (garbage, an end in the middle, no answer in time), the caller gets an error that names
+// the peer and ends with its last words on stderr. After an error the process is gone; start another.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Which peers `kiln bench --against` knows, and where their programs and their Python are.
+// The peers that `kiln bench --against` knows, and the places of their programs and their Python.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// "onednn,openvino" as names. Errors (usage): an unknown name or one given twice.
+// Reads "onednn,openvino" as names. Errors (usage): an unknown name or one given twice.
 Result<std::vector<std::string>> parse_peers(const std::string &against);
 
 // `repository` holds bench/peers and .peers; empty: the first folder that has bench/peers, upwards from `executables`

@@ -1,4 +1,4 @@
-// Times of kernels that had their turns in the same rounds, and what one is beside another.
+// Times of kernels that had their turns in the same rounds, and their ratios.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct Timing {
     void add(double round_median_ns, double round_min_ns);
 };
 
-// How many times as long one takes as the other: the median of the rounds' own ratios, and their quartiles. A slow phase
-// of the machine meets both in a round, so that ratios of rounds tell more than the ratio of two medians.
+// One kernel takes this many times as long as the other: the median of the rounds' own ratios, and their quartiles. A
+// slow phase of the machine meets both in a round, so ratios of rounds tell more than the ratio of two medians.
 struct Ratio {
     double value = 0, lo = 0, hi = 0;
 };

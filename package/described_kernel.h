@@ -1,4 +1,5 @@
-// The kernels of a package in the words of its files: what table, header and README say of each is derived here, once.
+// The kernels of a package in the words of its files. Table, header and README say the same of a kernel, so it is
+// derived once, here.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ struct DescribedKernel {
     uint64_t cpu_features = 0;
 };
 
-// In the package's order. Errors: a workload or target that packages cannot hold (unsupported).
+// The kernels keep the package's order. Errors: a workload or target that packages cannot hold (unsupported).
 Result<std::vector<DescribedKernel>> describe_kernels(const Package &package);
 
 }  // namespace kiln

@@ -42,7 +42,7 @@ Status check_rank(const TensorForm &form) {
                                    form.name, form.stored.size(), int(KILN_MAX_RANK)));
 }
 
-// What a descriptor holds of lists and names.
+// Lists and names must fit into the arrays of a descriptor.
 Status check_fits(const Workload &w) {
     if (w.epilogue.size() > KILN_MAX_EPILOGUE) {
         return unsupported(fmt::format("an epilogue of {} steps; a package's descriptor holds {}", w.epilogue.size(),

@@ -1,5 +1,4 @@
-// A workload in the words of the C interface (runtime/kiln.h): its descriptor, and what the operands of a call look
-// like.
+// A workload in the words of the C interface (runtime/kiln.h): its descriptor and the form of a call's operands.
 #pragma once
 
 #include "runtime/kernel_table.h"
@@ -13,7 +12,7 @@ struct CallShapes {
     OperandShape operands[tensor_operands];
 };
 
-// What the table of a package says of a workload.
+// The table of a package says this of a workload.
 struct InterfaceForm {
     kiln_descriptor descriptor;  // normalized
     CallShapes shapes;

@@ -43,7 +43,7 @@ Json measurement(const PackagedKernel &kernel) {
     return json;
 }
 
-// What the winner was raced against: of the others the one that came closest.
+// The race that the winner won, and the runner-up.
 Json race(const PackagedKernel &kernel) {
     if (!kernel.race || kernel.stale) return {};
     const Race &r = *kernel.race;

@@ -1,4 +1,5 @@
-// The manifest of a package: where each of its kernels comes from. Versioned JSON, described in docs/package.md. Pure.
+// The manifest of a package says where each of its kernels comes from. It is versioned JSON, which docs/package.md
+// describes. Pure.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ inline constexpr std::string_view manifest_format = "package/1";
 
 std::string manifest_text(const Package &package);
 
-// Whether a file's text is the manifest of a package, of this or a later version.
+// Whether a text is the manifest of a package, of this version or a later one.
 bool is_manifest(std::string_view text);
 
 }  // namespace kiln

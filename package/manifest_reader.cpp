@@ -52,16 +52,16 @@ ManifestKernel read_kernel(const Json &json, const std::string &where, FieldProb
     return kernel;
 }
 
-// A manifest of this version has 4 levels; later ones may add some.
+// A manifest of this version has 4 levels; later versions may add some.
 constexpr int deepest_level = 64;
 
-// What the text of every manifest begins with, as manifest_text() writes it.
+// Every manifest begins with this text, as manifest_text() writes it.
 const std::string &beginning() {
     static const std::string text = fmt::format("{{\n  \"format\": \"{}\"", manifest_format);
     return text;
 }
 
-// The manifests inside of a binary: each goes on to the zero byte that ends the library's constant.
+// The manifests inside a binary. A zero byte ends each, as it ends the library's constant.
 Result<std::vector<Manifest>> find_manifests(std::string_view bytes, const std::string &path) {
     std::vector<Manifest> found;
     for (size_t at = bytes.find(beginning()); at != std::string_view::npos; at = bytes.find(beginning(), at + 1)) {

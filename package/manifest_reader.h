@@ -1,7 +1,8 @@
 // Reads manifests back: from a package's folder, its manifest.json, its library, or a program that was linked with it.
 //
-// The library holds the text of its manifest, so a binary is searched for it; stripped and linked ones too. A file of a
-// later version with more fields is read; one that lacks a field, or has it of another type, is refused by name.
+// The library holds the text of its manifest, so the reader searches binaries for it, stripped and linked ones too. It
+// reads a file of a later version with more fields. It refuses a file that lacks a field, or has one of another type,
+// and names the field.
 #pragma once
 
 #include <optional>
@@ -14,7 +15,7 @@
 
 namespace kiln {
 
-// Everything that is said of something, in its order: "measurement.median" and the value's text, empty for null.
+// All fields of an object in their order: "measurement.median" and the value's text, empty for null.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 struct ManifestKernel {
@@ -36,7 +37,7 @@ struct Manifest {
     std::vector<ManifestKernel> kernels;
 };
 
-// The manifest in a text; `source` is what messages call it.
+// The manifest in a text. Messages call it `source`.
 Result<Manifest> parse_manifest(std::string_view text, const std::string &source);
 
 // All manifests of a file or folder, at least one: a program may hold several packages.

@@ -1,8 +1,9 @@
 // Writes ahead-of-time packages: kernels that the builder made, under one library that needs neither kiln nor Halide.
 // docs/package.md describes the files.
 //
-// The same kernels and tools give the same bytes: no times, no paths, kernels in the order of their keys. Everything is
-// written into a folder beside the output, which takes the output's place at the end, so nothing half-written stays.
+// The same kernels and tools give the same bytes: files hold no times and no paths, and kernels are in the order of
+// their keys. All files are written into a folder beside the output, which takes the output's place at the end, so
+// nothing half-written stays.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +27,13 @@ struct PackagedKernel {
     Artifact artifact;
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
     ErrorMeasures errors;
-    std::optional<Best> best;  // the trial and the measurement that it was chosen for; nothing: the default candidate
-    bool stale = false;        // the measurement is of another object than this one, so nothing is claimed of its speed
-    std::optional<Race> race;  // that `best` is the winner of
+    std::optional<Best> best;  // the trial and the measurement that chose it; nothing: the default candidate
+    bool stale = false;        // the measurement is of another object, so the package claims nothing of its speed
+    std::optional<Race> race;  // `best` won it
     int place = 0;             // among the kernels of its workload, see table_order.h
     std::string why_place;     // a sentence
 
-    // Of this very kernel.
+    // The measurement of this very kernel, or null.
     const Measurement *measurement() const { return best && !stale ? &best->measurement : nullptr; }
 };
 
@@ -42,21 +43,21 @@ struct Package {
     std::string database;                 // the file's name, without its folder; empty where there was none
     std::vector<PackagedKernel> kernels;  // one for each workload and target
     std::string database_digest;          // TrialStore::digest(); empty where there was none
-    bool fallback = false;                // and one for convolutions of any sizes (runtime/fallback/fallback.h)
+    bool fallback = false;                // add one for convolutions of any sizes (runtime/fallback/fallback.h)
 };
 
-// Where things are that go into every package.
+// The parts that go into every package.
 struct PackageParts {
     std::string runtime_library;  // libkiln_kernel_runtime.a
     std::string header_folder;    // has runtime/kiln.h, runtime/kernel_table.h, ...
     std::string work_folder;      // for temporary files
 };
 
-// "kiln_kernels", "resnet50": lower case, digits and underscores, not a digit first.
+// A name is like "kiln_kernels" or "resnet50": lower case, digits and underscores, and it does not begin with a digit.
 Status check_package_name(const std::string &name);
 
-// Whether a package could be written there: the folder does not exist, is empty, or is a package of kiln's. For
-// refusing before an hour of work; write_package() looks again.
+// Whether a package could be written there: the folder does not exist, is empty, or is a package of kiln's. A build
+// asks before an hour of work; write_package() looks again.
 Status check_package_folder(const std::string &folder);
 
 Status write_package(const Package &package, const PackageParts &parts, const std::string &folder);

@@ -24,7 +24,7 @@ Error cannot(const std::string &what, const fs::path &path, const std::string &w
     return environment_error(fmt::format("{}: cannot {}: {}", path.string(), what, why));
 }
 
-// Links resolved, no trailing slash: the name whose place is taken.
+// The new folder takes the place of this name: links are resolved, and there is no trailing slash.
 Result<fs::path> real_path(const std::string &folder) {
     if (folder.empty()) return Error{ErrorCode::usage, "the output folder has an empty name"};
     std::error_code error;

@@ -1,5 +1,5 @@
-// The folder that a package is written into: beside the output, on the same file system, until it takes the output's
-// place in one step. An output that is there already is replaced only if it is empty or a package of kiln's.
+// A package is written into a folder beside the output, on the same file system. At the end that folder takes the
+// output's place in one step. An output that exists is replaced only if it is empty or a package of kiln's.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ public:
 
     PackageFolder(PackageFolder &&other) noexcept;
     PackageFolder &operator=(PackageFolder &&) = delete;
-    ~PackageFolder();  // removes what was not committed, and the package that was replaced
+    ~PackageFolder();  // removes the folder that was not committed, or the package that was replaced
 
     const std::filesystem::path &path() const { return path_; }
 
@@ -29,7 +29,7 @@ private:
     std::filesystem::path path_, output_;
 };
 
-// Files of a package, with their folders.
+// Files of a package. Writing makes the folders, too.
 Status write_text(const std::filesystem::path &path, const std::string &text);
 Result<std::string> read_text(const std::filesystem::path &path);
 Status make_folders(const std::filesystem::path &folder);

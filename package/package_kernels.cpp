@@ -26,7 +26,7 @@ public:
         report_.target = target;
     }
 
-    // The kernel, if there is one; the report says what became of it.
+    // The kernel, if there is one. The report says how it came about.
     Result<std::optional<PackagedKernel>> collect();
     const KernelReport &report() const { return report_; }
 
@@ -60,7 +60,7 @@ Result<std::optional<PackagedKernel>> Collector::collect() {
     const auto best = choose_candidate(workload_.workload, *usable, context_);
     if (!best) return best.error();
     std::vector<CandidateChoice> choices{*best};
-    // Where it does not hold what it promised, the defaults of all algorithms, the one to use untuned first.
+    // If the recorded candidate fails, the defaults of all algorithms follow. The first is the one to use untuned.
     for (const Algorithm *algorithm : *usable) {
         const Space space = algorithm->space(workload_.workload, context_.target, core_of(context_));
         if (best->best || space.default_candidate() != best->candidate)
@@ -120,7 +120,7 @@ Status Collector::find_race(PackagedKernel *kernel) const {
     return {};
 }
 
-// Fills in what the judgement of the kernel's object says; the answer is what is wrong with it, or empty.
+// Judges the kernel's object and fills in its sizes and errors. Answers the reason why it must not ship, or nothing.
 Result<std::string> Collector::judge(const CandidateChoice &choice, PackagedKernel *kernel) {
     const Trial *trial = choice.best ? &choice.best->trial : nullptr;
     kernel->stale = trial && trial->object_hash != kernel->artifact.object_hash;

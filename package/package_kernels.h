@@ -1,9 +1,9 @@
 // Collects the kernels of a package: for each workload and target the best recorded candidate, else the default one,
 // built by the builder that made the measured kernel.
 //
-// Nothing wrong ships: a kernel whose object is not the one that was judged (a default candidate, another compiler)
-// goes through the runner's check first. A recorded candidate that fails is replaced by the default one; a workload
-// that no kernel computes is reported, and the others go on.
+// Nothing wrong ships: a kernel whose object was not judged before (a default candidate, another compiler) goes through
+// the runner's check first. The default candidate replaces a recorded one that fails. A workload that no kernel
+// computes is reported, and the others go on.
 #pragma once
 
 #include <functional>
@@ -28,13 +28,13 @@ struct CollectEnvironment {
 };
 
 enum class KernelSource {
-    tuned,    // what was measured, to the byte
+    tuned,    // the measured object, to the byte
     stale,    // the best candidate, but its object differs from the measured one
     untuned,  // the default candidate
     missing,  // no kernel
 };
 
-// What became of one workload on one target.
+// The outcome for one workload on one target.
 struct KernelReport {
     NamedWorkload workload;
     Target target;

@@ -46,7 +46,8 @@ std::string list(const T (&values)[N]) {
 
 std::string exact(double value) { return fmt::format("{:a}", value); }
 
-// Normalized, so that its bytes are all there is to it, whatever its fields are: words that the table casts back.
+// A normalized descriptor is its bytes, whatever its fields are. The text has them as words, which the table casts
+// back.
 std::string descriptor_text(const kiln_descriptor &descriptor) {
     static_assert(sizeof descriptor % sizeof(uint64_t) == 0);
     uint64_t words[sizeof descriptor / sizeof(uint64_t)];

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// What a kernel's own symbols are called in a package: "kiln_k_<hash>_" before the name in its object. Kernels with the
-// same hash are the same code and stored once.
+// A package puts "kiln_k_<hash>_" before the names of a kernel's own symbols. Kernels with the same hash are the same
+// code and are stored once.
 std::string symbol_prefix(std::string_view object_hash);
 
 // C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. The kernels are those of the package,

@@ -25,7 +25,7 @@ std::string argument_lines(const CallShapes &shapes) {
     return lines;
 }
 
-// Names come from files of other people; a table cell ends at a bar or a line's end.
+// Names come from files of other people. A bar or the end of a line would end the table's cell.
 std::string cell(std::string text) {
     std::replace_if(
         text.begin(), text.end(), [](char c) { return c == '|' || c == '\n' || c == '\r'; }, ' ');
@@ -44,7 +44,7 @@ std::string package_cmake_config(const Package &package) {
     return filled(cmake_config_template, {{"NAME", package.name}});
 }
 
-// The version is that of the interface: a package that offers more functions serves programs that need fewer.
+// The version is that of the interface: a package with more functions serves programs that need fewer.
 std::string package_cmake_version() {
     return filled(cmake_version_template, {{"VERSION", std::to_string(KILN_INTERFACE_VERSION)}});
 }

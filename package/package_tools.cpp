@@ -96,7 +96,7 @@ Status PackageTools::prefix_symbols(const std::string &object, const std::string
 
 Status PackageTools::merge(const std::vector<std::string> &inputs, const std::string &symbol,
                            const std::string &result) const {
-    // Groups (inline functions) are dissolved: packages must not share them, their symbols are local.
+    // The linker dissolves groups (inline functions): packages must not share them, and their symbols are local.
     const std::string whole = result + ".whole";
     std::vector<std::string> command = {linker_, "-r", "--force-group-allocation", "-o", whole};
     command.insert(command.end(), inputs.begin(), inputs.end());
@@ -111,7 +111,7 @@ Status PackageTools::merge(const std::vector<std::string> &inputs, const std::st
     const std::string keep = "--keep-global-symbol=" + symbol;
     Status localized = run_tool({objcopy_, keep, "--discard-all", "--remove-section=.comment", whole, result});
     if (!localized) return localized;
-    // Whatever else stayed global would meet the same symbol of another package.
+    // Any other global symbol would meet the same symbol of another package.
     const Result<std::vector<std::string>> global = defined_symbols(result);
     if (!global) return global.error();
     if (*global == std::vector{symbol}) return {};
@@ -126,7 +126,7 @@ Status PackageTools::archive(const std::string &object, const std::string &libra
 Status PackageTools::link_shared(const std::string &object, const std::string &library) const {
     const std::string soname = std::filesystem::path(library).filename();
     std::vector<std::string> command = compiler_;
-    // All relocations are made when it is loaded, so that no call takes a lock for the first use of a function.
+    // The loader makes all relocations at once, so that no call takes a lock for the first use of a function.
     command.insert(command.end(), {"-shared", "-Wl,-soname," + soname, "-Wl,--as-needed", "-Wl,--no-undefined",
                                    "-Wl,-z,defs,-z,now,-z,relro,-z,noexecstack", "-Wl,-Bsymbolic", "-o", library,
                                    object, "-lm", "-pthread"});

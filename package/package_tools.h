@@ -1,4 +1,5 @@
-// The tools of the system that make a package's library: C++ compiler, linker, objcopy and archiver of binutils.
+// The tools of the system that make a package's library: the C++ compiler, and linker, objcopy and archiver of
+// binutils.
 #pragma once
 
 #include <string>
@@ -16,10 +17,10 @@ public:
     Status compile(const std::string &source, const std::string &include_folder, const std::string &object) const;
     // Gives every global symbol that the object defines a prefix.
     Status prefix_symbols(const std::string &object, const std::string &prefix, const std::string &result) const;
-    // One object of several objects and of what they need of an archive, in which only `symbol` is global.
+    // Makes one object from several objects and the parts of an archive that they need. Only `symbol` stays global.
     Status merge(const std::vector<std::string> &inputs, const std::string &symbol, const std::string &result) const;
     Status archive(const std::string &object, const std::string &library) const;
-    // A library for dlopen or the dynamic linker, which finds it by its file's name; it needs the C library alone.
+    // Makes a library for dlopen or the dynamic linker, which find it by its file's name. It needs the C library alone.
     Status link_shared(const std::string &object, const std::string &library) const;
 
 private:

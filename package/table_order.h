@@ -1,8 +1,8 @@
-// In which order a package's dispatch tries the kernels of one workload, and why. Pure.
+// The order in which a package's dispatch tries the kernels of one workload, and the reason. Pure.
 //
-// A wider vector is not always the faster one (it may lower the clock, or waste lanes), so measured times decide
-// wherever they can be compared: every kernel of the workload was measured, on one machine under the same conditions.
-// Else those that need more features of the CPU come first.
+// A wider vector is not always faster: it may lower the clock or waste lanes. So measured times decide where they can
+// be compared, which is when every kernel of the workload was measured on one machine under the same conditions.
+// Elsewhere the kernels that need more features of the CPU come first.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-// The kernels in the order of the table, with `place` and `why_place` set: by key, kernels of one workload best first.
+// The kernels in the order of the table, with `place` and `why_place` set. They are ordered by key, and those of one
+// workload come best first.
 std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels);
 
 }  // namespace kiln

@@ -1,8 +1,8 @@
 // The allocator of kernels: a stack over caller-owned memory, see `Arena` in runtime/kernel_abi.h.
 //
-// A kernel's allocations nest, so a stack with lazy reclaiming never fragments, and its peak depends on the kernel
-// alone: what the runner recorded is exactly what a shipped kernel needs. Each block is preceded by a header of one
-// cache line, which keeps the block aligned for the widest vectors.
+// A kernel's allocations nest, so a stack with lazy reclaiming never fragments. Its peak depends on the kernel alone,
+// so a shipped kernel needs exactly the bytes that the runner recorded. A header of one cache line precedes each block
+// and keeps it aligned for the widest vectors.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ inline Arena make_arena(void *memory, size_t bytes) {
     return arena;
 }
 
-// Null, and `exhausted`, when the block does not fit.
+// Answers null and sets `exhausted` if the block does not fit.
 inline void *allocate(Arena &arena, size_t bytes) {
     const size_t room = arena.bytes - arena.used;
     if (room < sizeof(ArenaBlock) || bytes > room - sizeof(ArenaBlock)) {

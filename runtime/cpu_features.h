@@ -1,8 +1,8 @@
 // The CPU features that kernels may need, as bits: the ones of Halide's x86 target strings. A package's rows carry the
 // bits they need, and dispatch compares them with what the CPU reports and the operating system enabled.
 //
-// One row is all that is known of a feature: its name, where CPUID reports it and how wide its vectors are. Targets,
-// the machine's own target string and the checks of packages follow from the table.
+// One row says everything about a feature: its name, its bits of CPUID and the width of its vectors. Targets, the
+// machine's own target string and the checks of packages follow from the table.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once
@@ -37,9 +37,9 @@ constexpr uint32_t cpuid_bits(int first, Rest... rest) {
     return uint32_t(1) << first | cpuid_bits(rest...);
 }
 
-// By the bits of Intel's and AMD's manuals; the sub-families of AVX-512 are Halide's own sets of them. Bits are private
-// to a package, so rows may be reordered; names are Halide's. Not inline: an inline variable is unique in a whole
-// program, and packages must not share anything.
+// The bits are those of Intel's and AMD's manuals. Halide defines the sub-families of AVX-512 and all names. A
+// feature's own bit is private to a package, so rows may be reordered. The table is not inline: an inline variable is
+// unique in a whole program, and packages must not share anything.
 constexpr CpuFeature cpu_features[] = {
     {"sse41", 1 << 0, 0, {.ecx1 = cpuid_bits(19)}},
     {"avx", 1 << 1, 0, {.ecx1 = cpuid_bits(28)}, ymm_state, 32},
@@ -69,7 +69,7 @@ constexpr CpuFeature cpu_features[] = {
      32},
 };
 
-// CPUID and XGETBV, each time; slow under a hypervisor.
+// Asks CPUID and XGETBV each time, which is slow under a hypervisor.
 uint64_t read_cpu_features();
 
 }  // namespace kiln

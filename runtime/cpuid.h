@@ -1,4 +1,4 @@
-// CPUID of x86-64 and what it says of a CPU's identity: the one place that decodes it.
+// CPUID of x86-64 and the identity of a CPU. No other place decodes it.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once
@@ -15,7 +15,7 @@ struct CpuidRegisters {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-// Zeros for a leaf that the CPU does not have.
+// Answers zeros for a leaf that the CPU does not have.
 inline CpuidRegisters cpuid(unsigned leaf, unsigned subleaf = 0) {
     CpuidRegisters r;
     __get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx);

@@ -51,7 +51,7 @@ void normalize_layout_name(char (&name)[KILN_MAX_LAYOUT_NAME]) {
     }
 }
 
-// What only the Winograd transforms have.
+// Only the Winograd transforms have these fields.
 const char *normalize_transform(kiln_descriptor *n) {
     if (!is_in(n->operation, KILN_WINOGRAD_INPUT_TRANSFORM, KILN_WINOGRAD_OUTPUT_TRANSFORM)) {
         memset(n->tile, 0, sizeof n->tile);
@@ -89,9 +89,9 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     return normalize_transform(n);
 }
 
-// The fields in which workloads of a network differ; the lookup compares all bytes afterwards. A multilinear hash
-// (Carter and Wegman, "Universal classes of hash functions"): its products do not wait for each other, so a lookup
-// takes tens of nanoseconds. Precondition: spatial_rank is 1 to 3.
+// Hashes the fields in which workloads of a network differ; the lookup compares all bytes afterwards. This is a
+// multilinear hash (Carter and Wegman, "Universal classes of hash functions"). Its products do not wait for each other,
+// so a lookup takes tens of nanoseconds. Precondition: spatial_rank is 1 to 3.
 uint64_t descriptor_hash(const kiln_descriptor &n) {
     uint64_t sum = 0, factor = 0x9e3779b97f4a7c15;
     const auto add = [&](int64_t value) {

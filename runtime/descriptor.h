@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-// The descriptor with everything that does not count set to zero; null, or what is wrong with it.
+// Writes the descriptor with all bytes zero that do not count. Answers null, or a sentence about the field that is
+// wrong.
 const char *normalize(const kiln_descriptor &descriptor, kiln_descriptor *normalized);
 
 uint64_t descriptor_hash(const kiln_descriptor &normalized);

@@ -31,7 +31,7 @@ size_t lower_bound(size_t count, Before before) {
     return low;
 }
 
-// Of the rows of one workload, which begin at `first`, the best that a CPU with `features` runs.
+// Finds the best row that a CPU with `features` runs among the rows of one workload, which begin at `first`.
 kiln_status choose(const KernelTable &table, size_t first, uint64_t features, const kiln_kernel **kernel) {
     for (size_t i = first; i < table.row_count && (i == first || table.rows[i].info.place > 0); i++) {
         if ((table.rows[i].info.cpu_features & ~features) != 0) continue;

@@ -1,4 +1,4 @@
-// Which kernel of a package computes a workload on this CPU: the functions of a kiln_package that look things up.
+// The functions of a kiln_package that look things up: they find the kernel that computes a workload on this CPU.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once

@@ -1,8 +1,8 @@
 // The part of Halide's runtime that kernels call; everything else of it is left out at compile time (no_runtime,
 // no_asserts, no_bounds_query). The user context of every call is a KernelContext.
 //
-// Default visibility, so that the runner's kernels, which are loaded objects, find these functions in its executable. A
-// package makes them local: each has its own.
+// The functions have default visibility, so that the runner's kernels, which are loaded objects, find them in its
+// executable. A package makes them local: each has its own.
 #include <HalideRuntime.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ struct Loop {
     std::atomic<int> error{0};
 };
 
-// After a failure the remaining iterations are skipped: the output is lost anyway.
+// After a failure the loop skips the remaining iterations: the output is lost anyway.
 void run_iteration(void *argument, int index, int thread) {
     Loop &loop = *static_cast<Loop *>(argument);
     if (loop.error.load(std::memory_order_relaxed) != 0) return;

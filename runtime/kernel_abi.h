@@ -1,5 +1,5 @@
-// What a built kernel object looks like, and what it expects of whoever calls it: the contract between the generator,
-// the runner that measures a kernel and the package that ships it. It is the same for all algorithms.
+// The form of a built kernel object and what it expects of its caller. This is the contract between the generator, the
+// runner that measures a kernel and the package that ships it. It is the same for all algorithms.
 //
 // Every object defines the symbol kiln_compute, and kiln_pack or kiln_prepare where its algorithm has them; a package
 // renames them. Each is called through Halide's argv form with the operands of its workload in order:
@@ -12,12 +12,12 @@
 // strides are compiled in: a kernel reads nothing but the host pointers. Packed weights are opaque bytes.
 // A kernel returns 0, or an error code of Halide's that a caller reports and never interprets.
 //
-// Where there is a prepare, compute takes `prepared` in the place of its first operand.
+// If there is a prepare, compute takes `prepared` in the place of its first operand.
 //
 // Objects are compiled without Halide's runtime. The few functions of it that they call are in
 // runtime/halide_runtime.cpp; they find everything in the context, so there are no globals, no locks and no malloc.
-// Halide's no_asserts also drops the check of what halide_malloc answers: a kernel must get a workspace of the size
-// that was measured for it.
+// Halide's no_asserts also drops the check of halide_malloc's answer, so a kernel must get a workspace of the size that
+// was measured for it.
 #pragma once
 
 #include <cstddef>

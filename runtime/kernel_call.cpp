@@ -1,5 +1,5 @@
-// pack, prepare and run: every argument is checked before any memory is touched, then the kernel gets its buffers and
-// its contexts, all of them on the stack or in the caller's workspace.
+// pack, prepare and run check every argument before they touch any memory. Then the kernel gets its buffers and its
+// contexts, which lie on the stack or in the caller's workspace.
 #include "runtime/kernel_call.h"
 
 #include <HalideRuntime.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
-// By number; a status names the operand in a sentence that needs no memory of its own.
+// The names by number. A status names the operand in a sentence that needs no memory of its own.
 constexpr const char *operand_names[] = {"input",  "weights", "bias",     "addend",
                                          "output", "packed",  "prepared", "workspace"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
@@ -33,7 +33,8 @@ constexpr Problem problem(int32_t code, const char *what) {
         int length = 0;
         for (const char *c = operand_names[i]; *c != 0; c++) p.detail[i][length++] = *c;
         p.detail[i][length++] = ' ';
-        for (const char *c = what; *c != 0; c++) p.detail[i][length++] = *c;  // the compiler sees to it that it fits
+        for (const char *c = what; *c != 0; c++)
+            p.detail[i][length++] = *c;  // a text that does not fit does not compile
         p.detail[i][length] = 0;
     }
     return p;

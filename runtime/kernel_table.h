@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// What an operand of a call must look like; rank 0 where the workload has no such operand. Dense, as stored.
+// The form that an operand of a call must have: dense, as stored. Rank 0 means that the workload has no such operand.
 struct OperandShape {
     int32_t dtype = 0, rank = 0;
     int64_t shape[KILN_MAX_RANK] = {};
@@ -64,7 +64,7 @@ inline constexpr int tensor_operands = count_tensor_operands();
 inline constexpr int most_tensors = sizeof tensor_arguments / sizeof tensor_arguments[0];  // of one call
 static_assert(tensor_arguments[most_tensors - 1].operand == KILN_OUTPUT);
 
-// A kernel that nothing is compiled into: it reads the normalized descriptor.
+// A kernel without compiled sizes: it reads the normalized descriptor.
 using GenericFunction = int (*)(const kiln_descriptor &, void **args);
 
 struct KernelRow {

@@ -1,4 +1,4 @@
-// A package over a table of kernels: what the source that `kiln build` generates ends with.
+// A package over a table of kernels. The source that `kiln build` generates ends with one.
 //
 // Part of what ships with kernels: no C++ library.
 #pragma once
@@ -14,7 +14,7 @@ namespace kiln {
 kiln_status make_fallback(const kiln_package *, const kiln_descriptor *, kiln_fallback *, size_t memory_bytes,
                           const kiln_kernel **);
 
-// What a package says of itself.
+// A package says this of itself.
 struct PackageTexts {
     const char *name, *toolchain, *manifest;
 };

@@ -1,9 +1,9 @@
 // A pool of threads for the parallel loops of kernels. The caller of a loop works too, as thread 0, so a pool of n
 // threads owns n - 1.
 //
-// Iterations are handed out one at a time, in order. The caller does not wait for threads that never joined a loop, so
-// a thread that the system does not schedule costs nothing. A loop that finds the pool busy with another caller's loop
-// runs on its own thread alone instead of waiting for it.
+// Threads take one iteration at a time, in order. The caller does not wait for threads that never joined a loop, so a
+// thread that the system does not schedule costs nothing. A loop that finds the pool busy with another caller's loop
+// does not wait for it but runs on its caller's thread alone.
 //
 // Part of what ships with kernels: no C++ library, only pthreads.
 #pragma once
@@ -20,7 +20,7 @@ class ThreadPool {
 public:
     static constexpr int max_threads = 1024;
 
-    // Null when `threads` is not 1 to max_threads, or the system refuses memory or threads.
+    // Answers null if `threads` is not 1 to max_threads, or the system refuses memory or threads.
     static ThreadPool *create(int threads);
     static void destroy(ThreadPool *pool);  // null is allowed; no loop may be running
 
@@ -46,7 +46,7 @@ private:
     void work(int thread);
     uint64_t wait_for_loop(uint64_t seen);
 
-    // The loop that runs, written only while the gate is closed and nobody is inside.
+    // The loop that runs. It is written only while the gate is closed and nobody is inside.
     ParallelTask task_ = nullptr;
     void *argument_ = nullptr;
     int count_ = 0;
@@ -58,7 +58,7 @@ private:
     std::atomic<bool> busy_{false};
     std::atomic<bool> stop_{false};
 
-    // Where threads sleep that found nothing to do for a while.
+    // Threads that found nothing to do for a while sleep here.
     std::atomic<int> sleepers_{0};
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
