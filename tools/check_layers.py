@@ -81,6 +81,10 @@ FOLDERS = {
         ["fmt/*", "nlohmann/*"],
     ),
     "graph": (["workload"], []),
+    "graph/evaluate": (["graph", "workload"], []),
+    "graph/onnx": (["graph", "workload"], ["protozero/*"]),
+    "graph/lower": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
+    "graph/passes": (["graph", "graph/evaluate", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
         ["cli/answers", "catalog", "check", "compare", "database", "package", "records", "schedules", "tuner/job", "tuner/measure",
@@ -90,7 +94,7 @@ FOLDERS = {
 }
 
 # Headers of other libraries that only the folders above which name them may include, directly or through a header.
-HEADERS = ["Halide.h", "HalideBuffer.h", "HalideRuntime.h", "sqlite3.h", "CLI/*", "nlohmann/*", "fmt/*", "xxhash.h", "gtest/*"]
+HEADERS = ["Halide.h", "HalideBuffer.h", "HalideRuntime.h", "sqlite3.h", "CLI/*", "nlohmann/*", "fmt/*", "xxhash.h", "protozero/*", "gtest/*"]
 
 # Library in CMake -> the header that stands for it: who may not include the one may not link the other.
 LIBRARIES = {

@@ -1,0 +1,125 @@
+// The operators of a graph: few, with all that they need in fields, so that a pass or a backend meets each idea once.
+// ONNX has hundreds of spellings; graph/lower/ turns each into these.
+//
+// Axes are logical and count from the outermost, whatever the layout in memory. Activations of convolutions and pools
+// are N, C, spatial...; weights are O, I of one group, spatial....
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "graph/constant_data.h"
+#include "graph/expression.h"
+#include "graph/shape.h"
+#include "workload/workload.h"
+
+namespace kiln::graph {
+
+// y[n, o, p] = sum over (i, r) of w[o, i, r] * xe[n, group(o) * I + i, p * stride + r * dilation], without a kernel flip:
+// xe is x with input_dilation - 1 zeros between neighbours, then padded with zeros; negative padding crops (XLA's
+// ConvGeneralDilated). A transposed convolution is one with an input dilation whose weights were turned.
+// Inputs: x, w, then what the epilogue takes in the order of its steps: bias (O elements), add (the shape of the result).
+struct Convolution {
+    std::vector<int64_t> strides, input_dilation, dilations;  // one entry a spatial axis
+    std::vector<Padding> padding;
+    int64_t groups = 1;
+    std::vector<EpilogueStep> epilogue;
+    bool operator==(const Convolution &) const = default;
+};
+
+// The product of the two innermost axes, M x K and K x N; the axes before are broadcast. Inputs: a, b, both of rank 2 or more.
+struct MatrixProduct {
+    bool operator==(const MatrixProduct &) const = default;
+};
+
+// Over windows of the spatial axes of one input. Padding never wins a maximum; where `counts_padding` holds, it counts as zeros in an
+// average, though never what lies beyond `padding` (a window that ceil_mode added).
+struct Pool {
+    enum class Kind { maximum, average } kind = Kind::maximum;
+    std::vector<int64_t> window, strides, dilations;  // one entry a spatial axis
+    std::vector<Padding> padding;
+    std::vector<int64_t> beyond;  // how far the last windows reach beyond `padding` at the end, for ceil_mode
+    bool counts_padding = false;
+    bool operator==(const Pool &) const = default;
+};
+
+// Any number of inputs, broadcast against each other and `shape`, which no input need fill.
+struct Elementwise {
+    Expression expression;
+    Shape shape;  // of the result
+    bool operator==(const Elementwise &) const = default;
+};
+
+// One input; the axes that are reduced stay with extent 1. A sum of nothing is 0, a product 1, a maximum the least value
+// of the type, a mean NaN.
+struct Reduce {
+    enum class Kind { sum, mean, product, maximum, minimum } kind = Kind::sum;
+    std::vector<int> axes;  // ascending; all of them where every element is reduced
+    bool operator==(const Reduce &) const = default;
+};
+
+// One input. Over all elements of `axes` together:
+//   softmax        exp(x - max) / sum of exp(x - max)
+//   log_softmax    x - max - log(sum of exp(x - max))
+//   mean_variance  (x - mean) / sqrt(variance + epsilon), the variance that of the population
+struct Normalize {
+    enum class Kind { softmax, log_softmax, mean_variance } kind = Kind::softmax;
+    std::vector<int> axes;  // ascending
+    double epsilon = 0;     // mean_variance
+    bool operator==(const Normalize &) const = default;
+};
+
+// Each element of the result is a weighted sum of elements of the input, axis by axis: slices, pads, flips, gathers by
+// constant indices and resizes are all of this kind. Axes without an entry stay as they are. Without weights exactly one
+// element is taken, bit for bit.
+struct Resample {
+    struct Axis {
+        int axis = 0;
+        int taps = 1;                  // for each element of the result
+        std::vector<int64_t> indices;  // taps for each element; outside: the element of the result is `fill`
+        std::vector<double> weights;   // empty: one tap of weight 1
+        bool operator==(const Axis &) const = default;
+    };
+    static constexpr int64_t outside = -1;
+    std::vector<Axis> axes;  // ascending
+    double fill = 0;
+    bool operator==(const Resample &) const = default;
+};
+
+// result axis i is input axis permutation[i].
+struct Transpose {
+    std::vector<int> permutation;
+    bool operator==(const Transpose &) const = default;
+};
+
+// The same elements in row-major order of another shape.
+struct Reshape {
+    Shape shape;
+    bool operator==(const Reshape &) const = default;
+};
+
+// One or more inputs, one after the other along `axis`.
+struct Concat {
+    int axis = 0;
+    bool operator==(const Concat &) const = default;
+};
+
+using Operator = std::variant<Convolution, MatrixProduct, Pool, Elementwise, Reduce, Normalize, Resample, Transpose,
+                              Reshape, Concat>;
+
+std::string_view name(const Operator &op);  // "convolution", "elementwise", ...
+std::string to_text(const Operator &op);    // one line with all fields that are not at their default
+
+struct TypedShape {
+    Element type = Element::f32;
+    Shape shape;
+    bool operator==(const TypedShape &) const = default;
+};
+
+// Type and shape of the result, or why the operator cannot take these inputs. An operator that was accepted here can be
+// computed: every index, count and size is within bounds.
+Result<TypedShape> result_of(const Operator &op, const std::vector<TypedShape> &inputs);
+
+}  // namespace kiln::graph

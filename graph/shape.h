@@ -1,0 +1,27 @@
+// Extents of the logical axes of a value, outermost first. They are known when a graph is made: a network with dynamic
+// inputs is imported for shapes that the user states.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workload/result.h"
+
+namespace kiln::graph {
+
+using Shape = std::vector<int64_t>;  // empty: a scalar; an extent may be 0
+
+// The most elements that a value may have. With 8 bytes each, no size in bytes overflows.
+inline constexpr int64_t most_elements = int64_t{1} << 40;
+
+// The product of the extents, or an error where an extent is negative or the product exceeds most_elements.
+Result<int64_t> element_count(const Shape &shape);
+
+// Shapes are aligned at their innermost axes, and extents of 1 are repeated (NumPy's rule, ONNX's "multidirectional
+// broadcasting").
+Result<Shape> broadcast(const Shape &a, const Shape &b);
+
+std::string to_text(const Shape &shape);  // "1x3x224x224"; "scalar" where there is no axis
+
+}  // namespace kiln::graph
