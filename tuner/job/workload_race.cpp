@@ -28,12 +28,16 @@ void WorkloadRace::enter(const Trial &trial, const Summary &time, bool is_defaul
 }
 
 WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
+    const RaceEntry *first = nullptr;
+    Winner winner;
     for (const RaceEntry &entry : race.entries) {
         for (const Contestant &c : contestants_) {
-            if (c.is_entered && c.trial.id == entry.trial) return {c.trial.candidate, c.time.median};
+            if (!c.is_entered || c.trial.id != entry.trial) continue;
+            if (!first) first = &entry, winner = {c.trial.candidate, c.time.median, {}};
+            if (c.is_default) winner.default_ns = winner.median_ns * entry.ratio / first->ratio;
         }
     }
-    return {};
+    return winner;
 }
 
 TrialFilter WorkloadRace::same_conditions() const {

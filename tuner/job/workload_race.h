@@ -29,6 +29,9 @@ public:
     struct Winner {
         std::string candidate;
         double median_ns;
+        // The default's time beside the winner's, from the race's ratio; nothing where the default did not race. Medians of trials
+        // were measured at different moments, so a default that lost the race may have the smaller one.
+        std::optional<double> default_ns;
     };
     Winner winner(const Race &race) const;
 

@@ -277,6 +277,7 @@ void WorkloadTuning::adopt(const Race &race) {
     const WorkloadRace::Winner winner = race_.winner(race);
     tuned_.best_candidate = winner.candidate;
     tuned_.best_ns = winner.median_ns;
+    if (winner.default_ns) tuned_.default_ns = winner.default_ns;
     tuned_.race.emplace().entries = race.entries.size();
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }

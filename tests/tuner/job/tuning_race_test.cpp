@@ -72,6 +72,21 @@ TEST(TuningRace, ANoisyMedianDoesNotKeepTheFastestFromTheRace) {
     EXPECT_EQ((*shop.store.measurement_of(best->trial.id))->median, 3e6) << "what was measured is not touched";
 }
 
+// The default was measured in a lucky moment: its median is below that of the kernel which beat it in the race.
+TEST(TuningRace, TheDefaultIsComparedAsInTheRace) {
+    RacingWorkshop shop;
+    std::string lucky;
+    shop.runner.samples = [&](const std::string &hash, double ns) {
+        if (lucky.empty()) lucky = hash, shop.times[hash] = 1.04e6;
+        return hash == lucky ? Samples{0.98e6, 0.98e6, 0.98e6} : Samples{ns, ns, ns};
+    };
+    const auto report = shop.tune({layer_a}, with_races(6));
+    ASSERT_TRUE(report.ok());
+    const TunedWorkload &tuned = report->workloads[0];
+    ASSERT_NE((*shop.store.best({}))->trial.object_hash, lucky);
+    EXPECT_NEAR(*tuned.default_ns / *tuned.best_ns, 1.04 / 1.02, 1e-3);
+}
+
 TEST(TuningRace, ARaceIsNotRunAgainUntilSomethingNewIsInIt) {
     RacingWorkshop shop;
     ASSERT_TRUE(shop.tune({layer_a}, with_races(6)).ok());
