@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// What can be said about a path before SQLite opens it.
+// Refuses paths that cannot be a database, before SQLite opens them.
 Status check_path(const std::string &path, OpenMode mode) {
     namespace fs = std::filesystem;
     if (path.empty()) return bad_input("the database needs a file name");
@@ -91,7 +91,7 @@ Status prepare_schema(const Connection &connection, OpenMode mode) {
     if (*kind == FileKind::empty && mode != OpenMode::create) {
         return bad_input(path + ": empty, no database yet; check the name, or fill it with `kiln tune --db`");
     }
-    // Reads under SQLite's lock, which first rolls back what a killed writer left half-done.
+    // This is the first read under SQLite's lock. SQLite rolls a killed writer's transaction back before it.
     const Result<int64_t> version = schema_version(connection);
     if (!version) return version.error();
     if (Status status = check_whole_pages(connection); !status) return status;

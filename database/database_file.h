@@ -1,5 +1,5 @@
-// Opens a file as a database of kiln's: refuses what is not one before anything is written to it, makes commits
-// durable, brings the schema up to date. docs/database.md gives the reasons.
+// Opening a file as a database of kiln's. A file that is none is refused before anything is written to it. Commits are
+// made durable, and the schema is brought up to date. docs/database.md gives the reasons.
 #pragma once
 
 #include <string>
@@ -13,12 +13,12 @@ namespace kiln {
 
 struct OpenedDatabase {
     Connection connection;
-    std::vector<std::string> notes;  // what a user should know of how and where the file lies; messages
+    std::vector<std::string> notes;  // messages for the user about the file's mode and place
 };
 
 Result<OpenedDatabase> open_database(const std::string &path, OpenMode mode);
 
-// A transaction that may write, on the schema that this kiln knows even if another process has migrated since.
+// A transaction that may write. It is an error where another process has migrated the file since it was opened.
 Result<Transaction> begin_writing(const Connection &connection);
 
 }  // namespace kiln

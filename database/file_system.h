@@ -1,5 +1,5 @@
-// What kind of file system a database lies on: SQLite's locks are those of the operating system, and over a network
-// they cannot be relied on.
+// The kind of file system that a database lies on. SQLite's locks are those of the operating system, and nobody can
+// rely on them over a network.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct FileSystem {
 // By the number that statfs() calls a file system by (statfs(2), f_type).
 FileSystem file_system(uint32_t statfs_type);
 
-// Of the file, or where it does not exist of the folder that it would be made in; local where it cannot be told.
+// The file system of the file, or of its folder where the file does not exist yet. `local` where neither can be asked.
 FileSystem file_system_of(const std::string &path);
 
 }  // namespace kiln

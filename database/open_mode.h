@@ -1,4 +1,4 @@
-// What a database file is opened for.
+// The reason for which a database file is opened.
 #pragma once
 
 namespace kiln {

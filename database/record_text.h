@@ -1,7 +1,7 @@
-// Records as text: what `kiln db export` writes and `kiln db import` reads. docs/database.md describes the format.
+// Records as text. `kiln db export` writes it and `kiln db import` reads it; docs/database.md describes the format.
 //
 //   export := '{"format":"database/1"}' "\n" *(record "\n")
-//   record := a JSON object on one line, `record` says of what kind: workload_name, measurement, trial or race
+//   record := a JSON object on one line; its field `record` is workload_name, measurement, trial or race
 //
 // A field that is unset or empty is left out. Numbers are the shortest text that reads back the same; infinity is
 // "inf". A text that is not UTF-8 is {"bytes": ...} with one character from U+0000 to U+00FF for each byte. So the same

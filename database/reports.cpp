@@ -105,7 +105,7 @@ Status check_column(const Connection &connection, const ReportText &report, cons
     return Error{ErrorCode::usage, fmt::format("unknown column `{}`; there are {}", column, fmt::join(columns, ", "))};
 }
 
-// Rows without a value come last, whichever way the others go.
+// Rows without a value come last in both directions.
 std::string order_of(const ReportText &report, const ReportRequest &request) {
     if (request.sort.empty()) return report.order;
     return fmt::format("\"{0}\" IS NULL, \"{0}\"{1}, {2}", request.sort, request.descending ? " DESC" : "",

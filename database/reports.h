@@ -34,7 +34,7 @@ struct Report {
 // Errors (usage): the report has no such column; the message lists those that it has.
 Result<Report> read_report(const Connection &connection, const ReportRequest &request);
 
-// A workload that was tuned or named, and what lists call it.
+// A workload that was tuned or named, with its names in workload lists.
 struct WorkloadNames {
     std::string key;
     std::vector<std::string> names;  // "list/name"

@@ -21,7 +21,7 @@ struct MigrationStep {
 // Adding a version is adding an entry. Steps that were released never change.
 const std::vector<MigrationStep> &migration_steps();
 
-// What the file is, by its header alone.
+// A file's kind, by its header alone.
 enum class FileKind { empty, ours };
 
 // Anything but an empty file or a database of kiln's own, up to the version that `steps` ends with, is an error.

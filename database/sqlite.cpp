@@ -74,8 +74,8 @@ Error explain(const DatabaseHandle &database, int code) {
     }
 }
 
-// What a user's query may do. sqlite3_stmt_readonly() alone would let ATTACH and PRAGMA through, which open other files
-// and change the connection.
+// Says which actions a user's query may take. sqlite3_stmt_readonly() alone would let ATTACH and PRAGMA through, which
+// open other files and change the connection.
 int authorize_reading(void *, int action, const char *first, const char *, const char *, const char *) {
     static constexpr std::array<std::string_view, 6> reading_pragmas = {
         "foreign_key_list", "index_info", "index_list", "table_info", "table_list", "table_xinfo"};
@@ -85,7 +85,7 @@ int authorize_reading(void *, int action, const char *first, const char *, const
         case SQLITE_FUNCTION:
         case SQLITE_RECURSIVE:
             return SQLITE_OK;
-        case SQLITE_UPDATE:  // what declaring a table-valued function such as json_each asks for
+        case SQLITE_UPDATE:  // table-valued functions such as json_each ask for this
             return std::string_view(first) == "sqlite_master" ? SQLITE_OK : SQLITE_DENY;
         case SQLITE_PRAGMA:
             return std::ranges::count(reading_pragmas, std::string_view(first)) ? SQLITE_OK : SQLITE_DENY;

@@ -52,9 +52,9 @@ class Connection {
 public:
     static constexpr std::chrono::minutes default_patience{10};
 
-    // ":memory:" is a database of its own that is gone with the connection. What the file contains is neither looked at
-    // nor changed yet; see file_header(). `read_only` changes nothing later either, but for finishing the rollback that
-    // a killed writer left behind.
+    // ":memory:" is a database of its own that is gone with the connection. The file's content is neither read nor
+    // changed yet; see file_header(). A `read_only` connection changes nothing later either, except that it finishes
+    // the rollback that a killed writer left behind.
     static Result<Connection> open(const std::string &path, OpenMode mode,
                                    std::chrono::milliseconds patience = default_patience);
     Connection(Connection &&) noexcept;

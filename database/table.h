@@ -1,4 +1,4 @@
-// What a query answers: named columns and rows of cells.
+// The answer of a query: named columns and rows of cells.
 #pragma once
 
 #include <cstdint>

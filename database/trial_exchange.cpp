@@ -1,4 +1,4 @@
-// What a TrialStore gives to and takes from other databases: records, as rows or as text.
+// Merge, export and import: a TrialStore exchanges records with other databases, as rows or as text.
 #include <fmt/format.h>
 
 #include "database/database_file.h"

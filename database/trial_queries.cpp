@@ -1,4 +1,4 @@
-// How a TrialStore is asked.
+// The queries of a TrialStore.
 #include <fmt/format.h>
 
 #include "database/rows/race_rows.h"
@@ -130,7 +130,7 @@ Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string 
 }
 
 Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
-    // Medians compare within one metric only; a time is what people mean.
+    // Medians compare within one metric only. Times come first, because people mean times.
     const Where conditions = where(filter);
     Result<Statement> rows = state_->connection.prepare(
         fmt::format("WITH chosen AS (SELECT trial, evidence FROM best{} ORDER BY metric <> 'ns', metric, median, "

@@ -43,7 +43,7 @@ public:
     TrialStore &operator=(TrialStore &&) noexcept;
     ~TrialStore();
 
-    // What a user should know of how and where the file lies: a network file system, a mode that was changed.
+    // Messages for the user: the file lies on a network file system, its mode was changed.
     const std::vector<std::string> &notes() const;
 
     // A number that changes whenever another connection, in this process or another, has changed the file.
@@ -72,11 +72,11 @@ public:
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
 
-    // Adds what another database has and this one has not; answers how much that was. All or nothing. The order in
+    // Adds the records of another database that this one does not have, and counts them. All or nothing. The order in
     // which databases are merged does not matter, and merging again changes nothing.
     Result<RecordCounts> merge(const TrialStore &from);
 
-    // The same for records that came as text (database/record_text.h), each after what it refers to.
+    // The same for records that came as text (database/record_text.h). Each follows the records that it refers to.
     Result<RecordCounts> add(const std::vector<Record> &records);
 
     // All of the database as text, in one order: the same records give the same text.

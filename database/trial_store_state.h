@@ -1,4 +1,4 @@
-// What a TrialStore is made of, for the files that implement it.
+// The members of a TrialStore, for the files that implement it.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ Status check_structure(const Connection &connection, Problems &problems) {
     return {};
 }
 
-// What makes the file one of kiln's, as a newly made one has it. Tables and indexes of a user's own are left alone.
+// Compares the schema with that of a new file. Tables and indexes of a user's own are left alone.
 Status check_schema(const Connection &connection, Problems &problems) {
     constexpr std::string_view parts = "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name";
     const Result<OpenedDatabase> made = open_database(":memory:", OpenMode::create);

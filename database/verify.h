@@ -1,5 +1,5 @@
-// Whether a database is what was written: SQLite's own check, references, the schema, and every record's content
-// against its id, which finds flipped bytes that leave the file's structure whole.
+// Checks all of a database: its structure by SQLite's own check, its references, the schema, and every record's content
+// against its id. The ids show flipped bytes that leave the file's structure whole.
 #pragma once
 
 #include "database/sqlite.h"

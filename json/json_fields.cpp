@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// What an object that is none and a list that is none read as.
+// These stand for an object that is none and for a list that is none.
 const Json &no_fields() {
     static const Json empty = Json::object();
     return empty;

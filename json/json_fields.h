@@ -1,5 +1,5 @@
-// The fields of a JSON object from outside. The first problem is kept, whichever object it is of, and every later read
-// answers an empty value: reading code is a list of fields, and whoever owns the problem looks at it once, at the end.
+// The fields of a JSON object from outside. The first problem of any object is kept, and every later read answers an
+// empty value. So reading code is a list of fields, and the owner of the problem looks at it once, at the end.
 //
 //   FieldProblem problem;
 //   JsonFields fields(json, "m.json: ", &problem);
@@ -18,7 +18,7 @@ namespace kiln {
 
 class JsonFields {
 public:
-    // `where` is what problems start with, separator included. A value that is no object is the problem.
+    // Problems start with `where`, which includes the separator. A value that is no object is a problem, too.
     JsonFields(const Json &object, std::string where, FieldProblem *problem);
 
     std::vector<std::string> names() const;
@@ -41,7 +41,7 @@ public:
         }
         return result;
     }
-    // The same for what is no value: `read(value)` answers the problem.
+    // The same without a result: `read(value)` answers the problem.
     template<typename Read>
     void read(std::string_view name, const Read &read) {
         const Json *value = find(name);

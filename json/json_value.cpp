@@ -26,7 +26,7 @@ std::optional<int64_t> integer_of(const Json &value) {
     return value.get<int64_t>();
 }
 
-// What the parser says, without its own error number: "parse error at line 3, column 7: syntax error ...".
+// The parser's message without its error number: "parse error at line 3, column 7: syntax error ...".
 std::string parse_message(const Json::exception &error) {
     const std::string text = error.what();
     const size_t end = text.find("] ");

@@ -1,5 +1,5 @@
-// Values of JSON that comes from outside: one reader a type. Each fills the result, or answers what it needs instead
-// and what was there. Nothing throws, and no value is converted silently: 1.5 is no whole number, "1" is no number.
+// Values of JSON that comes from outside: one reader a type. A reader fills the result, or says what it needs and what
+// was there. Nothing throws, and no value is converted silently: 1.5 is no whole number, "1" is no number.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace kiln {
 
 using Json = nlohmann::ordered_json;  // fields in the order of the file
 
-// Why a value is refused, and what is allowed instead; nothing when it was read.
+// Says why a value is refused and what is allowed instead. Empty when the value was read.
 using FieldProblem = std::optional<std::string>;
 
 FieldProblem expected(std::string_view what, const Json &value);  // "needs `what`; got ..."

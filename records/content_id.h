@@ -28,8 +28,8 @@ std::string content_id(const Trial &trial, std::string_view measurement_id);
 // All fields but the id.
 std::string content_id(const Race &race);
 
-// Of a set of records, by their ids in ascending order: XXH3 with 128 bits over "kiln database 1\n" and each id with
-// "\n".
+// A digest of a set of records, given by their ids in ascending order: XXH3 with 128 bits over "kiln database 1\n" and
+// each id with "\n".
 std::string digest_of_ids(const std::vector<std::string> &ids);
 
 }  // namespace kiln

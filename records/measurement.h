@@ -14,9 +14,8 @@ using Samples = std::vector<double>;  // ns of one call each, in the order taken
 struct Summary {
     double median = 0, min = 0;
     double spread = 0;  // interquartile range / median
-    // The lower quartile. What other processes do to calls only makes them longer, so this one says how fast a kernel
-    // might be where the median was taken among neighbours: not an estimate, but what decides which kernels to look
-    // at again.
+    // The lower quartile. Other processes only make calls longer. So where the median was taken among neighbours, this
+    // says how fast the kernel might be. It is no estimate; it decides which kernels to look at again.
     double quiet = 0;
 };
 Summary summarize(const Samples &samples);  // precondition: not empty

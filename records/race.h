@@ -1,8 +1,9 @@
 // A race: a paired, interleaved comparison of ok trials in one run. Each round calls every entry once, in an order
-// drawn anew, so what the machine does in that round happens to all of them; ratios are taken within rounds.
+// drawn anew, so the machine's state in that round is the same for all of them; ratios are taken within rounds.
 //
-// The winner, entries[0], is what the view `best` answers from then on: the fastest, or of several that tie the one
-// with the smallest code. An entry whose interval includes 1 ties with the winner, also where its ratio is below 1.
+// The view `best` answers the winner, entries[0], from then on. The winner is the fastest entry, or the one with the
+// smallest code where several tie. An entry whose interval includes 1 ties with the winner, also where its ratio is below
+// 1.
 #pragma once
 
 #include <string>

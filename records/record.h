@@ -1,5 +1,5 @@
-// What a database is made of, as a list of records: the values that merge copies, and that export and import exchange
-// as text. Everything else in the file follows from them.
+// The records that a database consists of: the values that merge copies, and that export and import exchange as text.
+// Everything else in the file follows from them.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// What a workload list calls a workload, and how often it occurs there. Where two databases differ in the count, the
-// larger one is kept, so that merging is the same in any order.
+// The name of a workload in a workload list, and how often it occurs there. Where two databases differ in the count,
+// the larger one is kept, so that merging is the same in any order.
 struct WorkloadName {
     std::string workload, list, name;
     int64_t count = 1;
@@ -32,7 +32,7 @@ struct StoredTrial {
     bool operator==(const StoredTrial &) const = default;
 };
 
-// In an order in which each may follow what it refers to.
+// The kinds are in an order in which no record refers to a later kind.
 using Record = std::variant<WorkloadName, StoredMeasurement, StoredTrial, Race>;
 
 // "trial 0123...": how messages call a record.

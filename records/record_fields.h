@@ -1,7 +1,7 @@
-// The fields of each kind of record, one row a field. From its row follow a field's place in an export
-// (database/record_text.h), in the text of the content id (content_text.h), and in the database the column that keeps
-// it (database/rows/record_columns.h). So a new field is a member of its struct with a row here, and a step of the schema;
-// a field that is not `required` leaves the texts and ids of records without it as they are.
+// The fields of each kind of record, one row a field. A field's row gives it a place in exports
+// (database/record_text.h) and in the text of the content id (content_text.h), and a column in the database
+// (database/rows/record_columns.h). So a new field is a member of its struct with a row here, and a step of the schema.
+// A field that is not `required` leaves the texts and ids of records without it as they are.
 //
 // `fields(name, member, presence)` is called for each, in the order of exports. The column has the same name.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// What stands for a field without a value. Exports and content ids leave it out.
+// How a field without a value is written. Exports and content ids leave it out.
 enum class Presence {
     required,  // there always is a value
     or_empty,  // an empty text

@@ -10,7 +10,7 @@ namespace kiln {
 std::string sample_list_text(const std::vector<double> &samples);
 std::optional<std::vector<double>> parse_sample_list(const std::string &text);
 
-// What a time can be: positive and finite, at least one.
+// Whether all are positive and finite, and there is at least one.
 bool are_samples(const std::vector<double> &samples);
 
 }  // namespace kiln

@@ -75,7 +75,7 @@ struct Trial {
     std::string machine;    // key(Machine) of the machine that judged it
     std::string toolchain;  // every compiler that had a hand in it: "kiln 0.1.0 halide 21.0.0 ld 2.40"
     std::string candidate;  // to_text(Candidate)
-    std::string origin;     // what proposed it: "default", "random", ...
+    std::string origin;     // who proposed it: "default", "random", ...
     TrialStatus status = TrialStatus::ok;
     std::string message;      // why it failed; empty when ok
     std::string stderr_text;  // what the compiler or the kernel's process printed, cut to 16 KiB

@@ -10,14 +10,14 @@
 
 namespace kiln {
 
-// What trials and races have in common.
+// The texts that a trial and a race have in common.
 struct Context {
     const std::string &workload, &target;
     int threads;
     const std::string &machine, &toolchain;
 };
 
-// Called inside a transaction. What is there already stays.
+// Called inside a transaction. Rows that are there already stay.
 Status insert_machine(const Connection &connection, const std::string &key);
 Status insert_context(const Connection &connection, const Context &context);
 

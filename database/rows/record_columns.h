@@ -1,6 +1,6 @@
-// Records as rows. From a record's list of fields (records/record_fields.h) follow what to select, the statement that
-// inserts, its parameters, and how a row is read back. A field's column has its name, except for references to rows
-// of other tables: those are written as their integer and read as the text that they stand for.
+// Records as rows. A record's list of fields (records/record_fields.h) gives the columns to select, the statement that
+// inserts, its parameters, and the reader of a row. A field's column has the field's name. References to rows of other
+// tables are the exception: they are written as an integer and read as the text of that row.
 #pragma once
 
 #include <fmt/format.h>
@@ -21,7 +21,7 @@ namespace kiln {
 // Where a kind of record is kept and where it is read; docs/database.md.
 struct RecordTable {
     std::string_view table;
-    std::string_view view;  // with the texts that the table refers to; what is called `id` is named like the record
+    std::string_view view;  // with the texts that the table refers to; its column `id` is named like the record
     std::string_view id;    // the view's name of the field `id`
 };
 inline constexpr RecordTable measurement_table{"measurement", "measurements", "measurement"};
@@ -65,7 +65,7 @@ int column_count() {
     return static_cast<int>(column_fields<Stored>().size());
 }
 
-// What insertion_into() is given.
+// The parameters of insertion_into().
 class ColumnValues {
 public:
     std::vector<Cell> cells;
@@ -91,7 +91,7 @@ private:
     static Cell cell(Enumeration value) { return std::string(name(value)); }
 };
 
-// `on_conflict`: what follows the statement, "" or " ON CONFLICT ...".
+// `on_conflict` is the end of the statement, "" or " ON CONFLICT ...".
 template<typename Stored>
 Status insert_row(const Connection &connection, const RecordTable &table, const Stored &record,
                   std::string_view on_conflict = "") {

@@ -1,4 +1,4 @@
-// All records of a database in one order, and a record into a database: what merge, export and import share.
+// Reads all records of a database in one order, and puts a record into a database. Merge, export and import share it.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// Hands every record to `visit`, ordered by what it is: names by their texts, then measurements, trials and races by
+// Hands every record to `visit`: first names, ordered by their texts, then measurements, trials and races, each kind by
 // created_at and id. The order is the same for the same records in any file. Ends at the first error of `visit` or of a
 // row that cannot be read. To see one state of the file, call it inside a transaction.
 Status for_each_record(const Connection &connection, const std::function<Status(const Record &)> &visit);

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// What to select from the view `trials` for read_row<StoredTrial>(), and from `measurements` for a StoredMeasurement.
+// The columns of the view `trials` for read_row<StoredTrial>(), and of `measurements` for a StoredMeasurement.
 const std::string &trial_columns();
 const std::string &measurement_columns();
 
@@ -18,7 +18,8 @@ const std::string &measurement_columns();
 // negative zero, and what the compiler printed is cut.
 Trial storable(Trial trial);
 
-// Called inside a transaction. Insert also what the row refers to. A measurement that is there already stays.
+// Called inside a transaction. They also insert the rows that the new row refers to. A measurement that is there
+// already stays.
 Status insert_measurement(const Connection &connection, const StoredMeasurement &stored);
 Status insert_trial(const Connection &connection, const StoredTrial &stored);
 
