@@ -17,7 +17,7 @@ public:
     ConstantData(std::shared_ptr<const void> owner, std::span<const std::byte> bytes);
 
     std::span<const std::byte> bytes() const { return bytes_; }
-    bool operator==(const ConstantData &other) const;  // compares elements
+    bool operator==(const ConstantData &other) const;  // of their bytes
 
 private:
     std::shared_ptr<const void> owner_;

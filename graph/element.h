@@ -21,9 +21,9 @@ std::optional<Element> parse_element(std::string_view text);
 
 // The element at `bytes`, which may lie at any address, as the wider of its kind. `bytes` has size_of(type) bytes.
 double read_float(Element type, const std::byte *bytes);     // of every type
-int64_t read_integer(Element type, const std::byte *bytes);  // of every type but floats; a u64 beyond i64 saturates
+int64_t read_integer(Element type, const std::byte *bytes);  // floats are rounded; a u64 beyond i64 saturates
 
-// Rounds to nearest, ties to even; integers saturate. A boolean becomes 0 or 1.
+// Rounds to nearest, ties to even; integers saturate, and NaN is 0 there. A boolean is 1 for everything but 0.
 void write_float(Element type, double value, std::byte *bytes);
 void write_integer(Element type, int64_t value, std::byte *bytes);
 

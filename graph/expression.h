@@ -3,9 +3,11 @@
 // Steps stand in postfix order: each takes its arguments from a stack and puts its result there, and one value is left
 // at the end. So any number of element-wise nodes is one operator, which reads each operand once.
 //
-// Text: function(arguments), x0, x1, ... for operands, numbers for constants:  max(add(x0,x1),0)
+// Text: function(arguments), x0, x1, ... for operands, numbers for constants, types for casts and in front of numbers that
+// are not f32:  max(add(x0,f32(x1)),0)  equal(x0,i64:3)
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,7 +21,7 @@ namespace kiln::graph {
 
 enum class Function {
     operand,   // x<index>
-    constant,  // a number of type `type`
+    constant,  // a number of type `type`, which must have it
     cast,      // to `type`: floats to integers are cut off, numbers to booleans are compared with 0
     // Of one argument.
     absolute,
@@ -68,6 +70,8 @@ struct Step {
     bool operator==(const Step &) const = default;
 };
 
+inline constexpr size_t most_steps = 4096;  // of an expression
+
 struct Expression {
     std::vector<Step> steps;
     bool operator==(const Expression &) const = default;
@@ -93,7 +97,7 @@ int operand_count(const Expression &expression);
 Result<Element> type_of(const Expression &expression, std::span<const Element> operands);
 
 // `outer` with its operand `index` computed by `inner`. The operands of `inner` take the place of that operand; those of `outer`
-// behind it move up.
+// behind it move up. Steps of `inner` are repeated for every use of the operand, so a result may exceed most_steps.
 Expression compose(const Expression &outer, int index, const Expression &inner);
 
 std::string to_text(const Expression &expression);

@@ -1,8 +1,10 @@
 // A network as a graph of values and nodes with static shapes. A pass is a function Graph -> Graph (graph/passes/).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "graph/constant_data.h"
@@ -45,14 +47,16 @@ struct Graph {
     bool operator==(const Graph &) const = default;
 };
 
-// Adds values and nodes to a graph; the only way to grow one, so that forms always agree with operators.
+// Adds values and nodes to a graph; the only way to grow one, so that forms always agree with operators. Names that are
+// taken, and empty ones, get a number behind them.
 class GraphBuilder {
 public:
-    explicit GraphBuilder(Graph graph = {}) : graph_(std::move(graph)) {}
+    explicit GraphBuilder(Graph graph = {});
 
+    // Preconditions: element_count() knows the shape, and `data` has the bytes for it.
     ValueId input(std::string name, TypedShape form);
     ValueId constant(std::string name, TypedShape form, ConstantData data);
-    // Names that are taken, and empty ones, get a number behind them. An error is that of result_of().
+    // An error is that of result_of().
     Result<ValueId> node(Operator op, std::vector<ValueId> inputs, std::string name, std::vector<std::string> origins);
     void output(std::string name, ValueId value) { graph_.outputs.push_back({std::move(name), value}); }
 
@@ -62,8 +66,10 @@ public:
 
 private:
     std::string unique_name(std::string name);
+    ValueId add(Value value);
 
     Graph graph_;
+    std::map<std::string, int> names_;  // with the number that is tried next behind each
 };
 
 // Whether ids, order, names and forms are as described above. A pass that breaks one of them has a fault.

@@ -29,13 +29,14 @@ struct Convolution {
     bool operator==(const Convolution &) const = default;
 };
 
-// The product of the two innermost axes, M x K and K x N; the axes before are broadcast. Inputs: a, b, both of rank 2 or more.
+// Floats or integers. The product of the two innermost axes, M x K and K x N; the axes before are broadcast. Inputs: a, b, both of rank 2 or more.
 struct MatrixProduct {
     bool operator==(const MatrixProduct &) const = default;
 };
 
 // Over windows of the spatial axes of one input. Padding never wins a maximum; where `counts_padding` holds, it counts as zeros in an
-// average, though never what lies beyond `padding` (a window that ceil_mode added).
+// average, though never what lies beyond `padding` (a window that ceil_mode added). A window of padding alone has the least value of
+// the type as its maximum, and NaN as its average where padding does not count. Averages are of floats.
 struct Pool {
     enum class Kind { maximum, average } kind = Kind::maximum;
     std::vector<int64_t> window, strides, dilations;  // one entry a spatial axis
@@ -52,7 +53,7 @@ struct Elementwise {
     bool operator==(const Elementwise &) const = default;
 };
 
-// One input; the axes that are reduced stay with extent 1. A sum of nothing is 0, a product 1, a maximum the least value
+// One input; the axes that are reduced stay with extent 1. Booleans have a maximum and a minimum, only floats a mean. A sum of nothing is 0, a product 1, a maximum the least value
 // of the type, a mean NaN.
 struct Reduce {
     enum class Kind { sum, mean, product, maximum, minimum } kind = Kind::sum;
@@ -73,7 +74,7 @@ struct Normalize {
 
 // Each element of the result is a weighted sum of elements of the input, axis by axis: slices, pads, flips, gathers by
 // constant indices and resizes are all of this kind. Axes without an entry stay as they are. Without weights exactly one
-// element is taken, bit for bit.
+// element is taken, bit for bit. Weights are for floats.
 struct Resample {
     struct Axis {
         int axis = 0;
@@ -109,7 +110,7 @@ struct Concat {
 using Operator = std::variant<Convolution, MatrixProduct, Pool, Elementwise, Reduce, Normalize, Resample, Transpose,
                               Reshape, Concat>;
 
-std::string_view name(const Operator &op);  // "convolution", "elementwise", ...
+std::string_view name(const Operator &op);  // "convolution", "average_pool", "softmax", ...
 std::string to_text(const Operator &op);    // one line with all fields that are not at their default
 
 struct TypedShape {

@@ -2,6 +2,7 @@
 // inputs is imported for shapes that the user states.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,8 +15,10 @@ using Shape = std::vector<int64_t>;  // empty: a scalar; an extent may be 0
 
 // The most elements that a value may have. With 8 bytes each, no size in bytes overflows.
 inline constexpr int64_t most_elements = int64_t{1} << 40;
+inline constexpr size_t most_axes = 64;
 
-// The product of the extents, or an error where an extent is negative or the product exceeds most_elements.
+// The product of the extents. An error where there are too many axes, an extent is negative, or the product of those that are
+// not 0 exceeds most_elements: so the product of any of them is within bounds.
 Result<int64_t> element_count(const Shape &shape);
 
 // Shapes are aligned at their innermost axes, and extents of 1 are repeated (NumPy's rule, ONNX's "multidirectional

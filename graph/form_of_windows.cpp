@@ -1,0 +1,133 @@
+#include <optional>
+
+#include "graph/operator_forms.h"
+
+namespace kiln::graph {
+namespace {
+
+// What one spatial axis of a convolution or a pool is made of.
+struct Window {
+    int64_t input = 0, input_dilation = 1;
+    Padding padding;
+    int64_t beyond = 0, window = 1, stride = 1, dilation = 1;
+};
+
+// (count - 1) * step + 1 positions from the first to the last of `count`; none where that is no size.
+std::optional<int64_t> span_of(int64_t count, int64_t step) {
+    if (count == 0) return 0;
+    int64_t span = 0;
+    if (__builtin_mul_overflow(count - 1, step, &span) || span >= most_elements) return std::nullopt;
+    return span + 1;
+}
+
+// How many positions the window has.
+Result<int64_t> position_count(const Window &w) {
+    if (w.window < 1 || w.stride < 1 || w.dilation < 1 || w.input_dilation < 1) {
+        return bad_input("windows, strides and dilations are at least 1");
+    }
+    for (int64_t padding : {w.padding.lo, w.padding.hi, w.beyond}) {
+        if (padding > most_elements || padding < -most_elements)
+            return bad_input("padding of " + std::to_string(padding));
+    }
+    const auto held = span_of(w.input, w.input_dilation), window = span_of(w.window, w.dilation);
+    if (!held || !window) return bad_input("a dilation makes an axis longer than 2^40");
+    const int64_t padded = *held + w.padding.lo + w.padding.hi + w.beyond;
+    if (padded > most_elements) return bad_input("an axis with its padding is longer than 2^40");
+    return padded < *window ? 0 : (padded - *window) / w.stride + 1;
+}
+
+template<typename Values>
+Status check_length(const char *field, const Values &values, size_t rank) {
+    if (values.size() == rank) return {};
+    return bad_input(std::string(field) + " have " + std::to_string(values.size()) + " entries for " +
+                     std::to_string(rank) + " spatial axes");
+}
+
+// The epilogue's inputs, behind x and w.
+Status check_epilogue(const Convolution &op, const Forms &inputs, const Shape &result) {
+    size_t next = 2;
+    for (const EpilogueStep &step : op.epilogue) {
+        const bool is_bias = step.kind == EpilogueStep::Kind::bias;
+        if (!is_bias && step.kind != EpilogueStep::Kind::add) continue;
+        const Shape expected = is_bias ? Shape{result[1]} : result;
+        if (next == inputs.size()) return bad_input("the input of an epilogue step is missing");
+        if (inputs[next].shape != expected) {
+            return bad_input(std::string(is_bias ? "a bias" : "an addend") + " of shape " +
+                             to_text(inputs[next].shape) + " for a result of shape " + to_text(result));
+        }
+        next++;
+    }
+    return check_input_count(inputs, next);
+}
+
+Status check_channels(const Shape &x, const Shape &w, int64_t groups) {
+    if (groups < 1) return bad_input("it has " + std::to_string(groups) + " groups");
+    if (w[0] % groups != 0 || x[1] % groups != 0 || x[1] / groups != w[1]) {
+        return bad_input("weights of shape " + to_text(w) + " in " + std::to_string(groups) +
+                         (groups == 1 ? " group" : " groups") + " for an input of shape " + to_text(x));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<TypedShape> form_of(const Convolution &op, const Forms &inputs) {
+    if (inputs.size() < 2) return bad_input("it needs an input and weights");
+    if (Status s = check_same_types(inputs); !s) return s.error();
+    const Shape &x = inputs[0].shape, &w = inputs[1].shape;
+    if (!is_float(inputs[0].type)) return unsupported("of " + std::string(name(inputs[0].type)));
+    if (x.size() < 3 || w.size() != x.size()) {
+        return bad_input("an input of shape " + to_text(x) + " and weights of shape " + to_text(w));
+    }
+    const size_t rank = x.size() - 2;
+    if (Status s = check_length("strides", op.strides, rank); !s) return s.error();
+    if (Status s = check_length("input dilations", op.input_dilation, rank); !s) return s.error();
+    if (Status s = check_length("dilations", op.dilations, rank); !s) return s.error();
+    if (Status s = check_length("padding", op.padding, rank); !s) return s.error();
+    if (Status s = check_channels(x, w, op.groups); !s) return s.error();
+
+    Shape result{x[0], w[0]};
+    for (size_t d = 0; d < rank; d++) {
+        const auto count = position_count({.input = x[d + 2],
+                                           .input_dilation = op.input_dilation[d],
+                                           .padding = op.padding[d],
+                                           .window = w[d + 2],
+                                           .stride = op.strides[d],
+                                           .dilation = op.dilations[d]});
+        if (!count) return count.error();
+        result.push_back(*count);
+    }
+    if (Status s = check_epilogue(op, inputs, result); !s) return s.error();
+    return TypedShape{inputs[0].type, result};
+}
+
+Result<TypedShape> form_of(const Pool &op, const Forms &inputs) {
+    if (Status s = check_input_count(inputs, 1); !s) return s.error();
+    const auto &[type, x] = inputs[0];
+    const bool is_known = op.kind == Pool::Kind::average ? is_float(type) : type != Element::boolean;
+    if (!is_known) return unsupported("of " + std::string(name(type)));
+    if (x.size() < 3) return bad_input("an input of shape " + to_text(x));
+    const size_t rank = x.size() - 2;
+    if (Status s = check_length("windows", op.window, rank); !s) return s.error();
+    if (Status s = check_length("strides", op.strides, rank); !s) return s.error();
+    if (Status s = check_length("dilations", op.dilations, rank); !s) return s.error();
+    if (Status s = check_length("padding", op.padding, rank); !s) return s.error();
+    if (Status s = check_length("extents beyond the padding", op.beyond, rank); !s) return s.error();
+
+    Shape result{x[0], x[1]};
+    for (size_t d = 0; d < rank; d++) {
+        if (op.padding[d].lo < 0 || op.padding[d].hi < 0 || op.beyond[d] < 0)
+            return bad_input("its padding is negative");
+        const auto count = position_count({.input = x[d + 2],
+                                           .padding = op.padding[d],
+                                           .beyond = op.beyond[d],
+                                           .window = op.window[d],
+                                           .stride = op.strides[d],
+                                           .dilation = op.dilations[d]});
+        if (!count) return count.error();
+        result.push_back(*count);
+    }
+    return TypedShape{type, result};
+}
+
+}  // namespace kiln::graph
