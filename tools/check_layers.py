@@ -12,6 +12,7 @@ import sys
 # One line a folder: what its files may include beside themselves and the standard library, of kiln's folders (or single
 # headers of them) and of other libraries. A folder inside another is one of its own: `tuner/job` is not `tuner`.
 FOLDERS = {
+    "workload/expression": (["workload/result.h"], []),
     "workload": (["runtime/cpu_features.h", "runtime/kiln.h"], []),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
@@ -80,7 +81,7 @@ FOLDERS = {
         ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "records", "workload"],
         ["fmt/*", "nlohmann/*"],
     ),
-    "graph": (["workload"], []),
+    "graph": (["workload", "workload/expression"], []),
     "graph/evaluate": (["graph", "workload"], []),
     "graph/onnx": (["graph", "workload"], ["protozero/*"]),
     "graph/lower": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),

@@ -3,9 +3,9 @@
 #include <charconv>
 #include <utility>
 
-#include "graph/expression.h"
+#include "workload/expression/expression.h"
 
-namespace kiln::graph {
+namespace kiln::scalar {
 namespace {
 
 constexpr std::array<std::pair<Function, std::string_view>, 37> function_names{{
@@ -99,4 +99,4 @@ std::string to_text(const Expression &expression) {
     return text;
 }
 
-}  // namespace kiln::graph
+}  // namespace kiln::scalar

@@ -1,9 +1,9 @@
-#include "graph/expression.h"
+#include "workload/expression/expression.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace kiln::graph {
+namespace kiln::scalar {
 namespace {
 
 void append(const Expression &argument, Expression *to) {
@@ -75,4 +75,4 @@ Expression compose(const Expression &outer, int index, const Expression &inner) 
     return result;
 }
 
-}  // namespace kiln::graph
+}  // namespace kiln::scalar

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "graph/expression.h"
+#include "workload/expression/expression.h"
 
-namespace kiln::graph {
+namespace kiln::scalar {
 namespace {
 
 // What a function takes: all arguments of the same type, which is
@@ -151,4 +151,4 @@ Result<Element> type_of(const Expression &expression, std::span<const Element> o
     return stack.types.front();
 }
 
-}  // namespace kiln::graph
+}  // namespace kiln::scalar

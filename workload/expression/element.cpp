@@ -1,4 +1,4 @@
-#include "graph/element.h"
+#include "workload/expression/element.h"
 
 #include <array>
 #include <bit>
@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kiln::graph {
+namespace kiln::scalar {
 namespace {
 
 struct ElementRow {
@@ -213,4 +213,4 @@ void write_integer(Element type, int64_t value, std::byte *bytes) {
     }
 }
 
-}  // namespace kiln::graph
+}  // namespace kiln::scalar
