@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -250,7 +251,7 @@ int run(const TuneArguments &arguments) {
                                       leases ? *leases : Leases()};
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
-            stderr, [] { return progress_style(stderr); }, now_ns, [&] { return gauge.peak().gflops; });
+            stderr, [] { return progress_style(STDERR_FILENO); }, now_ns, [&] { return gauge.peak().gflops; });
         return tune(*workloads, *target, *options, environment, [&](const TuneProgress &progress) {
             const bool is_finished = progress.event == TuneProgress::Event::workload_finished && progress.best_ns;
             const auto message = is_finished ? gauge.see(speed_of(progress)) : std::nullopt;

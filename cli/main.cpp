@@ -1,11 +1,17 @@
 // The `kiln` command: parse, then run the chosen command.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
 
-#include <cstdio>
 #include <exception>
-#include <system_error>
+#include <new>
+#include <sstream>
+#include <string>
+#include <vector>
 
+#include "cli/answers/terminal_text.h"
 #include "cli/command.h"
+#include "tuner/process/standard_streams.h"
 
 namespace kiln {
 namespace {
@@ -50,27 +56,46 @@ int run(int argc, char **argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &request) {  // --help, --version
-        return app.exit(request);
+        std::ostringstream text;
+        app.exit(request, text, text);
+        fmt::print("{}", text.str());
+        return exit_done;
     } catch (const CLI::ParseError &error) {
         return usage_failure(app, error, argc, argv);
     }
-    const int status = action();
-    // An answer that did not arrive is no answer: a full disk behind `kiln query ... > file`.
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-        return fail(environment_error("standard output cannot be written"));
+    return action();
+}
+
+// Everything after parsing names its files itself; memory can end anywhere.
+Error out_of_memory(int argc, char **argv) {
+    const std::vector<std::string> words(argv + 1, argv + argc);
+    rlimit limit = {};
+    const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return environment_error(fmt::format(
+        "there is not enough memory for `kiln {}`{}", visible(fmt::format("{}", fmt::join(words, " "))),
+        is_limited ? fmt::format("; this process may use {} MiB of address space (ulimit -v)", limit.rlim_cur >> 20)
+                   : ""));
+}
+
+int run_and_catch(int argc, char **argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::bad_alloc &) {
+        return fail(out_of_memory(argc, argv));
+    } catch (const std::exception &error) {  // only what nobody could foresee, such as no thread to be had
+        return fail(environment_error(error.what()));
     }
-    return status;
 }
 
 }  // namespace
 }  // namespace kiln
 
 int main(int argc, char **argv) {
-    try {
-        return kiln::run(argc, argv);
-    } catch (const std::system_error &error) {  // fmt's way to say that a stream is full or closed
-        return kiln::fail(kiln::environment_error(fmt::format("output failed: {}", error.what())));
-    } catch (const std::exception &error) {  // only what nobody could foresee, such as no memory
-        return kiln::fail(kiln::environment_error(error.what()));
-    }
+    kiln::take_over_standard_streams();
+    const int status = kiln::run_and_catch(argc, argv);
+    // An answer that did not arrive is no answer: a full disk behind `kiln query ... > file`.
+    const kiln::Status arrived = kiln::finish_answer();
+    if (arrived) return status;
+    if (!kiln::answer_was_cut_off()) kiln::fail(arrived.error());
+    return status == kiln::exit_interrupted ? status : kiln::exit_environment;
 }

@@ -48,14 +48,14 @@ std::string join(const std::vector<Part> &parts) {
 
 }  // namespace
 
-ProgressStyle progress_style(std::FILE *stream) {
+ProgressStyle progress_style(int descriptor) {
     ProgressStyle style;
     const char *terminal = std::getenv("TERM");
-    style.live = isatty(fileno(stream)) && terminal && std::string_view(terminal) != "dumb";
+    style.live = isatty(descriptor) == 1 && terminal && std::string_view(terminal) != "dumb";
     const char *no_color = std::getenv("NO_COLOR");
     style.color = style.live && !(no_color && *no_color);
     winsize size{};
-    if (style.live && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+    if (style.live && ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
     return style;
 }
 

@@ -11,11 +11,11 @@
 namespace kiln {
 
 struct ProgressStyle {
-    bool live = false;   // the stream is a terminal that can rewrite a line
+    bool live = false;   // it goes to a terminal that can rewrite a line
     bool color = false;  // and the user did not set NO_COLOR
     int width = 100;     // columns
 };
-ProgressStyle progress_style(std::FILE *stream);
+ProgressStyle progress_style(int descriptor);
 
 // The line of the layer in work, at most `width` columns: what matters least is left out first. Without a bar for plain
 // lines. `peak_gflops` is the measured FMA peak.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -137,7 +138,7 @@ void print_rows(const Table &table, int64_t all_rows, const TableForm &form, con
         return print_text(options.format == TableFormat::json ? json_text(chosen) : csv_text(chosen));
     }
     const RenderedTable rendered =
-        render(table, form, {.width = answer_width(stdout), .wide = options.wide, .columns = options.columns});
+        render(table, form, {.width = answer_width(STDOUT_FILENO), .wide = options.wide, .columns = options.columns});
     print_text(rendered.text);
     if (!rendered.hidden.empty()) fmt::print(stderr, "kiln: {}\n", columns_note(rendered.hidden));
     const auto shown = static_cast<int64_t>(table.rows.size());

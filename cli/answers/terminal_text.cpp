@@ -116,7 +116,7 @@ std::string shortened(std::string_view text, int width) {
     return result;
 }
 
-int answer_width(std::FILE *stream) {
+int answer_width(int descriptor) {
     if (const char *columns = std::getenv("COLUMNS")) {
         int value = 0;
         const char *end = columns + std::strlen(columns);
@@ -124,7 +124,7 @@ int answer_width(std::FILE *stream) {
         if (error == std::errc() && rest == end && value > 0) return std::max(value, narrowest);
     }
     winsize size{};
-    const bool is_terminal = isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0;
+    const bool is_terminal = isatty(descriptor) == 1 && ioctl(descriptor, TIOCGWINSZ, &size) == 0;
     return is_terminal && size.ws_col > 0 ? std::max<int>(size.ws_col, narrowest) : without_terminal;
 }
 

@@ -2,7 +2,6 @@
 // compilers, kernels and databases of others, so nothing in them may move the cursor or change colors.
 #pragma once
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -19,7 +18,7 @@ std::string visible(std::string_view text);
 // half.
 std::string shortened(std::string_view text, int width);
 
-// Columns for an answer on `stream`: COLUMNS of the environment where it is a number, else the terminal's, else 100.
-int answer_width(std::FILE *stream);
+// Columns for an answer that goes to `descriptor`: COLUMNS of the environment where it is a number, else the terminal's, else 100.
+int answer_width(int descriptor);
 
 }  // namespace kiln

@@ -122,7 +122,7 @@ TEST(Progress, OneLiveLineAndFinishedLayersStay) {
 TEST(Progress, AFileIsNoTerminal) {
     Stream stream;
     std::FILE *file = std::tmpfile();
-    const ProgressStyle style = progress_style(file);
+    const ProgressStyle style = progress_style(fileno(file));
     std::fclose(file);
     EXPECT_FALSE(style.live);
     EXPECT_FALSE(style.color);

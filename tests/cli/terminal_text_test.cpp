@@ -73,10 +73,10 @@ TEST_F(AnswerWidth, TheEnvironmentThenTheTerminalThenAHundred) {
     } cases[] = {{"80", 80}, {"120", 120}, {"3", 20}, {"0", 100}, {"-80", 100}, {"wide", 100}, {"80x", 100}, {"", 100}};
     for (const auto &c : cases) {
         setenv("COLUMNS", c.columns, 1);
-        EXPECT_EQ(answer_width(file), c.width) << c.columns;
+        EXPECT_EQ(answer_width(fileno(file)), c.width) << c.columns;
     }
     unsetenv("COLUMNS");
-    EXPECT_EQ(answer_width(file), 100);
+    EXPECT_EQ(answer_width(fileno(file)), 100);
     std::fclose(file);
 }
 

@@ -27,9 +27,9 @@ Error system_error(const std::string &what) { return environment_error(fmt::form
         _exit(127);
     }
     setpgid(0, 0);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP, SIGQUIT}) {
-        signal(number, SIG_DFL);
-    }
+    // What this process handles is reset by exec. What it ignores stays ignored: SIGHUP under nohup, and SIGXFSZ, so that
+    // a file that grows too large is an error and no crash.
+    signal(SIGPIPE, SIG_DFL);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);

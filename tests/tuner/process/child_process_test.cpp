@@ -203,6 +203,9 @@ TEST(InterruptTest, ASecondSignalEndsTheProcess) {
     if (pid == 0) {
         install_interrupt_handler();
         raise(SIGINT);
+        raise(SIGINT);  // timeout(1) sends two at once
+        if (!interrupted()) _exit(1);
+        std::this_thread::sleep_for(200ms);
         raise(SIGINT);
         _exit(0);
     }
@@ -210,6 +213,23 @@ TEST(InterruptTest, ASecondSignalEndsTheProcess) {
     waitpid(pid, &status, 0);
     EXPECT_TRUE(WIFSIGNALED(status));
     EXPECT_EQ(WTERMSIG(status), SIGINT);
+}
+
+TEST(InterruptTest, AClosedTerminalIsAWishUnlessItIsIgnored) {
+    expect_success_in_fork([] {
+        signal(SIGHUP, SIG_IGN);
+        install_interrupt_handler();
+        raise(SIGHUP);
+        if (interrupted()) {
+            return 1;
+        }
+        signal(SIGHUP, SIG_DFL);
+        install_interrupt_handler();
+        raise(SIGHUP);
+        std::this_thread::sleep_for(200ms);
+        raise(SIGHUP);
+        return interrupted() ? 0 : 2;
+    });
 }
 
 TEST(ParentDeathTest, AChildDiesWithItsParent) {
