@@ -67,16 +67,16 @@ Result<PackageParts> package_parts(const Workshop &workshop) {
 void show(const KernelReport &report) {
     const std::string layer =
         fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);
+    const std::string why = report.message.empty() ? "" : "; " + report.message;
     switch (report.source) {
         case KernelSource::tuned:
-            fmt::print(stderr, "{}: tuned\n", layer);
+            fmt::print(stderr, "{}: tuned{}\n", layer, why);
             break;
         case KernelSource::stale:
-            fmt::print(stderr, "{}: stale: this compiler makes another object than the measured one; checked again\n",
-                       layer);
+            fmt::print(stderr, "{}: stale: this compiler makes another object than the measured one{}\n", layer, why);
             break;
         case KernelSource::untuned:
-            fmt::print(stderr, "{}: untuned{}{}\n", layer, report.message.empty() ? "" : "; ", report.message);
+            fmt::print(stderr, "{}: untuned{}\n", layer, why);
             break;
         case KernelSource::missing:
             fmt::print(stderr, "{}: no kernel: {}\n", layer, report.message);
@@ -166,7 +166,8 @@ void add_build_command(CLI::App &app, Action &action) {
         "--fallback", arguments->fallback,
         "Add a kernel for convolutions of any sizes, see kiln_find_or_fallback in DIR/include/NAME/kiln.h");
     add_algorithm_options(*command, arguments->algorithms);
-    add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
+    add_max_error_option(*command, arguments->error_budget,
+                         "Use no recorded kernel with a larger error, recorded or found here");
     command->footer(
         "Examples:\n"
         "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"

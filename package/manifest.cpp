@@ -23,6 +23,7 @@ Json trial(const std::optional<Best> &best) {
     const Trial &t = best->trial;
     return {{"id", t.id},
             {"origin", t.origin},
+            {"machine", t.machine},
             {"toolchain", t.toolchain},
             {"error_budget", t.error_budget},
             {"created_at", t.created_at}};
@@ -78,6 +79,7 @@ Json entry(const PackagedKernel &kernel) {
     json["workspace_bytes_per_thread"] = align_up(kernel.workspace_bytes_per_thread);
     json["max_error"] = or_null(kernel.errors.max);
     json["wide_error"] = or_null(kernel.errors.wide);
+    json["judged"] = {{"machine", kernel.judgement.machine}, {"error_budget", kernel.judgement.error_budget}};
     json["trial"] = trial(kernel.best);
     json["stale"] = kernel.stale;
     json["measurement"] = measurement(kernel);

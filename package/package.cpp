@@ -89,6 +89,23 @@ Status check_package_name(const std::string &name) {
                                                name)};
 }
 
+// The table computes with these, and programs allocate what it answers. No address space holds more than this.
+Status check_sizes(const PackagedKernel &kernel) {
+    constexpr int64_t most_bytes = int64_t(1) << 47;
+    const std::pair<const char *, int64_t> sizes[] = {
+        {"packed_bytes", kernel.artifact.packed_bytes},
+        {"prepared_bytes", kernel.artifact.prepared_bytes},
+        {"workspace_bytes", kernel.workspace_bytes},
+        {"workspace_bytes_per_thread", kernel.workspace_bytes_per_thread},
+    };
+    for (const auto &[name, bytes] : sizes) {
+        if (bytes >= 0 && bytes <= most_bytes) continue;
+        return unsupported(fmt::format("{}/{}: {} of {} cannot be; rebuild kiln with ./setup", kernel.workload.list,
+                                       kernel.workload.name, name, bytes));
+    }
+    return {};
+}
+
 Status check_package_folder(const std::string &folder) {
     const Result<PackageFolder> staging = PackageFolder::create(folder);
     return staging.ok() ? Status() : Status(staging.error());
@@ -97,6 +114,9 @@ Status check_package_folder(const std::string &folder) {
 Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(given.name); !s) return s;
     if (given.kernels.empty()) return unsupported("a package needs at least one kernel");
+    for (const PackagedKernel &kernel : given.kernels) {
+        if (Status s = check_sizes(kernel); !s) return s;
+    }
     Package package = given;
     package.kernels = in_table_order(std::move(package.kernels));
     Result<PackageFolder> staging = PackageFolder::create(folder);

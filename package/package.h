@@ -19,14 +19,21 @@
 
 namespace kiln {
 
+// Who found a kernel right before it shipped, and by which bound. This is never taken from a database.
+struct Judgement {
+    std::string machine;  // key(Machine)
+    double error_budget = 0;
+};
+
 // A kernel and what is known about it.
 struct PackagedKernel {
     NamedWorkload workload;
     Target target;
     std::string candidate;  // to_text(Candidate)
     Artifact artifact;
-    int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
+    int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // the judgement found these and the errors
     ErrorMeasures errors;
+    Judgement judgement;
     std::optional<Best> best;  // the trial and the measurement that chose it; nothing: the default candidate
     bool stale = false;        // the measurement is of another object, so the package claims nothing of its speed
     std::optional<Race> race;  // `best` won it

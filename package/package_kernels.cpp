@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "package/kernel_descriptor.h"
 #include "tuner/job/candidate_choice.h"
 
@@ -10,6 +12,8 @@ namespace {
 
 // A kernel, or the reason why there is none.
 using Attempt = std::variant<PackagedKernel, std::string>;
+
+bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
 
 class Collector {
 public:
@@ -21,7 +25,8 @@ public:
                    .store = environment.store,
                    .toolchain = environment.builder.toolchain(),
                    .algorithms = environment.algorithms,
-                   .error_budget = environment.error_budget} {
+                   .error_budget = environment.error_budget,
+                   .passed_over = {}} {
         report_.workload = workload;
         report_.target = target;
     }
@@ -31,13 +36,17 @@ public:
     const KernelReport &report() const { return report_; }
 
 private:
+    using Kernel = std::optional<PackagedKernel>;
+    Result<Kernel> recorded(const std::vector<const Algorithm *> &usable);
+    Result<Kernel> untuned(const std::vector<const Algorithm *> &usable);
+    Result<Kernel> try_one(const CandidateChoice &choice);
     Result<Attempt> attempt(const CandidateChoice &choice);
-    Result<std::string> judge(const CandidateChoice &choice, PackagedKernel *kernel);
+    Result<std::string> judge(PackagedKernel *kernel) const;
     Status find_race(PackagedKernel *kernel) const;
 
     const NamedWorkload &workload_;
     const CollectEnvironment &environment_;
-    const ChoiceContext context_;
+    ChoiceContext context_;
     KernelReport report_;
 };
 
@@ -57,33 +66,56 @@ Result<std::optional<PackagedKernel>> Collector::collect() {
         report_.message = "no algorithm applies of those that --algorithm and --without leave";
         return std::optional<PackagedKernel>();
     }
-    const auto best = choose_candidate(workload_.workload, *usable, context_);
-    if (!best) return best.error();
-    std::vector<CandidateChoice> choices{*best};
-    // If the recorded candidate fails, the defaults of all algorithms follow. The first is the one to use untuned.
-    for (const Algorithm *algorithm : *usable) {
+    Result<Kernel> kernel = recorded(*usable);
+    return kernel && !*kernel ? untuned(*usable) : kernel;
+}
+
+// The best recorded candidate that holds here. One bad row must not keep the good ones from being used, and many bad
+// rows must not keep the build from ending.
+Result<std::optional<PackagedKernel>> Collector::recorded(const std::vector<const Algorithm *> &usable) {
+    constexpr int most_attempts = 8;
+    for (int i = 0; i < most_attempts; i++) {
+        const Result<CandidateChoice> choice = choose_candidate(workload_.workload, usable, context_);
+        if (!choice) return choice.error();
+        if (!choice->best) break;
+        Result<Kernel> kernel = try_one(*choice);
+        if (!kernel || *kernel) return kernel;
+        context_.passed_over.insert(to_text(choice->candidate));
+    }
+    return Kernel();
+}
+
+// The default of an algorithm. The first algorithm is the one to use untuned; the others follow if it fails.
+Result<std::optional<PackagedKernel>> Collector::untuned(const std::vector<const Algorithm *> &usable) {
+    for (const Algorithm *algorithm : usable) {
         const Space space = algorithm->space(workload_.workload, context_.target, core_of(context_));
-        if (best->best || space.default_candidate() != best->candidate)
-            choices.push_back({space.default_candidate(), {}});
+        Result<Kernel> kernel = try_one({space.default_candidate(), {}});
+        if (!kernel || *kernel) return kernel;
     }
-    for (const CandidateChoice &choice : choices) {
-        Result<Attempt> attempted = attempt(choice);
-        if (!attempted) return attempted.error();
-        if (auto *kernel = std::get_if<PackagedKernel>(&*attempted)) {
-            report_.source = !kernel->best   ? KernelSource::untuned
-                             : kernel->stale ? KernelSource::stale
-                                             : KernelSource::tuned;
-            return std::optional<PackagedKernel>(std::move(*kernel));
-        }
-        const std::string what = choice.best ? "the best candidate of trial " + choice.best->trial.id
-                                             : "the default of " + choice.candidate.algorithm;
-        report_.message += fmt::format("{}{} is not used: {}", report_.message.empty() ? "" : "; ", what,
-                                       std::get<std::string>(*attempted));
+    return Kernel();
+}
+
+Result<std::optional<PackagedKernel>> Collector::try_one(const CandidateChoice &choice) {
+    if (environment_.interrupted()) return Error{ErrorCode::interrupted, "interrupted; nothing was written"};
+    Result<Attempt> attempted = attempt(choice);
+    if (!attempted) return attempted.error();
+    if (auto *kernel = std::get_if<PackagedKernel>(&*attempted)) {
+        report_.source = !kernel->best   ? KernelSource::untuned
+                         : kernel->stale ? KernelSource::stale
+                                         : KernelSource::tuned;
+        return Kernel(std::move(*kernel));
     }
-    return std::optional<PackagedKernel>();
+    const std::string what = choice.best ? "the best candidate of trial " + choice.best->trial.id
+                                         : "the default of " + choice.candidate.algorithm;
+    report_.message += fmt::format("{}{} is not used: {}", report_.message.empty() ? "" : "; ", what,
+                                   std::get<std::string>(*attempted));
+    return Kernel();
 }
 
 Result<Attempt> Collector::attempt(const CandidateChoice &choice) {
+    if (choice.best && !is_time(choice.best->measurement.median)) {
+        return Attempt(fmt::format("its recorded median of {} ns is no time", choice.best->measurement.median));
+    }
     const Result<BuildResult> built =
         environment_.builder.build({workload_.workload, context_.target, choice.candidate});
     if (!built) return built.error();
@@ -96,8 +128,9 @@ Result<Attempt> Collector::attempt(const CandidateChoice &choice) {
     kernel.candidate = to_text(choice.candidate);
     kernel.artifact = built->value();
     kernel.best = choice.best;
+    kernel.stale = choice.best && choice.best->trial.object_hash != kernel.artifact.object_hash;
     if (Status s = find_race(&kernel); !s) return s.error();
-    const Result<std::string> problem = judge(choice, &kernel);
+    const Result<std::string> problem = judge(&kernel);
     if (!problem) return problem.error();
     return problem->empty() ? Attempt(std::move(kernel)) : Attempt(*problem);
 }
@@ -115,30 +148,29 @@ Status Collector::find_race(PackagedKernel *kernel) const {
                                                                  .error_budget = trial.error_budget});
     if (!races) return races.error();
     for (Race &race : *races) {  // oldest first
-        if (race.entries.front().trial == trial.id) kernel->race = std::move(race);
+        const bool is_won = !race.entries.empty() && race.entries.front().trial == trial.id;
+        if (is_won) kernel->race = std::move(race);
     }
     return {};
 }
 
 // Judges the kernel's object and fills in its sizes and errors. Answers the reason why it must not ship, or nothing.
-Result<std::string> Collector::judge(const CandidateChoice &choice, PackagedKernel *kernel) {
-    const Trial *trial = choice.best ? &choice.best->trial : nullptr;
-    kernel->stale = trial && trial->object_hash != kernel->artifact.object_hash;
-    if (trial && !kernel->stale && trial->workspace_bytes) {
-        kernel->workspace_bytes = *trial->workspace_bytes;
-        kernel->workspace_bytes_per_thread = trial->workspace_bytes_per_thread.value_or(0);
-        kernel->errors = trial->errors;
-        return std::string();
-    }
+Result<std::string> Collector::judge(PackagedKernel *kernel) const {
     RunRequest request{.workload = workload_.workload, .target = context_.target, .artifact = kernel->artifact};
     request.measure = false;
-    if (trial) request.error_budget = trial->error_budget;
+    if (kernel->best) request.error_budget = environment_.error_budget;
     const Result<RunResult> ran = environment_.runner.run(request);
     if (!ran) return ran.error();
     if (!ran->ok()) return fmt::format("{}: {}", name(ran->failure().status), ran->failure().message);
-    kernel->workspace_bytes = ran->value().workspace_bytes;
-    kernel->workspace_bytes_per_thread = ran->value().workspace_bytes_per_thread;
-    kernel->errors = ran->value().errors;
+    const RunReport &report = ran->value();
+    if (!report.errors.max || !report.errors.within(request.error_budget)) {
+        return fmt::format("its error here is {:.2g}, and the largest allowed is {:.2g}",
+                           report.errors.max.value_or(INFINITY), request.error_budget);
+    }
+    kernel->workspace_bytes = report.workspace_bytes;
+    kernel->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
+    kernel->errors = report.errors;
+    kernel->judgement = {.machine = key(environment_.machine), .error_budget = request.error_budget};
     return std::string();
 }
 

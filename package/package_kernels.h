@@ -1,9 +1,11 @@
 // Collects the kernels of a package: for each workload and target the best recorded candidate, else the default one,
 // built by the builder that made the measured kernel.
 //
-// Nothing wrong ships: a kernel whose object was not judged before (a default candidate, another compiler) goes through
-// the runner's check first. The default candidate replaces a recorded one that fails. A workload that no kernel
-// computes is reported, and the others go on.
+// Nothing wrong ships, whoever wrote the database: a row chooses a candidate and nothing else. The sizes of memory come
+// from the builder and the runner, and every object that ships goes through the runner's whole check on this machine. A
+// row cannot prove that this machine wrote it, and the check takes less time than building the kernel again does. A
+// recorded candidate that fails gives way to the next best one, and in the end to the default one. A workload that no
+// kernel computes is reported, and the others go on.
 #pragma once
 
 #include <functional>
@@ -23,7 +25,8 @@ struct CollectEnvironment {
     const TrialStore *store = nullptr;  // none: everything is untuned
     const Machine &machine;
     AlgorithmFilter algorithms;
-    double error_budget = default_error_budget;  // recorded candidates with larger errors are not used
+    double error_budget =
+        default_error_budget;  // recorded candidates with larger errors, recorded or found, are not used
     std::function<bool()> interrupted;
 };
 
@@ -39,7 +42,7 @@ struct KernelReport {
     NamedWorkload workload;
     Target target;
     KernelSource source = KernelSource::untuned;
-    std::string message;  // why missing, or why the recorded candidate was not used; else empty
+    std::string message;  // why missing, or why better recorded candidates were not used; else empty
 };
 using CollectListener = std::function<void(const KernelReport &)>;
 

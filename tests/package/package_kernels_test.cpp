@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "tests/tuner/job/fake_workshop.h"
 
 namespace kiln {
@@ -17,12 +20,14 @@ struct Collected {
     size_t runs;  // of the runner
 };
 
-Collected collect(FakeWorkshop &shop, const std::vector<NamedWorkload> &workloads, bool with_store = true) {
+Collected collect(FakeWorkshop &shop, const std::vector<NamedWorkload> &workloads, bool with_store = true,
+                  double error_budget = default_error_budget) {
     const size_t before = shop.runner.runs;
     const CollectEnvironment environment{.builder = shop.builder,
                                          .runner = shop.runner,
                                          .store = with_store ? &shop.store : nullptr,
                                          .machine = shop.machine,
+                                         .error_budget = error_budget,
                                          .interrupted = shop.interrupted};
     auto collected = collect_kernels(workloads, {shop.target}, environment, [](const KernelReport &) {});
     EXPECT_TRUE(collected.ok());
@@ -47,7 +52,91 @@ TEST(PackageKernels, ATunedKernelIsTheMeasuredOne) {
     EXPECT_EQ(kernel.best->trial.id, (*best)->trial.id);
     ASSERT_NE(kernel.measurement(), nullptr);
     EXPECT_EQ(kernel.workspace_bytes, 64);
-    EXPECT_EQ(c.runs, 0u) << "what was judged to the byte is not judged again";
+    EXPECT_EQ(c.runs, 1u) << "a row is no proof that this machine judged the object";
+    EXPECT_EQ(kernel.judgement.machine, key(shop.machine));
+    EXPECT_EQ(kernel.judgement.error_budget, default_error_budget);
+}
+
+// A row that says of a good kernel what is not so. It is the best of its database: nothing is faster.
+struct Forgery {
+    const char *what;
+    std::function<void(Trial &, Measurement &)> change;
+};
+const Forgery forgeries[] = {
+    {"no workspace", [](Trial &t, Measurement &) { t.workspace_bytes = t.workspace_bytes_per_thread = 0; }},
+    {"more workspace than there is",
+     [](Trial &t, Measurement &) {
+         t.workspace_bytes = t.workspace_bytes_per_thread = std::numeric_limits<int64_t>::max();
+     }},
+    {"no packed weights", [](Trial &t, Measurement &) { t.packed_bytes = 0; }},
+    {"a small error", [](Trial &t, Measurement &) { t.errors = {.max = 1e-12, .rms = 1e-13, .wide = 1e-12}; }},
+};
+
+void record(FakeWorkshop &shop, const std::function<void(Trial &, Measurement &)> &change) {
+    Trial trial = (*shop.store.best({}))->trial;
+    Measurement measurement = (*shop.store.best({}))->measurement;
+    trial.id.clear();
+    trial.created_at = "2026-01-02T00:00:00.000Z";
+    measurement.samples = {1, 1, 1};
+    measurement.median = 1;
+    change(trial, measurement);
+    const auto stored = shop.store.append(trial, measurement);
+    ASSERT_TRUE(stored.ok()) << stored.error().message;
+}
+
+TEST(PackageKernels, SizesAndErrorsAreThoseFoundHere) {
+    for (const Forgery &forgery : forgeries) {
+        FakeWorkshop shop;
+        tune(shop);
+        record(shop, forgery.change);
+        const Collected c = collect(shop, {layer});
+        ASSERT_EQ(c.kernels.kernels.size(), 1u) << forgery.what;
+        const PackagedKernel &kernel = c.kernels.kernels[0];
+        EXPECT_EQ(kernel.workspace_bytes, 64) << forgery.what;
+        EXPECT_EQ(kernel.workspace_bytes_per_thread, 0) << forgery.what;
+        EXPECT_EQ(kernel.artifact.packed_bytes, 2000) << forgery.what;
+        EXPECT_EQ(kernel.errors.max, shop.runner.max_error) << forgery.what;
+        EXPECT_EQ(c.runs, 1u) << forgery.what;
+    }
+}
+
+TEST(PackageKernels, TheLargestErrorIsOfErrorsFoundHere) {
+    FakeWorkshop shop;
+    tune(shop);
+    record(shop, [](Trial &t, Measurement &) { t.errors = {.max = 1e-12, .rms = 1e-13, .wide = 1e-12}; });
+    const Collected c = collect(shop, {layer}, true, 1e-10);
+    ASSERT_EQ(c.kernels.reports.size(), 1u);
+    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::untuned);
+    EXPECT_NE(c.kernels.reports[0].message.find("its error here is 1e-06"), std::string::npos)
+        << c.kernels.reports[0].message;
+}
+
+TEST(PackageKernels, ABadRowDoesNotKeepTheGoodOnesFromBeingUsed) {
+    FakeWorkshop shop;
+    tune(shop);
+    const size_t runs = shop.runner.runs;
+    shop.runner.refuses = [=](size_t n) -> std::optional<TrialStatus> {
+        if (n == runs + 1) return TrialStatus::wrong_result;
+        return std::nullopt;
+    };
+    const Collected c = collect(shop, {layer});
+    ASSERT_EQ(c.kernels.kernels.size(), 1u);
+    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::tuned);
+    EXPECT_NE(c.kernels.kernels[0].best->trial.id, (*shop.store.best({}))->trial.id);
+    EXPECT_NE(c.kernels.reports[0].message.find("wrong_result"), std::string::npos);
+    EXPECT_EQ(c.runs, 2u);
+}
+
+TEST(PackageKernels, ManyBadRowsDoNotHoldUpABuild) {
+    FakeWorkshop shop;
+    TuneOptions options;
+    options.trials = 30;
+    ASSERT_TRUE(shop.tune({layer}, options).ok());
+    const size_t builds = shop.builder.candidates.size();
+    shop.runner.refuses = [](size_t) { return TrialStatus::crash; };
+    const Collected c = collect(shop, {layer});
+    EXPECT_TRUE(c.kernels.kernels.empty());
+    EXPECT_LE(shop.builder.candidates.size() - builds, 20u) << "8 recorded ones and a default for each algorithm";
 }
 
 TEST(PackageKernels, WithoutARowTheDefaultIsCheckedFirst) {
@@ -79,7 +168,7 @@ TEST(PackageKernels, ARecordedCandidateThatFailsGivesWayToTheDefault) {
     tune(shop);
     const size_t builds = shop.builder.candidates.size();
     shop.builder.refuses = [=](size_t n) -> std::optional<TrialStatus> {
-        if (n == builds + 1) return TrialStatus::crash;
+        if (n > builds && n <= builds + 4) return TrialStatus::crash;  // all that is recorded
         return std::nullopt;
     };
     const Collected c = collect(shop, {layer});

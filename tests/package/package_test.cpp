@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -124,6 +125,7 @@ protected:
 
     ScratchFolder folder_;
     PackageParts parts_;
+    PackagedKernel bad_;
 };
 
 const std::string caller = R"(
@@ -290,8 +292,25 @@ TEST_F(PackageTest, IdenticalKernelsAreStoredOnce) {
     EXPECT_EQ(source.find(declaration, first + 1), std::string::npos);
 }
 
+TEST_F(PackageTest, SizesThatCannotBeAreRefused) {
+    for (const int64_t bytes : {int64_t(-1), std::numeric_limits<int64_t>::max(), int64_t(1) << 48}) {
+        for (int64_t *size : {&bad_.workspace_bytes, &bad_.workspace_bytes_per_thread, &bad_.artifact.packed_bytes,
+                              &bad_.artifact.prepared_bytes}) {
+            bad_ = kernel(1, 1);
+            *size = bytes;
+            Package p = package();
+            p.kernels[0] = bad_;
+            const Status written = write_package(p, parts_, out("bad"));
+            ASSERT_FALSE(written.ok()) << bytes;
+            EXPECT_NE(written.error().message.find(std::to_string(bytes)), std::string::npos);
+            EXPECT_FALSE(fs::exists(out("bad")));
+        }
+    }
+}
+
 TEST_F(PackageTest, TheManifestSaysWhereKernelsComeFrom) {
     Package p = package();
+    p.kernels[0].judgement = {.machine = "this one", .error_budget = 1e-5};
     p.kernels[0] = measured(p.kernels[0], 1500);
     p.kernels[3] = measured(p.kernels[3], 1500);
     p.kernels[3].stale = true;
@@ -308,6 +327,8 @@ TEST_F(PackageTest, TheManifestSaysWhereKernelsComeFrom) {
     EXPECT_EQ(tuned["trial"]["id"], "0123456789abcdef0123456789abcdef");
     EXPECT_EQ(tuned["measurement"]["median"], 1500);
     EXPECT_EQ(tuned["packed_bytes"], 4);
+    EXPECT_EQ(tuned["judged"]["machine"], "this one");
+    EXPECT_EQ(tuned["judged"]["error_budget"], 1e-5);
     EXPECT_EQ(tuned["object_hash"], p.kernels[0].artifact.object_hash);
     EXPECT_EQ(untuned["tuned"], false);
     EXPECT_TRUE(untuned["trial"].is_null());

@@ -12,7 +12,7 @@ namespace {
 std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
                                    const std::vector<const Algorithm *> &usable, const ChoiceContext &context) {
     const Result<Candidate> candidate = parse_candidate(trial.candidate);
-    if (!candidate) return {};
+    if (!candidate || context.passed_over.contains(to_text(*candidate))) return {};
     const auto allowed = [&](const Algorithm *a) { return a->name == candidate->algorithm; };
     if (std::none_of(usable.begin(), usable.end(), allowed)) return {};
     if (!check_candidate(*candidate, workload, context.target)) return {};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct ChoiceContext {
     std::string toolchain;              // its rows come before those of others
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
+    std::set<std::string> passed_over;           // texts of recorded candidates that failed here
 };
 
 // The core that untuned candidates are for.
