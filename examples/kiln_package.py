@@ -165,7 +165,8 @@ class Kernel:
 
 
 class Pool:
-    """Threads of its own, the calling one included; a context manager."""
+    """Threads of its own, the calling one included; a context manager. After os.fork() the child's layers run on one
+    thread, and leaving the context is safe there."""
 
     def __init__(self, package, threads):
         self.package, self.parallel = package, Parallel()

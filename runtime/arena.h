@@ -19,7 +19,13 @@ struct alignas(arena_alignment) ArenaBlock {
 };
 static_assert(sizeof(ArenaBlock) == arena_alignment);
 
-inline constexpr size_t align_up(size_t bytes) { return (bytes + arena_alignment - 1) & ~(arena_alignment - 1); }
+// Whole cache lines. Where they would be too many for a size_t, the most that there are.
+inline constexpr size_t align_up(size_t bytes) {
+    const size_t rest = bytes % arena_alignment;
+    if (rest == 0) return bytes;
+    const size_t below = bytes - rest;
+    return below > SIZE_MAX - arena_alignment ? below : below + arena_alignment;
+}
 
 // An arena over `bytes` of any alignment; up to 63 bytes are lost to it.
 inline Arena make_arena(void *memory, size_t bytes) {
@@ -43,8 +49,8 @@ inline void *allocate(Arena &arena, size_t bytes) {
     block->below = arena.top;
     block->free = false;
     arena.top = arena.used;
-    const size_t needed = sizeof(ArenaBlock) + align_up(bytes);
-    arena.used += needed < room ? needed : room;  // the last block need not be filled up to its alignment
+    const size_t lines = align_up(bytes), rest = room - sizeof(ArenaBlock);
+    arena.used += sizeof(ArenaBlock) + (lines < rest ? lines : rest);  // the last block may end before its alignment
     if (arena.used > arena.peak) arena.peak = arena.used;
     return block + 1;
 }

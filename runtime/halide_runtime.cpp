@@ -22,10 +22,17 @@ struct Loop {
     std::atomic<int> error{0};
 };
 
-// After a failure the loop skips the remaining iterations: the output is lost anyway.
+constexpr int bad_thread = -1;
+
+// After a failure the loop skips the remaining iterations: the output is lost anyway. A pool of the program's own may
+// have more threads than the program says; they have no context and must not run.
 void run_iteration(void *argument, int index, int thread) {
     Loop &loop = *static_cast<Loop *>(argument);
     if (loop.error.load(std::memory_order_relaxed) != 0) return;
+    if (thread < 0 || thread >= loop.context->parallel.threads) {
+        loop.error.store(bad_thread, std::memory_order_relaxed);
+        return;
+    }
     const int code = loop.body(&loop.context->workers[thread], loop.min + index, loop.closure);
     if (code != 0) loop.error.store(code, std::memory_order_relaxed);
 }

@@ -59,15 +59,19 @@ bool is_aligned(const void *data, size_t alignment) {
     return (reinterpret_cast<uintptr_t>(data) & (alignment - 1)) == 0;
 }
 
+// Sums of sizes that a size_t cannot hold. No buffer is large enough then.
+constexpr size_t no_such_size = SIZE_MAX;
+
 // A range of bytes that a call reads or writes.
 struct Range {
     const void *data = nullptr;
     size_t bytes = 0;
     int operand = KILN_NO_OPERAND;
 
+    // Differences wrap around, so neither end can overflow.
     bool meets(const Range &other) const {
         const auto begin = reinterpret_cast<uintptr_t>(data), other_begin = reinterpret_cast<uintptr_t>(other.data);
-        return bytes > 0 && other.bytes > 0 && begin < other_begin + other.bytes && other_begin < begin + bytes;
+        return bytes > 0 && other.bytes > 0 && (begin - other_begin < other.bytes || other_begin - begin < bytes);
     }
 };
 
@@ -79,11 +83,12 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
     }
     bool has_strides = false;
     for (int d = 0; d < expected.rank; d++) has_strides = has_strides || tensor.strides[d] != 0;
-    int64_t dense = 1;
+    uint64_t dense = 1;
     for (int d = expected.rank - 1; has_strides && d >= 0; d--) {
         // The stride of a dimension of one element is never used.
-        if (tensor.strides[d] != dense && expected.shape[d] > 1) return refuse(bad_stride, operand, d);
-        dense *= expected.shape[d];
+        const bool is_dense = static_cast<uint64_t>(tensor.strides[d]) == dense || expected.shape[d] <= 1;
+        if (!is_dense) return refuse(bad_stride, operand, d);
+        dense *= static_cast<uint64_t>(expected.shape[d]);
     }
     if (tensor.device != KILN_HOST || tensor.stream != nullptr) return refuse(bad_device, operand);
     const size_t element = element_bytes(expected.dtype);
@@ -95,7 +100,7 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
 
 kiln_status check_bytes(const void *data, size_t bytes, size_t needed, size_t alignment, int operand, Range *range) {
     if (data == nullptr && needed > 0) return refuse(null_data, operand);
-    if (bytes < needed) return refuse(too_small, operand);
+    if (bytes < needed || needed == no_such_size) return refuse(too_small, operand);
     if (!is_aligned(data, alignment)) return refuse(bad_alignment, operand);
     *range = {data, needed, operand};
     return ok;
@@ -208,8 +213,12 @@ private:
 size_t kernel_workspace_bytes(const kiln_kernel *kernel, int threads) {
     if (threads < 1 || threads > ThreadPool::max_threads) return 0;
     const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
-    return arena_alignment - 1 + row.workspace_bytes +
-           threads * (sizeof(KernelContext) + row.workspace_bytes_per_thread);
+    size_t bytes = 0;
+    const bool overflows = __builtin_add_overflow(sizeof(KernelContext), row.workspace_bytes_per_thread, &bytes) ||
+                           __builtin_mul_overflow(bytes, static_cast<size_t>(threads), &bytes) ||
+                           __builtin_add_overflow(bytes, row.workspace_bytes, &bytes) ||
+                           __builtin_add_overflow(bytes, arena_alignment - 1, &bytes);
+    return overflows ? no_such_size : bytes;
 }
 
 kiln_status pack_weights(const kiln_kernel *kernel, const kiln_arguments *a) {

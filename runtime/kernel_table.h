@@ -31,10 +31,15 @@ inline size_t element_bytes(int32_t dtype) {
     }
 }
 
-// Precondition: there is such an operand.
+// SIZE_MAX if a size_t cannot hold the number. Precondition: there is such an operand.
 inline size_t operand_bytes(const OperandShape &operand) {
     size_t bytes = element_bytes(operand.dtype);
-    for (int d = 0; d < operand.rank; d++) bytes *= static_cast<size_t>(operand.shape[d]);
+    for (int d = 0; d < operand.rank; d++) {
+        if (operand.shape[d] == 0) return 0;
+    }
+    for (int d = 0; d < operand.rank; d++) {
+        if (__builtin_mul_overflow(bytes, operand.shape[d], &bytes)) return SIZE_MAX;
+    }
     return bytes;
 }
 

@@ -358,7 +358,8 @@ static inline const kiln_kernel_info *kiln_info(const kiln_kernel *kernel) {
     return kernel ? kernel->package->info(kernel) : NULL;
 }
 
-/* Scratch memory for a call with this many threads; 0 for a number of threads that is not 1 to 1024. */
+/* Scratch memory for a call with this many threads; 0 for a number of threads that is not 1 to 1024. SIZE_MAX if a
+ * size_t cannot hold the sum; every call is refused then (KILN_BUFFER_TOO_SMALL), as with any buffer that is too small. */
 static inline size_t kiln_workspace_bytes(const kiln_kernel *kernel, int threads) {
     return kernel ? kernel->package->workspace_bytes(kernel, threads) : 0;
 }
@@ -376,7 +377,12 @@ static inline kiln_status kiln_run(const kiln_kernel *kernel, const kiln_argumen
 }
 
 /* A pool of `threads` threads, the calling one included, for any kernel of any package. Calls that share a pool at the
- * same time are correct, but only one of them has its threads. Destroy it when no call uses it. */
+ * same time are correct, but only one of them has its threads. Destroy it when no call uses it.
+ *
+ * After fork() the child has none of the pool's threads, and all calls stay allowed there: a call with the parent's pool
+ * runs on its calling thread alone with the same results, kiln_pool_destroy releases the child's copy of the memory, and
+ * kiln_pool_create makes a pool with threads of the child's own. The parent's pool is not affected. A pool that a thread
+ * destroys while another one forks is as undefined as any other use of a pool that is being destroyed. */
 static inline kiln_status kiln_pool_create(const kiln_package *package, int threads, kiln_parallel *pool) {
     return package ? package->pool_create(threads, pool) : kiln_refuse_null("package is null");
 }

@@ -57,7 +57,8 @@ kiln_tensor tensor(const T *data, std::initializer_list<std::int64_t> shape) {
     return tensor(data, shape, dtype_of<T>());
 }
 
-// Threads of its own, the calling one included. Must outlive the layers that use it.
+// Threads of its own, the calling one included. Must outlive the layers that use it. In the child of a fork() layers with
+// this pool run on their calling thread alone, and destroying the pool is safe (kiln_pool_create in kiln.h).
 class Pool {
 public:
     Pool(const kiln_package *package, int threads) : package_(package) {

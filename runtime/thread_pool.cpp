@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <new>
 
@@ -29,9 +31,26 @@ void run_in_order(int count, ParallelTask task, void *argument) {
     for (int i = 0; i < count; i++) task(argument, i, 0);
 }
 
+constexpr size_t mark_bytes = sizeof(std::atomic<uint64_t>);  // of a page of its own
+
+// Memory that is 1 here and 0 in every child. Looking at it costs a load, and asking for the process id a system call.
+std::atomic<uint64_t> *make_mark() {
+#ifdef MADV_WIPEONFORK
+    void *page = mmap(nullptr, mark_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return nullptr;
+    if (madvise(page, mark_bytes, MADV_WIPEONFORK) == 0) return new (page) std::atomic<uint64_t>(1);
+    munmap(page, mark_bytes);
+#endif
+    return nullptr;
+}
+
 }  // namespace
 
-ThreadPool::ThreadPool(Worker *workers) : workers_(workers) {}
+ThreadPool::ThreadPool(Worker *workers) : workers_(workers), owner_(getpid()), mark_(make_mark()) {}
+
+bool ThreadPool::is_in_child_of_fork() const {
+    return mark_ != nullptr ? mark_->load(std::memory_order_relaxed) == 0 : getpid() != owner_;
+}
 
 ThreadPool *ThreadPool::create(int threads) {
     if (threads < 1 || threads > max_threads) return nullptr;
@@ -57,6 +76,12 @@ void ThreadPool::destroy(ThreadPool *pool) {
 }
 
 ThreadPool::~ThreadPool() {
+    if (!is_in_child_of_fork()) stop_threads();
+    if (mark_ != nullptr) munmap(mark_, mark_bytes);
+    free(workers_);
+}
+
+void ThreadPool::stop_threads() {
     pthread_mutex_lock(&mutex_);
     stop_.store(true);
     pthread_cond_broadcast(&wake_);
@@ -64,7 +89,6 @@ ThreadPool::~ThreadPool() {
     for (int i = 0; i < started_; i++) pthread_join(workers_[i].handle, nullptr);
     pthread_cond_destroy(&wake_);
     pthread_mutex_destroy(&mutex_);
-    free(workers_);
 }
 
 // Signals are the program's business: its handlers must not run on these threads.
@@ -89,7 +113,7 @@ bool ThreadPool::start(int workers) {
 }
 
 void ThreadPool::run(int count, ParallelTask task, void *argument) {
-    if (count <= 1 || started_ == 0 || busy_.exchange(true, std::memory_order_acquire)) {
+    if (count <= 1 || started_ == 0 || is_in_child_of_fork() || busy_.exchange(true, std::memory_order_acquire)) {
         run_in_order(count, task, argument);
         return;
     }

@@ -5,10 +5,14 @@
 // thread that the system does not schedule costs nothing. A loop that finds the pool busy with another caller's loop
 // does not wait for it but runs on its caller's thread alone.
 //
+// After fork() the child has no thread of the pool, and another thread may have held its lock. The child's copy of the
+// pool therefore runs loops on the calling thread alone, and destroying it only frees memory.
+//
 // Part of what ships with kernels: no C++ library, only pthreads.
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
 
@@ -43,6 +47,8 @@ private:
     explicit ThreadPool(Worker *workers);
     ~ThreadPool();
     bool start(int workers);
+    bool is_in_child_of_fork() const;
+    void stop_threads();
     void work(int thread);
     uint64_t wait_for_loop(uint64_t seen);
 
@@ -65,6 +71,8 @@ private:
 
     Worker *workers_;
     int started_ = 0;
+    pid_t owner_;                            // the process that has the threads
+    std::atomic<uint64_t> *mark_ = nullptr;  // not 0 there; the kernel wipes its page in a child. Null: not supported
 };
 
 }  // namespace kiln

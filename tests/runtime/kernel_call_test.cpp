@@ -148,6 +148,65 @@ TEST(KernelCall, ReportsAFailingKernel) {
     EXPECT_EQ(Call(package.kernel(fails_batch)).run().code, KILN_KERNEL_FAILED);
 }
 
+// A kernel of the fake package with other sizes.
+KernelRow with_workspace(const kiln_kernel *kernel, size_t bytes, size_t bytes_per_thread) {
+    KernelRow row = *reinterpret_cast<const KernelRow *>(kernel);
+    row.workspace_bytes = bytes;
+    row.workspace_bytes_per_thread = bytes_per_thread;
+    return row;
+}
+
+TEST(KernelCall, SizesThatOverflowAreNoSizes) {
+    constexpr size_t most = SIZE_MAX & ~size_t(63), half = most / 2;
+    const FakePackage package;
+    kiln_parallel threads = {};
+    threads.run = [](void *, int, kiln_task, void *) {};
+    for (const auto &[bytes, per_thread, count] : {std::tuple{most, size_t(0), 1},
+                                                   {size_t(0), most, 1},
+                                                   {half, half, 1},
+                                                   {half, half, 2},
+                                                   {size_t(64), most / 1024, 1024}}) {
+        const KernelRow row = with_workspace(package.kernel(parallel_batch), bytes, per_thread);
+        EXPECT_EQ(kiln_workspace_bytes(&row.handle, count), SIZE_MAX) << bytes << " " << per_thread << " " << count;
+        Call call(package.kernel(parallel_batch));
+        call.kernel = &row.handle;
+        threads.threads = count;
+        call.arguments.parallel = &threads;
+        for (const size_t given : {call.workspace.size(), SIZE_MAX}) {
+            call.arguments.workspace_bytes = given;
+            fake_calls = 0;
+            const kiln_status status = call.run();
+            EXPECT_EQ(status.code, KILN_BUFFER_TOO_SMALL) << given;
+            EXPECT_EQ(status.operand, KILN_WORKSPACE);
+            EXPECT_EQ(fake_calls, 0);
+        }
+    }
+}
+
+TEST(KernelCall, TensorsThatOverflowAreTooLargeForAnyMemory) {
+    const OperandShape huge = {KILN_F32, 3, {int64_t(1) << 31, int64_t(1) << 31, 4}};
+    const OperandShape empty = {KILN_F32, 3, {int64_t(1) << 62, int64_t(1) << 62, 0}};
+    EXPECT_EQ(operand_bytes(huge), SIZE_MAX);
+    EXPECT_EQ(operand_bytes(empty), 0u);
+}
+
+TEST(KernelCall, AThreadThatWasNotAnnouncedDoesNotRun) {
+    const FakePackage package;
+    Call call(package.kernel(parallel_batch));
+    for (const int thread : {2, 100, -1}) {
+        kiln_parallel own = {};
+        own.pool = const_cast<int *>(&thread);
+        own.threads = 2;
+        own.run = [](void *pool, int count, kiln_task task, void *argument) {
+            for (int i = 0; i < count; i++) task(argument, i, *static_cast<int *>(pool));
+        };
+        call.arguments.parallel = &own;
+        call.output[1] = 7;
+        EXPECT_EQ(call.run().code, KILN_KERNEL_FAILED) << thread;
+        EXPECT_EQ(call.output[1], 7);
+    }
+}
+
 struct WrongCall {
     const char *what;
     int64_t batch;

@@ -2,8 +2,11 @@
 
 #include <HalideRuntime.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -53,6 +56,84 @@ TEST(ThreadPool, RunsEachIndexOnceOnOneThreadAtATime) {
         }
     }
 }
+
+// Runs `body` in a child of fork() and answers its exit status; a child that hangs is ended by a signal.
+int status_in_child(const std::function<int()> &body) {
+    const pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        _exit(body());
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return status;
+}
+
+// A loop of 100 indices in a child: each ran once, on the calling thread.
+int run_in_child(ThreadPool *pool) {
+    Record r(100, 1);
+    pool->run(100, record, &r);
+    for (const auto &runs : r.runs) {
+        if (runs != 1) return 1;
+    }
+    return r.bad_thread ? 2 : 0;
+}
+
+TEST(ThreadPool, AChildOfForkRunsLoopsAloneAndDestroysItsCopy) {
+    for (const int threads : {1, 4}) {
+        const Pool pool(ThreadPool::create(threads));
+        EXPECT_EQ(status_in_child([&] {
+                      const int wrong = run_in_child(pool.get());
+                      ThreadPool::destroy(pool.get());
+                      return wrong;
+                  }),
+                  0);
+        Record r(100, threads);
+        pool->run(100, record, &r);
+        for (const auto &runs : r.runs) EXPECT_EQ(runs, 1) << "the parent's pool is as it was";
+    }
+}
+
+// The lock, the flag of a loop and the gate are in any state then.
+TEST(ThreadPool, AForkInTheMiddleOfALoopLeavesAUsableChild) {
+    const Pool pool(ThreadPool::create(3));
+    std::atomic<bool> done{false};
+    std::thread busy([&] {
+        while (!done) {
+            Record r(50, 3);
+            pool->run(50, record, &r);
+        }
+    });
+    for (int i = 0; i < 20; i++) {
+        EXPECT_EQ(status_in_child([&] {
+                      const int wrong = run_in_child(pool.get());
+                      ThreadPool::destroy(pool.get());
+                      return wrong;
+                  }),
+                  0);
+    }
+    done = true;
+    busy.join();
+}
+
+#if !defined(__SANITIZE_THREAD__)  // it allows no threads in such a child
+TEST(ThreadPool, AChildOfForkMakesAPoolOfItsOwn) {
+    const Pool pool(ThreadPool::create(2));
+    EXPECT_EQ(status_in_child([&] {
+                  const Pool own(ThreadPool::create(2));
+                  if (!own) return 1;
+                  for (int repeat = 0; repeat < 100; repeat++) {
+                      Record r(20, 2);
+                      own->run(20, record, &r);
+                      for (const auto &runs : r.runs) {
+                          if (runs != 1) return 2;
+                      }
+                  }
+                  return run_in_child(pool.get());
+              }),
+              0);
+}
+#endif
 
 TEST(ThreadPool, WakesThreadsThatSleep) {
     const Pool pool(ThreadPool::create(2));
