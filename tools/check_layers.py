@@ -83,7 +83,8 @@ FOLDERS = {
     ),
     "graph": (["workload", "workload/expression"], []),
     "graph/evaluate": (["graph", "workload"], []),
-    "graph/onnx": (["graph", "workload"], ["protozero/*"]),
+    "graph/onnx/file": (["graph", "workload"], ["protozero/*"]),
+    "graph/onnx": (["graph/onnx/file", "graph", "workload"], ["protozero/*"]),
     "graph/lower": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
@@ -104,6 +105,7 @@ LIBRARIES = {
     "CLI11::*": "CLI/*",
     "nlohmann_json::*": "nlohmann/*",
     "fmt::*": "fmt/*",
+    "protozero::*": "protozero/*",
     "GTest::*": "gtest/*",
 }
 

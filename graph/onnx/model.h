@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,9 @@ struct ValueInfo {
     std::optional<std::vector<Dimension>> shape;  // none where the model does not say
 };
 
+// Names are what they should be: every name in Node::inputs and `outputs` is that of one input, initializer, unread value or output of
+// a node, and nodes stand in an order in which they can be computed. An initializer may have the name of an input: it
+// is its default.
 struct Model {
     int64_t ir_version = 0;
     std::map<std::string, int64_t> opsets;  // by domain; "ai.onnx" is read as ""
@@ -64,7 +68,13 @@ struct Model {
     std::vector<Tensor> initializers;
     std::vector<ValueInfo> inputs;  // before IR version 4 initializers are listed here too
     std::vector<ValueInfo> outputs;
+    // Initializers and inputs that kiln does not read, and why: "of type float8e4m3fn", "a sparse tensor". Such an initializer is not
+    // among `initializers`, such an input has no type. It is no fault of a model where nothing needs the value.
+    std::map<std::string, std::string> unread;
 };
+
+// IR versions that kiln reads.
+inline constexpr int64_t oldest_ir_version = 3, newest_ir_version = 14;
 
 // Reads a model from a file, which is mapped; constants are views of it and keep it open.
 Result<Model> read_model(const std::filesystem::path &file);

@@ -1,0 +1,123 @@
+// Names that two values have, that no value has, or that lead in a circle; nodes in any order.
+#include <gtest/gtest.h>
+
+#include "tests/graph/onnx/parsed.h"
+
+namespace kiln::graph::onnx {
+namespace {
+
+namespace dt = data_type;
+
+const Message x = value("x", dt::f32, {1});
+const Message y = value("y", dt::f32, {1});
+const Message w = tensor("w", dt::f32, {1}).array<float>(9, {1});
+
+std::vector<std::string> node_names(const Model &model) {
+    std::vector<std::string> names;
+    for (const Node &node : model.nodes) names.push_back(node.name);
+    return names;
+}
+
+TEST(Names, NodesAreBroughtIntoAnOrder) {
+    const struct {
+        std::vector<Message> nodes;
+        std::vector<std::string> order;
+    } rows[] = {
+        {{node("a", "Relu", {"x"}, {"p"}), node("b", "Relu", {"p"}, {"y"})}, {"a", "b"}},
+        {{node("b", "Relu", {"p"}, {"y"}), node("a", "Relu", {"x"}, {"p"})}, {"a", "b"}},
+        // What can stay where it is does.
+        {{node("c", "Relu", {"x"}, {"q"}), node("b", "Relu", {"p"}, {"y"}), node("a", "Relu", {"x"}, {"p"}),
+          node("d", "Relu", {"x"}, {"r"})},
+         {"c", "a", "b", "d"}},
+        // A value that is used twice, and inputs that are left out.
+        {{node("b", "Add", {"p", "p", ""}, {"y"}), node("a", "Relu", {"x", ""}, {"p", ""})}, {"a", "b"}},
+    };
+    for (const auto &row : rows) {
+        const Result<Model> model = parsed(model_of(graph({.nodes = row.nodes, .inputs = {x}, .outputs = {y}})));
+        ASSERT_TRUE(model) << model.error().message;
+        EXPECT_EQ(node_names(*model), row.order);
+    }
+}
+
+TEST(Names, AnInitializerMayBeTheDefaultOfAnInput) {
+    const Result<Model> model = parsed(model_of(graph({.nodes = {node("a", "Add", {"x", "w"}, {"y"})},
+                                                       .initializers = {w},
+                                                       .inputs = {x, value("w", dt::f32, {1})},
+                                                       .outputs = {y}}),
+                                                3));
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->inputs.size(), 2u);
+    EXPECT_EQ(model->initializers.size(), 1u);
+}
+
+TEST(Names, AnOutputMayBeAnInputOrAnInitializer) {
+    const Result<Model> model =
+        parsed(model_of(graph({.initializers = {w}, .inputs = {x}, .outputs = {x, value("w", dt::f32, {1})}})));
+    ASSERT_TRUE(model) << model.error().message;
+    EXPECT_EQ(model->outputs.size(), 2u);
+}
+
+TEST(Names, EveryFaultIsListed) {
+    const struct {
+        Parts parts;
+        const char *message;
+    } rows[] = {
+        {{.nodes = {node("a", "Conv", {"x", "v", "u"}, {"y"})}, .inputs = {x}, .outputs = {y}},
+         "node 'a' (Conv) takes 'v', which is no input, no initializer and no result of a node: part of the model is "
+         "missing\n"
+         "node 'a' (Conv) takes 'u', which is no input, no initializer and no result of a node: part of the model is "
+         "missing"},
+        {{.nodes = {node("", "Relu", {"x"}, {"p"})}, .inputs = {x}, .outputs = {y, value("z", dt::f32, {})}},
+         "the output 'y' is computed by no node\nthe output 'z' is computed by no node"},
+        {{.nodes = {node("a", "Relu", {"x"}, {"y"}), node("", "Relu", {"x"}, {"y"})}, .inputs = {x}, .outputs = {y}},
+         "node 1 (Relu) computes 'y', which is the name of another value"},
+        {{.nodes = {node("a", "Relu", {"x"}, {"y", "y"})}, .inputs = {x}, .outputs = {y}},
+         "node 'a' (Relu) computes 'y', which is the name of another value"},
+        {{.nodes = {node("a", "Relu", {"x"}, {"x"})}, .inputs = {x}, .outputs = {x}},
+         "node 'a' (Relu) computes 'x', which is the name of another value"},
+        {{.nodes = {node("a", "Relu", {"x"}, {"w"})}, .initializers = {w}, .inputs = {x}, .outputs = {x}},
+         "node 'a' (Relu) computes 'w', which is the name of another value"},
+        {{.initializers = {w, w}, .inputs = {x}, .outputs = {x}}, "there are two initializers 'w'"},
+        {{.initializers = {w, tensor("w", dt::int4, {})}, .inputs = {x}, .outputs = {x}},
+         "there are two initializers 'w'"},
+        {{.initializers = {tensor("w", dt::int4, {}), tensor("w", dt::int4, {})}, .inputs = {x}, .outputs = {x}},
+         "there are two initializers or inputs 'w'"},
+        {{.inputs = {x, x}, .outputs = {x}}, "there are two inputs 'x'"},
+        {{.inputs = {x}, .outputs = {x, x}}, "there are two outputs 'x'"},
+        {{.inputs = {x}}, "its graph has no outputs"},
+        {{.inputs = {value("", dt::f32, {})}, .outputs = {x}}, "an input or output: has no name"},
+        {{.nodes = {node("a", "", {"x"}, {"y"})}, .inputs = {x}, .outputs = {y}}, "node 'a': has no operator"},
+        {{.nodes = {node("", "", {"x"}, {"y"})}, .inputs = {x}, .outputs = {y}}, "node 0: has no operator"},
+        {{.nodes = {node("a", "Relu", {"y"}, {"y"})}, .outputs = {y}},
+         "nodes need each other's results: node 'a' (Relu) <- node 'a' (Relu)"},
+        {{.nodes = {node("first", "Relu", {"p"}, {"y"}), node("a", "Relu", {"q"}, {"p"}),
+                    node("b", "Add", {"x", "p"}, {"q"})},
+          .inputs = {x},
+          .outputs = {y}},
+         "nodes need each other's results: node 'a' (Relu) <- node 'b' (Add) <- node 'a' (Relu)"},
+    };
+    for (const auto &row : rows) EXPECT_EQ(error_of(parsed(model_of(graph(row.parts)))), row.message);
+}
+
+TEST(Names, ManyFaultsAreCounted) {
+    Parts parts{.inputs = {x}, .outputs = {y}};
+    for (int i = 0; i < 1000; i++) parts.nodes.push_back(node("", "Relu", {"v"}, {"r" + std::to_string(i)}));
+    const std::string message = error_of(parsed(model_of(graph(parts))));
+    EXPECT_TRUE(message.ends_with("\nand 981 more")) << message;
+}
+
+TEST(Names, LongCirclesAreCut) {
+    Parts parts{.outputs = {y}};
+    constexpr int count = 20000;
+    for (int i = 0; i < count; i++) {
+        const std::string from = "r" + std::to_string((i + 1) % count);
+        parts.nodes.push_back(node("", "Relu", {from}, {i == 0 ? "r0" : "r" + std::to_string(i)}));
+    }
+    parts.nodes.push_back(node("", "Relu", {"r5"}, {"y"}));
+    const std::string message = error_of(parsed(model_of(graph(parts))));
+    EXPECT_TRUE(message.starts_with("nodes need each other's results: node 0 (Relu) <- node 1 (Relu)")) << message;
+    EXPECT_TRUE(message.ends_with("... <- node 0 (Relu)")) << message;
+}
+
+}  // namespace
+}  // namespace kiln::graph::onnx
