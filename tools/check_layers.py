@@ -85,7 +85,9 @@ FOLDERS = {
     "graph/evaluate": (["graph", "workload"], []),
     "graph/onnx/file": (["graph", "workload"], ["protozero/*"]),
     "graph/onnx": (["graph/onnx/file", "graph", "workload"], ["protozero/*"]),
-    "graph/lower": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
+    "graph/lower/node": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
+    "graph/lower/rules": (["graph", "graph/lower/node", "graph/onnx", "workload"], []),
+    "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (

@@ -1,4 +1,4 @@
-#include "workload/expression/element.h"
+#include "graph/element.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kiln::scalar {
+namespace kiln::graph {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -147,4 +147,4 @@ TEST(Element, integers_saturate) {
 }
 
 }  // namespace
-}  // namespace kiln::scalar
+}  // namespace kiln::graph
