@@ -68,8 +68,9 @@ FOLDERS = {
          "database", "records", "schedules", "workload", "workload/lists"],
         ["fmt/*", "xxhash.h"],
     ),
+    "package/output": (["json", "tuner/process", "workload"], ["fmt/*", "nlohmann/*"]),
     "package": (
-        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "json", "records", "runtime",
+        ["package/output", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "json", "records", "runtime",
          "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
@@ -91,7 +92,7 @@ FOLDERS = {
     "graph/passes": (["graph", "graph/evaluate", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
-        ["cli/answers", "catalog", "check", "compare", "database", "package", "records", "schedules", "tuner/job", "tuner/measure",
+        ["cli/answers", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "tuner/job", "tuner/measure",
          "tuner/process", "tuner/search", "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),
