@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "tuner/process/interrupt.h"
 #include "tuner/process/measuring_lock.h"
 #include "workload/lists/glob.h"
 
@@ -38,6 +39,12 @@ int exit_status(const Error &error) {
 int fail(const Error &error) {
     fmt::print(stderr, "kiln: {}\n", error.message);
     return exit_status(error);
+}
+
+Result<TrialStore> open_to_read(const std::string &db) {
+    Result<TrialStore> store = TrialStore::open(db, OpenMode::read_only);
+    if (store) store->stop_when(interrupted);
+    return store;
 }
 
 void tell_notes(const TrialStore &store) {

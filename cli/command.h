@@ -23,8 +23,9 @@ namespace kiln {
 // Exit status of the command line, fixed by docs/command_line.md.
 enum ExitStatus { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3, exit_interrupted = 130 };
 int exit_status(const Error &error);
-void tell_notes(const TrialStore &store);  // on stderr, a message each
-int fail(const Error &error);              // one message on stderr, "kiln: ..."; answers its exit status
+Result<TrialStore> open_to_read(const std::string &db);  // its long queries end at Ctrl-C
+void tell_notes(const TrialStore &store);                // on stderr, a message each
+int fail(const Error &error);                            // one message on stderr, "kiln: ..."; answers its exit status
 
 // What the parser found: the chosen command's work, to be run after parsing. Answers an exit status.
 using Action = std::function<int()>;

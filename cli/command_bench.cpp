@@ -79,7 +79,7 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     if (!programs) return programs.error();
     job.programs = std::move(*programs);
     if (!arguments.db.empty()) {
-        Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
+        Result<TrialStore> opened = open_to_read(arguments.db);
         if (!opened) return opened.error();
         job.store = std::move(*opened);
     }

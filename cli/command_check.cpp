@@ -87,7 +87,7 @@ int run(const CheckArguments &arguments) {
     if (suite->cases.empty()) return fail(no_match(arguments.filter, "case", names));
     std::optional<TrialStore> store;
     if (!arguments.db.empty()) {
-        Result<TrialStore> opened = TrialStore::open(arguments.db, OpenMode::read_only);
+        Result<TrialStore> opened = open_to_read(arguments.db);
         if (!opened) return fail(opened.error());
         store = std::move(*opened);
     }

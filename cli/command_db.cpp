@@ -33,7 +33,7 @@ private:
 };
 
 int info(const DbArguments &arguments) {
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     Result<Table> table = store->info();
     if (!table) return fail(table.error());
@@ -43,7 +43,7 @@ int info(const DbArguments &arguments) {
 }
 
 int verify(const DbArguments &arguments) {
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     if (Status s = store->verify(); !s) {
         fail(s.error());
@@ -58,7 +58,7 @@ int merge(const DbArguments &arguments) {
     if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
     std::vector<TrialStore> sources;
     for (const std::string &file : arguments.files) {
-        Result<TrialStore> source = TrialStore::open(file, OpenMode::read_only);
+        Result<TrialStore> source = open_to_read(file);
         if (!source) return fail(source.error());
         if (Status s = source->verify(); !s) return fail(s.error());
         sources.push_back(std::move(*source));
@@ -77,7 +77,7 @@ int merge(const DbArguments &arguments) {
 }
 
 int export_records(const DbArguments &arguments) {
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     const Result<std::string> text = store->export_text();
     if (!text) return fail(text.error());

@@ -141,7 +141,7 @@ int run(const QueryArguments &arguments) {
         return fail({ErrorCode::usage, fmt::format("query {}: `{}` is not expected; see `kiln query --help`",
                                                    arguments.what, arguments.sql)});
     }
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     return is_sql ? run_sql(arguments, *store) : run_report(arguments, *store);
 }

@@ -54,7 +54,7 @@ Table table_of(const std::vector<ReproducedFact> &facts) {
 
 int run(const ReproArguments &arguments) {
     if (Status s = check_columns(arguments.answer, fact_columns); !s) return fail(s.error());
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::read_only);
+    Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     const Result<Trial> trial = find_trial(*store, arguments);
     if (!trial) return fail(trial.error());

@@ -233,6 +233,7 @@ int run(const TuneArguments &arguments) {
     Result<TrialStore> store = open_store(arguments.db, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
+    store->stop_when(interrupted);
     const Result<Leases> leases = Leases::open(arguments.db);
     if (!leases) fmt::print(stderr, "kiln: note: {}\n", leases.error().message);
 

@@ -18,6 +18,9 @@ struct OpenedDatabase {
 
 Result<OpenedDatabase> open_database(const std::string &path, OpenMode mode);
 
+// An empty database of kiln's that is gone with its connection.
+Result<Connection> open_in_memory();
+
 // A transaction that may write. It is an error where another process has migrated the file since it was opened.
 Result<Transaction> begin_writing(const Connection &connection);
 

@@ -43,7 +43,7 @@ const std::vector<MigrationStep> &migration_steps() {
 }
 
 Result<FileKind> inspect(const Connection &connection, const std::vector<MigrationStep> &steps) {
-    Result<std::string> header = connection.file_header();
+    Result<std::string> header = connection.read_file(0, header_bytes);
     if (!header) return header.error();
     if (header->empty()) return FileKind::empty;
     const std::string &path = connection.path();

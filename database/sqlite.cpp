@@ -1,78 +1,15 @@
 #include "database/sqlite.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cstring>
-#include <thread>
+
+#include "database/sqlite_handle.h"
 
 namespace kiln {
-
-struct DatabaseHandle {
-    std::string path;
-    sqlite3 *db = nullptr;
-    std::chrono::milliseconds patience{};
-    std::chrono::steady_clock::time_point waiting_since;
-
-    ~DatabaseHandle() { sqlite3_close_v2(db); }
-};
-
 namespace {
-
-using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-// SQLite calls this while another process holds the lock it needs; 0 gives up. Pauses grow from 1 to 32 ms and are
-// jittered by the clock, so that many writers do not wake up together again and again.
-int wait_for_lock(void *context, int earlier_calls) {
-    auto *database = static_cast<DatabaseHandle *>(context);
-    const auto now = steady_clock::now();
-    if (earlier_calls == 0) database->waiting_since = now;
-    if (now - database->waiting_since >= database->patience) return 0;
-    const int64_t longest_us = 1000 << std::min(earlier_calls, 5);
-    const int64_t jitter_us = now.time_since_epoch().count() / 1000 % longest_us;
-    std::this_thread::sleep_for(std::chrono::microseconds(longest_us / 2 + jitter_us / 2));
-    return 1;
-}
-
-Error explain(const DatabaseHandle &database, int code) {
-    const std::string reason =
-        fmt::format("{}: {}", database.path, database.db ? sqlite3_errmsg(database.db) : sqlite3_errstr(code));
-    const int system_error = database.db ? sqlite3_system_errno(database.db) : 0;
-    const std::string system_reason = system_error ? fmt::format(" ({})", std::strerror(system_error)) : "";
-    switch (code & 0xff) {
-        case SQLITE_NOTADB:
-        case SQLITE_CORRUPT:
-            return bad_input(
-                reason +
-                "; the file is damaged: restore a copy, or save what is readable with `sqlite3 FILE .recover`");
-        case SQLITE_CONSTRAINT:
-        case SQLITE_MISMATCH:
-        case SQLITE_TOOBIG:
-            return bad_input(reason + "; nothing was stored");
-        case SQLITE_ERROR:
-            return bad_input(reason);
-        case SQLITE_AUTH:
-            return bad_input(reason + "; only a query that reads is allowed here, nothing was changed");
-        case SQLITE_FULL:
-            return environment_error(reason + "; make room and run again, all that was recorded before is kept");
-        case SQLITE_BUSY:
-        case SQLITE_LOCKED:
-            return environment_error(
-                fmt::format("{}; another process held the lock for more than {} s, end it and run again", reason,
-                            std::chrono::duration<double>(database.patience).count()));
-        case SQLITE_READONLY:
-        case SQLITE_PERM:
-            return environment_error(reason + "; make the file and its folder writable");
-        case SQLITE_CANTOPEN:
-            return environment_error(reason + "; check the permissions of the file and its folder");
-        default:
-            return environment_error(fmt::format("{}{}; SQLite error {}", reason, system_reason, code));
-    }
-}
 
 // Says which actions a user's query may take. sqlite3_stmt_readonly() alone would let ATTACH and PRAGMA through, which
 // open other files and change the connection.
@@ -92,6 +29,13 @@ int authorize_reading(void *, int action, const char *first, const char *, const
         default:
             return SQLITE_DENY;
     }
+}
+
+// The file below SQLite; nothing for a database in memory.
+sqlite3_file *file_of(sqlite3 *db) {
+    sqlite3_file *file = nullptr;
+    sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    return file && file->pMethods ? file : nullptr;
 }
 
 int bind(sqlite3_stmt *statement, int index, const Cell &value) {
@@ -163,44 +107,64 @@ Connection::Connection(Connection &&) noexcept = default;
 Connection &Connection::operator=(Connection &&) noexcept = default;
 Connection::~Connection() = default;
 
-Result<Connection> Connection::open(const std::string &path, OpenMode mode, milliseconds patience) {
+Result<Connection> Connection::open(const std::string &path, OpenMode mode, std::chrono::milliseconds patience) {
     auto database = std::make_unique<DatabaseHandle>();
     database->path = path;
     database->patience = patience;
-    // Readers open for writing too, where the system lets them: only so can they finish the rollback that a killed
-    // writer left behind. query_only keeps them from anything else.
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+    const bool writes = mode != OpenMode::read_only;
+    const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
+                      (writes ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) |
                       (mode == OpenMode::create ? SQLITE_OPEN_CREATE : 0);
-    // "./" keeps a file named "file:..." from being read as a URI.
-    const std::string name = path.starts_with("file:") ? "./" + path : path;
-    if (const int code = sqlite3_open_v2(name.c_str(), &database->db, flags, nullptr); code != SQLITE_OK) {
-        return explain(*database, code);
-    }
-    if (mode != OpenMode::read_only && sqlite3_db_readonly(database->db, "main") == 1) {
+    if (Status status = open_handle(*database, path, flags); !status) return status.error();
+    if (writes && sqlite3_db_readonly(database->db, "main") == 1) {
         return environment_error(path + ": cannot be written; make the file writable or name another");
     }
-    sqlite3_busy_handler(database->db, wait_for_lock, database.get());
-    sqlite3_db_config(database->db, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);  // no writable_schema, no shadow tables
-    Connection connection(std::move(database));
-    if (mode == OpenMode::read_only) {
-        if (Status status = connection.run("PRAGMA query_only = ON"); !status) return status.error();
-    }
-    return connection;
+    return Connection(std::move(database));
 }
 
 const std::string &Connection::path() const { return database_->path; }
+std::string Connection::file() const { return file_name(*database_); }
+void Connection::show_as(const std::string &path) { database_->path = path; }
+void Connection::stop_when(std::function<bool()> interrupted) { database_->interrupted = std::move(interrupted); }
 
-Result<std::string> Connection::file_header() const {
-    sqlite3_file *file = nullptr;
-    sqlite3_file_control(database_->db, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-    if (!file || !file->pMethods) return std::string();  // in memory
+Result<int64_t> Connection::file_size() const {
+    sqlite3_file *file = file_of(database_->db);
+    if (!file) return 0;
     sqlite3_int64 size = 0;
     if (const int code = file->pMethods->xFileSize(file, &size); code != SQLITE_OK) return explain(*database_, code);
-    std::string header(static_cast<size_t>(std::min<sqlite3_int64>(size, 100)), '\0');
-    if (header.empty()) return header;
-    const int code = file->pMethods->xRead(file, header.data(), static_cast<int>(header.size()), 0);
+    return size;
+}
+
+Result<std::string> Connection::read_file(int64_t offset, int64_t most_bytes) const {
+    const Result<int64_t> size = file_size();
+    if (!size) return size.error();
+    std::string bytes(static_cast<size_t>(std::clamp<int64_t>(*size - offset, 0, most_bytes)), '\0');
+    if (bytes.empty()) return bytes;
+    sqlite3_file *file = file_of(database_->db);
+    const int code = file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), offset);
     if (code != SQLITE_OK) return explain(*database_, code);
-    return header;
+    return bytes;
+}
+
+Result<bool> Connection::was_left_half_written() const {
+    const Result<Statement> statement = prepare("PRAGMA user_version");
+    if (!statement) return statement.error();
+    const int code = sqlite3_step(statement->statement_.get());
+    if (code == SQLITE_READONLY_ROLLBACK) return true;
+    if (code != SQLITE_ROW) return explain(*database_, code);
+    return false;
+}
+
+Status Connection::while_unwritten(const std::function<Status()> &work) const {
+    sqlite3_file *file = file_of(database_->db);
+    for (int calls = 0;; ++calls) {
+        const int code = file->pMethods->xLock(file, SQLITE_LOCK_SHARED);
+        if (code == SQLITE_OK) break;
+        if (code != SQLITE_BUSY || !wait_for_lock(database_.get(), calls)) return explain(*database_, code);
+    }
+    Status status = work();
+    file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+    return status;
 }
 
 Result<Statement> Connection::prepare(std::string_view sql, const std::vector<Cell> &parameters) const {

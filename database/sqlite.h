@@ -7,6 +7,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,20 +55,31 @@ public:
     static constexpr std::chrono::minutes default_patience{10};
 
     // ":memory:" is a database of its own that is gone with the connection. The file's content is neither read nor
-    // changed yet; see file_header(). A `read_only` connection changes nothing later either, except that it finishes
-    // the rollback that a killed writer left behind.
+    // changed yet; see read_file(). A `read_only` connection never writes, creates or deletes a file. So it cannot read
+    // a file that a killed writer left half-written (was_left_half_written()), nor one with a write-ahead log.
     static Result<Connection> open(const std::string &path, OpenMode mode,
                                    std::chrono::milliseconds patience = default_patience);
     Connection(Connection &&) noexcept;
     Connection &operator=(Connection &&) noexcept;
     ~Connection();
 
-    const std::string &path() const;
+    const std::string &path() const;  // as messages name it
+    std::string file() const;         // without symbolic links: journals lie beside it; empty in memory
+    void show_as(const std::string &path);
 
-    // The first 100 bytes of the file as they are, fewer when it is shorter, without locks and without looking at its
-    // journal. Goes through SQLite because closing another descriptor of the file would drop this process's locks on
-    // it.
-    Result<std::string> file_header() const;
+    // A long query ends with an error (interrupted) once this answers true.
+    void stop_when(std::function<bool()> interrupted);
+
+    // Bytes of the file as they are, fewer at its end, without locks and without looking at its journal. They go through
+    // SQLite, because closing another descriptor of the file would drop this process's locks on it.
+    Result<int64_t> file_size() const;
+    Result<std::string> read_file(int64_t offset, int64_t most_bytes) const;
+
+    // Whether a killed writer's transaction must be rolled back before this connection, which only reads, can read.
+    Result<bool> was_left_half_written() const;
+
+    // Keeps other connections from changing the file during `work`. Only before the first statement.
+    Status while_unwritten(const std::function<Status()> &work) const;
 
     Result<Statement> prepare(std::string_view sql, const std::vector<Cell> &parameters = {}) const;
     Status run(std::string_view sql, const std::vector<Cell> &parameters = {}) const;  // one statement, its rows unused

@@ -42,6 +42,14 @@ Result<TrialStore> TrialStore::open(const std::string &path, OpenMode mode) {
     return TrialStore(std::make_unique<State>(State{std::move(opened->connection), std::move(opened->notes)}));
 }
 
+Result<TrialStore> TrialStore::in_memory() {
+    Result<Connection> connection = open_in_memory();
+    if (!connection) return connection.error();
+    return TrialStore(std::make_unique<State>(State{std::move(*connection), {}}));
+}
+
+void TrialStore::stop_when(std::function<bool()> interrupted) { state_->connection.stop_when(std::move(interrupted)); }
+
 const std::vector<std::string> &TrialStore::notes() const { return state_->notes; }
 
 Result<int64_t> TrialStore::state_of_others() const {

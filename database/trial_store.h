@@ -5,6 +5,7 @@
 // each other never surfaces as an error.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,10 +39,14 @@ struct Best {
 
 class TrialStore {
 public:
-    static Result<TrialStore> open(const std::string &path, OpenMode mode);  // ":memory:" with create
+    static Result<TrialStore> open(const std::string &path, OpenMode mode);
+    static Result<TrialStore> in_memory();  // empty, and gone with the store
     TrialStore(TrialStore &&) noexcept;
     TrialStore &operator=(TrialStore &&) noexcept;
     ~TrialStore();
+
+    // A query that takes long ends with an error (interrupted) once this answers true. What is recorded is finished.
+    void stop_when(std::function<bool()> interrupted);
 
     // Messages for the user: the file lies on a network file system, its mode was changed.
     const std::vector<std::string> &notes() const;

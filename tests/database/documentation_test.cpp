@@ -19,7 +19,7 @@ std::vector<std::string> sql_blocks(const std::string &page) {
 }
 
 TEST(Documentation, EveryExampleQueryWorks) {
-    Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
+    Result<TrialStore> store = TrialStore::in_memory();
     std::vector<std::string> ids;
     for (const Sample &s : {sample('a', 1000), sample('b', 500), sample('c', 700)}) {
         ids.push_back(*store->append(s.trial, s.measurement));
@@ -37,7 +37,7 @@ TEST(Documentation, EveryExampleQueryWorks) {
 }
 
 TEST(Documentation, DescribesEveryTableViewAndColumn) {
-    Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
+    Result<TrialStore> store = TrialStore::in_memory();
     const std::string page = ScratchFolder::read(source_dir() + "/docs/database.md");
     const Result<Table> columns = store->sql(
         "SELECT t.name, c.name FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c "

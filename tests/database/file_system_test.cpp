@@ -1,4 +1,4 @@
-#include "database/file_system.h"
+#include "database/files/file_system.h"
 
 #include <gtest/gtest.h>
 

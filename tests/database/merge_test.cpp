@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-TrialStore empty() { return std::move(*TrialStore::open(":memory:", OpenMode::create)); }
+TrialStore empty() { return std::move(*TrialStore::in_memory()); }
 
 std::string text_of(const TrialStore &store) {
     const Result<std::string> text = store.export_text();

@@ -33,7 +33,7 @@ protected:
         append(race);
     }
 
-    TrialStore store_ = std::move(*TrialStore::open(":memory:", OpenMode::create));
+    TrialStore store_ = std::move(*TrialStore::in_memory());
 };
 
 TEST_F(Races, AreGivenBackAsTheyWere) {

@@ -20,7 +20,7 @@ public:
     explicit RandomRecords(unsigned seed) : random_(seed) {}
 
     TrialStore store(int trials) {
-        TrialStore store = std::move(*TrialStore::open(":memory:", OpenMode::create));
+        TrialStore store = std::move(*TrialStore::in_memory());
         for (int i = 0; i < trials; ++i) {
             if (below(4) == 0) append_name(store);
             if (below(3) == 0) {

@@ -16,7 +16,7 @@ namespace kiln {
 namespace {
 
 TrialStore in_memory() {
-    Result<TrialStore> store = TrialStore::open(":memory:", OpenMode::create);
+    Result<TrialStore> store = TrialStore::in_memory();
     EXPECT_TRUE(store.ok()) << store.error().message;
     return std::move(*store);
 }

@@ -33,7 +33,7 @@ TEST(Verify, FindsFlippedBytes) {
         {"{\"load\":0.5}", "{\"load\":0.6}", "was changed"},
         {"[112.5,", "[112.6,", "race "},  // a race's entry
         {"2026-08-20T00", "2026-08-20T01", "race "},
-        {"warm8b86fa", "WARM8b86fa", "CHECK constraint failed"},  // what no writer could have written
+        {"warm8b86fa", "WARM8b86fa", "was changed"},  // no writer could have written it
     };
     for (const auto &c : cases) {
         std::string bytes = good;
@@ -48,7 +48,8 @@ TEST(Verify, FindsFlippedBytes) {
         const Status status = store->verify();
         ASSERT_FALSE(status.ok()) << c.flipped;
         EXPECT_EQ(status.error().code, ErrorCode::bad_input);
-        EXPECT_NE(status.error().message.find(c.message), std::string::npos) << status.error().message;
+        EXPECT_NE(status.error().message.find(c.message), std::string::npos)
+            << c.flipped << ": " << status.error().message;
     }
 }
 
@@ -62,8 +63,6 @@ TEST(Verify, FindsDamagedStructureAndMissingRows) {
     } cases[] = {
         {"DELETE FROM toolchain", "that is missing"},
         {"DELETE FROM measurement", "that is missing"},
-        {"DROP TRIGGER trial_is_final", "the trigger trial_is_final is missing"},
-        {"DROP VIEW best", "the view best is missing"},
     };
     for (const auto &[sql, message] : cases) {
         ScratchFolder::write(path, good);
@@ -72,9 +71,6 @@ TEST(Verify, FindsDamagedStructureAndMissingRows) {
         ASSERT_FALSE(status.ok()) << sql;
         EXPECT_NE(status.error().message.find(message), std::string::npos) << status.error().message;
     }
-    ScratchFolder::write(path, good);
-    ASSERT_TRUE(Connection::open(path, OpenMode::write)->run("CREATE TABLE notes (text)").ok());
-    EXPECT_TRUE(TrialStore::open(path, OpenMode::read_only)->verify().ok()) << "a user's own table is no damage";
     std::string bytes = good;
     bytes.replace(bytes.size() - 4096, 64, std::string(64, '\xff'));
     ScratchFolder::write(path, bytes);

@@ -54,7 +54,7 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
     if (!candidate) return candidate.error();
     const Target target{recorded.target, recorded.threads};
 
-    Result<TrialStore> scratch = TrialStore::open(":memory:", OpenMode::create);
+    Result<TrialStore> scratch = TrialStore::in_memory();
     if (!scratch) return scratch.error();
     TuneOptions options;
     options.error_budget = recorded.error_budget;

@@ -10,7 +10,7 @@ protected:
     void SetUp() override {
         machine_.halide_target = parse_target("avx2", 1, "")->halide;
         target_ = {machine_.halide_target, 1};
-        store_.emplace(std::move(*TrialStore::open(":memory:", OpenMode::create)));
+        store_.emplace(std::move(*TrialStore::in_memory()));
     }
 
     // A row as `tune` would have written it.

@@ -76,7 +76,7 @@ TEST_F(EarlierDatabase, GoesThroughAnExport) {
     const TrialStore store = open(OpenMode::read_only);
     const auto records = parse_export(*store.export_text(), "export");
     ASSERT_TRUE(records.ok()) << records.error().message;
-    TrialStore copy = std::move(*TrialStore::open(":memory:", OpenMode::create));
+    TrialStore copy = std::move(*TrialStore::in_memory());
     ASSERT_TRUE(copy.add(*records).ok());
     EXPECT_EQ(*copy.digest(), recorded_digest);
     EXPECT_EQ(*copy.export_text(), *store.export_text());

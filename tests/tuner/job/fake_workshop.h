@@ -132,7 +132,7 @@ struct FakeWorkshop {
     FakeClock clock;
     FakeBuilder builder{clock};
     FakeRunner runner{clock};
-    TrialStore store = std::move(*TrialStore::open(":memory:", OpenMode::create));
+    TrialStore store = std::move(*TrialStore::in_memory());
     Machine machine = fake_machine();
     Target target{machine.halide_target, 1};
     std::string emulator;  // who measures, where that is not the machine

@@ -1,0 +1,36 @@
+// A connection's handle, for the files that implement sqlite.h.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "workload/result.h"
+
+namespace kiln {
+
+struct DatabaseHandle {
+    std::string path;  // as messages name it
+    sqlite3 *db = nullptr;
+    std::chrono::milliseconds patience{};
+    std::chrono::steady_clock::time_point waiting_since;
+    std::function<bool()> interrupted;  // may be empty
+
+    ~DatabaseHandle() { sqlite3_close_v2(db); }
+};
+
+// The file's own name; empty for a database in memory.
+std::string file_name(const DatabaseHandle &database);
+
+// SQLite's result code as a message with the way out.
+Error explain(const DatabaseHandle &database, int code);
+
+// SQLite calls this with a handle while another process holds the lock it needs. Waits a little; 0 gives up.
+int wait_for_lock(void *database, int earlier_calls);
+
+// Opens the file and sets how it is waited for, what limits there are, and what SQLite may trust.
+Status open_handle(DatabaseHandle &database, const std::string &path, int flags);
+
+}  // namespace kiln
