@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/command.h"
+#include "package/output/package_name.h"
 #include "package/package.h"
 #include "package/package_kernels.h"
 #include "tuner/process/host_machine.h"
@@ -106,7 +107,7 @@ int run(const BuildArguments &arguments) {
         if (!opened) return fail(opened.error());
         store = std::move(*opened);
     }
-    if (Status s = check_package_folder(arguments.output); !s) return fail(s.error());
+    if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
     const Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
@@ -159,7 +160,9 @@ void add_build_command(CLI::App &app, Action &action) {
     command->get_option("--target")->type_name("T,T2");
     command->add_option("--name", arguments->name, "Of the library and its C function [kiln_kernels]")
         ->type_name("NAME");
-    command->add_option("-o,--output", arguments->output, "Folder; a package that is there already is replaced")
+    command
+        ->add_option("-o,--output", arguments->output,
+                     "Folder; a package of that name that is there already is replaced")
         ->required()
         ->type_name("DIR");
     command->add_flag(

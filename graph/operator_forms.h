@@ -1,7 +1,6 @@
 // The parts of result_of(): one function an operator. Types and shapes of the inputs are valid in themselves.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "graph/operator.h"
@@ -23,6 +22,5 @@ Result<TypedShape> form_of(const Concat &op, const Forms &inputs);
 
 Status check_input_count(const Forms &inputs, size_t expected);
 Status check_same_types(const Forms &inputs);
-std::string to_text(const TypedShape &form);  // "f32 1x3x224x224"
 
 }  // namespace kiln::graph

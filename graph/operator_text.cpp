@@ -1,9 +1,9 @@
+#include "graph/operator_text.h"
+
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <utility>
-
-#include "graph/operator.h"
 
 namespace kiln::graph {
 namespace {
@@ -95,7 +95,7 @@ std::string fields(const Pool &op) {
     return f.text;
 }
 
-std::string fields(const Elementwise &op) { return " " + to_text(op.expression) + " shape=" + to_text(op.shape); }
+std::string fields(const Elementwise &op) { return " " + to_text(op.expression); }
 
 std::string fields(const Reduce &op) { return " axes=" + list(op.axes, ','); }
 
@@ -122,7 +122,7 @@ std::string fields(const Resample &op) {
 }
 
 std::string fields(const Transpose &op) { return " permutation=" + list(op.permutation, ','); }
-std::string fields(const Reshape &op) { return " shape=" + to_text(op.shape); }
+std::string fields(const Reshape &) { return ""; }
 std::string fields(const Concat &op) { return " axis=" + std::to_string(op.axis); }
 
 struct Names {
@@ -168,8 +168,15 @@ struct Names {
 
 std::string_view name(const Operator &op) { return std::visit(Names(), op); }
 
+std::string fields_text(const Operator &op) {
+    return std::visit([](const auto &o) { return fields(o); }, op);
+}
+
 std::string to_text(const Operator &op) {
-    return std::string(name(op)) + std::visit([](const auto &o) { return fields(o); }, op);
+    std::string text = std::string(name(op)) + fields_text(op);
+    if (const auto *elementwise = std::get_if<Elementwise>(&op)) text += " shape=" + to_text(elementwise->shape);
+    if (const auto *reshape = std::get_if<Reshape>(&op)) text += " shape=" + to_text(reshape->shape);
+    return text;
 }
 
 }  // namespace kiln::graph

@@ -16,8 +16,6 @@ Status check_same_types(const Forms &inputs) {
     return {};
 }
 
-std::string to_text(const TypedShape &form) { return std::string(name(form.type)) + " " + to_text(form.shape); }
-
 Result<TypedShape> result_of(const Operator &op, const std::vector<TypedShape> &inputs) {
     const auto named = [&](const Error &error) {
         return Error{error.code, std::string(name(op)) + ": " + error.message};

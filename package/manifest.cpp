@@ -107,11 +107,4 @@ std::string manifest_text(const Package &package) {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-bool is_manifest(std::string_view text) {
-    const auto json = nlohmann::json::parse(text, nullptr, false);
-    if (!json.is_object()) return false;
-    const auto format = json.find("format");
-    return format != json.end() && format->is_string() && format->get<std::string>().starts_with("package/");
-}
-
 }  // namespace kiln

@@ -13,7 +13,4 @@ inline constexpr std::string_view manifest_format = "package/1";
 
 std::string manifest_text(const Package &package);
 
-// Whether a text is the manifest of a package, of this version or a later one.
-bool is_manifest(std::string_view text);
-
 }  // namespace kiln

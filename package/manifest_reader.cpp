@@ -7,7 +7,8 @@
 
 #include "json/json_fields.h"
 #include "package/manifest.h"
-#include "package/package_folder.h"
+#include "package/output/package_files.h"
+#include "package/output/text_files.h"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -52,6 +53,8 @@ ManifestKernel read_kernel(const Json &json, const std::string &where, FieldProb
     return kernel;
 }
 
+constexpr int64_t most_program_bytes = int64_t(1) << 30;
+
 // A manifest of this version has 4 levels; later versions may add some.
 constexpr int deepest_level = 64;
 
@@ -87,7 +90,7 @@ Result<std::vector<Manifest>> read_folder(const fs::path &folder) {
     }
     std::vector<Manifest> manifests;
     for (const fs::path &file : files) {
-        const Result<std::string> text = read_text(file);
+        const Result<std::string> text = read_text(file, most_manifest_bytes);
         if (!text) return text.error();
         Result<Manifest> manifest = parse_manifest(*text, file);
         if (!manifest) return manifest.error();
@@ -129,10 +132,11 @@ Result<std::vector<Manifest>> read_manifests(const std::string &path) {
     if (status.type() == fs::file_type::not_found) return bad_input(path + ": does not exist");
     if (status.type() == fs::file_type::directory) return read_folder(path);
     if (status.type() != fs::file_type::regular) return bad_input(path + ": is no file or folder that can be read");
-    const Result<std::string> bytes = read_text(path);
+    const Result<std::string> bytes = read_text(path, most_program_bytes);
     if (!bytes) return bytes.error();
     const size_t first = bytes->find_first_not_of(" \t\r\n");
     if (first != std::string::npos && (*bytes)[first] == '{') {
+        if (int64_t(bytes->size()) > most_manifest_bytes) return bad_input(path + ": too large for a manifest");
         Result<Manifest> manifest = parse_manifest(*bytes, path);
         if (!manifest) return manifest.error();
         std::vector<Manifest> manifests;

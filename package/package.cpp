@@ -7,7 +7,9 @@
 
 #include "package/described_kernel.h"
 #include "package/manifest.h"
-#include "package/package_folder.h"
+#include "package/output/package_folder.h"
+#include "package/output/package_name.h"
+#include "package/output/text_files.h"
 #include "package/package_table.h"
 #include "package/package_texts.h"
 #include "package/package_tools.h"
@@ -17,6 +19,8 @@ namespace kiln {
 namespace fs = std::filesystem;
 
 namespace {
+
+constexpr int64_t most_header_bytes = int64_t(1) << 20;
 
 // lib/libNAME.a and lib/libNAME.so, of the same object.
 Status write_libraries(const Package &package, const std::string &table, const PackageParts &parts,
@@ -59,7 +63,7 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         {"manifest.schema.json", fs::path("share") / name / "manifest.schema.json"},
     };
     for (const auto &[file, path] : copies) {
-        const Result<std::string> text = read_text(fs::path(parts.header_folder) / "runtime" / file);
+        const Result<std::string> text = read_text(fs::path(parts.header_folder) / "runtime" / file, most_header_bytes);
         if (!text) return text.error();
         if (Status s = write_text(folder / path, *text); !s) return s;
     }
@@ -76,17 +80,6 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         if (Status s = write_text(folder / path, text); !s) return s;
     }
     return {};
-}
-
-}  // namespace
-
-Status check_package_name(const std::string &name) {
-    const bool valid = !name.empty() && name.size() <= 64 && !(name[0] >= '0' && name[0] <= '9') &&
-                       name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
-    if (valid) return {};
-    return Error{ErrorCode::usage, fmt::format("`{}` cannot name a package; needs lower-case letters, digits and "
-                                               "underscores, such as resnet50, because it names C functions",
-                                               name)};
 }
 
 // The table computes with these, and programs allocate what it answers. No address space holds more than this.
@@ -106,8 +99,10 @@ Status check_sizes(const PackagedKernel &kernel) {
     return {};
 }
 
-Status check_package_folder(const std::string &folder) {
-    const Result<PackageFolder> staging = PackageFolder::create(folder);
+}  // namespace
+
+Status check_package_folder(const std::string &folder, const std::string &name) {
+    const Result<PackageFolder> staging = PackageFolder::create(folder, name);
     return staging.ok() ? Status() : Status(staging.error());
 }
 
@@ -119,7 +114,7 @@ Status write_package(const Package &given, const PackageParts &parts, const std:
     }
     Package package = given;
     package.kernels = in_table_order(std::move(package.kernels));
-    Result<PackageFolder> staging = PackageFolder::create(folder);
+    Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
     if (!staging) return staging.error();
     if (Status s = write_files(package, parts, staging->path()); !s) return s;
     return staging->commit();

@@ -60,12 +60,9 @@ struct PackageParts {
     std::string work_folder;      // for temporary files
 };
 
-// A name is like "kiln_kernels" or "resnet50": lower case, digits and underscores, and it does not begin with a digit.
-Status check_package_name(const std::string &name);
-
-// Whether a package could be written there: the folder does not exist, is empty, or is a package of kiln's. A build
-// asks before an hour of work; write_package() looks again.
-Status check_package_folder(const std::string &folder);
+// Whether a package of that name could be written there: the folder does not exist, is empty, or holds such a package and
+// nothing else. A build asks before an hour of work; write_package() looks again.
+Status check_package_folder(const std::string &folder, const std::string &name);
 
 Status write_package(const Package &package, const PackageParts &parts, const std::string &folder);
 

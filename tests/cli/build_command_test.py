@@ -30,6 +30,13 @@ REFUSED = [
     (["-o", "/"], "root", 2),
     (["-o", "good.json"], "not a folder", 2),
     (["-o", "mine"], "not a package of kiln's", 2),
+    (["-o", "mixed"], "`src`", 2),
+    (["-o", "mixed", "--name", "other"], "besides the package kiln_kernels", 2),
+    (["-o", "dist", "--name", "kiln"], "kiln.h", 2),
+    (["-o", "dist", "--name", "stdio"], "a header of the system", 2),
+    (["-o", "dist", "--name", "c"], "a library of the system", 2),
+    (["-o", "dist", "--name", "int"], "C or C++", 2),
+    (["-o", "dist", "--name", "a" * 100000], "100000 characters", 2),
     (["-o", "good.json/below"], "good.json", 3),
     (["-o", "/proc/kiln-dist"], "/proc", 3),
     (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 1),
@@ -47,6 +54,11 @@ class BuildCommandTest(unittest.TestCase):
         )
         (self.folder / "mine").mkdir()
         (self.folder / "mine" / "thesis.txt").write_text("years of work")
+        share = self.folder / "mixed" / "share" / "kiln_kernels"
+        share.mkdir(parents=True)
+        (share / "manifest.json").write_text(json.dumps({"format": "package/1", "name": "kiln_kernels"}))
+        (self.folder / "mixed" / "src").mkdir()
+        (self.folder / "mixed" / "src" / "main.c").write_text("int main(void) { return 0; }")
 
     def files(self):
         return {path: path.read_bytes() if path.is_file() else None for path in self.folder.rglob("*")}

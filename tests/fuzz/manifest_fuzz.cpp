@@ -1,6 +1,6 @@
 // Files of any bytes where the manifest of a package should be.
-#include "package/manifest.h"
 #include "package/manifest_reader.h"
+#include "package/output/package_files.h"
 #include "tests/fuzz/fuzz_input.h"
 
 using namespace kiln;

@@ -1,4 +1,4 @@
-#include "graph/element.h"
+#include "workload/expression/element.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace kiln::graph {
+namespace kiln::scalar {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -147,4 +147,4 @@ TEST(Element, integers_saturate) {
 }
 
 }  // namespace
-}  // namespace kiln::graph
+}  // namespace kiln::scalar

@@ -1,0 +1,84 @@
+#include "graph/lower/node/folding_builder.h"
+
+#include <algorithm>
+
+namespace kiln::graph {
+namespace {
+
+int64_t product(const std::vector<int64_t> &extents, size_t first = 0) {
+    int64_t result = 1;
+    for (size_t i = first; i < extents.size(); ++i) result *= extents[i];
+    return result;
+}
+
+// About how many steps one element of the result takes. Extents are those of values, so their products fit.
+struct StepsPerElement {
+    const std::vector<const Value *> &inputs;
+    int64_t result_elements;
+
+    int64_t operator()(const Convolution &) const { return product(inputs[1]->form.shape, 1); }
+    int64_t operator()(const MatrixProduct &) const { return inputs[0]->form.shape.back(); }
+    int64_t operator()(const Pool &pool) const { return product(pool.window); }
+    int64_t operator()(const Elementwise &e) const { return static_cast<int64_t>(e.expression.steps.size()); }
+    int64_t operator()(const Reduce &) const {
+        return product(inputs[0]->form.shape) / std::max<int64_t>(result_elements, 1) + 1;
+    }
+    int64_t operator()(const Resample &resample) const {
+        int64_t taps = 1;
+        for (const Resample::Axis &axis : resample.axes) taps *= std::max(axis.taps, 1);
+        return taps;
+    }
+    int64_t operator()(const auto &) const { return 4; }
+};
+
+}  // namespace
+
+ValueId FoldingBuilder::constant(std::string name, TypedShape form, ConstantData data) {
+    return builder_.constant(std::move(name), std::move(form), std::move(data));
+}
+
+bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {
+    std::vector<const Value *> values;
+    for (const ValueId id : inputs) {
+        values.push_back(&builder_.value(id));
+        if (!values.back()->constant) return false;
+    }
+    if (std::holds_alternative<Reshape>(op)) return true;
+    const int64_t elements = product(result);
+    if (elements > left_.elements || elements > left_.all_elements) return false;
+    const int64_t steps = std::visit(StepsPerElement{values, elements}, op);
+    if (elements > 0 && steps > left_.steps / elements) return false;
+    left_.all_elements -= elements;
+    left_.steps -= steps * elements;
+    return true;
+}
+
+Result<ConstantData> FoldingBuilder::fold(const Operator &op, const std::vector<ValueId> &inputs) const {
+    if (std::holds_alternative<Reshape>(op)) return *builder_.value(inputs[0]).constant;
+    std::vector<Numbers> numbers;
+    numbers.reserve(inputs.size());
+    for (const ValueId id : inputs) {
+        numbers.push_back(from_constant(builder_.value(id).form, *builder_.value(id).constant));
+    }
+    std::vector<const Numbers *> operands;
+    for (const Numbers &n : numbers) operands.push_back(&n);
+    const Result<Numbers> result = evaluate(op, operands);
+    if (!result) return result.error();
+    return to_constant(*result);
+}
+
+Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, std::string name,
+                                     std::vector<std::string> origins) {
+    std::vector<TypedShape> forms;
+    for (const ValueId id : inputs) forms.push_back(builder_.value(id).form);
+    const Result<TypedShape> form = result_of(op, forms);
+    if (!form) return form.error();
+    if (!may_fold(op, inputs, form->shape)) {
+        return builder_.node(std::move(op), std::move(inputs), std::move(name), std::move(origins));
+    }
+    const Result<ConstantData> data = fold(op, inputs);
+    if (!data) return data.error();
+    return builder_.constant(std::move(name), *form, *data);
+}
+
+}  // namespace kiln::graph

@@ -1,0 +1,41 @@
+// Grows a graph; a node whose inputs are all constants is computed at once, so that chains of Shape, Gather, Concat and the like vanish.
+//
+// What a model may have computed so is bounded: a hostile one asks for constants without end with few bytes. Beyond the
+// bounds a node stays a node.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/evaluate/evaluate.h"
+#include "graph/graph.h"
+
+namespace kiln::graph {
+
+struct FoldingBounds {
+    int64_t elements = int64_t{1} << 27;      // of one constant
+    int64_t all_elements = int64_t{1} << 29;  // of all together
+    int64_t steps = int64_t{1} << 32;         // multiplications, comparisons and so on, of all together
+};
+
+class FoldingBuilder {
+public:
+    explicit FoldingBuilder(Graph graph, FoldingBounds bounds = {}) : builder_(std::move(graph)), left_(bounds) {}
+
+    ValueId input(std::string name, TypedShape form) { return builder_.input(std::move(name), std::move(form)); }
+    ValueId constant(std::string name, TypedShape form, ConstantData data);
+    Result<ValueId> node(Operator op, std::vector<ValueId> inputs, std::string name, std::vector<std::string> origins);
+    void output(std::string name, ValueId value) { builder_.output(std::move(name), value); }
+
+    const Value &value(ValueId id) const { return builder_.value(id); }  // valid until the next value
+    Graph finish() && { return std::move(builder_).finish(); }
+
+private:
+    bool may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result);
+    Result<ConstantData> fold(const Operator &op, const std::vector<ValueId> &inputs) const;
+
+    GraphBuilder builder_;
+    FoldingBounds left_;
+};
+
+}  // namespace kiln::graph

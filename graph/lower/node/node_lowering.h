@@ -1,0 +1,72 @@
+// One node of a model while a rule turns it into nodes of the graph: what it says, what its inputs are, and what comes of it.
+//
+// All functions throw a Refusal where the node does not allow what is asked.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "graph/lower/node/attributes.h"
+#include "graph/lower/node/folding_builder.h"
+
+namespace kiln::graph {
+
+class NodeLowering {
+public:
+    // `inputs` has an entry for each input of the node, none where it is left out.
+    NodeLowering(const onnx::Node &node, int64_t opset, std::vector<std::optional<ValueId>> inputs,
+                 FoldingBuilder *builder);
+
+    const Attributes attributes;
+
+    int64_t opset() const { return opset_; }  // of the node's domain
+
+    // Inputs.
+    int input_count() const { return static_cast<int>(inputs_.size()); }
+    bool has_input(int index) const { return index < input_count() && inputs_[index]; }
+    ValueId input(int index) const;
+    std::vector<ValueId> all_inputs() const;  // of operators that take any number
+
+    Shape shape(ValueId value) const { return builder_.value(value).form.shape; }
+    Element type(ValueId value) const { return builder_.value(value).form.type; }
+    int rank(ValueId value) const { return static_cast<int>(builder_.value(value).form.shape.size()); }
+    int64_t elements(ValueId value) const;
+
+    // What must be known now, because the shape of a result or the choice of an operator follows from it. `what` is
+    // the name of the input in ONNX. A value without elements gives an empty list.
+    std::vector<int64_t> known_integers(int input, std::string_view what) const;
+    std::vector<double> known_reals(int input, std::string_view what) const;
+    int64_t known_integer(int input, std::string_view what) const;
+    // The only element of a constant, if it is one.
+    std::optional<double> known_scalar(ValueId value) const;
+
+    // Nodes on the way. Those that would change nothing are left out.
+    ValueId add(Operator op, std::vector<ValueId> inputs);
+    ValueId constant(const Numbers &numbers);
+    ValueId constant(const onnx::Tensor &tensor);
+    ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});
+    ValueId reshape(ValueId value, Shape shape);
+    ValueId transpose(ValueId value, std::vector<int> permutation);
+
+    // An output. One that a rule leaves out is one that kiln does not compute; only who reads it is refused.
+    void result(ValueId value, int output = 0);
+    bool wants(int output) const;  // whether the node names it
+    int output_count() const;
+    const std::vector<std::optional<ValueId>> &results() const { return results_; }
+
+private:
+    const Numbers known(int input, std::string_view what) const;
+
+    const onnx::Node &node_;
+    int64_t opset_;
+    std::vector<std::optional<ValueId>> inputs_, results_;
+    FoldingBuilder &builder_;
+};
+
+// `axis` counted from 0, where negative ones count from the end.
+int axis_of(int64_t axis, int rank);
+std::vector<int> axes_of(const std::vector<int64_t> &axes, int rank);  // ascending; none twice
+
+}  // namespace kiln::graph

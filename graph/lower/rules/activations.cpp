@@ -1,0 +1,214 @@
+// Functions of one operand.
+#include <cmath>
+#include <numbers>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/formulas.h"
+#include "graph/lower/rules/rule.h"
+
+namespace kiln::graph {
+namespace {
+
+using Formula = Expression (*)(const Expression &x, NumbersOf number, const Attributes &attributes);
+
+template<Formula formula>
+void unary(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    node.result(node.elementwise(formula(operand(0), NumbersOf{node.type(x)}, node.attributes), {x}));
+}
+
+template<Function function>
+Expression plain(const Expression &x, NumbersOf, const Attributes &) {
+    return apply(function, x);
+}
+
+Expression relu(const Expression &x, NumbersOf number, const Attributes &) { return greatest(x, number(0)); }
+
+Expression leaky_relu(const Expression &x, NumbersOf number, const Attributes &a) {
+    return select(less(x, number(0)), x * number(a.real("alpha", 0.01f)), x);
+}
+
+Expression thresholded_relu(const Expression &x, NumbersOf number, const Attributes &a) {
+    return select(less(number(a.real("alpha", 1)), x), x, number(0));
+}
+
+Expression elu(const Expression &x, NumbersOf number, const Attributes &a) {
+    return select(less(x, number(0)), number(a.real("alpha", 1)) * (exponential(x) - number(1)), x);
+}
+
+Expression celu(const Expression &x, NumbersOf number, const Attributes &a) {
+    const double alpha = a.real("alpha", 1);
+    return select(less(x, number(0)), number(alpha) * (exponential(x / number(alpha)) - number(1)), x);
+}
+
+Expression scaled_elu(const Expression &x, NumbersOf number, double alpha, double gamma) {
+    return number(gamma) * select(less(number(0), x), x, number(alpha) * (exponential(x) - number(1)));
+}
+
+Expression selu_of_opset_1(const Expression &x, NumbersOf number, const Attributes &a) {
+    return scaled_elu(x, number, a.real("alpha", 1.6732f), a.real("gamma", 1.0507f));
+}
+
+Expression selu(const Expression &x, NumbersOf number, const Attributes &a) {
+    return scaled_elu(x, number, a.real("alpha", 1.67326319217681884765625),
+                      a.real("gamma", 1.05070102214813232421875));
+}
+
+Expression clamped_line(const Expression &x, NumbersOf number, double slope, double offset) {
+    return greatest(least(x * number(slope) + number(offset), number(1)), number(0));
+}
+
+Expression hard_sigmoid(const Expression &x, NumbersOf number, const Attributes &a) {
+    return clamped_line(x, number, a.real("alpha", 0.2f), a.real("beta", 0.5));
+}
+
+Expression hard_swish(const Expression &x, NumbersOf number, const Attributes &) {
+    return x * clamped_line(x, number, 1.0 / 6, 0.5);
+}
+
+Expression softplus_rule(const Expression &x, NumbersOf number, const Attributes &) { return softplus(x, number); }
+
+Expression mish(const Expression &x, NumbersOf number, const Attributes &) {
+    return x * apply(Function::tangent_hyperbolic, softplus(x, number));
+}
+
+Expression softsign(const Expression &x, NumbersOf number, const Attributes &) { return x / (number(1) + absolute(x)); }
+
+Expression shrink(const Expression &x, NumbersOf number, const Attributes &a) {
+    const double bias = a.real("bias", 0), lambd = a.real("lambd", 0.5);
+    return select(less(x, number(-lambd)), x + number(bias),
+                  select(less(number(lambd), x), x - number(bias), number(0)));
+}
+
+Expression swish_of(const Expression &x, NumbersOf number, double alpha) {
+    return x * apply(Function::sigmoid, alpha == 1 ? x : number(alpha) * x);
+}
+
+Expression swish(const Expression &x, NumbersOf number, const Attributes &a) {
+    return swish_of(x, number, a.real("alpha", 1));
+}
+
+Expression quick_gelu(const Expression &x, NumbersOf number, const Attributes &a) {
+    return swish_of(x, number, a.real("alpha", 1.702f));
+}
+
+Expression exact_gelu(const Expression &x, NumbersOf number, const Attributes &) {
+    const Expression erf = apply(Function::error_function, x * number(std::numbers::sqrt2 / 2));
+    return number(0.5) * x * (number(1) + erf);
+}
+
+Expression tanh_gelu(const Expression &x, NumbersOf number) {
+    const double factor = std::sqrt(2 / std::numbers::pi);
+    const Expression inner = number(factor) * (x + number(0.044715) * x * x * x);
+    return number(0.5) * x * (number(1) + apply(Function::tangent_hyperbolic, inner));
+}
+
+Expression gelu(const Expression &x, NumbersOf number, const Attributes &a) {
+    const std::string approximate = a.text("approximate", "none");
+    if (approximate == "none") return exact_gelu(x, number, a);
+    if (approximate == "tanh") return tanh_gelu(x, number);
+    reject("its attribute 'approximate' is '" + approximate + "', which must be 'none' or 'tanh'");
+}
+
+Expression tangent(const Expression &x, NumbersOf, const Attributes &) {
+    return apply(Function::sine, x) / apply(Function::cosine, x);
+}
+
+// Where x is small, the difference of the exponentials cancels.
+Expression hyperbolic_sine(const Expression &x, NumbersOf number, const Attributes &) {
+    const Expression t = apply(Function::tangent_hyperbolic, x * number(0.5));
+    return select(less(absolute(x), number(1)), number(2) * t / (number(1) - t * t),
+                  number(0.5) * (exponential(x) - exponential(-x)));
+}
+
+Expression hyperbolic_cosine(const Expression &x, NumbersOf number, const Attributes &) {
+    return number(0.5) * (exponential(x) + exponential(-x));
+}
+
+Expression inverse_hyperbolic_sine(const Expression &x, NumbersOf number, const Attributes &) {
+    const Expression a = absolute(x);
+    const Expression tail = a * (a / (number(1) + square_root(number(1) + a * a)));
+    return apply(Function::sign, x) * apply(Function::logarithm_1p, a + tail);
+}
+
+Expression inverse_hyperbolic_cosine(const Expression &x, NumbersOf number, const Attributes &) {
+    const Expression d = x - number(1);
+    return apply(Function::logarithm_1p, d + square_root(d * (x + number(1))));
+}
+
+Expression inverse_hyperbolic_tangent(const Expression &x, NumbersOf number, const Attributes &) {
+    return number(0.5) * (apply(Function::logarithm_1p, x) - apply(Function::logarithm_1p, -x));
+}
+
+Expression is_infinite(const Expression &x, NumbersOf number, const Attributes &a) {
+    const Expression infinite = apply(Function::is_infinite, x);
+    const bool negative = a.flag("detect_negative", true), positive = a.flag("detect_positive", true);
+    if (negative && positive) return infinite;
+    if (!negative && !positive) return constant(0, Element::boolean);
+    const Expression sided = negative ? less(x, number(0)) : less(number(0), x);
+    return apply(Function::logical_and, infinite, sided);
+}
+
+constexpr Rule rules[] = {
+    {"Abs", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::absolute>>},
+    {"Abs", 6, {1, 1}, 1, "", unary<plain<Function::absolute>>},
+    {"Acosh", 9, {1, 1}, 1, "", unary<inverse_hyperbolic_cosine>},
+    {"Asinh", 9, {1, 1}, 1, "", unary<inverse_hyperbolic_sine>},
+    {"Atanh", 9, {1, 1}, 1, "", unary<inverse_hyperbolic_tangent>},
+    {"Ceil", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::ceil>>},
+    {"Ceil", 6, {1, 1}, 1, "", unary<plain<Function::ceil>>},
+    {"Celu", 12, {1, 1}, 1, "alpha", unary<celu>},
+    {"Cos", 7, {1, 1}, 1, "", unary<plain<Function::cosine>>},
+    {"Cosh", 9, {1, 1}, 1, "", unary<hyperbolic_cosine>},
+    {"Elu", 1, {1, 1}, 1, "alpha consumed_inputs", unary<elu>},
+    {"Elu", 6, {1, 1}, 1, "alpha", unary<elu>},
+    {"Erf", 9, {1, 1}, 1, "", unary<plain<Function::error_function>>},
+    {"Exp", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::exponential>>},
+    {"Exp", 6, {1, 1}, 1, "", unary<plain<Function::exponential>>},
+    {"Floor", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::floor>>},
+    {"Floor", 6, {1, 1}, 1, "", unary<plain<Function::floor>>},
+    {"Gelu", 1, {1, 1}, 1, "", unary<exact_gelu>, "com.microsoft"},
+    {"Gelu", 20, {1, 1}, 1, "approximate", unary<gelu>},
+    {"HardSigmoid", 1, {1, 1}, 1, "alpha beta consumed_inputs", unary<hard_sigmoid>},
+    {"HardSigmoid", 6, {1, 1}, 1, "alpha beta", unary<hard_sigmoid>},
+    {"HardSwish", 14, {1, 1}, 1, "", unary<hard_swish>},
+    {"IsInf", 10, {1, 1}, 1, "detect_negative detect_positive", unary<is_infinite>},
+    {"IsNaN", 9, {1, 1}, 1, "", unary<plain<Function::is_nan>>},
+    {"LeakyRelu", 1, {1, 1}, 1, "alpha consumed_inputs", unary<leaky_relu>},
+    {"LeakyRelu", 6, {1, 1}, 1, "alpha", unary<leaky_relu>},
+    {"Log", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::logarithm>>},
+    {"Log", 6, {1, 1}, 1, "", unary<plain<Function::logarithm>>},
+    {"Mish", 18, {1, 1}, 1, "", unary<mish>},
+    {"Neg", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::negate>>},
+    {"Neg", 6, {1, 1}, 1, "", unary<plain<Function::negate>>},
+    {"Not", 1, {1, 1}, 1, "", unary<plain<Function::logical_not>>},
+    {"QuickGelu", 1, {1, 1}, 1, "alpha", unary<quick_gelu>, "com.microsoft"},
+    {"Reciprocal", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::reciprocal>>},
+    {"Reciprocal", 6, {1, 1}, 1, "", unary<plain<Function::reciprocal>>},
+    {"Relu", 1, {1, 1}, 1, "consumed_inputs", unary<relu>},
+    {"Relu", 6, {1, 1}, 1, "", unary<relu>},
+    {"Round", 11, {1, 1}, 1, "", unary<plain<Function::round>>},
+    {"Selu", 1, {1, 1}, 1, "alpha consumed_inputs gamma", unary<selu_of_opset_1>},
+    {"Selu", 6, {1, 1}, 1, "alpha gamma", unary<selu>},
+    {"Shrink", 9, {1, 1}, 1, "bias lambd", unary<shrink>},
+    {"Sigmoid", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::sigmoid>>},
+    {"Sigmoid", 6, {1, 1}, 1, "", unary<plain<Function::sigmoid>>},
+    {"Sign", 9, {1, 1}, 1, "", unary<plain<Function::sign>>},
+    {"Sin", 7, {1, 1}, 1, "", unary<plain<Function::sine>>},
+    {"Sinh", 9, {1, 1}, 1, "", unary<hyperbolic_sine>},
+    {"Softplus", 1, {1, 1}, 1, "", unary<softplus_rule>},
+    {"Softsign", 1, {1, 1}, 1, "", unary<softsign>},
+    {"Sqrt", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::square_root>>},
+    {"Sqrt", 6, {1, 1}, 1, "", unary<plain<Function::square_root>>},
+    {"Swish", 24, {1, 1}, 1, "alpha", unary<swish>},
+    {"Tan", 7, {1, 1}, 1, "", unary<tangent>},
+    {"Tanh", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::tangent_hyperbolic>>},
+    {"Tanh", 6, {1, 1}, 1, "", unary<plain<Function::tangent_hyperbolic>>},
+    {"ThresholdedRelu", 10, {1, 1}, 1, "alpha", unary<thresholded_relu>},
+};
+
+}  // namespace
+
+std::span<const Rule> activation_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,144 @@
+// Conv and ConvTranspose.
+#include <algorithm>
+#include <numeric>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
+#include "graph/lower/rules/rule.h"
+#include "graph/lower/rules/window.h"
+
+namespace kiln::graph {
+namespace {
+
+std::vector<int64_t> spatial(const Shape &weights) {
+    if (weights.size() < 3) reject("its weights of shape " + to_text(weights) + " have no spatial axes");
+    return {weights.begin() + 2, weights.end()};
+}
+
+ValueId with_bias(NodeLowering &node, Convolution op, ValueId x, ValueId w) {
+    std::vector<ValueId> inputs{x, w};
+    if (node.has_input(2)) {
+        op.epilogue = {{EpilogueStep::Kind::bias}};
+        inputs.push_back(node.input(2));
+    }
+    return node.add(std::move(op), std::move(inputs));
+}
+
+void conv(NodeLowering &node) {
+    const ValueId x = node.input(0), w = node.input(1);
+    const Window window = window_over(node, x, spatial(node.shape(w)));
+    node.result(with_bias(node,
+                          {.strides = window.strides,
+                           .input_dilation = std::vector<int64_t>(window.strides.size(), 1),
+                           .dilations = window.dilations,
+                           .padding = window.padding,
+                           .groups = node.attributes.integer("group", 1)},
+                          x, w));
+}
+
+Resample::Axis reversed(int axis, int64_t extent) {
+    Resample::Axis result{.axis = axis};
+    for (int64_t i = extent; i-- > 0;) result.indices.push_back(i);
+    return result;
+}
+
+// Weights C, M of one group, spatial... as those of the convolution that computes the same: M, C of one group, and turned
+// about along every spatial axis.
+ValueId turned_weights(NodeLowering &node, ValueId w, int64_t groups) {
+    const Shape shape = node.shape(w);
+    if (groups < 1 || shape[0] % groups != 0) {
+        reject("its weights of shape " + to_text(shape) + " do not divide into " + std::to_string(groups) + " groups");
+    }
+    Shape grouped{groups, shape[0] / groups};
+    grouped.insert(grouped.end(), shape.begin() + 1, shape.end());
+    std::vector<int> permutation(grouped.size());
+    std::iota(permutation.begin(), permutation.end(), 0);
+    std::swap(permutation[1], permutation[2]);
+    Shape merged = shape;
+    merged[0] = groups * shape[1];
+    merged[1] = shape[0] / groups;
+    const ValueId swapped = node.reshape(node.transpose(node.reshape(w, grouped), permutation), merged);
+    Resample turn;
+    for (size_t d = 2; d < shape.size(); d++) {
+        if (shape[d] > 1) turn.axes.push_back(reversed(static_cast<int>(d), shape[d]));
+    }
+    return turn.axes.empty() ? swapped : node.add(turn, {swapped});
+}
+
+// A list of sizes, one a spatial axis; empty where the node does not say it.
+std::vector<int64_t> sizes(const NodeLowering &node, std::string_view name, size_t rank) {
+    std::vector<int64_t> values = node.attributes.integers(name);
+    if (name == "output_shape" && values.size() == rank + 2) {  // some models list N and C, too
+        values.erase(values.begin(), values.begin() + 2);
+    }
+    if (!values.empty() && values.size() != rank) {
+        reject("its attribute " + shown(name) + " has " + std::to_string(values.size()) + " entries for " +
+               std::to_string(rank) + " spatial axes");
+    }
+    for (const int64_t value : values) {
+        if (value < 0 || value > most_elements) {
+            reject("its attribute " + shown(name) + " has an entry " + std::to_string(value));
+        }
+    }
+    return values;
+}
+
+// What is cut off both sides of everything that the input reaches.
+struct Crop {
+    std::vector<Padding> sides;
+    std::vector<int64_t> more_at_end;  // rows that the input does not reach
+};
+
+Crop crop(const NodeLowering &node, const Window &window, const Shape &x) {
+    const size_t rank = window.extents.size();
+    const AutoPad mode = auto_pad(node.attributes);
+    const bool same = mode == AutoPad::same_upper || mode == AutoPad::same_lower;
+    const std::vector<int64_t> output = sizes(node, "output_shape", rank);
+    const std::vector<int64_t> added = sizes(node, "output_padding", rank);
+    Crop result{window.padding, added.empty() ? std::vector<int64_t>(rank, 0) : added};
+    for (size_t d = 0; d < rank; d++) {
+        if (x[d + 2] > most_elements / window.strides[d]) reject("its strides make its result too large");
+        if (mode == AutoPad::valid) result.sides[d] = {};
+        if (output.empty() && !same) continue;
+        const int64_t whole = (x[d + 2] - 1) * window.strides[d] + window.reach(d) + result.more_at_end[d];
+        const int64_t total = whole - (output.empty() ? x[d + 2] * window.strides[d] : output[d]);
+        result.sides[d] = halves(std::max<int64_t>(total, 0), mode == AutoPad::same_upper);
+        if (!output.empty()) result.more_at_end[d] += std::max<int64_t>(-total, 0);
+    }
+    return result;
+}
+
+// A transposed convolution is one of the input with holes, with weights turned about.
+void conv_transpose(NodeLowering &node) {
+    const ValueId x = node.input(0), w = node.input(1);
+    const Window window = window_without_auto_pad(node, x, spatial(node.shape(w)));
+    const Crop cut = crop(node, window, node.shape(x));
+    Convolution op{.strides = std::vector<int64_t>(window.strides.size(), 1),
+                   .input_dilation = window.strides,
+                   .dilations = window.dilations,
+                   .groups = node.attributes.integer("group", 1)};
+    for (size_t d = 0; d < window.extents.size(); d++) {
+        const int64_t full = window.reach(d) - 1;
+        op.padding.push_back({full - cut.sides[d].lo, full - cut.sides[d].hi + cut.more_at_end[d]});
+    }
+    const ValueId turned = turned_weights(node, w, op.groups);
+    node.result(with_bias(node, std::move(op), x, turned));
+}
+
+constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
+
+constexpr Rule rules[] = {
+    {"Conv", 1, {2, 3}, 1, window_attributes, conv},
+    {"ConvTranspose",
+     1,
+     {2, 3},
+     1,
+     "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
+     conv_transpose},
+};
+
+}  // namespace
+
+std::span<const Rule> convolution_rules() { return rules; }
+
+}  // namespace kiln::graph

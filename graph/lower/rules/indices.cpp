@@ -1,0 +1,38 @@
+#include "graph/lower/rules/indices.h"
+
+#include <algorithm>
+
+#include "graph/lower/node/refusal.h"
+
+namespace kiln::graph {
+namespace {
+
+bool takes_all(const std::vector<int64_t> &indices, int64_t extent) {
+    if (static_cast<int64_t>(indices.size()) != extent) return false;
+    for (int64_t i = 0; i < extent; i++) {
+        if (indices[i] != i) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
+    if (count > most_places) refuse("it would give an axis " + std::to_string(count) + " places, which is too many");
+    std::vector<int64_t> indices(std::max<int64_t>(count, 0));
+    for (size_t i = 0; i < indices.size(); i++) indices[i] = first + static_cast<int64_t>(i) * step;
+    return indices;
+}
+
+ValueId take(NodeLowering &node, ValueId x, std::vector<IndexedAxis> axes, double fill) {
+    const Shape shape = node.shape(x);
+    std::ranges::sort(axes, {}, &IndexedAxis::axis);
+    Resample op{.fill = fill};
+    for (IndexedAxis &axis : axes) {
+        if (takes_all(axis.indices, shape[axis.axis])) continue;
+        op.axes.push_back({.axis = axis.axis, .indices = std::move(axis.indices)});
+    }
+    return op.axes.empty() ? x : node.add(std::move(op), {x});
+}
+
+}  // namespace kiln::graph

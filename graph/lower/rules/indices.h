@@ -1,0 +1,23 @@
+// Resampling without weights: which element of the input each place along an axis takes.
+#pragma once
+
+#include <vector>
+
+#include "graph/lower/node/node_lowering.h"
+
+namespace kiln::graph {
+
+// How many places an axis may have: each is stored.
+inline constexpr int64_t most_places = int64_t{1} << 26;
+
+// `count` indices from `first` on, `step` apart. Refuses more than most_places of them.
+std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step = 1);
+
+// The input along these axes; those that take every element in its place are left out.
+struct IndexedAxis {
+    int axis;
+    std::vector<int64_t> indices;
+};
+ValueId take(NodeLowering &node, ValueId x, std::vector<IndexedAxis> axes, double fill = 0);
+
+}  // namespace kiln::graph

@@ -1,0 +1,201 @@
+// Softmax and what brings elements to mean 0 and variance 1.
+#include <numeric>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/formulas.h"
+#include "graph/lower/rules/rule.h"
+
+namespace kiln::graph {
+namespace {
+
+std::vector<int> axes_from(int first, int rank) {
+    std::vector<int> axes(rank - first);
+    std::iota(axes.begin(), axes.end(), first);
+    return axes;
+}
+
+// Before opset 13 all axes from `axis` on are normalized together.
+template<Normalize::Kind kind>
+void softmax(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int rank = node.rank(x);
+    const bool together = node.opset() < 13;
+    const int64_t stated = node.attributes.integer("axis", together ? 1 : -1);
+    const int axis = together && stated == rank ? rank : axis_of(stated, rank);
+    node.result(node.add(Normalize{kind, together ? axes_from(axis, rank) : std::vector<int>{axis}}, {x}));
+}
+
+// One number a channel, shaped to be broadcast against N, C, spatial....
+ValueId for_channels(NodeLowering &node, int input, const Shape &x) {
+    const ValueId value = node.input(input);
+    Shape shape(x.size() - 1, 1);
+    shape[0] = x[1];
+    if (node.shape(value) != Shape{x[1]}) {
+        reject("its input " + std::to_string(input) + " has shape " + to_text(node.shape(value)) + " for " +
+               std::to_string(x[1]) + " channels");
+    }
+    return node.reshape(value, shape);
+}
+
+void check_channels(const Shape &x) {
+    if (x.size() < 2) reject("its input of shape " + to_text(x) + " has no axes N and C");
+}
+
+double epsilon(const NodeLowering &node) { return node.attributes.real("epsilon", 1e-5f); }
+
+ValueId scaled(NodeLowering &node, ValueId x, ValueId scale, ValueId shift) {
+    return node.elementwise(operand(0) * operand(1) + operand(2), {x, scale, shift});
+}
+
+void check_inference(const NodeLowering &node) {
+    const bool training =
+        node.opset() < 7 ? !node.attributes.flag("is_test", false) : node.attributes.flag("training_mode", false);
+    if (training) {
+        refuse(std::string("it is in training mode (attribute ") + (node.opset() < 7 ? "is_test" : "training_mode") +
+               "); export the model for inference");
+    }
+}
+
+// Scale and shift of an affine function, which constants make constants: what is left is x * scale + shift.
+void batch_normalization(NodeLowering &node) {
+    check_inference(node);
+    const ValueId x = node.input(0);
+    Shape shape = node.shape(x);
+    if (shape.size() == 1) shape.push_back(1);  // N alone, of one channel
+    check_channels(shape);
+    const bool each_place = node.opset() < 9 && !node.attributes.flag("spatial", true);
+    const auto parameter = [&](int input) { return each_place ? node.input(input) : for_channels(node, input, shape); };
+    const ValueId gamma = parameter(1), beta = parameter(2), mean = parameter(3), variance = parameter(4);
+    const NumbersOf number{node.type(gamma)};
+    const Expression deviation = square_root(operand(1) + number(epsilon(node)));
+    const ValueId scale = node.elementwise(operand(0) / deviation, {gamma, variance});
+    const Expression moved = operand(2) - operand(3) * (operand(0) / deviation);
+    const ValueId shift = node.elementwise(moved, {gamma, variance, beta, mean});
+    const ValueId y = scaled(node, x, scale, shift);
+    if (node.shape(y) != node.shape(x))
+        reject("its parameters do not fit its input of shape " + to_text(node.shape(x)));
+    node.result(y);
+}
+
+ValueId mean_variance(NodeLowering &node, ValueId x, std::vector<int> axes) {
+    return node.add(Normalize{Normalize::Kind::mean_variance, std::move(axes), epsilon(node)}, {x});
+}
+
+void instance_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    check_channels(shape);
+    const ValueId normal = mean_variance(node, x, axes_from(2, node.rank(x)));
+    node.result(scaled(node, normal, for_channels(node, 1, shape), for_channels(node, 2, shape)));
+}
+
+// Until opset 20 scale and bias have an element for each group, then for each channel.
+void group_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    check_channels(shape);
+    const int64_t groups = node.attributes.integer("num_groups");
+    if (groups < 1 || shape[1] % groups != 0) {
+        reject(std::to_string(groups) + " groups do not divide " + std::to_string(shape[1]) + " channels");
+    }
+    Shape grouped{shape[0], groups, shape[1] / groups};
+    for (size_t d = 2; d < shape.size(); d++) grouped[2] *= shape[d];
+    ValueId y = mean_variance(node, node.reshape(x, grouped), {2});
+    const bool each_group = node.opset() < 21;
+    if (!each_group) y = node.reshape(y, shape);
+    const Shape &scaled_shape = each_group ? grouped : shape;
+    y = scaled(node, y, for_channels(node, 1, scaled_shape), for_channels(node, 2, scaled_shape));
+    node.result(node.reshape(y, shape));
+}
+
+// The second and third result are the mean and 1 / sqrt(variance + epsilon).
+void layer_statistics(NodeLowering &node, const std::vector<int> &axes) {
+    const ValueId x = node.input(0);
+    const NumbersOf number{node.type(x)};
+    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
+    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
+    const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
+    const ValueId variance = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
+    const Expression inverse = apply(Function::reciprocal, square_root(operand(0) + number(epsilon(node))));
+    node.result(mean, 1);
+    node.result(node.elementwise(inverse, {variance}), 2);
+}
+
+void check_fits(NodeLowering &node, ValueId y) {
+    const Shape x = node.shape(node.input(0));
+    if (node.shape(y) != x) reject("its scale or bias does not fit its input of shape " + to_text(x));
+}
+
+void layer_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const std::vector<int> axes = axes_from(axis_of(node.attributes.integer("axis", -1), node.rank(x)), node.rank(x));
+    const ValueId normal = mean_variance(node, x, axes);
+    const ValueId y = node.has_input(2) ? scaled(node, normal, node.input(1), node.input(2))
+                                        : node.elementwise(operand(0) * operand(1), {normal, node.input(1)});
+    check_fits(node, y);
+    node.result(y);
+    if (node.wants(1) || node.wants(2)) layer_statistics(node, axes);
+}
+
+// x / sqrt(mean of x * x + epsilon) * scale
+void rms_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const NumbersOf number{node.type(x)};
+    const std::vector<int> axes = axes_from(axis_of(node.attributes.integer("axis", -1), node.rank(x)), node.rank(x));
+    const ValueId squares = node.elementwise(operand(0) * operand(0), {x});
+    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
+    const Expression normal = operand(0) / square_root(operand(1) + number(epsilon(node)));
+    const ValueId y = node.elementwise(normal * operand(2), {x, mean, node.input(1)});
+    check_fits(node, y);
+    node.result(y);
+}
+
+// (x - mean) / (deviation + 1e-9), as ONNX's function writes it.
+void mean_variance_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const NumbersOf number{node.type(x)};
+    std::vector<int64_t> stated = node.attributes.integers("axes");
+    if (!node.attributes.has("axes")) stated = {0, 2, 3};
+    const std::vector<int> axes = axes_of(stated, node.rank(x));
+    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
+    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
+    const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
+    const ValueId variance = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
+    node.result(node.elementwise(operand(0) / (square_root(operand(1)) + number(1e-9)), {distance, variance}));
+}
+
+// x divided by its norm along an axis; 0 where that is 0.
+void lp_normalization(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const NumbersOf number{node.type(x)};
+    const int axis = axis_of(node.attributes.integer("axis", -1), node.rank(x));
+    const int64_t p = node.attributes.integer("p", 2);
+    if (p != 1 && p != 2) reject("its attribute 'p' is " + std::to_string(p) + ", which must be 1 or 2");
+    const ValueId powers = node.elementwise(p == 1 ? absolute(operand(0)) : operand(0) * operand(0), {x});
+    const ValueId sum = node.add(Reduce{Reduce::Kind::sum, {axis}}, {powers});
+    const Expression norm = p == 1 ? operand(1) : square_root(operand(1));
+    node.result(node.elementwise(select(equal(operand(1), number(0)), number(0), operand(0) / norm), {x, sum}));
+}
+
+constexpr Rule rules[] = {
+    {"BatchNormalization", 1, {5, 5}, 5, "consumed_inputs epsilon is_test momentum spatial", batch_normalization},
+    {"BatchNormalization", 7, {5, 5}, 5, "epsilon momentum spatial", batch_normalization},
+    {"BatchNormalization", 9, {5, 5}, 5, "epsilon momentum", batch_normalization},
+    {"BatchNormalization", 14, {5, 5}, 3, "epsilon momentum training_mode", batch_normalization},
+    {"GroupNormalization", 18, {3, 3}, 1, "epsilon num_groups", group_normalization},
+    {"GroupNormalization", 21, {3, 3}, 1, "epsilon num_groups stash_type", group_normalization},
+    {"InstanceNormalization", 1, {3, 3}, 1, "consumed_inputs epsilon", instance_normalization},
+    {"InstanceNormalization", 6, {3, 3}, 1, "epsilon", instance_normalization},
+    {"LayerNormalization", 17, {2, 3}, 3, "axis epsilon stash_type", layer_normalization},
+    {"LogSoftmax", 1, {1, 1}, 1, "axis", softmax<Normalize::Kind::log_softmax>},
+    {"LpNormalization", 1, {1, 1}, 1, "axis p", lp_normalization},
+    {"MeanVarianceNormalization", 9, {1, 1}, 1, "axes", mean_variance_normalization},
+    {"RMSNormalization", 23, {2, 2}, 1, "axis epsilon stash_type", rms_normalization},
+    {"Softmax", 1, {1, 1}, 1, "axis", softmax<Normalize::Kind::softmax>},
+};
+
+}  // namespace
+
+std::span<const Rule> normalization_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,63 @@
+// Gemm and MatMul.
+#include <numeric>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/formulas.h"
+#include "graph/lower/rules/rule.h"
+
+namespace kiln::graph {
+namespace {
+
+ValueId matrix(NodeLowering &node, int input, std::string_view transposed) {
+    const ValueId value = node.input(input);
+    if (node.rank(value) != 2) reject("its operand of shape " + to_text(node.shape(value)) + " is no matrix");
+    return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
+}
+
+// alpha * A B + beta * C
+void gemm(NodeLowering &node) {
+    const ValueId product = node.add(MatrixProduct{}, {matrix(node, 0, "transA"), matrix(node, 1, "transB")});
+    const NumbersOf number{node.type(product)};
+    const auto scaled = [&](Expression x, const char *factor) {
+        const double value = node.attributes.real(factor, 1);
+        return value == 1 ? x : x * number(value);
+    };
+    Expression sum = scaled(operand(0), "alpha");
+    std::vector<ValueId> operands{product};
+    if (node.has_input(2)) {
+        sum = sum + scaled(operand(1), "beta");
+        operands.push_back(node.input(2));
+    }
+    const ValueId y = node.elementwise(sum, operands);
+    if (node.shape(y) != node.shape(product)) {
+        reject("its addend of shape " + to_text(node.shape(operands[1])) + " does not fit " +
+               to_text(node.shape(product)));
+    }
+    node.result(y);
+}
+
+// An operand of one axis is a row on the left and a column on the right; that axis is not one of the result.
+void mat_mul(NodeLowering &node) {
+    ValueId a = node.input(0), b = node.input(1);
+    const bool row = node.rank(a) == 1, column = node.rank(b) == 1;
+    if (row) a = node.reshape(a, {1, node.shape(a)[0]});
+    if (column) b = node.reshape(b, {node.shape(b)[0], 1});
+    const ValueId product = node.add(MatrixProduct{}, {a, b});
+    Shape shape = node.shape(product);
+    if (column) shape.pop_back();
+    if (row) shape.erase(shape.end() - (column ? 1 : 2));
+    node.result(node.reshape(product, shape));
+}
+
+constexpr Rule rules[] = {
+    {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
+    {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
+    {"Gemm", 11, {2, 3}, 1, "alpha beta transA transB", gemm},
+    {"MatMul", 1, {2, 2}, 1, "", mat_mul},
+};
+
+}  // namespace
+
+std::span<const Rule> product_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,171 @@
+// Slice, Split, Gather and Tile: elements taken by index.
+#include <algorithm>
+#include <numeric>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/indices.h"
+#include "graph/lower/rules/rule.h"
+
+namespace kiln::graph {
+namespace {
+
+// NumPy's slice of an axis.
+std::vector<int64_t> sliced(int64_t start, int64_t end, int64_t step, int64_t extent) {
+    if (step == 0) reject("its step is 0");
+    if (extent == 0) return {};
+    step = std::clamp(step, -extent - 1, extent + 1);  // larger steps take no more than one element either
+    const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
+    const auto within = [&](int64_t place, int64_t first) {
+        return std::clamp(place < 0 ? place + extent : place, first, most);
+    };
+    const int64_t first = within(start, 0), last = within(end, least);
+    const int64_t count = step > 0 ? (last - first + step - 1) / step : (first - last - step - 1) / -step;
+    return index_range(first, count, step);
+}
+
+struct SliceList {
+    std::vector<int64_t> starts, ends, axes, steps;
+};
+
+SliceList read_slices(const NodeLowering &node) {
+    SliceList list;
+    if (node.opset() < 10) {
+        list = {
+            node.attributes.integers("starts"), node.attributes.integers("ends"), node.attributes.integers("axes"), {}};
+    } else {
+        list = {node.known_integers(1, "starts"), node.known_integers(2, "ends"), {}, {}};
+        if (node.has_input(3)) list.axes = node.known_integers(3, "axes");
+        if (node.has_input(4)) list.steps = node.known_integers(4, "steps");
+    }
+    if (list.axes.empty()) {
+        list.axes.resize(list.starts.size());
+        std::iota(list.axes.begin(), list.axes.end(), 0);
+    }
+    if (list.steps.empty()) list.steps.resize(list.starts.size(), 1);
+    const size_t count = list.starts.size();
+    if (list.ends.size() != count || list.axes.size() != count || list.steps.size() != count) {
+        reject("it has " + std::to_string(count) + " starts, " + std::to_string(list.ends.size()) + " ends, " +
+               std::to_string(list.axes.size()) + " axes and " + std::to_string(list.steps.size()) + " steps");
+    }
+    return list;
+}
+
+void slice(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    const SliceList list = read_slices(node);
+    axes_of(list.axes, node.rank(x));  // none twice
+    std::vector<IndexedAxis> axes;
+    for (size_t i = 0; i < list.axes.size(); i++) {
+        const int axis = axis_of(list.axes[i], node.rank(x));
+        axes.push_back({axis, sliced(list.starts[i], list.ends[i], list.steps[i], shape[axis])});
+    }
+    node.result(take(node, x, std::move(axes)));
+}
+
+// The extents of the parts: stated (an attribute until opset 12 and in opset 1 also an input, then an input), or equal ones.
+std::vector<int64_t> parts(const NodeLowering &node, int64_t extent) {
+    const int64_t outputs = node.output_count();
+    std::vector<int64_t> stated;
+    if (node.opset() < 13) stated = node.attributes.integers("split");
+    if (stated.empty() && node.has_input(1)) stated = node.known_integers(1, "split");
+    if (!stated.empty()) return stated;
+    const bool uneven = node.attributes.has("num_outputs");
+    if (uneven && node.attributes.integer("num_outputs") != outputs) {
+        reject("its attribute 'num_outputs' is " + std::to_string(node.attributes.integer("num_outputs")) +
+               ", but it has " + std::to_string(outputs) + " outputs");
+    }
+    const int64_t size = (extent + outputs - 1) / outputs, last = extent - size * (outputs - 1);
+    if (last < 0 || (!uneven && last != size)) {
+        reject(std::to_string(extent) + " elements do not divide into " + std::to_string(outputs) + " equal parts");
+    }
+    stated.assign(outputs, size);
+    stated.back() = last;
+    return stated;
+}
+
+void split(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    const int64_t extent = node.shape(x)[axis];
+    const std::vector<int64_t> sizes = parts(node, extent);
+    if (static_cast<int>(sizes.size()) != node.output_count()) {
+        reject("it states " + std::to_string(sizes.size()) + " parts for " + std::to_string(node.output_count()) +
+               " outputs");
+    }
+    int64_t first = 0;
+    for (size_t i = 0; i < sizes.size(); i++) {
+        if (sizes[i] < 0 || sizes[i] > extent - first)
+            reject("its parts are not within an extent of " + std::to_string(extent));
+        if (node.wants(static_cast<int>(i))) {
+            node.result(take(node, x, {{axis, index_range(first, sizes[i])}}), static_cast<int>(i));
+        }
+        first += sizes[i];
+    }
+    if (first != extent) reject("its parts leave out some of an extent of " + std::to_string(extent));
+}
+
+// Indices may have any number of axes, which take the place of the one that is indexed.
+void gather(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    Shape shape = node.shape(x);
+    const Shape places = node.shape(node.input(1));
+    std::vector<int64_t> indices = node.known_integers(1, "indices");
+    for (int64_t &index : indices) {
+        if (index < -shape[axis] || index >= shape[axis]) {
+            reject("index " + std::to_string(index) + " is not within axis " + std::to_string(axis) +
+                   " of its input of shape " + to_text(shape));
+        }
+        if (index < 0) index += shape[axis];
+    }
+    const ValueId taken = take(node, x, {{axis, std::move(indices)}});
+    shape.erase(shape.begin() + axis);
+    shape.insert(shape.begin() + axis, places.begin(), places.end());
+    node.result(node.reshape(taken, shape));
+}
+
+std::vector<int64_t> repeated(int64_t extent, int64_t times) {
+    if (times < 0) reject("it repeats an axis " + std::to_string(times) + " times");
+    if (extent > 0 && times > most_places / extent)
+        refuse("it repeats an axis " + std::to_string(times) + " times, which is too often");
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; extent > 0 && i < extent * times; i++) indices.push_back(i % extent);
+    return indices;
+}
+
+void tile(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    std::vector<int64_t> repeats = node.known_integers(1, "repeats");
+    if (repeats.size() != shape.size()) {
+        reject("it has " + std::to_string(repeats.size()) + " repeats for an input of shape " + to_text(shape));
+    }
+    std::vector<IndexedAxis> axes;
+    for (size_t d = 0; d < shape.size(); d++) axes.push_back({static_cast<int>(d), repeated(shape[d], repeats[d])});
+    node.result(take(node, x, std::move(axes)));
+}
+
+void tile_of_opset_1(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int axis = axis_of(node.known_integer(2, "axis"), node.rank(x));
+    node.result(take(node, x, {{axis, repeated(node.shape(x)[axis], node.known_integer(1, "tiles"))}}));
+}
+
+constexpr Rule rules[] = {
+    {"Gather", 1, {2, 2}, 1, "axis", gather},
+    {"Slice", 1, {1, 1}, 1, "axes ends starts", slice},
+    {"Slice", 10, {3, 5}, 1, "", slice},
+    {"Split", 1, {1, 2}, Rule::any, "axis split", split},
+    {"Split", 2, {1, 1}, Rule::any, "axis split", split},
+    {"Split", 13, {1, 2}, Rule::any, "axis", split},
+    {"Split", 18, {1, 2}, Rule::any, "axis num_outputs", split},
+    {"Tile", 1, {3, 3}, 1, "", tile_of_opset_1},
+    {"Tile", 6, {2, 2}, 1, "", tile},
+};
+
+}  // namespace
+
+std::span<const Rule> slice_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,122 @@
+#include "graph/lower/rules/window.h"
+
+#include <algorithm>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
+
+namespace kiln::graph {
+namespace {
+
+constexpr int64_t most = int64_t{1} << 31;  // of every size that an attribute states
+
+void check_range(const std::vector<int64_t> &values, int64_t least, std::string_view name) {
+    for (const int64_t value : values) {
+        if (value >= least && value <= most) continue;
+        reject("its attribute " + shown(name) + " has an entry " + std::to_string(value));
+    }
+}
+
+std::vector<int64_t> positive_entries(const NodeLowering &node, std::string_view name, size_t rank) {
+    std::vector<int64_t> values = node.attributes.integers(name);
+    if (values.empty()) values.assign(rank, 1);
+    if (values.size() != rank) {
+        reject("its attribute " + shown(name) + " has " + std::to_string(values.size()) + " entries for " +
+               std::to_string(rank) + " spatial axes");
+    }
+    check_range(values, 1, name);
+    return values;
+}
+
+std::vector<Padding> pads(const NodeLowering &node, size_t rank) {
+    std::vector<int64_t> values = node.attributes.integers("pads");
+    if (values.empty()) values.assign(2 * rank, 0);
+    if (values.size() != 2 * rank) {
+        reject("its attribute 'pads' has " + std::to_string(values.size()) + " entries for " + std::to_string(rank) +
+               " spatial axes, which have a beginning and an end each");
+    }
+    check_range(values, -most, "pads");
+    std::vector<Padding> padding;
+    for (size_t d = 0; d < rank; d++) padding.push_back({values[d], values[d + rank]});
+    return padding;
+}
+
+int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// As many windows as strides fit into the input.
+Padding same_padding(const Window &window, size_t d, int64_t extent, bool upper) {
+    const int64_t windows = divided_up(extent, window.strides[d]);
+    const int64_t total = (windows - 1) * window.strides[d] + window.reach(d) - extent;
+    return halves(std::max<int64_t>(total, 0), upper);
+}
+
+// With ceil_mode one more window counts, as long as it begins within the input or the padding before it.
+int64_t reach_beyond(const Window &window, size_t d, int64_t extent) {
+    const int64_t padded = extent + window.padding[d].lo + window.padding[d].hi;
+    const int64_t rest = padded - window.reach(d);
+    if (rest < 0) return 0;
+    int64_t windows = divided_up(rest, window.strides[d]) + 1;
+    if ((windows - 1) * window.strides[d] >= extent + window.padding[d].lo) windows--;
+    return std::max<int64_t>((windows - 1) * window.strides[d] - rest, 0);
+}
+
+}  // namespace
+
+AutoPad auto_pad(const Attributes &attributes) {
+    const std::string text = attributes.text("auto_pad", "NOTSET");
+    if (text == "NOTSET" || text.empty()) return AutoPad::none;
+    if (text == "VALID") return AutoPad::valid;
+    if (text == "SAME_UPPER") return AutoPad::same_upper;
+    if (text == "SAME_LOWER") return AutoPad::same_lower;
+    reject("its attribute 'auto_pad' is " + shown(text) + ", which must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+}
+
+Padding halves(int64_t total, bool more_at_end) {
+    const int64_t less = total / 2;
+    return more_at_end ? Padding{less, total - less} : Padding{total - less, less};
+}
+
+Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<int64_t> extents) {
+    if (node.rank(x) < 3)
+        reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes behind N and C");
+    const size_t rank = node.rank(x) - 2;
+    Window window;
+    const std::vector<int64_t> stated = node.attributes.integers("kernel_shape");
+    if (!extents.empty() && !stated.empty() && stated != extents) {
+        reject("its attribute 'kernel_shape' is " + to_text(stated) + ", but its weights have windows of " +
+               to_text(extents));
+    }
+    if (extents.empty() && stated.empty()) reject("it has no attribute 'kernel_shape', which the operator requires");
+    window.extents = extents.empty() ? positive_entries(node, "kernel_shape", rank) : std::move(extents);
+    check_range(window.extents, 1, "kernel_shape");
+    if (window.extents.size() != rank) {
+        reject("its input has " + std::to_string(rank) + " spatial axes, its weights have " +
+               std::to_string(window.extents.size()));
+    }
+    window.strides = positive_entries(node, "strides", rank);
+    window.dilations = positive_entries(node, "dilations", rank);
+    window.padding = pads(node, rank);
+    window.beyond.assign(rank, 0);
+    for (size_t d = 0; d < rank; d++) {
+        if (window.extents[d] > most / window.dilations[d]) reject("its window is too large");
+    }
+    return window;
+}
+
+Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents) {
+    Window window = window_without_auto_pad(node, x, std::move(extents));
+    const Shape shape = node.shape(x);
+    const AutoPad mode = auto_pad(node.attributes);
+    const bool ceil = node.attributes.flag("ceil_mode", false);
+    for (size_t d = 0; d < window.extents.size(); d++) {
+        const int64_t extent = shape[d + 2];
+        if (mode == AutoPad::valid) window.padding[d] = {};
+        if (mode == AutoPad::same_upper || mode == AutoPad::same_lower) {
+            window.padding[d] = same_padding(window, d, extent, mode == AutoPad::same_upper);
+        }
+        if (mode == AutoPad::none && ceil) window.beyond[d] = reach_beyond(window, d, extent);
+    }
+    return window;
+}
+
+}  // namespace kiln::graph

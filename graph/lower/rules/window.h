@@ -1,0 +1,35 @@
+// The window of a convolution or a pool as attributes describe it: explicit pads or auto_pad, strides, dilations, ceil_mode.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "graph/lower/node/node_lowering.h"
+#include "workload/workload.h"
+
+namespace kiln::graph {
+
+// One entry a spatial axis in each list.
+struct Window {
+    std::vector<int64_t> extents, strides, dilations;
+    std::vector<Padding> padding;
+    std::vector<int64_t> beyond;  // how far the last windows reach beyond the padding, where ceil_mode adds one
+
+    int64_t reach(size_t d) const { return (extents[d] - 1) * dilations[d] + 1; }
+};
+
+// Reads kernel_shape, strides, dilations, pads and ceil_mode. `extents` are those of the weights, empty for a pool: then
+// kernel_shape says them. Sizes are small enough for sums and products of a few of them.
+Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
+
+// The same with auto_pad and `beyond`, for windows that move over `x`.
+Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
+
+// The attribute: NOTSET, VALID, SAME_UPPER or SAME_LOWER.
+enum class AutoPad { none, valid, same_upper, same_lower };
+AutoPad auto_pad(const Attributes &attributes);
+
+// `total` on both sides, an odd one more where `more_at_end` says.
+Padding halves(int64_t total, bool more_at_end);
+
+}  // namespace kiln::graph
