@@ -21,7 +21,8 @@ struct ElementType {
     std::string_view descr;
     int64_t bytes;
 };
-constexpr ElementType element_types[] = {{"<f4", 4}, {"<f2", 2}, {"<u2", 2}, {"|i1", 1}, {"<i4", 4}, {"<f8", 8}};
+constexpr ElementType element_types[] = {{"<f4", 4}, {"<f2", 2}, {"<u2", 2}, {"|i1", 1},
+                                         {"<i4", 4}, {"<i8", 8}, {"<f8", 8}};
 
 const ElementType *find_type(std::string_view descr) {
     for (const ElementType &type : element_types) {
@@ -151,7 +152,7 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source) {
     if (!header) return refuse("malformed .npy header");
     const ElementType *type = find_type(*header->descr);
     if (!type) {
-        return refuse(fmt::format("element type `{}`; <f4, <f2, <u2, |i1, <i4 and <f8 are known", *header->descr));
+        return refuse(fmt::format("element type `{}`; <f4, <f2, <u2, |i1, <i4, <i8 and <f8 are known", *header->descr));
     }
     if (*header->fortran_order) return refuse("in Fortran order; save it in C order");
     const auto data_bytes = byte_count(*header->shape, type->bytes);

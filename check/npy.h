@@ -16,7 +16,7 @@
 namespace kiln {
 
 struct NpyArray {
-    std::string descr;  // "<f4", "<f2", "<u2", "|i1", "<i4" or "<f8"
+    std::string descr;  // "<f4", "<f2", "<u2", "|i1", "<i4", "<i8" or "<f8"
     std::vector<int64_t> shape;
     std::vector<std::byte> data;
     bool operator==(const NpyArray &) const = default;
