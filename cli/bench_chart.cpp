@@ -8,6 +8,8 @@
 
 #include "cli/answers/terminal_text.h"
 #include "compare/roofline.h"
+#include "text/markup.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -20,32 +22,6 @@ constexpr std::string_view red = "#c00";
 constexpr double margin = 12, plot_width = 620, numbers_width = 60, top = 92, bar_height = 13, gap = 12, axis = 24;
 constexpr double character = 6.5;  // of the layers' names, about
 constexpr int longest_name = 44, longest_problem = 110;
-
-std::string escaped(std::string_view text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            default:
-                result += c;
-        }
-    }
-    return result;
-}
-
-// What any text must become before it is put into the file: XML has no control characters and no broken UTF-8.
-std::string safe(std::string_view text) { return escaped(visible(text)); }
 
 std::string text(double x, double y, std::string_view attributes, const std::string &content) {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, attributes.empty() ? "" : " ",
@@ -107,7 +83,7 @@ Group group_of(const BenchReport &report, size_t i) {
     return group;
 }
 
-std::string shown_name(const NamedWorkload &workload) { return shortened(visible(workload.name), longest_name); }
+std::string shown_name(const NamedWorkload &workload) { return shortened(quoted_line(workload.name), longest_name); }
 
 Chart laid_out(const BenchReport &report) {
     Chart chart;
@@ -130,18 +106,18 @@ Chart laid_out(const BenchReport &report) {
 // What the colors and the red lines are, all above the plot.
 std::string head(const BenchReport &report) {
     std::string svg = text(margin, 22, "font-size=\"15\"", "GFLOP/s a layer, operations of the direct convolution");
-    svg += text(margin, 40, "", "target " + safe(to_text(report.target)));
+    svg += text(margin, 40, "", "target " + xml_text(to_text(report.target)));
     std::vector<std::string> names = {"kiln"};
     names.insert(names.end(), report.peers.begin(), report.peers.end());
     double x = margin;
     for (size_t i = 0; i < names.size(); i++) {
-        svg += rectangle(x, 50, 10, 10, colors[i % std::size(colors)]) + text(x + 15, 59, "", safe(names[i]));
+        svg += rectangle(x, 50, 10, 10, colors[i % std::size(colors)]) + text(x + 15, 59, "", xml_text(names[i]));
         x += 110;
     }
     const std::string fill = fmt::format("fill=\"{}\"", red);
     svg += upright(margin + 5, 66, 78, peak_line) +
            text(margin + 15, 76, fill,
-                fmt::format("FMA peak {:.1f} ({})", report.peak.gflops, safe(report.peak.instructions)));
+                fmt::format("FMA peak {:.1f} ({})", report.peak.gflops, xml_text(report.peak.instructions)));
     const bool has_roofline = !report.bandwidths.empty();
     if (has_roofline) {
         svg += upright(margin + 265, 66, 78, roofline_tick) +
@@ -172,8 +148,8 @@ std::string grid(const Chart &chart) {
 // The number stands in a column of its own, right of the plot.
 std::string drawn(const Chart &chart, const Bar &bar, double y) {
     if (!bar.missing.empty()) {
-        const std::string why = shortened(visible(bar.missing), longest_problem);
-        return text(chart.left + 3, y + bar_height - 3, "font-size=\"9\" fill=\"#777\"", escaped(why));
+        const std::string why = shortened(quoted_line(bar.missing), longest_problem);
+        return text(chart.left + 3, y + bar_height - 3, "font-size=\"9\" fill=\"#777\"", xml_text(why));
     }
     return rectangle(chart.left, y, chart.x(bar.gflops) - chart.left, bar_height - 2, bar.color) +
            text(chart.left + plot_width + numbers_width, y + bar_height - 3, "font-size=\"10\" text-anchor=\"end\"",
@@ -183,7 +159,7 @@ std::string drawn(const Chart &chart, const Bar &bar, double y) {
 std::string drawn(const Chart &chart, const Group &group, double peak) {
     const NamedWorkload &w = *group.workload;
     std::string svg = text(chart.left - 8, group.y + group.height() / 2 + 3, "text-anchor=\"end\"",
-                           escaped(shown_name(w)) + title(safe(w.name) + ": " + safe(key(w.workload))));
+                           xml_text(shown_name(w)) + title(xml_text(w.name) + ": " + xml_text(key(w.workload))));
     double y = group.y;
     for (const Bar &bar : group.bars) {
         svg += drawn(chart, bar, y);

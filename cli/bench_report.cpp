@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/answers/output.h"
 #include "compare/roofline.h"
 
 namespace kiln {
@@ -156,7 +157,7 @@ void print_json(const BenchReport &report) {
         for (const PeerTiming &peer : layer.peers) row["peers"][peer.name] = peer_json(peer, layer.chosen);
         document["layers"].push_back(std::move(row));
     }
-    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::vector<std::string> bench_columns(const std::vector<std::string> &peers) {
@@ -187,11 +188,12 @@ Table bench_table(const BenchReport &report) {
 }
 
 void print_table(const BenchReport &report, const AnswerOptions &options) {
-    fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(report.target), report.peak.gflops,
-               report.peak.instructions);
+    print_line("target " + to_text(report.target));
+    print_line(fmt::format("peak {:.1f} GFLOP/s ({})", report.peak.gflops, report.peak.instructions));
+    print_line("");
     const Table table = bench_table(report);
     print(table, form_of(table, report.peers), options);
-    if (!report.peers.empty()) fmt::print("\n{}\n", peers_note);
+    if (!report.peers.empty()) write_text(stdout, "\n" + std::string(peers_note) + "\n");
 }
 
 }  // namespace kiln

@@ -11,6 +11,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/answers/output.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/measuring_lock.h"
 #include "workload/lists/glob.h"
@@ -37,7 +38,7 @@ int exit_status(const Error &error) {
 }
 
 int fail(const Error &error) {
-    fmt::print(stderr, "kiln: {}\n", error.message);
+    tell(error.message);
     return exit_status(error);
 }
 
@@ -48,7 +49,7 @@ Result<TrialStore> open_to_read(const std::string &db) {
 }
 
 void tell_notes(const TrialStore &store) {
-    for (const std::string &note : store.notes()) fmt::print(stderr, "kiln: note: {}\n", note);
+    for (const std::string &note : store.notes()) tell(fmt::format("note: {}", note));
 }
 
 void add_options(CLI::App &command, WorkloadOptions &options) {
@@ -112,8 +113,9 @@ Result<Workshop> make_workshop() {
     if (!folder) return folder.error();
     return make_workshop(*folder, [told = false]() mutable {
         if (!told) {
-            fmt::print(stderr, "\nkiln: another kiln process is measuring on this machine; taking turns with it ({})\n",
-                       machine_lock_path);
+            write_text(stderr, "\n");  // a line in progress may stand there
+            tell(fmt::format("another kiln process is measuring on this machine; taking turns with it ({})",
+                             machine_lock_path));
         }
         told = true;
     });

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <map>
 
+#include "cli/answers/output.h"
 #include "cli/bench_chart.h"
 #include "cli/bench_report.h"
 #include "cli/command.h"
@@ -93,7 +94,8 @@ Status measure_layers(Bench *bench, BenchReport *report) {
         if (interrupted()) return Error{ErrorCode::interrupted, "interrupted"};
         auto found = measured.find(key(w.workload));
         if (found == measured.end()) {
-            fmt::print(stderr, "[{}/{}] {}/{}\n", report->layers.size() + 1, report->workloads.size(), w.list, w.name);
+            tell_line(
+                fmt::format("[{}/{}] {}/{}", report->layers.size() + 1, report->workloads.size(), w.list, w.name));
             Result<Layer> layer = bench->measure(w.workload);
             if (!layer) return layer.error();
             found = measured.emplace(key(w.workload), std::move(*layer)).first;
@@ -109,7 +111,7 @@ FmaPeak settled_peak(const BenchReport &report, PeakGauge *gauge) {
         const Layer &layer = report.layers[i];
         if (!layer.chosen) continue;
         if (const auto message = gauge->see(gflops(report.workloads[i].workload, *layer.chosen))) {
-            fmt::print(stderr, "kiln: {}\n", *message);
+            tell(*message);
         }
     }
     return gauge->peak();

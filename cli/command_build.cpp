@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "package/output/package_name.h"
 #include "package/package.h"
@@ -71,16 +72,16 @@ void show(const KernelReport &report) {
     const std::string why = report.message.empty() ? "" : "; " + report.message;
     switch (report.source) {
         case KernelSource::tuned:
-            fmt::print(stderr, "{}: tuned{}\n", layer, why);
+            tell_line(fmt::format("{}: tuned{}", layer, why));
             break;
         case KernelSource::stale:
-            fmt::print(stderr, "{}: stale: this compiler makes another object than the measured one{}\n", layer, why);
+            tell_line(fmt::format("{}: stale: this compiler makes another object than the measured one{}", layer, why));
             break;
         case KernelSource::untuned:
-            fmt::print(stderr, "{}: untuned{}\n", layer, why);
+            tell_line(fmt::format("{}: untuned{}", layer, why));
             break;
         case KernelSource::missing:
-            fmt::print(stderr, "{}: no kernel: {}\n", layer, report.message);
+            tell_line(fmt::format("{}: no kernel: {}", layer, report.message));
             break;
     }
 }
@@ -125,7 +126,7 @@ int run(const BuildArguments &arguments) {
     if (!collected) return fail(collected.error());
     const int64_t missing = count(*collected, KernelSource::missing);
     if (collected->kernels.empty()) {
-        fmt::print(stderr, "kiln: no kernel for any workload, so no package was written\n");
+        tell("no kernel for any workload, so no package was written");
         return exit_failed;
     }
     Package package;
@@ -141,10 +142,10 @@ int run(const BuildArguments &arguments) {
     package.fallback = arguments.fallback;
     if (Status s = write_package(package, *parts, arguments.output); !s) return fail(s.error());
     const int64_t untuned = count(*collected, KernelSource::untuned), stale = count(*collected, KernelSource::stale);
-    fmt::print("{}: {} kernels, {} tuned, {} untuned, {} stale\n", arguments.output, package.kernels.size(),
-               package.kernels.size() - untuned - stale, untuned, stale);
+    print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", arguments.output, package.kernels.size(),
+                           package.kernels.size() - untuned - stale, untuned, stale));
     if (missing == 0) return exit_done;
-    fmt::print(stderr, "kiln: {} without a kernel, see above; the package has the others\n", missing);
+    tell(fmt::format("{} without a kernel, see above; the package has the others", missing));
     return exit_failed;
 }
 

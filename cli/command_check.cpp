@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "check/conformance_check.h"
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -47,7 +48,7 @@ void print_json(const std::vector<CaseResult> &results) {
                                      {"reason", text_or_null(r.reason)},
                                      {"untuned", r.untuned}});
     }
-    fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 const std::vector<std::string> columns = {"id", "status", "algorithm", "max_error", "reason", "candidate"};
@@ -69,8 +70,9 @@ void print_table(const std::vector<CaseResult> &results, const AnswerOptions &op
     for (const auto &[status, n] : count(results)) {
         summary += fmt::format("{}{} {}", summary.empty() ? "" : ", ", n, name(status));
     }
-    fmt::print("\n{} cases: {}\n", results.size(), summary);
-    if (untuned > 0) fmt::print("{} untuned: no database row, the default candidate was checked\n", untuned);
+    print_line("");
+    print_line(fmt::format("{} cases: {}", results.size(), summary));
+    if (untuned > 0) print_line(fmt::format("{} untuned: no database row, the default candidate was checked", untuned));
 }
 
 int run(const CheckArguments &arguments) {
@@ -109,7 +111,7 @@ int run(const CheckArguments &arguments) {
         if (interrupted()) return fail({ErrorCode::interrupted, "interrupted"});
         Result<CaseResult> result = checker.check(c);
         if (!result) return fail(result.error());
-        fmt::print(stderr, "[{}/{}] {} {}\n", results.size() + 1, suite->cases.size(), c.id, name(result->status));
+        tell_line(fmt::format("[{}/{}] {} {}", results.size() + 1, suite->cases.size(), c.id, name(result->status)));
         results.push_back(std::move(*result));
     }
     arguments.answer.format == TableFormat::json ? print_json(results) : print_table(results, arguments.answer);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "database/record_text.h"
 
@@ -49,7 +50,7 @@ int verify(const DbArguments &arguments) {
         fail(s.error());
         return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());
     }
-    fmt::print("{}: ok\n", arguments.db);
+    print_line(fmt::format("{}: ok", arguments.db));
     return exit_done;
 }
 
@@ -81,7 +82,7 @@ int export_records(const DbArguments &arguments) {
     if (!store) return fail(store.error());
     const Result<std::string> text = store->export_text();
     if (!text) return fail(text.error());
-    std::fwrite(text->data(), 1, text->size(), stdout);  // main() tells where that failed
+    print_document(*text);  // main() tells where that failed
     return exit_done;
 }
 

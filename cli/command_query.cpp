@@ -3,6 +3,7 @@
 #include <map>
 
 #include "cli/answers/candidate_text.h"
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "workload/lists/glob.h"
 
@@ -119,7 +120,7 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
     const bool shortens = options.format == TableFormat::table && !options.wide;
     const bool shortened = shortens && shorten_candidates(&report->table);
     print_rows(report->table, report->rows, answer.form, options);
-    if (shortened) fmt::print(stderr, "kiln: {}\n", short_candidates_note);
+    if (shortened) tell(short_candidates_note);
     return exit_done;
 }
 

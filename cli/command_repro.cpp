@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "tuner/job/reproduction.h"
@@ -67,17 +68,19 @@ int run(const ReproArguments &arguments) {
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
 
-    fmt::print(stderr, "{}\n{}\n{}/threads:{}, cache {}, error budget {}\n", trial->workload, trial->candidate,
-               trial->target, trial->threads, name(trial->cache), trial->error_budget);
+    tell_line(trial->workload);
+    tell_line(trial->candidate);
+    tell_line(fmt::format("{}/threads:{}, cache {}, error budget {}", trial->target, trial->threads, name(trial->cache),
+                          trial->error_budget));
     const Result<Reproduction> now =
         reproduce(*trial, {*workshop->builder, *workshop->runner, *store, machine, now_ns, utc_timestamp, interrupted});
     if (!now) return fail(now.error());
     const std::vector<ReproducedFact> facts = compare(*trial, *measurement, *now);
     print(table_of(facts), fact_form, arguments.answer);
-    if (!now->trial.stderr_text.empty()) fmt::print(stderr, "It printed:\n{}\n", now->trial.stderr_text);
+    if (!now->trial.stderr_text.empty()) tell_lines("It printed:\n" + now->trial.stderr_text);
     if (is_reproduced(facts)) return exit_done;
-    fmt::print(stderr, "kiln: trial {} was not reproduced{}\n", trial->id,
-               trial->toolchain == now->trial.toolchain ? "" : ": another toolchain built it");
+    tell(fmt::format("trial {} was not reproduced{}", trial->id,
+                     trial->toolchain == now->trial.toolchain ? "" : ": another toolchain built it"));
     return exit_failed;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "compare/peak.h"
 #include "compare/peak_memory.h"
@@ -115,7 +116,7 @@ void print_json(const Facts &facts, int threads) {
                                           {"read_gb_s", b.read_gb_s},
                                           {"copy_gb_s", b.copy_gb_s}});
     }
-    fmt::print("{}\n", document.dump(2));
+    print_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::string size_text(int64_t bytes) {
@@ -126,9 +127,11 @@ std::string size_text(int64_t bytes) {
 void print_tables(const Facts &facts, int threads, bool wide) {
     const AnswerOptions options{.wide = wide, .columns = {}, .sort = {}};
     const Machine &m = facts.machine;
-    fmt::print("{} ({}), {} core{} for this process\n", m.cpu_model, m.cpu_id, m.cores, m.cores == 1 ? "" : "s");
-    fmt::print("caches: L1 {}, L2 {}{}\n\n", size_text(m.l1_bytes), size_text(m.l2_bytes),
-               m.l3_bytes ? ", L3 " + size_text(m.l3_bytes) : "");
+    print_line(
+        fmt::format("{} ({}), {} core{} for this process", m.cpu_model, m.cpu_id, m.cores, m.cores == 1 ? "" : "s"));
+    print_line(fmt::format("caches: L1 {}, L2 {}{}", size_text(m.l1_bytes), size_text(m.l2_bytes),
+                           m.l3_bytes ? ", L3 " + size_text(m.l3_bytes) : ""));
+    print_line("");
 
     Table targets{.columns = {"target", "runs here", "about", "Halide target"}, .rows = {}};
     for (const TargetFacts &t : facts.targets) {
@@ -137,7 +140,8 @@ void print_tables(const Facts &facts, int threads, bool wide) {
     }
     print(std::move(targets), {}, options);
 
-    fmt::print("\nf32 peak, {} thread{}\n", threads, threads == 1 ? "" : "s");
+    print_line("");
+    print_line(fmt::format("f32 peak, {} thread{}", threads, threads == 1 ? "" : "s"));
     Table peaks{.columns = {"target", "instructions", "GFLOP/s", "flop/cycle/core", "GHz"}};
     for (const TargetFacts &t : facts.targets) {
         if (!t.peak) continue;
@@ -147,8 +151,9 @@ void print_tables(const Facts &facts, int threads, bool wide) {
     }
     print(std::move(peaks), {}, options);
 
-    fmt::print("\nmemory bandwidth, {} thread{} (copy: bytes read and bytes written)\n", threads,
-               threads == 1 ? "" : "s");
+    print_line("");
+    print_line(fmt::format("memory bandwidth, {} thread{} (copy: bytes read and bytes written)", threads,
+                           threads == 1 ? "" : "s"));
     Table bandwidths{.columns = {"level", "working set", "read GB/s", "copy GB/s"}};
     for (const Bandwidth &b : facts.bandwidths) {
         bandwidths.rows.push_back({b.level, size_text(b.working_set_bytes), fmt::format("{:.1f}", b.read_gb_s),
@@ -173,7 +178,7 @@ int run(const TargetsArguments &arguments) {
     if (!facts) return fail(facts.error());
     measure_peaks(&*facts);
     facts->bandwidths = measure_bandwidths(machine, arguments.threads);
-    for (const std::string &odd : facts->notes) fmt::print(stderr, "kiln: {}\n", odd);
+    for (const std::string &odd : facts->notes) tell(odd);
     arguments.format == TableFormat::json ? print_json(*facts, arguments.threads)
                                           : print_tables(*facts, arguments.threads, arguments.wide);
     return exit_done;

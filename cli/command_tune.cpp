@@ -9,6 +9,7 @@
 
 #include "catalog/catalog.h"
 #include "cli/answers/candidate_text.h"
+#include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/peak_keeper.h"
@@ -149,10 +150,12 @@ void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceCo
     };
     Table table = results(report, peak.gflops, candidate);
     if (options.format == TableFormat::table) {
-        fmt::print("target {}\npeak {:.1f} GFLOP/s ({})\n\n", to_text(context.target), peak.gflops, peak.instructions);
+        print_line("target " + to_text(context.target));
+        print_line(fmt::format("peak {:.1f} GFLOP/s ({})", peak.gflops, peak.instructions));
+        print_line("");
     }
     print(std::move(table), result_form, options);
-    if (any) fmt::print(stderr, "kiln: {}\n", short_candidates_note);
+    if (any) tell(short_candidates_note);
 }
 
 // Whether so many of the new trials failed that something is wrong with more than candidates.
@@ -172,28 +175,27 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
     for (const TunedWorkload &tuned : report.workloads) {
         if (tuned.best_ns) continue;
         without++;
-        fmt::print(stderr, "kiln: {}/{}: {}\n", tuned.workload.list, tuned.workload.name, tuned.problem);
+        tell(fmt::format("{}/{}: {}", tuned.workload.list, tuned.workload.name, tuned.problem));
     }
     if (report.interrupted) {
-        fmt::print(stderr, "kiln: interrupted; finished trials are in {}, the same command goes on from there\n",
-                   arguments.db);
+        tell(fmt::format("interrupted; finished trials are in {}, the same command goes on from there", arguments.db));
         return exit_interrupted;
     }
     if (report.at_rest) {
-        fmt::print(stderr, "kiln: ended before its time: no layer gained 1 % any more\n");
+        tell("ended before its time: no layer gained 1 % any more");
     }
     const bool alarming = most_failed(report);
     if (alarming) {
-        fmt::print(stderr,
-                   "kiln: WARNING: most trials failed; something may be wrong with this machine, its compiler or its "
-                   "memory. `kiln query failures --db {}` shows what\n",
-                   arguments.db);
+        tell(
+            fmt::format("WARNING: most trials failed; something may be wrong with this machine, its compiler or its "
+                        "memory. `kiln query failures --db {}` shows what",
+                        arguments.db));
     }
     if (without < report.workloads.size()) {
-        fmt::print(stderr,
-                   "Next: `kiln query best --db {0}` shows the winners, `kiln build --workloads {1} --db {0} -o DIR` "
-                   "makes a library of them.\n",
-                   arguments.db, fmt::join(arguments.workloads.files, " "));
+        tell_line(
+            fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build --workloads {1} --db {0} -o "
+                        "DIR` makes a library of them.",
+                        arguments.db, fmt::join(arguments.workloads.files, " ")));
     }
     return without || alarming ? exit_failed : exit_done;
 }
@@ -235,12 +237,12 @@ int run(const TuneArguments &arguments) {
     tell_notes(*store);
     store->stop_when(interrupted);
     const Result<Leases> leases = Leases::open(arguments.db);
-    if (!leases) fmt::print(stderr, "kiln: note: {}\n", leases.error().message);
+    if (!leases) tell(fmt::format("note: {}", leases.error().message));
 
     PeakKeeper keeper(machine, *target);
     PeakGauge &gauge = keeper.gauge();
-    fmt::print(stderr, "{} on {}: peak {:.1f} GFLOP/s ({})\n", to_text(*target), machine.cpu_model, gauge.peak().gflops,
-               gauge.peak().instructions);
+    tell_line(fmt::format("{} on {}: peak {:.1f} GFLOP/s ({})", to_text(*target), machine.cpu_model,
+                          gauge.peak().gflops, gauge.peak().instructions));
     const TuneEnvironment environment{*workshop->builder,
                                       *workshop->runner,
                                       *store,

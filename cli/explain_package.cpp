@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 #include "package/manifest_reader.h"
 #include "workload/lists/glob.h"
@@ -82,9 +83,9 @@ Table rows_of_facts(const ManifestKernel &kernel, const Facts &facts) {
 
 // For people: a table for each kernel.
 void print_page(const ManifestKernel &kernel, const Facts &facts, const AnswerOptions &options) {
-    fmt::print("{} on {}\n", visible(kernel.layer), visible(kernel.target));
+    print_line(kernel.layer + " on " + kernel.target);
     print(rows_of_facts(kernel, facts), {{.name = "fact"}, {.name = "value"}}, options);
-    fmt::print("\n");
+    print_line("");
 }
 
 // Whether any kernel matched.
@@ -121,13 +122,13 @@ Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) 
 
 // About the whole package; the table has one row a kernel.
 void tell(const Manifest &m) {
-    fmt::print(stderr, "{}: package {}, {} kernel{}{}, built by {}\n", m.source, m.name, m.kernels.size(),
-               m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain);
+    tell_line(fmt::format("{}: package {}, {} kernel{}{}, built by {}", m.source, m.name, m.kernels.size(),
+                          m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain));
     if (m.database_digest.empty()) {
-        fmt::print(stderr, "{}: built without a database\n", m.source);
+        tell_line(fmt::format("{}: built without a database", m.source));
     } else {
-        fmt::print(stderr, "{}: database {}, digest {} (`kiln db info` shows a database's)\n", m.source, m.database,
-                   m.database_digest);
+        tell_line(fmt::format("{}: database {}, digest {} (`kiln db info` shows a database's)", m.source, m.database,
+                              m.database_digest));
     }
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/answers/terminal_text.h"
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "tuner/process/standard_streams.h"
 
@@ -58,7 +58,7 @@ int run(int argc, char **argv) {
     } catch (const CLI::Success &request) {  // --help, --version
         std::ostringstream text;
         app.exit(request, text, text);
-        fmt::print("{}", text.str());
+        write_text(stdout, text.str());
         return exit_done;
     } catch (const CLI::ParseError &error) {
         return usage_failure(app, error, argc, argv);
@@ -72,7 +72,7 @@ Error out_of_memory(int argc, char **argv) {
     rlimit limit = {};
     const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return environment_error(fmt::format(
-        "there is not enough memory for `kiln {}`{}", visible(fmt::format("{}", fmt::join(words, " "))),
+        "there is not enough memory for `kiln {}`{}", fmt::join(words, " "),
         is_limited ? fmt::format("; this process may use {} MiB of address space (ulimit -v)", limit.rlim_cur >> 20)
                    : ""));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/answers/output.h"
+
 namespace kiln {
 
 PeakKeeper::PeakKeeper(const Machine &machine, const Target &target)
@@ -10,10 +12,9 @@ PeakKeeper::PeakKeeper(const Machine &machine, const Target &target)
       earlier_(memory_.earlier(fma_instructions(target), target.threads)),
       gauge_([this] { return measure_fma_peak(target_); }, earlier_) {
     const std::string odd = note(gauge_.reading(), earlier_, read_load());
-    if (!odd.empty()) fmt::print(stderr, "kiln: {}\n", odd);
+    if (!odd.empty()) tell(odd);
     if (!odd.empty() && gauge_.reading().peak.gflops < gauge_.peak().gflops) {
-        fmt::print(stderr, "kiln: shares are of {:.1f} GFLOP/s, the highest that was measured here\n",
-                   gauge_.peak().gflops);
+        tell(fmt::format("shares are of {:.1f} GFLOP/s, the highest that was measured here", gauge_.peak().gflops));
     }
 }
 

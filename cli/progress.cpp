@@ -10,8 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 #include "cli/clock.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -64,7 +66,7 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
     const std::string name = width < roomy ? p.workload->name : layer_name(p);
     std::vector<Part> parts;
     parts.push_back({fmt::format("{}/{}", p.workload_index + 1, p.workload_count), 0});
-    parts.push_back({shortened(visible(name), std::max(8, width / 3)), 0});
+    parts.push_back({shortened(quoted_line(name), std::max(8, width / 3)), 0});
     const size_t bar_at = parts.size();
     if (with_bar) parts.push_back({bar(p.fraction, shortest_bar), bar_rank});
     parts.push_back({p.trials_wanted == unlimited_trials
@@ -91,8 +93,8 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
 }
 
 std::string finished_line(const TuneProgress &p, double peak_gflops) {
-    std::string line = visible(layer_name(p)) + ": ";
-    if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : p.problem);
+    std::string line = quoted_line(layer_name(p)) + ": ";
+    if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : quoted_line(p.problem));
     line += fmt::format("{:.1f} us", *p.best_ns * 1e-3);
     if (const double speed = gflops(p); speed > 0) {
         line += fmt::format(", {:.1f} GFLOP/s", speed);
@@ -124,24 +126,22 @@ void ProgressPrinter::show(const TuneProgress &progress) {
     } else {
         show_plain(progress);
     }
-    std::fflush(stream_);
 }
 
 void ProgressPrinter::say(const std::string &message) {
     clear_live_line();
-    fmt::print(stream_, "{}\n", message);
+    write_text(stream_, quoted_line(message) + "\n");
 }
 
 void ProgressPrinter::clear_live_line() {
     if (!live_line_shown_) return;
-    fmt::print(stream_, "\r\x1b[K");
-    std::fflush(stream_);
+    write_text(stream_, "\r\x1b[K");
     live_line_shown_ = false;
 }
 
 void ProgressPrinter::show_live(const TuneProgress &progress, const ProgressStyle &style) {
     // A character in the last column makes some terminals start a new line.
-    fmt::print(stream_, "{}", progress_line(progress, peak_gflops_(), std::max(10, style.width - 1), true));
+    write_text(stream_, progress_line(progress, peak_gflops_(), std::max(10, style.width - 1), true));
     live_line_shown_ = true;
 }
 
@@ -150,16 +150,16 @@ void ProgressPrinter::show_plain(const TuneProgress &progress) {
     const bool started = progress.event == TuneProgress::Event::workload_started;
     if (!started && now - last_line_ns_ < plain_interval_ns) return;
     last_line_ns_ = now;
-    fmt::print(stream_, "{}\n", progress_line(progress, peak_gflops_(), 160, false));
+    write_text(stream_, progress_line(progress, peak_gflops_(), 160, false) + "\n");
 }
 
 void ProgressPrinter::print_finished(const TuneProgress &progress, bool color) {
     const std::string line = fmt::format("{}/{}  {}", progress.workload_index + 1, progress.workload_count,
                                          finished_line(progress, peak_gflops_()));
     if (color) {
-        fmt::print(stream_, "\x1b[{}m{}\x1b[0m\n", progress.best_ns ? 32 : 31, line);  // green, red
+        write_text(stream_, fmt::format("\x1b[{}m{}\x1b[0m\n", progress.best_ns ? 32 : 31, line));  // green, red
     } else {
-        fmt::print(stream_, "{}\n", line);
+        write_text(stream_, line + "\n");
     }
 }
 

@@ -20,6 +20,7 @@
 #include "catalog/catalog.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -177,13 +178,13 @@ int main(int argc, char **argv) {
     }
     const auto request = kiln::validated(arguments);
     if (!request) {
-        std::fprintf(stderr, "%s\n", request.error().message.c_str());
+        std::fprintf(stderr, "%s\n", kiln::quoted_line(request.error().message).c_str());
         return request.error().code == kiln::ErrorCode::unsupported ? kiln::exit_refused : kiln::exit_usage;
     }
     try {
         return arguments.loops ? kiln::print_loops(*request) : kiln::compile(*request, arguments.object);
     } catch (const Halide::Error &error) {  // does not derive from std::exception as seen from here
-        std::fprintf(stderr, "%s\n", error.what());
+        std::fprintf(stderr, "%s\n", kiln::quoted_lines(error.what()).c_str());
         return kiln::exit_compile_error;
     }
 }

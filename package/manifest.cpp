@@ -5,6 +5,7 @@
 #include "records/measurement.h"
 #include "runtime/arena.h"
 #include "runtime/kiln.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -103,8 +104,8 @@ std::string manifest_text(const Package &package) {
     json["fallback"] = package.fallback;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
-    // Names may hold any bytes; a manifest is always valid UTF-8.
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    // Names may hold any bytes; a manifest is always valid UTF-8, and plain where somebody looks at it.
+    return quoted_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 }  // namespace kiln

@@ -13,28 +13,15 @@
 #include "runtime/arena.h"
 #include "runtime/descriptor.h"
 #include "runtime/kernel_abi.h"
+#include "text/markup.h"
 
 namespace kiln {
 namespace {
 
-// A C string literal of any bytes.
-std::string c_literal(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\' || c == '?' || byte < 0x20 || byte >= 0x7f) {
-            result += fmt::format("\\{:03o}", byte);
-        } else {
-            result += c;
-        }
-    }
-    return result + '"';
-}
-
-std::string quoted_lines(const std::string &text) {
+std::string c_lines(const std::string &text) {
     std::string result;
     std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) result += "    " + c_literal(line + "\n") + "\n";
+    for (std::string line; std::getline(lines, line);) result += "    " + c_string(line + "\n") + "\n";
     result.pop_back();
     return result;
 }
@@ -75,11 +62,11 @@ std::string info_text(const DescribedKernel &described, size_t index) {
     return fmt::format(
         "{{sizeof(kiln_kernel_info), {}, {}, {}, {}, {}, {},\n"
         "      {}, {}, {}, {}, {}, {}, {}, &rows[{}].workload, {}, 0, {}}}",
-        c_literal(described.key), c_literal(described.layer), c_literal(kernel.candidate),
-        c_literal(tuned ? kernel.best->trial.id : ""), c_literal(artifact.object_hash), c_literal(kernel.target.halide),
+        c_string(described.key), c_string(described.layer), c_string(kernel.candidate),
+        c_string(tuned ? kernel.best->trial.id : ""), c_string(artifact.object_hash), c_string(kernel.target.halide),
         int(tuned), kernel.target.threads, artifact.packed_bytes, artifact.prepared_bytes, arena_alignment,
         described.cpu_features, exact(kernel.measurement() ? kernel.measurement()->median : 0.0), index, kernel.place,
-        c_literal(kernel.why_place));
+        c_string(kernel.why_place));
 }
 
 std::string row_text(const DescribedKernel &described, size_t index) {
@@ -130,11 +117,11 @@ std::string table_source(const Package &package, const std::vector<DescribedKern
                                    {"WORDS", std::to_string(sizeof(kiln_descriptor) / sizeof(uint64_t))},
                                    {"ROWS", rows},
                                    {"INDEX", index_text},
-                                   {"MANIFEST", quoted_lines(manifest_text(package))},
+                                   {"MANIFEST", c_lines(manifest_text(package))},
                                    {"ROW_COUNT", std::to_string(kernels.size())},
                                    {"INDEX_COUNT", std::to_string(index.size())},
-                                   {"NAME_TEXT", c_literal(package.name)},
-                                   {"TOOLCHAIN", c_literal(package.toolchain)},
+                                   {"NAME_TEXT", c_string(package.name)},
+                                   {"TOOLCHAIN", c_string(package.toolchain)},
                                    {"FALLBACK", package.fallback ? "kiln::make_fallback" : "nullptr"},
                                    {"NAME", package.name}});
 }

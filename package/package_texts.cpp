@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "package/templates/template_text.h"
+#include "text/markup.h"
 
 namespace kiln {
 namespace {
@@ -23,13 +24,6 @@ std::string argument_lines(const CallShapes &shapes) {
                              fmt::join(shape.shape, shape.shape + shape.rank, ", "));
     }
     return lines;
-}
-
-// Names come from files of other people. A bar or the end of a line would end the table's cell.
-std::string cell(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '|' || c == '\n' || c == '\r'; }, ' ');
-    return text;
 }
 
 }  // namespace
@@ -66,7 +60,7 @@ std::string package_readme(const Package &package, const std::vector<DescribedKe
     for (const DescribedKernel &described : kernels) {
         const PackagedKernel &kernel = *described.kernel;
         const Measurement *m = kernel.measurement();
-        text += fmt::format("| {} | `{}` | {} | {} | {} |\n", cell(described.layer), described.key,
+        text += fmt::format("| {} | `{}` | {} | {} | {} |\n", markdown_text(described.layer), described.key,
                             kernel.target.halide, kernel.best ? "tuned" : "default",
                             m ? fmt::format("{:.1f}", m->median * 1e-3) : std::string("-"));
     }

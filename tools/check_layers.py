@@ -12,6 +12,7 @@ import sys
 # One line a folder: what its files may include beside themselves and the standard library, of kiln's folders (or single
 # headers of them) and of other libraries. A folder inside another is one of its own: `tuner/job` is not `tuner`.
 FOLDERS = {
+    "text": ([], []),
     "workload/expression": (["workload/result.h"], []),
     "workload": (["runtime/cpu_features.h", "runtime/kiln.h"], []),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
@@ -28,7 +29,7 @@ FOLDERS = {
     "catalog": (["schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "schedules", "schedules/apply", "schedules/apply/movement", "schedules/spaces", "rewrites",
-         "runtime/kernel_abi.h", "workload"],
+         "runtime/kernel_abi.h", "text", "workload"],
         ["Halide.h"],
     ),
     "generators/winograd": (
@@ -71,7 +72,7 @@ FOLDERS = {
     "package/output": (["json", "tuner/process", "workload"], ["fmt/*", "nlohmann/*"]),
     "package": (
         ["package/output", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "json", "records", "runtime",
-         "workload", "workload/lists"],
+         "text", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "check": (
@@ -90,9 +91,9 @@ FOLDERS = {
     "graph/lower/rules": (["graph", "graph/lower/node", "graph/onnx", "workload"], []),
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "workload"], []),
-    "cli/answers": (["catalog", "database", "schedules", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
+    "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
-        ["cli/answers", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "tuner/job", "tuner/measure",
+        ["cli/answers", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure",
          "tuner/process", "tuner/search", "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),
@@ -111,6 +112,12 @@ LIBRARIES = {
     "protozero::*": "protozero/*",
     "GTest::*": "gtest/*",
 }
+
+# What kiln says leaves it at one place, which writes out what a terminal would obey. The generator has its own: its streams
+# go to kiln.
+PRINTERS = ["cli/answers/output.cpp", "generators/generator_main.cpp"]
+PRINTS = re.compile(r"\b(?:fmt::print(?:ln)?|(?:std::)?(?:v?f?printf|f?puts|f?putc|putchar|perror)|std::c(?:out|err|log))\b\s*[(<]")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 SOURCES = {".h", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -168,6 +175,8 @@ def check_file(root, file):
             yield f'includes "{header}", which is no file: write it from the root of the repository'
         elif not may_include(folder, header):
             yield f"includes {header}, but {folder}/ may include only itself, {', '.join(allowed + ['std'])}"
+    if file not in PRINTERS and PRINTS.search(COMMENT.sub("", (root / file).read_text(encoding="utf-8"))):
+        yield f"prints: what people see is printed by {PRINTERS[0]} alone"
 
 
 def check_links(folder, text, owners):

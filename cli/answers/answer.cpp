@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/answers/formats.h"
+#include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 
 namespace kiln {
@@ -53,11 +54,6 @@ Table only(const Table &table, const std::vector<std::string> &columns) {
         for (const std::string &column : columns) cells.push_back(row[column_index(table, column)]);
     }
     return result;
-}
-
-void print_text(const std::string &text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);  // main() tells where that failed
-    std::fflush(stdout);
 }
 
 }  // namespace
@@ -135,14 +131,14 @@ std::string columns_note(const std::vector<std::string> &hidden) {
 void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options) {
     if (options.format != TableFormat::table) {
         const Table chosen = options.columns.empty() ? table : only(table, options.columns);
-        return print_text(options.format == TableFormat::json ? json_text(chosen) : csv_text(chosen));
+        return options.format == TableFormat::json ? print_document(json_text(chosen)) : print_exact(csv_text(chosen));
     }
     const RenderedTable rendered =
         render(table, form, {.width = answer_width(STDOUT_FILENO), .wide = options.wide, .columns = options.columns});
-    print_text(rendered.text);
-    if (!rendered.hidden.empty()) fmt::print(stderr, "kiln: {}\n", columns_note(rendered.hidden));
+    write_text(stdout, rendered.text);
+    if (!rendered.hidden.empty()) tell(columns_note(rendered.hidden));
     const auto shown = static_cast<int64_t>(table.rows.size());
-    if (!options.top && shown < all_rows) fmt::print(stderr, "kiln: {}\n", rows_note(shown, all_rows));
+    if (!options.top && shown < all_rows) tell(rows_note(shown, all_rows));
 }
 
 void print(Table table, const TableForm &form, const AnswerOptions &options) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/answers/terminal_text.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -43,11 +44,11 @@ std::string cell_text(const Cell &cell, const ColumnForm &form) {
         return form.scale == 1 ? std::to_string(*integer) : number_text(static_cast<double>(*integer), form);
     }
     if (const auto *real = std::get_if<double>(&cell)) return number_text(*real, form);
-    if (const auto *text = std::get_if<std::string>(&cell)) return visible(*text);
+    if (const auto *text = std::get_if<std::string>(&cell)) return quoted_line(*text);
     return "";
 }
 
-std::string title(const ColumnForm &form) { return visible(form.title.empty() ? form.name : form.title); }
+std::string title(const ColumnForm &form) { return quoted_line(form.title.empty() ? form.name : form.title); }
 
 size_t index_of(const Table &table, const std::string &name) {
     const auto found = std::find(table.columns.begin(), table.columns.end(), name);
@@ -114,13 +115,15 @@ void fill(const Table &table, const TableView &view, Column *column) {
     column->width = column->least = display_width(title(column->form));
     for (const auto &row : table.rows) {
         const Cell &cell = row[column->source];
-        std::string text = cell_text(cell, column->form);
-        if (!view.wide && column->form.prefix > 0) text = text.substr(0, column->form.prefix);
+        const auto *id = std::get_if<std::string>(&cell);
+        const bool cut = !view.wide && column->form.prefix > 0 && id;
+        std::string text = cut ? quoted_line(id->substr(0, column->form.prefix)) : cell_text(cell, column->form);
         column->width = std::max(column->width, display_width(text));
         column->is_number = column->is_number && is_number(cell);
         column->cells.push_back(std::move(text));
     }
     const bool is_whole = column->is_number || column->form.whole || column->form.prefix > 0;
+    if (!view.wide && !is_whole) column->width = std::min(column->width, std::max(view.width, column->least));
     const int narrowest = view.columns.empty() ? narrowest_text : narrowest_asked_for;
     column->least = is_whole ? column->width : std::max(column->least, std::min(column->width, narrowest));
 }

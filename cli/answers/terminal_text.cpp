@@ -1,6 +1,5 @@
 #include "cli/answers/terminal_text.h"
 
-#include <fmt/format.h>
 #include <locale.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -10,12 +9,15 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
+#include <limits>
+
+#include "text/utf8.h"
 
 namespace kiln {
 namespace {
 
 constexpr int without_terminal = 100, narrowest = 20;
+constexpr size_t most_bytes_of_a_column = 16;
 constexpr std::string_view ellipsis = "…";
 
 // The C library knows how wide characters are, in a locale with UTF-8; the program's own may be another.
@@ -34,86 +36,59 @@ private:
     locale_t before_;
 };
 
-struct Character {
-    std::string_view bytes;
-    wchar_t code = 0;
-    bool broken = false;  // no character but a byte
-
-    int width() const {
-        const int known = broken ? 1 : wcwidth(code);
-        return std::max(known, 0);
-    }
-};
-
-std::vector<Character> characters(std::string_view text) {
-    std::vector<Character> result;
-    std::mbstate_t state{};
-    while (!text.empty()) {
-        Character c;
-        size_t length = std::mbrtowc(&c.code, text.data(), text.size(), &state);
-        if (length > text.size()) {  // an error, or the text ends within a character
-            c.broken = true;
-            length = 1;
-            state = {};
-        }
-        length = std::max<size_t>(length, 1);  // NUL
-        c.bytes = text.substr(0, length);
-        text.remove_prefix(length);
-        result.push_back(c);
-    }
-    return result;
+// What the C library does not know, such as a character newer than itself, is most likely shown in one column.
+int width_of(const Utf8Character &c) {
+    const int known = c.broken || c.code == 0 ? 1 : wcwidth(static_cast<wchar_t>(c.code));
+    return known < 0 ? 1 : known;
 }
 
-// Codes that order the direction of what follows, and so could show another text than is there.
-bool turns_direction(wchar_t code) {
-    return (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0x200E || code == 0x200F;
+// The end of a text from which as many characters are taken as fit.
+size_t fitting_head(std::string_view text, int room) {
+    const size_t most = static_cast<size_t>(room) * most_bytes_of_a_column;
+    size_t end = 0;
+    while (end < text.size() && end < most) {
+        const Utf8Character c = first_character(text.substr(end));
+        room -= width_of(c);
+        if (room < 0) break;
+        end += c.bytes.size();
+    }
+    return end;
 }
 
-bool is_control(wchar_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
-
-std::string written_out(const Character &c) {
-    if (c.broken) return fmt::format("\\x{:02x}", static_cast<unsigned char>(c.bytes.front()));
-    if (c.code == L'\n') return "\\n";
-    if (c.code == L'\t') return "\\t";
-    if (c.code < 0x80) return fmt::format("\\x{:02x}", static_cast<unsigned>(c.code));
-    return fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
+// Where the last characters of a text begin that fit.
+size_t fitting_tail(std::string_view text, int room) {
+    const size_t most = static_cast<size_t>(room) * most_bytes_of_a_column;
+    size_t begin = text.size();
+    while (begin > 0 && text.size() - begin < most) {
+        size_t at = begin - 1;
+        while (at > 0 && begin - at < 4 && (text[at] & 0xC0) == 0x80) at--;
+        room -= width_of(first_character(text.substr(at)));
+        if (room < 0) break;
+        begin = at;
+    }
+    return begin;
 }
 
 }  // namespace
 
 int display_width(std::string_view text) {
     const Utf8Locale locale;
-    int width = 0;
-    for (const Character &c : characters(text)) width += c.width();
-    return width;
-}
-
-std::string visible(std::string_view text) {
-    const Utf8Locale locale;
-    std::string result;
-    for (const Character &c : characters(text)) {
-        const bool obeyed = c.broken || is_control(c.code) || turns_direction(c.code);
-        result += obeyed ? written_out(c) : std::string(c.bytes);
+    int64_t width = 0;
+    while (!text.empty()) {
+        const Utf8Character c = first_character(text);
+        width += width_of(c);
+        text.remove_prefix(c.bytes.size());
     }
-    return result;
+    return static_cast<int>(std::min<int64_t>(width, std::numeric_limits<int>::max()));
 }
 
 std::string shortened(std::string_view text, int width) {
     const Utf8Locale locale;
-    const std::vector<Character> all = characters(text);
-    int whole = 0;
-    for (const Character &c : all) whole += c.width();
-    if (whole <= width) return std::string(text);
     if (width < 1) return "";
+    if (fitting_head(text, width) == text.size()) return std::string(text);
     const int tail_room = (width - 1) / 2, head_room = width - 1 - tail_room;
-    size_t head = 0, tail = all.size();
-    for (int used = 0; head < all.size() && used + all[head].width() <= head_room; head++) used += all[head].width();
-    for (int used = 0; tail > head && used + all[tail - 1].width() <= tail_room; tail--) used += all[tail - 1].width();
-    std::string result;
-    for (size_t i = 0; i < head; i++) result += all[i].bytes;
-    result += ellipsis;
-    for (size_t i = tail; i < all.size(); i++) result += all[i].bytes;
-    return result;
+    const size_t head = fitting_head(text, head_room), tail = std::max(head, fitting_tail(text, tail_room));
+    return std::string(text.substr(0, head)) + std::string(ellipsis) + std::string(text.substr(tail));
 }
 
 int answer_width(int descriptor) {

@@ -58,6 +58,9 @@ BAD = [
     ("cli/a.cpp", "#include <sqlite3.h>\n", "includes sqlite3.h"),
     ("tuner/job/a.h", "#include <CLI/CLI.hpp>\n", "includes CLI/CLI.hpp"),
     ("cli/a.cpp", "#include <gtest/gtest.h>\n", "includes gtest/gtest.h"),
+    ("cli/a.cpp", 'void f() { fmt::print(stderr, "kiln: {}\\n", name); }\n', "prints: what people see"),
+    ("cli/a.cpp", "void f() { std::cerr << name; }\n", "prints: what people see"),
+    ("compare/a.cpp", 'void f() { std::fprintf(stderr, "%s", name); }\n', "prints: what people see"),
     ("tuner/job/CMakeLists.txt", "target_link_libraries(kiln_job PRIVATE Halide::Halide)\n", "links Halide::Halide"),
     ("tuner/job/CMakeLists.txt", "target_link_libraries(t\n  PUBLIC SQLite::SQLite3\n)\n", "links SQLite::SQLite3"),
     (
