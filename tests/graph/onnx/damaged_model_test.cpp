@@ -6,9 +6,12 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "tests/build_paths.h"
+#include "tests/fuzz/protobuf_mutator.h"
 #include "tests/graph/onnx/parsed.h"
+#include "tests/test_seed.h"
 
 namespace kiln::graph::onnx {
 namespace {
@@ -61,6 +64,19 @@ TEST(DamagedModel, AnyByteChanged) {
             }
         }
     }
+}
+
+TEST(DamagedModel, AnyFieldChanged) {
+    std::mt19937 random(test_seed());
+    int read = 0;
+    constexpr int rounds = 3000;
+    for (int i = 0; i < rounds; i++) {
+        const Result<Model> model = parsed(mutated_message(model_of_everything(), random));
+        read += model.ok();
+        EXPECT_TRUE(model.ok() || !model.error().message.empty()) << test_seed();
+    }
+    EXPECT_GT(read, 0);
+    EXPECT_LT(read, rounds);
 }
 
 TEST(DamagedModel, LengthsThatLie) {

@@ -1,0 +1,66 @@
+// ONNX models of any bytes. What is read has sizes that agree with what it says, and names that lead somewhere.
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "graph/onnx/model.h"
+#include "tests/fuzz/fuzz_input.h"
+#include "tests/fuzz/protobuf_mutator.h"
+
+using namespace kiln;
+using namespace kiln::graph;
+
+namespace {
+
+void check_tensor(const onnx::Tensor &tensor) {
+    const Result<int64_t> count = element_count(tensor.shape);
+    KILN_FUZZ_EXPECT(count.ok());
+    KILN_FUZZ_EXPECT(int64_t(tensor.data.bytes().size()) == *count * size_of(tensor.type));
+    unsigned sum = 0;  // every byte can be read
+    for (const std::byte byte : tensor.data.bytes()) sum += unsigned(byte);
+    volatile unsigned seen = sum;
+    (void)seen;
+}
+
+void check_names(const onnx::Model &model) {
+    std::set<std::string> known;
+    for (const auto &[name, why] : model.unread) known.insert(name);
+    for (const onnx::ValueInfo &input : model.inputs) known.insert(input.name);
+    for (const onnx::Tensor &tensor : model.initializers) known.insert(tensor.name);
+    for (const onnx::Node &node : model.nodes) {
+        for (const std::string &input : node.inputs) KILN_FUZZ_EXPECT(input.empty() || known.count(input) == 1);
+        for (const std::string &output : node.outputs) KILN_FUZZ_EXPECT(output.empty() || known.insert(output).second);
+    }
+    for (const onnx::ValueInfo &output : model.outputs) KILN_FUZZ_EXPECT(known.count(output.name) == 1);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const std::span<const std::byte> bytes(reinterpret_cast<const std::byte *>(data), size);
+    const Result<onnx::Model> model = onnx::parse_model(nullptr, bytes, {});
+    if (!model) {
+        KILN_FUZZ_EXPECT(!model.error().message.empty());
+        return 0;
+    }
+    for (const onnx::Tensor &tensor : model->initializers) check_tensor(tensor);
+    for (const onnx::Node &node : model->nodes) {
+        for (const onnx::Attribute &attribute : node.attributes) {
+            if (const auto *tensor = std::get_if<onnx::Tensor>(&attribute.value)) check_tensor(*tensor);
+        }
+    }
+    check_names(*model);
+    return 0;
+}
+
+// Half of the inputs are changed field by field, the others as libFuzzer changes bytes.
+extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) __attribute__((weak));
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    std::mt19937 random(seed);
+    if (LLVMFuzzerMutate != nullptr && random() % 2 == 0) return LLVMFuzzerMutate(data, size, most);
+    const std::string changed = mutated_message({reinterpret_cast<const char *>(data), size}, random);
+    if (changed.size() > most) return size;
+    std::memcpy(data, changed.data(), changed.size());
+    return changed.size();
+}
