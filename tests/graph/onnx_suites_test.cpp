@@ -1,0 +1,122 @@
+// Models of the conformance suites, from their files to outputs of the reference, judged by the suites' own rule.
+//
+// KILN_CONFORMANCE names another folder with these suites: there the manifest of real networks has the large ones too.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "check/npy.h"
+#include "check/tolerance.h"
+#include "graph/evaluate/evaluate.h"
+#include "graph/lower/lower.h"
+#include "tests/build_paths.h"
+
+namespace kiln::graph {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string folder() {
+    const char *other = std::getenv("KILN_CONFORMANCE");
+    return other ? other : source_dir() + "/tests/conformance";
+}
+
+Json manifest(const std::string &suite) {
+    std::ifstream file(folder() + "/" + suite + ".json");
+    return Json::parse(file);
+}
+
+Result<Numbers> read_numbers(const Json &tensor) {
+    auto array = read_npy(folder() + "/" + tensor.at("file").get<std::string>());
+    if (!array) return array.error();
+    const std::optional<Element> type = array->descr == "<f4"   ? std::optional(Element::f32)
+                                        : array->descr == "<i8" ? std::optional(Element::i64)
+                                                                : std::nullopt;
+    if (!type) return bad_input("an array of " + array->descr);
+    return from_constant({*type, array->shape}, ConstantData(std::move(array->data)));
+}
+
+double tolerance_of(const Json &c, const Json &tensor) {
+    return (tensor.contains("tolerance") ? tensor : c).at("tolerance").at("value_floored").get<double>();
+}
+
+// Why an output is wrong, or nothing.
+std::string judge_output(const Numbers &got, const Numbers &expected, double tolerance) {
+    if (got.form != expected.form) {
+        return std::string(name(got.form.type)) + " " + to_text(got.form.shape) + " instead of " +
+               std::string(name(expected.form.type)) + " " + to_text(expected.form.shape);
+    }
+    const auto bytes = [](const Numbers &numbers) {
+        const ConstantData data = to_constant(numbers);
+        return std::vector<std::byte>(data.bytes().begin(), data.bytes().end());
+    };
+    if (expected.form.type != Element::f32) return bytes(got) == bytes(expected) ? "" : "other integers";
+    const auto tensor = [&](const Numbers &numbers) { return Tensor{DType::f32, numbers.form.shape, bytes(numbers)}; };
+    return judge(tensor(got), tensor(expected), {tolerance}).reason;
+}
+
+Result<Graph> graph_of(const Json &c) {
+    const auto model = onnx::read_model(folder() + "/" + c.at("model").get<std::string>());
+    if (!model) return model.error();
+    std::vector<InputShape> shapes;
+    if (c.at("attrs").contains("input_shapes")) {
+        for (const auto &[input, shape] : c.at("attrs").at("input_shapes").items()) shapes.push_back({input, shape});
+    }
+    return lower(*model, shapes);
+}
+
+// Why a case fails, or nothing.
+std::string run_case(const Json &c) {
+    const auto graph = graph_of(c);
+    if (!graph) return graph.error().message;
+    if (const Status s = validate(*graph); !s) return s.error().message;
+    const Json &tensors = c.at("tensors");
+    std::vector<Numbers> inputs;
+    for (ValueId id : graph->inputs) {
+        auto numbers = read_numbers(tensors.at(graph->values[id].name));
+        if (!numbers) return numbers.error().message;
+        inputs.push_back(std::move(*numbers));
+    }
+    const auto outputs = evaluate(*graph, inputs);
+    if (!outputs) return outputs.error().message;
+    std::map<std::string, const Numbers *> by_name;
+    for (size_t i = 0; i < outputs->size(); i++) by_name[graph->outputs[i].name] = &(*outputs)[i];
+    for (const auto &[output, tensor] : tensors.items()) {
+        if (tensor.at("role") != "expected") continue;
+        if (!by_name.contains(output)) return "no output `" + output + "`";
+        const auto expected = read_numbers(tensor);
+        if (!expected) return expected.error().message;
+        const std::string reason = judge_output(*by_name[output], *expected, tolerance_of(c, tensor));
+        if (!reason.empty()) return "output `" + output + "`: " + reason;
+    }
+    return "";
+}
+
+bool has_tag(const Json &c, const char *tag) {
+    return std::ranges::any_of(c.at("tags"), [&](const Json &t) { return t == tag; });
+}
+
+void run_suite(const std::string &suite, size_t least_cases) {
+    size_t passed = 0;
+    const Json cases = manifest(suite).at("cases");
+    for (const Json &c : cases) {
+        if (has_tag(c, "int8")) {
+            EXPECT_FALSE(graph_of(c)) << c.at("id") << ": int8 has no words in a graph yet";
+            continue;
+        }
+        const std::string reason = run_case(c);
+        EXPECT_EQ(reason, "") << c.at("id");
+        passed += reason.empty();
+    }
+    EXPECT_GE(passed, least_cases);
+}
+
+TEST(OnnxSuites, Nodes) { run_suite("onnx_node", 493); }
+TEST(OnnxSuites, Graphs) { run_suite("onnx_graph", 8); }
+TEST(OnnxSuites, Networks) { run_suite("networks", 3); }
+
+}  // namespace
+}  // namespace kiln::graph
