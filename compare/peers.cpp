@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "compare/trusted_path.h"
+
 namespace kiln {
 namespace {
 
@@ -15,23 +17,29 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view known[] = {"onednn", "onnxruntime", "openvino"};
 
-std::optional<fs::path> upwards(fs::path folder) {
-    std::error_code ignored;
-    for (;; folder = folder.parent_path()) {
-        if (fs::is_directory(folder / "bench/peers", ignored)) return folder;
-        if (!folder.has_relative_path()) return std::nullopt;
-    }
-}
-
+// Programs are run from here, so no folder is searched that somebody else may have made.
 Result<fs::path> find_repository(const std::string &given, const std::string &executables) {
     std::error_code error;
     if (!given.empty()) return fs::absolute(given, error);
-    if (auto found = upwards(executables)) return *found;
-    const fs::path current = fs::current_path(error);
-    if (auto found = error ? std::nullopt : upwards(current)) return *found;
-    return environment_error(
-        "--against: bench/peers is not found above this executable or the current folder; name kiln's repository with "
-        "--peers DIR");
+    const fs::path built = fs::path(executables).parent_path().parent_path();
+    if (fs::is_directory(built / "bench/peers", error)) return built;
+    return environment_error(fmt::format("--against: {} is not there; name kiln's repository with --peers DIR",
+                                         (built / "bench/peers").string()));
+}
+
+// All that decides which code runs: the interpreter, its environment, and the programs, which import each other.
+Status check_trusted_peers(const fs::path &root) {
+    std::vector<fs::path> paths = {root / ".peers/bin", root / ".peers/bin/python", root / "bench/peers"};
+    const fs::path settings = root / ".peers/pyvenv.cfg";
+    std::error_code error;
+    if (fs::exists(settings, error)) paths.push_back(settings);
+    for (fs::directory_iterator it(root / "bench/peers", error), end; !error && it != end; it.increment(error)) {
+        if (it->path().extension() == ".py") paths.push_back(it->path());
+    }
+    for (const fs::path &path : paths) {
+        if (Status s = check_trusted(path); !s) return Error{s.error().code, "--against: " + s.error().message};
+    }
+    return {};
 }
 
 }  // namespace
@@ -72,6 +80,7 @@ Result<std::vector<PeerProgram>> find_peers(const std::vector<std::string> &name
         }
         programs.push_back({.name = name, .arguments = {python, program}});
     }
+    if (Status s = check_trusted_peers(*root); !s) return s.error();
     return programs;
 }
 
