@@ -90,7 +90,9 @@ FOLDERS = {
     "graph/lower/node": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
     "graph/lower/rules": (["graph", "graph/lower/node", "graph/onnx", "workload"], []),
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
-    "graph/passes": (["graph", "graph/evaluate", "workload"], []),
+    "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),
+    "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
+    "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
         ["cli/answers", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure",

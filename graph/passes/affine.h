@@ -1,0 +1,21 @@
+// Expressions that multiply and add numbers for each channel: y = scale[c] * x + shift[c].
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "graph/rewriting/rewriting.h"
+
+namespace kiln::graph {
+
+// In double, so that they are rounded once, when weights are made of them.
+struct Affine {
+    std::vector<double> scale, shift;  // of each channel
+};
+
+// What an element-wise node does with input `index`, where it only multiplies and adds constants that are the same for all
+// elements of a channel. Channels are axis `axis` of the result, which has the shape of the input.
+std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis);
+
+}  // namespace kiln::graph

@@ -1,0 +1,82 @@
+// Element-wise nodes that follow each other become one, so that what is between them is never in memory.
+//
+// A value with one reader is always computed there. One with several readers is computed by each of them where that is cheap, all of
+// them are element-wise and it reads at most one tensor of its size: then it need not be stored. Values that are
+// broadcast are computed once and stay.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "graph/rewriting/simplify_expression.h"
+#include "graph/rewriting/value_terms.h"
+
+namespace kiln::graph {
+namespace {
+
+constexpr int most_steps_of_group = 64, most_steps_of_copy = 5;
+constexpr size_t most_inputs = 8, most_readers = 4;
+
+bool is_cheap(const Term &term) {
+    switch (term.step.function) {
+        case Function::operand:
+        case Function::constant:
+        case Function::cast:
+        case Function::absolute:
+        case Function::negate:
+        case Function::add:
+        case Function::subtract:
+        case Function::multiply:
+        case Function::minimum:
+        case Function::maximum:
+        case Function::equal:
+        case Function::less:
+        case Function::less_or_equal:
+        case Function::logical_not:
+        case Function::logical_and:
+        case Function::logical_or:
+        case Function::select:
+            return std::ranges::all_of(term.arguments, is_cheap);
+        default:
+            return false;
+    }
+}
+
+bool may_be_computed_by_readers(const Rewriting &graph, ValueId id) {
+    if (graph.uses(id) == 1) return true;
+    const Shape &shape = graph.shape(id);
+    const Term term = term_of(graph, id);
+    if (size(term) > most_steps_of_copy || !is_cheap(term)) return false;
+    const auto &readers = graph.readers(id);
+    if (readers.size() > most_readers || static_cast<int>(readers.size()) != graph.uses(id)) return false;
+    for (const Node *reader : readers) {
+        const auto *op = std::get_if<Elementwise>(&reader->op);
+        if (!op || op->shape != shape) return false;
+    }
+    const auto inputs = values_in(term);
+    return std::ranges::count_if(inputs, [&](ValueId input) { return graph.shape(input) == shape; }) <= 1;
+}
+
+std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op) return {};
+    const Term term = term_of(graph, node);
+    for (ValueId id : node.inputs) {
+        if (!graph.computed_by<Elementwise>(id) || graph.shape(id) != op->shape) continue;
+        if (!may_be_computed_by_readers(graph, id)) continue;
+        const Term together = replaced(term, id, term_of(graph, id));
+        if (size(together) > most_steps_of_group) continue;
+        auto [fused, inputs] = to_elementwise(simplify(together), op->shape);
+        if (inputs.size() > most_inputs) continue;
+        return graph.result(std::move(fused), std::move(inputs), {id});
+    }
+    return {};
+}
+
+}  // namespace
+
+Graph fuse_elementwise(const Graph &graph) { return rewrite(graph, fuse); }
+
+}  // namespace kiln::graph

@@ -1,0 +1,128 @@
+// What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each channel
+// or of a tensor of the same shape, relu and clamps, in any order and with at most one bias and one addition, as a workload
+// has them.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "graph/rewriting/value_terms.h"
+
+namespace kiln::graph {
+namespace {
+
+using enum Function;
+using StepKind = EpilogueStep::Kind;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+
+// Steps in their order, each with its input, or -1.
+struct Steps {
+    std::vector<EpilogueStep> steps;
+    std::vector<ValueId> inputs;
+
+    void push(EpilogueStep step, ValueId input = -1) {
+        steps.push_back(step);
+        inputs.push_back(input);
+    }
+    bool has(StepKind kind) const {
+        return std::ranges::any_of(steps, [&](const EpilogueStep &step) { return step.kind == kind; });
+    }
+};
+
+bool reads(const Term &term, ValueId id) {
+    if (is(term, operand)) return term.step.operand == id;
+    return std::ranges::any_of(term.arguments, [&](const Term &argument) { return reads(argument, id); });
+}
+
+class Reader {
+public:
+    Reader(const Rewriting &graph, ValueId convolution) : graph_(graph), convolution_(convolution) {}
+
+    // The steps that make a term of the convolution's result, behind those that `steps` has.
+    bool read(const Term &term, Steps *steps) const {
+        if (is(term, operand)) return term.step.operand == convolution_;
+        if (is(term, minimum) || is(term, maximum)) return bound(term, steps);
+        if (!is(term, add)) return false;
+        const Term &a = term.arguments[0], &b = term.arguments[1];
+        return reads(a, convolution_) ? addition(a, b, steps) : addition(b, a, steps);
+    }
+
+private:
+    bool bound(const Term &term, Steps *steps) const {
+        const Term &x = term.arguments[0], &number = term.arguments[1];
+        if (!is_number(number)) return false;
+        const auto limit = static_cast<float>(number.step.number);
+        const bool is_clamp = is(term, minimum) && is(x, maximum) && is_number(x.arguments[1]) &&
+                              x.arguments[1].step.number <= number.step.number;
+        if (!read(is_clamp ? x.arguments[0] : x, steps)) return false;
+        if (is_clamp) {
+            steps->push({StepKind::clamp, static_cast<float>(x.arguments[1].step.number), limit});
+        } else if (is(term, minimum)) {
+            steps->push({StepKind::clamp, -infinity, limit});
+        } else if (limit == 0) {
+            steps->push({StepKind::relu});
+        } else {
+            steps->push({StepKind::clamp, limit, infinity});
+        }
+        return true;
+    }
+
+    bool addition(const Term &inner, const Term &added, Steps *steps) const {
+        if (!is(added, operand) || added.step.operand == convolution_ || !read(inner, steps)) return false;
+        const ValueId id = added.step.operand;
+        const StepKind kind = graph_.shape(id) == graph_.shape(convolution_) ? StepKind::add : StepKind::bias;
+        if (steps->has(kind) || (kind == StepKind::bias && !is_for_channels(id))) return false;
+        steps->push({kind}, id);
+        return true;
+    }
+
+    bool is_for_channels(ValueId id) const {
+        const Shape &result = graph_.shape(convolution_);
+        Shape shape = graph_.shape(id), expected(result.size(), 1);
+        shape.insert(shape.begin(), result.size() - shape.size(), 1);
+        expected[1] = result[1];
+        return shape == expected;
+    }
+
+    const Rewriting &graph_;
+    const ValueId convolution_;
+};
+
+std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id) {
+    const Node convolution = *graph.producer(id);
+    auto op = std::get<Convolution>(convolution.op);
+    Steps steps;
+    for (const EpilogueStep &step : op.epilogue) steps.push(step);
+    const size_t before = steps.steps.size();
+    if (!Reader(graph, id).read(term_of(graph, node), &steps)) return {};
+    std::vector<ValueId> inputs = convolution.inputs;
+    for (size_t i = before; i < steps.steps.size(); i++) {
+        op.epilogue.push_back(steps.steps[i]);
+        if (steps.inputs[i] < 0) continue;
+        const bool is_bias = steps.steps[i].kind == StepKind::bias;
+        inputs.push_back(is_bias ? graph.between(Reshape{{graph.shape(id)[1]}}, {steps.inputs[i]}) : steps.inputs[i]);
+    }
+    return graph.result(std::move(op), std::move(inputs), {id});
+}
+
+std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op) return {};
+    // The convolution that is computed last, for its addend must be there before it.
+    std::vector<ValueId> latest = node.inputs;
+    std::ranges::sort(latest, std::greater<>());
+    for (ValueId id : latest) {
+        if (!graph.computed_by<Convolution>(id) || graph.uses(id) > 1 || graph.shape(id) != op->shape) continue;
+        if (auto fused = with_steps(graph, node, id)) return fused;
+    }
+    return {};
+}
+
+}  // namespace
+
+Graph fuse_epilogues(const Graph &graph) { return rewrite(graph, fuse); }
+
+}  // namespace kiln::graph

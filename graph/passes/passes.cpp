@@ -1,0 +1,40 @@
+#include "graph/passes/passes.h"
+
+#include <array>
+#include <string>
+
+namespace kiln::graph {
+
+std::span<const Pass> passes() {
+    // Names before products, since these put transposes between nodes; axes before what looks for neighbours; epilogues
+    // before groups, which leave no single steps.
+    static constexpr std::array all{
+        Pass{"merge_equal", "what computes the same becomes one node", merge_equal},
+        Pass{"simplify", "element-wise expressions in their normal form", simplify_elementwise},
+        Pass{"name_activations", "spellings of SiLU, GELU, hard-swish and others become one", name_activations},
+        Pass{"name_normalizations", "layer normalization and softmax made of reductions", name_normalizations},
+        Pass{"convolve_products", "matrix products with a constant become convolutions", convolve_products},
+        Pass{"move_axes", "transposes and reshapes move toward the outputs until they meet", move_axes},
+        Pass{"simplify_moved", "expressions that the moves have changed", simplify_elementwise},
+        Pass{"fold_pads", "pads and crops become padding of convolutions and average pools", fold_pads},
+        Pass{"fold_affine", "batch normalization and constant factors become weights and biases", fold_affine},
+        Pass{"merge_moved", "what has become equal since", merge_equal},
+        Pass{"fuse_epilogues", "bias, addition, relu and clamp become epilogues of convolutions", fuse_epilogues},
+        Pass{"fuse_elementwise", "element-wise nodes that follow each other become one", fuse_elementwise},
+    };
+    return all;
+}
+
+Result<Graph> run_passes(const Graph &graph, std::string_view until) {
+    Graph now = graph;
+    std::string names;
+    for (const Pass &pass : passes()) {
+        now = pass.run(now);
+        if (pass.name == until) return now;
+        names += (names.empty() ? "" : ", ") + std::string(pass.name);
+    }
+    if (until.empty()) return now;
+    return Error{ErrorCode::usage, "there is no pass `" + std::string(until) + "`; there are " + names};
+}
+
+}  // namespace kiln::graph

@@ -1,0 +1,40 @@
+// What makes a graph smaller and faster without changing what it computes. A pass is a pure function Graph -> Graph; running it
+// again changes nothing more.
+//
+// Results are those of the graph before, but for rounding and for what passes/simplify_expression.h lists. A convolution may skip
+// or multiply taps in its padding (SpecialValues::finite), so NaN and infinities in weights count as unspecified there.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/graph.h"
+#include "workload/result.h"
+
+namespace kiln::graph {
+
+struct Pass {
+    std::string_view name;
+    std::string_view summary;
+    Graph (*run)(const Graph &);
+};
+
+// All passes in the order in which they run.
+std::span<const Pass> passes();
+
+// Runs them all, or those up to the one named `until`. Where no pass has that name, the error lists them.
+Result<Graph> run_passes(const Graph &graph, std::string_view until = {});
+
+// In the file of its name, each.
+Graph merge_equal(const Graph &graph);
+Graph simplify_elementwise(const Graph &graph);
+Graph name_activations(const Graph &graph);
+Graph name_normalizations(const Graph &graph);
+Graph convolve_products(const Graph &graph);
+Graph move_axes(const Graph &graph);
+Graph fold_pads(const Graph &graph);
+Graph fold_affine(const Graph &graph);
+Graph fuse_epilogues(const Graph &graph);
+Graph fuse_elementwise(const Graph &graph);
+
+}  // namespace kiln::graph

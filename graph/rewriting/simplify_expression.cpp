@@ -1,0 +1,254 @@
+#include "graph/rewriting/simplify_expression.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "graph/evaluate/evaluate.h"
+
+namespace kiln::graph {
+namespace {
+
+using enum Function;
+using Rule = std::optional<Term> (*)(const Term &);  // what a term becomes, or nothing
+
+const Term &first(const Term &t) { return t.arguments[0]; }
+const Term &second(const Term &t) { return t.arguments[1]; }
+
+// A constant that is no worse than those it is made of: finite, and not so small that it lost digits.
+std::optional<Term> normal(double number, Element type) {
+    Term term = number_term(number, type);
+    const double rounded = term.step.number;
+    const double smallest = type == Element::f64   ? std::numeric_limits<double>::min()
+                            : type == Element::f16 ? 0x1p-14
+                                                   : std::numeric_limits<float>::min();
+    if (!std::isfinite(rounded) || std::abs(rounded) < smallest) return std::nullopt;
+    return term;
+}
+
+std::optional<Term> constants(const Term &t) {
+    if (t.arguments.empty() || !std::ranges::all_of(t.arguments, [](const Term &a) { return is_number(a); })) return {};
+    const auto result = evaluate(Operator(Elementwise{to_expression(t), {}}), {});
+    if (!result) return {};
+    double number = 0;
+    if (const auto *floats = std::get_if<std::vector<double>>(&result->elements)) {
+        number = floats->front();
+    } else {
+        const int64_t integer = std::get<std::vector<int64_t>>(result->elements).front();
+        number = static_cast<double>(integer);
+        if (std::abs(number) > 0x1p53) return {};
+    }
+    if (std::isnan(number)) return {};
+    return number_term(number, t.type);
+}
+
+std::optional<Term> order_of_arguments(const Term &t) {
+    if (!is_commutative(t.step.function) || !stands_before(second(t), first(t))) return {};
+    return call(t.step.function, {second(t), first(t)});
+}
+
+std::optional<Term> of_add(const Term &t) {
+    if (!is(t, add)) return {};
+    const Term &a = first(t), &b = second(t);
+    if (is_number(b, 0)) return a;
+    if (!is_float(t.type)) return {};
+    if (is(b, negate)) return call(subtract, {a, first(b)});
+    if (is(a, negate) && !is_number(b)) return call(subtract, {b, first(a)});
+    if (is_number(b) && is(a, add) && is_number(second(a))) {
+        const double inner = second(a).step.number, outer = b.step.number, sum = inner + outer;
+        if (std::abs(sum) < std::max(std::abs(inner), std::abs(outer)) / 2) return {};
+        if (auto number = normal(sum, t.type)) return call(add, {first(a), *number});
+    }
+    return {};
+}
+
+std::optional<Term> of_subtract(const Term &t) {
+    if (!is(t, subtract)) return {};
+    const Term &a = first(t), &b = second(t);
+    if (is_number(b, 0)) return a;
+    if (!is_float(t.type)) return {};
+    if (is_number(b)) return call(add, {a, number_term(-b.step.number, t.type)});
+    if (is_number(a, 0)) return call(negate, {b});
+    if (is(b, negate)) return call(add, {a, first(b)});
+    return {};
+}
+
+std::optional<Term> of_multiply(const Term &t) {
+    if (!is(t, multiply)) return {};
+    const Term &a = first(t), &b = second(t);
+    if (is_number(b, 1)) return a;
+    if (!is_float(t.type)) return {};
+    if (is_number(b, -1)) return call(negate, {a});
+    if (is_number(b) && is(a, negate)) return call(multiply, {first(a), number_term(-b.step.number, t.type)});
+    if (is_number(b) && is(a, multiply) && is_number(second(a))) {
+        auto number = normal(second(a).step.number * b.step.number, t.type);
+        if (number) return call(multiply, {first(a), *number});
+    }
+    if (is(a, negate) && is(b, negate)) return call(multiply, {first(a), first(b)});
+    if (is(b, reciprocal)) return call(divide, {a, first(b)});
+    if (is(a, reciprocal) && !is_number(b)) return call(divide, {b, first(a)});
+    if (a == b) return call(power, {a, number_term(2, t.type)});
+    for (const auto &[x, squared] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+        if (is(*squared, power) && is_number(second(*squared), 2) && first(*squared) == *x) {
+            return call(power, {*x, number_term(3, t.type)});
+        }
+    }
+    return {};
+}
+
+std::optional<Term> of_divide(const Term &t) {
+    if (!is(t, divide)) return {};
+    const Term &a = first(t), &b = second(t);
+    if (is_number(b, 1)) return a;
+    if (!is_float(t.type)) return {};
+    if (is_number(a, 1)) return call(reciprocal, {b});
+    if (is(b, reciprocal)) return call(multiply, {a, first(b)});
+    if (is_number(b) && b.step.number != 0) {
+        if (auto number = normal(1 / b.step.number, t.type)) return call(multiply, {a, *number});
+    }
+    return {};
+}
+
+std::optional<Term> of_negate(const Term &t) {
+    if (!is(t, negate) || !is_float(t.type)) return {};
+    const Term &a = first(t);
+    if (is(a, negate)) return first(a);
+    if (is(a, subtract)) return call(subtract, {second(a), first(a)});
+    if (is(a, multiply) && is_number(second(a))) {
+        return call(multiply, {first(a), number_term(-second(a).step.number, t.type)});
+    }
+    return {};
+}
+
+std::optional<Term> of_power(const Term &t) {
+    if (!is(t, power) || !is_float(t.type) || !is_number(second(t))) return {};
+    const Term &a = first(t);
+    const double exponent = second(t).step.number;
+    if (exponent == 1) return a;
+    if (exponent == 0.5) return call(square_root, {a});
+    if (exponent == -1) return call(reciprocal, {a});
+    if (exponent == -0.5) return call(reciprocal, {call(square_root, {a})});
+    return {};
+}
+
+// The largest finite number of a type that a model states where it means no bound.
+bool is_no_bound(const Term &number, Function function) {
+    if (!is_number(number) || !is_float(number.type)) return false;
+    const double toward = function == maximum ? -number.step.number : number.step.number;
+    const double largest = number.type == Element::f64   ? std::numeric_limits<double>::max()
+                           : number.type == Element::f16 ? 65504
+                                                         : std::numeric_limits<float>::max();
+    return toward >= largest;
+}
+
+// A clamp is min(max(x, lo), hi) with lo <= hi.
+std::optional<Term> of_bounds(const Term &t) {
+    if (!is(t, minimum) && !is(t, maximum)) return {};
+    const Term &a = first(t), &b = second(t);
+    if (a == b || is_no_bound(b, t.step.function)) return a;
+    if (!is_number(b)) return {};
+    if (a.step.function == t.step.function && is_number(second(a))) {
+        const double inner = second(a).step.number, outer = b.step.number;
+        const double number = is(t, minimum) ? std::min(inner, outer) : std::max(inner, outer);
+        return call(t.step.function, {first(a), number_term(number, t.type)});
+    }
+    if (is(t, maximum) && is(a, minimum) && is_number(second(a)) && b.step.number <= second(a).step.number) {
+        return call(minimum, {call(maximum, {first(a), b}), second(a)});
+    }
+    return {};
+}
+
+std::optional<Term> of_absolute(const Term &t) {
+    if (!is(t, absolute)) return {};
+    const Term &a = first(t);
+    if (is(a, absolute)) return a;
+    if (is(a, negate) && is_float(t.type)) return call(absolute, {first(a)});
+    return {};
+}
+
+std::optional<Term> of_logic(const Term &t) {
+    if (is(t, logical_not) && is(first(t), logical_not)) return first(first(t));
+    if (is(t, cast) && first(t).type == t.type) return first(t);
+    if (!is(t, select)) return {};
+    const Term &condition = first(t), &yes = second(t), &no = t.arguments[2];
+    if (yes == no) return yes;
+    if (is_number(condition)) return condition.step.number != 0 ? yes : no;
+    if (is(condition, logical_not)) return call(select, {first(condition), no, yes});
+    return {};
+}
+
+// -x without a negation, where x has one.
+std::optional<Term> negated(const Term &x) {
+    if (is(x, negate)) return first(x);
+    if (is(x, multiply) && is_number(second(x)) && second(x).step.number < 0) {
+        return simplify(call(multiply, {first(x), number_term(-second(x).step.number, x.type)}));
+    }
+    return {};
+}
+
+// a / (1 + exp(-x))
+std::optional<Term> of_sigmoid(const Term &t) {
+    if (!is(t, reciprocal) && !is(t, divide)) return {};
+    const Term &sum = t.arguments.back();
+    if (!is(sum, add) || !is_number(second(sum), 1) || !is(first(sum), exponential)) return {};
+    const auto x = negated(first(first(sum)));
+    if (!x) return {};
+    Term result = call(sigmoid, {*x});
+    return is(t, reciprocal) ? result : call(multiply, {first(t), result});
+}
+
+// x where it is not below 0, else slope * x.
+Term leaky(const Term &x, const Term &slope) {
+    return call(select, {call(less, {x, number_term(0, x.type)}), call(multiply, {x, slope}), x});
+}
+
+// The factor beside `x` in a product of two.
+std::optional<Term> factor_beside(const Term &x, const Term &product) {
+    if (!is(product, multiply)) return {};
+    if (first(product) == x) return second(product);
+    if (second(product) == x) return first(product);
+    return {};
+}
+
+// max(x, s * x) with 0 < s < 1; max(x, 0) + s * min(x, 0); max(x, 0) - s * max(-x, 0).
+std::optional<Term> of_leaky_relu(const Term &t) {
+    if (t.arguments.size() != 2 || !is_float(t.type)) return {};
+    for (const auto &[a, b] : {std::pair(&first(t), &second(t)), std::pair(&second(t), &first(t))}) {
+        if (is(t, maximum)) {
+            const auto slope = factor_beside(*a, *b);
+            if (slope && is_number(*slope) && slope->step.number > 0 && slope->step.number < 1) {
+                return leaky(*a, *slope);
+            }
+            continue;
+        }
+        if (!is(*a, maximum) || !is_number(second(*a), 0)) continue;
+        const Term &x = first(*a), zero = number_term(0, t.type);
+        if (is(t, add)) {
+            if (const auto slope = factor_beside(call(minimum, {x, zero}), *b)) return leaky(x, *slope);
+        }
+        if (is(t, subtract) && a == &first(t)) {
+            const Term below = simplify(call(maximum, {call(negate, {x}), zero}));
+            if (const auto slope = factor_beside(below, *b)) return leaky(x, *slope);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Term simplify(Term term) {
+    for (Term &argument : term.arguments) argument = simplify(std::move(argument));
+    static constexpr std::array<Rule, 13> rules{constants, order_of_arguments, of_add,       of_subtract, of_multiply,
+                                                of_divide, of_negate,          of_power,     of_bounds,   of_absolute,
+                                                of_logic,  of_sigmoid,         of_leaky_relu};
+    for (const Rule rule : rules) {
+        if (auto becomes = rule(term)) return simplify(std::move(*becomes));
+    }
+    return term;
+}
+
+}  // namespace kiln::graph

@@ -1,0 +1,123 @@
+// Epilogues and groups of element-wise nodes.
+#include "graph/passes/passes.h"
+#include "tests/graph/passes/rows.h"
+
+namespace kiln::graph {
+namespace {
+
+using enum EpilogueStep::Kind;
+
+TEST(FuseEpilogues, table) {
+    const std::vector<Row> rows{
+        {"an addition, then relu",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1});
+             return Ids{s.elementwise("max(x0,0)", {s.elementwise("add(x0,x1)", {x, c})})};
+         },
+         "%0 = convolution epilogue=add,relu (x0, 2x2x1, x0)\n-> %0"},
+        {"all in one node, in the order of the node",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{
+                 s.elementwise("min(max(add(max(add(x0,x1),0),x2),-1),6)", {c, s.input({1, 2, 4}), s.random({2, 1})})};
+         },
+         "%0 = convolution epilogue=add,relu,bias,clamp:-1:6 (x0, 2x2x1, x1, 2)\n-> %0"},
+        {"a value for each channel is a bias",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({2, 2, 4})}, 3, {1});
+             return Ids{s.elementwise("add(x0,x1)", {c, s.input({1, 3, 1})})};
+         },
+         "%0 = reshape shape=3 (x1)\n%1 = convolution epilogue=bias (x0, 3x2x1, %0)\n-> %1"},
+        {"bounds on one side",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}, {.epilogue = {{relu}}});
+             return Ids{s.elementwise("max(min(x0,2),3)", {c})};
+         },
+         "%0 = convolution epilogue=relu,clamp:-inf:2,clamp:3:inf (x0, 2x2x1)\n-> %0"},
+        {"the later of two convolutions",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4});
+             const auto a = s.convolution({x}, 2, {1}), b = s.convolution({s.elementwise("exp(x0)", {x})}, 2, {1});
+             return Ids{s.elementwise("add(x0,x1)", {a, b})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = elementwise exp(x0) shape=1x2x4 (x0)\n"
+         "%2 = convolution epilogue=add (%1, 2x2x1, %0)\n-> %2"},
+        {"one addition only",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x, x}, 2, {1}, {.epilogue = {{add}}});
+             return Ids{s.elementwise("add(x0,x1)", {c, s.input({1, 2, 4})})};
+         },
+         "%0 = convolution epilogue=add (x0, 2x2x1, x0)\n%1 = elementwise add(x0,x1) shape=1x2x4 (%0, x1)\n-> %1"},
+        {"not what another node reads, too",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{c, s.elementwise("max(x0,0)", {c})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = elementwise max(x0,0) shape=1x2x4 (%0)\n-> %0 %1"},
+        {"not an addition that repeats the result",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{s.elementwise("add(x0,x1)", {c, s.input({3, 2, 4})})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = elementwise add(x0,x1) shape=3x2x4 (%0, x1)\n-> %1"},
+        {"not the sum with itself, and no other function",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{s.elementwise("add(x0,tanh(x0))", {c})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = elementwise add(x0,tanh(x0)) shape=1x2x4 (%0)\n-> %1"},
+    };
+    expect_rows(rows, fuse_epilogues, {.tolerance = 1e-12});
+}
+
+TEST(FuseElementwise, table) {
+    const std::vector<Row> rows{
+        {"a chain with operands of several shapes",
+         [](Sketch &s) {
+             const auto a = s.elementwise("mul(x0,x1)", {s.input({2, 3}), s.input({3})});
+             return Ids{s.elementwise("tanh(x0)", {s.elementwise("sub(x0,x1)", {s.input({2, 3}), a})})};
+         },
+         "%0 = elementwise tanh(sub(x2,mul(x0,x1))) shape=2x3 (x0, x1, x2)\n-> %0"},
+        {"what is broadcast is computed once",
+         [](Sketch &s) {
+             const auto a = s.elementwise("exp(x0)", {s.input({3})});
+             return Ids{s.elementwise("add(x0,x1)", {s.input({2, 3}), a})};
+         },
+         "%0 = elementwise exp(x0) shape=3 (x0)\n%1 = elementwise add(x0,x1) shape=2x3 (x1, %0)\n-> %1"},
+        {"a cheap value is computed by each of its readers",
+         [](Sketch &s) {
+             const auto a = s.elementwise("max(x0,0)", {s.input({2})});
+             return Ids{s.elementwise("exp(x0)", {a}), s.elementwise("add(x0,x1)", {a, s.input({2})})};
+         },
+         "%0 = elementwise exp(max(x0,0)) shape=2 (x0)\n%1 = elementwise add(x1,max(x0,0)) shape=2 (x0, x1)\n-> %0 %1"},
+        {"a dear one is not",
+         [](Sketch &s) {
+             const auto a = s.elementwise("tanh(x0)", {s.input({2})});
+             return Ids{s.elementwise("exp(x0)", {a}), s.elementwise("neg(x0)", {a})};
+         },
+         "%0 = elementwise tanh(x0) shape=2 (x0)\n%1 = elementwise exp(x0) shape=2 (%0)\n"
+         "%2 = elementwise neg(x0) shape=2 (%0)\n-> %1 %2"},
+        {"nor one that another node reads",
+         [](Sketch &s) {
+             const auto a = s.elementwise("max(x0,0)", {s.input({2})});
+             return Ids{s.elementwise("exp(x0)", {a}), s.node(Reduce{Reduce::Kind::sum, {0}}, {a})};
+         },
+         "%0 = elementwise max(x0,0) shape=2 (x0)\n%1 = elementwise exp(x0) shape=2 (%0)\n%2 = sum axes=0 (%0)\n"
+         "-> %1 %2"},
+    };
+    expect_rows(rows, fuse_elementwise, {.tolerance = 1e-12});
+}
+
+TEST(Passes, until_names_one_of_them) {
+    Sketch s;
+    const auto x = s.input({2});
+    const Graph graph = std::move(s).finish({x});
+    for (const Pass &pass : passes()) EXPECT_TRUE(run_passes(graph, pass.name)) << pass.name;
+    const auto unknown = run_passes(graph, "fold");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, ErrorCode::usage);
+    EXPECT_NE(unknown.error().message.find("fold_pads"), std::string::npos) << unknown.error().message;
+}
+
+}  // namespace
+}  // namespace kiln::graph

@@ -1,0 +1,42 @@
+// Every pass, and all of them in their order, on graphs drawn at random: the results stay, and a pass that ran changes
+// nothing when it runs again.
+#include "graph/passes/passes.h"
+#include "tests/graph/passes/random_graphs.h"
+#include "tests/graph/passes/sketch.h"
+#include "tests/test_seed.h"
+
+namespace kiln::graph {
+namespace {
+
+constexpr uint64_t graphs = 60;
+
+class EachPass : public testing::TestWithParam<Pass> {};
+
+TEST_P(EachPass, keeps_results) {
+    for (uint64_t i = 0; i < graphs && !HasFailure(); i++) {
+        const uint64_t seed = test_seed() * 1000000 + i;
+        SCOPED_TRACE(seed);
+        expect_same_results(random_graph(seed), GetParam().run, seed);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Passes, EachPass, testing::ValuesIn(passes().begin(), passes().end()),
+                         [](const auto &row) { return std::string(row.param.name); });
+
+TEST(AllPasses, keep_results) {
+    for (uint64_t i = 0; i < 2 * graphs && !testing::Test::HasFailure(); i++) {
+        const uint64_t seed = test_seed() * 1000000 + 500000 + i;
+        SCOPED_TRACE(seed);
+        Graph graph = random_graph(seed, {.nodes = 60});
+        const Graph before = graph;
+        for (const Pass &pass : passes()) {
+            SCOPED_TRACE(pass.name);
+            expect_same_results(graph, pass.run, seed);
+            graph = pass.run(graph);
+        }
+        expect_equal_outputs(before, graph, seed, {.tolerance = 5e-6});
+    }
+}
+
+}  // namespace
+}  // namespace kiln::graph
