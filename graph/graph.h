@@ -78,7 +78,7 @@ Status validate(const Graph &graph);
 // The graph without nodes and constants that no output needs; inputs stay.
 Graph without_dead_values(const Graph &graph);
 
-// For people: a node a line, and Graphviz's language.
+// For people: a node a line, where a value with a long name is called by its number; and Graphviz's language.
 std::string to_text(const Graph &graph);
 std::string to_graphviz(const Graph &graph);
 

@@ -6,7 +6,7 @@
 namespace kiln::graph {
 namespace {
 
-constexpr size_t columns = 100, widest_form = 24, longest_name = 60, indent = 6;
+constexpr size_t columns = 100, widest_form = 24, longest_name = 60, longest_label = 24, indent = 6;
 
 bool is_plain(char c) {
     const bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
@@ -47,8 +47,11 @@ std::string wrapped(std::string_view line) {
         size_t end = line.rfind(' ', width);
         if (end == std::string_view::npos || end <= indent) end = line.find(' ', width);
         if (end == std::string_view::npos) break;
-        text += std::string(line.substr(0, end)) + "\n" + std::string(indent, ' ');
-        line.remove_prefix(end + 1);
+        std::string_view part = line.substr(0, end);
+        if (part.ends_with("<-") || part.ends_with(" #")) part.remove_suffix(2);  // these belong to what follows
+        line.remove_prefix(part.size());
+        line.remove_prefix(line.find_first_not_of(' '));
+        text += std::string(part.substr(0, part.find_last_not_of(' ') + 1)) + "\n" + std::string(indent, ' ');
         width = columns - indent;
     }
     return text + std::string(line) + "\n";
@@ -72,8 +75,8 @@ public:
 
     std::string text() const {
         std::string text = "network " + (graph_.name.empty() ? "without a name" : name_text(graph_.name)) + "\n";
-        for (ValueId id : graph_.inputs) text += line(id, "input");
-        for (const Node &node : graph_.nodes) text += line(node.output, operation(node));
+        for (ValueId id : graph_.inputs) text += line(id, "input", {});
+        for (const Node &node : graph_.nodes) text += line(node.output, operation(node), node.origins);
         for (const Output &output : graph_.outputs) {
             text += wrapped("  output " + name_text(output.name) + " = " + argument(output.value));
         }
@@ -81,23 +84,30 @@ public:
     }
 
 private:
-    std::string line(ValueId id, const std::string &meaning) const {
+    std::string line(ValueId id, std::string meaning, const std::vector<std::string> &origins) const {
         const Value &value = graph_.values[id];
-        return wrapped("  " + padded(form_text(value.form), form_width_) + "  " + name_text(value.name) + " = " +
-                       meaning);
+        const std::string label = label_of(id), name = name_text(value.name);
+        for (size_t i = 0; i < origins.size(); i++) meaning += (i > 0 ? ", " : "  <- ") + name_text(origins[i]);
+        // A value often has the name of the node that it comes from.
+        if (label != name && std::ranges::find(origins, value.name) == origins.end()) meaning += "  # " + name;
+        return wrapped("  " + padded(form_text(value.form), form_width_) + "  " + label + " = " + meaning);
+    }
+
+    // The name, or where it is long the number: lines show what flows where.
+    std::string label_of(ValueId id) const {
+        std::string name = name_text(graph_.values[id].name);
+        return name.size() <= longest_label ? name : "%" + std::to_string(id);
     }
 
     std::string argument(ValueId id) const {
         const Value &value = graph_.values[id];
-        return value.constant ? shown_constant(value) : name_text(value.name);
+        return value.constant ? shown_constant(value) : label_of(id);
     }
 
     std::string operation(const Node &node) const {
         std::string text = std::string(name(node.op)) + "(";
         for (size_t i = 0; i < node.inputs.size(); i++) text += (i > 0 ? ", " : "") + argument(node.inputs[i]);
-        text += ")" + fields_text(node.op);
-        for (size_t i = 0; i < node.origins.size(); i++) text += (i > 0 ? ", " : "  <- ") + name_text(node.origins[i]);
-        return text;
+        return text + ")" + fields_text(node.op);
     }
 
     const Graph &graph_;

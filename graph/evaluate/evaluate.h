@@ -44,7 +44,7 @@ struct EvaluationOptions {
 };
 
 // The outputs of a graph in their order. `inputs` in the order of Graph::inputs; forms must be equal. A value is kept until
-// it was used for the last time.
+// it was used for the last time. Precondition: validate(graph).
 Result<std::vector<Numbers>> evaluate(const Graph &graph, const std::vector<Numbers> &inputs,
                                       const EvaluationOptions &options = {});
 

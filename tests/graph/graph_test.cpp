@@ -147,6 +147,25 @@ TEST(Graph, text) {
     EXPECT_EQ(to_text(Graph{}), "network without a name\n");
 }
 
+TEST(Graph, long_names_are_numbers_in_text) {
+    GraphBuilder builder;
+    const TypedShape form{Element::f32, {2}};
+    const std::string folder = "StatefulPartitionedCall/model/";
+    const ValueId x = builder.input(folder + "conv2d_1", form);
+    const ValueId c = builder.constant(folder + std::string(80, '/') + "w", form, zeros(8));
+    const ValueId y = *builder.node(Concat{0}, {x, c}, folder + "concat:0", {folder + "concat", folder + "concat_1"});
+    const ValueId z = *builder.node(Reshape{{4}}, {y}, folder + "reshape", {folder + "reshape"});
+    builder.output("z", z);
+    EXPECT_EQ(to_text(builder.graph()),
+              "network without a name\n"
+              "  f32 2  %0 = input  # StatefulPartitionedCall/model/conv2d_1\n"
+              "  f32 4  %2 = concat(%0, StatefulPartitionedCall/mode...////////////////////////////w[2]) axis=0\n"
+              "      <- StatefulPartitionedCall/model/concat, StatefulPartitionedCall/model/concat_1\n"
+              "      # StatefulPartitionedCall/model/concat:0\n"
+              "  f32 4  %3 = reshape(%2)  <- StatefulPartitionedCall/model/reshape\n"
+              "  output z = %3\n");
+}
+
 TEST(Graph, text_keeps_lines_whatever_names_hold) {
     Graph graph = sample();
     graph.name = "a network\n";
