@@ -17,7 +17,8 @@ namespace {
 
 class ModelLowering {
 public:
-    explicit ModelLowering(const onnx::Model &model) : model_(model), builder_(Graph{.name = model.graph_name}) {
+    ModelLowering(const onnx::Model &model, const FoldingBounds &bounds)
+        : model_(model), builder_(Graph{.name = model.graph_name}, bounds) {
         for (const auto &[name, why] : model.unread)
             values_[name].why_not = "which is " + why + ", which kiln does not read";
         for (const onnx::Tensor &tensor : model.initializers) initializers_.emplace(tensor.name, &tensor);
@@ -130,8 +131,8 @@ private:
 
 }  // namespace
 
-Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes) {
-    Result<Graph> graph = ModelLowering(model).run(shapes);
+Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes, const FoldingBounds &bounds) {
+    Result<Graph> graph = ModelLowering(model, bounds).run(shapes);
     assert(!graph || validate(*graph));
     return graph;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/lower/node/folding_bounds.h"
 #include "graph/onnx/model.h"
 
 namespace kiln::graph {
@@ -18,6 +19,6 @@ struct InputShape {
 
 // An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not know with
 // the names of their nodes, inputs whose shapes must be stated, names in `shapes` that the model does not have.
-Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes);
+Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes, const FoldingBounds &bounds = {});
 
 }  // namespace kiln::graph

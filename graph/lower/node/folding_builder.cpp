@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/lower/node/transposed_bytes.h"
+
 namespace kiln::graph {
 namespace {
 
@@ -54,7 +56,10 @@ bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &in
 }
 
 Result<ConstantData> FoldingBuilder::fold(const Operator &op, const std::vector<ValueId> &inputs) const {
-    if (std::holds_alternative<Reshape>(op)) return *builder_.value(inputs[0]).constant;
+    const Value &first = builder_.value(inputs[0]);
+    if (std::holds_alternative<Reshape>(op)) return *first.constant;
+    if (const auto *transpose = std::get_if<Transpose>(&op))
+        return transposed_bytes(*transpose, first.form, *first.constant);
     std::vector<Numbers> numbers;
     numbers.reserve(inputs.size());
     for (const ValueId id : inputs) {

@@ -1,7 +1,6 @@
 // Grows a graph; a node whose inputs are all constants is computed at once, so that chains of Shape, Gather, Concat and the like vanish.
 //
-// What a model may have computed so is bounded: a hostile one asks for constants without end with few bytes. Beyond the
-// bounds a node stays a node.
+// Beyond the bounds a node stays a node.
 #pragma once
 
 #include <string>
@@ -9,18 +8,13 @@
 
 #include "graph/evaluate/evaluate.h"
 #include "graph/graph.h"
+#include "graph/lower/node/folding_bounds.h"
 
 namespace kiln::graph {
 
-struct FoldingBounds {
-    int64_t elements = int64_t{1} << 27;      // of one constant
-    int64_t all_elements = int64_t{1} << 29;  // of all together
-    int64_t steps = int64_t{1} << 32;         // multiplications, comparisons and so on, of all together
-};
-
 class FoldingBuilder {
 public:
-    explicit FoldingBuilder(Graph graph, FoldingBounds bounds = {}) : builder_(std::move(graph)), left_(bounds) {}
+    FoldingBuilder(Graph graph, const FoldingBounds &bounds) : builder_(std::move(graph)), left_(bounds) {}
 
     ValueId input(std::string name, TypedShape form) { return builder_.input(std::move(name), std::move(form)); }
     ValueId constant(std::string name, TypedShape form, ConstantData data);

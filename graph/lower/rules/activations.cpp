@@ -204,7 +204,7 @@ constexpr Rule rules[] = {
     {"Tan", 7, {1, 1}, 1, "", unary<tangent>},
     {"Tanh", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::tangent_hyperbolic>>},
     {"Tanh", 6, {1, 1}, 1, "", unary<plain<Function::tangent_hyperbolic>>},
-    {"ThresholdedRelu", 10, {1, 1}, 1, "alpha", unary<thresholded_relu>},
+    {"ThresholdedRelu", 1, {1, 1}, 1, "alpha", unary<thresholded_relu>},
 };
 
 }  // namespace

@@ -57,16 +57,12 @@ void size_rule(NodeLowering &node) {
     node.result(node.reshape(integer_list(node, {node.elements(node.input(0))}), {}));
 }
 
-// start, start + delta, ... as far as `limit`, which is no element itself. `Sum` holds every one of them.
-template<typename T, typename Sum>
-std::vector<T> range_of(Sum start, Sum limit, Sum delta) {
+// start, start + delta, ... as far as `limit`, which is no element itself.
+template<typename T, typename Wide>
+std::vector<T> range_of(Wide start, Wide delta, Wide count) {
+    if (!(count <= Wide(most_places))) refuse("it has more elements than kiln computes beforehand");
     std::vector<T> values;
-    for (Sum value = start; delta > 0 ? value < limit : value > limit;
-         value = start + static_cast<Sum>(values.size()) * delta) {
-        if (static_cast<int64_t>(values.size()) == most_places)
-            refuse("it has more elements than kiln computes beforehand");
-        values.push_back(static_cast<T>(value));
-    }
+    for (Wide i = 0; i < count; i += 1) values.push_back(static_cast<T>(start + i * delta));
     return values;
 }
 
@@ -83,11 +79,14 @@ void range(NodeLowering &node) {
     }
     if (bounds[2] == 0 || std::isnan(bounds[2])) reject("its input 'delta' is no step");
     if (is_float(type)) {
-        const std::vector<double> values = range_of<double>(bounds[0], bounds[1], bounds[2]);
+        const std::vector<double> values =
+            range_of<double>(bounds[0], bounds[2], std::ceil((bounds[1] - bounds[0]) / bounds[2]));
         return node.result(node.constant({{type, {static_cast<int64_t>(values.size())}}, values}));
     }
     const auto exact = [&](int i) { return static_cast<__int128>(node.known_integer(i, names[i])); };
-    const std::vector<int64_t> values = range_of<int64_t>(exact(0), exact(1), exact(2));
+    const __int128 distance = exact(1) - exact(0), delta = exact(2);
+    const __int128 count = distance / delta + (distance % delta != 0 && (distance > 0) == (delta > 0));
+    const std::vector<int64_t> values = range_of<int64_t>(exact(0), delta, count);
     node.result(node.constant({{type, {static_cast<int64_t>(values.size())}}, values}));
 }
 

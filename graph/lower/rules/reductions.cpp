@@ -4,6 +4,7 @@
 
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/formulas.h"
+#include "graph/lower/rules/indices.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {
@@ -85,13 +86,9 @@ void reduction_rule(NodeLowering &node) {
 
 // For each place along `axis` its number, shaped to be broadcast against a value of that rank.
 ValueId places(NodeLowering &node, int64_t extent, int axis, int rank) {
-    constexpr int64_t most = int64_t{1} << 26;
-    if (extent > most) refuse("an axis of " + std::to_string(extent) + " elements is too long for it");
-    std::vector<int64_t> numbers(extent);
-    std::iota(numbers.begin(), numbers.end(), 0);
     Shape shape(rank, 1);
     shape[axis] = extent;
-    return node.constant({{Element::i64, shape}, std::move(numbers)});
+    return node.constant({{Element::i64, shape}, index_range(0, extent)});
 }
 
 // The place of the first or last extreme element along an axis: the least or greatest of the places that hold it.

@@ -73,12 +73,12 @@ int64_t extent_of(double extent) {
     return static_cast<int64_t>(extent);
 }
 
-// By scales: the product is cut off, in float as ONNX Runtime computes it.
-void scale(ResizedAxis *axis, double scale, bool crops) {
+// By scales: the product is cut off, in float as ONNX Runtime computes it. Contrary to ONNX's text, neither that nor ONNX's own
+// reference shortens the result by the part that tf_crop_and_resize takes.
+void scale(ResizedAxis *axis, double scale) {
     axis->scale = static_cast<float>(scale);
     if (!(axis->scale > 0 && axis->scale <= largest_scale)) reject("it has a scale of " + std::to_string(scale));
-    const float part = crops ? axis->end - axis->start : 1.0F;
-    axis->after = extent_of(std::floor(axis->scale * (static_cast<float>(axis->before) * part)));
+    axis->after = extent_of(std::floor(axis->scale * static_cast<float>(axis->before)));
 }
 
 // By sizes: the scale follows from them; one for all axes where the aspect ratio is kept.
@@ -169,7 +169,7 @@ void resize(NodeLowering &node) {
     } else {
         const auto scales = node.has_input(2) ? node.known_reals(2, "scales") : std::vector<double>();
         check_count(scales.size(), axes.size(), "scales");
-        for (size_t i = 0; i < axes.size(); i++) scale(&extents[i], scales[i], crops);
+        for (size_t i = 0; i < axes.size(); i++) scale(&extents[i], scales[i]);
     }
     node.result(resample(node, axes, extents, rule));
 }
@@ -178,7 +178,7 @@ void resize_by_scales(NodeLowering &node, const std::vector<double> &scales) {
     const std::vector<int64_t> axes = stated_axes(node);
     check_count(scales.size(), axes.size(), "scales");
     std::vector<ResizedAxis> extents = axes_before(node, axes);
-    for (size_t i = 0; i < axes.size(); i++) scale(&extents[i], scales[i], false);
+    for (size_t i = 0; i < axes.size(); i++) scale(&extents[i], scales[i]);
     node.result(resample(node, axes, extents, simple_rule(node)));
 }
 

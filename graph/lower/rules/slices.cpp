@@ -1,5 +1,6 @@
 // Slice, Split, Gather and Tile: elements taken by index.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "graph/lower/node/refusal.h"
@@ -9,10 +10,13 @@
 namespace kiln::graph {
 namespace {
 
-// NumPy's slice of an axis.
+// NumPy's slice of an axis. Backwards the greatest integer stands for the beginning, too, as in ONNX Runtime: an empty
+// result is never what such a model means.
 std::vector<int64_t> sliced(int64_t start, int64_t end, int64_t step, int64_t extent) {
     if (step == 0) reject("its step is 0");
     if (extent == 0) return {};
+    const bool open = end == std::numeric_limits<int32_t>::max() || end == std::numeric_limits<int64_t>::max();
+    if (open && step < 0) end = std::numeric_limits<int64_t>::min();
     step = std::clamp(step, -extent - 1, extent + 1);  // larger steps take no more than one element either
     const int64_t least = step > 0 ? 0 : -1, most = step > 0 ? extent : extent - 1;
     const auto within = [&](int64_t place, int64_t first) {

@@ -41,7 +41,8 @@ std::vector<Padding> pads(const NodeLowering &node, size_t rank) {
     return padding;
 }
 
-int64_t divided_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+// Precondition: b > 0.
+int64_t divided_up(int64_t a, int64_t b) { return a > 0 ? (a + b - 1) / b : -(-a / b); }
 
 // As many windows as strides fit into the input.
 Padding same_padding(const Window &window, size_t d, int64_t extent, bool upper) {
@@ -54,10 +55,9 @@ Padding same_padding(const Window &window, size_t d, int64_t extent, bool upper)
 int64_t reach_beyond(const Window &window, size_t d, int64_t extent) {
     const int64_t padded = extent + window.padding[d].lo + window.padding[d].hi;
     const int64_t rest = padded - window.reach(d);
-    if (rest < 0) return 0;
     int64_t windows = divided_up(rest, window.strides[d]) + 1;
     if ((windows - 1) * window.strides[d] >= extent + window.padding[d].lo) windows--;
-    return std::max<int64_t>((windows - 1) * window.strides[d] - rest, 0);
+    return windows > 0 ? std::max<int64_t>((windows - 1) * window.strides[d] - rest, 0) : 0;
 }
 
 }  // namespace

@@ -77,7 +77,9 @@ public:
     }
 
     onnx::Model &model() { return model_; }
-    Result<Graph> lowered(const std::vector<InputShape> &shapes = {}) const { return lower(model_, shapes); }
+    Result<Graph> lowered(const std::vector<InputShape> &shapes = {}, const FoldingBounds &bounds = {}) const {
+        return lower(model_, shapes, bounds);
+    }
 
 private:
     onnx::Model model_;

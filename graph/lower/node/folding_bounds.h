@@ -1,0 +1,14 @@
+// How much of a model may be computed before it runs. A hostile model asks for constants without end with few bytes.
+#pragma once
+
+#include <cstdint>
+
+namespace kiln::graph {
+
+struct FoldingBounds {
+    int64_t elements = int64_t{1} << 27;      // of one constant
+    int64_t all_elements = int64_t{1} << 29;  // of all together
+    int64_t steps = int64_t{1} << 32;         // multiplications, comparisons and so on, of all together
+};
+
+}  // namespace kiln::graph

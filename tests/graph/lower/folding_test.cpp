@@ -1,0 +1,130 @@
+// What is computed before a network runs, and what is left to it because it would be too much.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "tests/graph/lower/built_model.h"
+
+namespace kiln::graph {
+namespace {
+
+// y is a constant of 64 x 64 x 64 numbers, the square of another one.
+BuiltModel expensive() {
+    return BuiltModel()
+        .constant("shape", list({64, 64, 64}))
+        .node("ConstantOfShape", {"shape"}, {"c"}, {onnx::Attribute{"value", tensor("", floats({1}, {1.5}))}})
+        .node("MatMul", {"c", "c"}, {"y"})
+        .output("y");
+}
+
+TEST(Folding, ConstantsAreComputedAtOnce) {
+    const auto graph = expensive().lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    ASSERT_EQ(graph->values.size(), 1);
+    ASSERT_TRUE(graph->values[0].constant);
+    EXPECT_EQ(read_float(Element::f32, graph->values[0].constant->bytes().data()), 144);
+}
+
+TEST(Folding, IsBounded) {
+    struct Row {
+        FoldingBounds bounds;
+        const char *operators;  // that are left
+    };
+    const Row rows[] = {
+        {{.elements = 1 << 18}, ""},
+        {{.elements = (1 << 18) - 1}, "elementwise matrix_product"},
+        {{.all_elements = 1 << 19}, ""},
+        {{.all_elements = (1 << 19) - 1}, "matrix_product"},
+        {{.steps = (1 << 18) + (1 << 24)}, ""},
+        {{.steps = 1 << 20}, "matrix_product"},
+        {{.elements = 0, .all_elements = 0, .steps = 0}, "elementwise matrix_product"},
+    };
+    for (const Row &row : rows) {
+        const auto graph = expensive().lowered({}, row.bounds);
+        ASSERT_TRUE(graph) << graph.error().message;
+        EXPECT_EQ(operators(*graph), row.operators);
+    }
+}
+
+TEST(Folding, TransposedConstantsAreThoseOfTheReference) {
+    const std::vector<std::vector<int64_t>> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                            {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (const Element type : {Element::u8, Element::f16, Element::f32, Element::f64}) {
+        for (const auto &permutation : permutations) {
+            Numbers numbers = counted({2, 3, 5});
+            if (!is_float(type)) {
+                std::vector<int64_t> elements(30);
+                std::iota(elements.begin(), elements.end(), 0);
+                numbers = whole({2, 3, 5}, elements);
+            }
+            numbers.form.type = type;
+            const auto graph = BuiltModel()
+                                   .constant("c", numbers)
+                                   .node("Transpose", {"c"}, {"y"}, {integers("perm", permutation)})
+                                   .output("y")
+                                   .lowered();
+            ASSERT_TRUE(graph) << graph.error().message;
+            const Value &y = graph->values[graph->outputs[0].value];
+            ASSERT_TRUE(y.constant);
+            const auto expected = evaluate(Transpose{{permutation.begin(), permutation.end()}}, {&numbers});
+            ASSERT_TRUE(expected) << expected.error().message;
+            EXPECT_EQ(from_constant(y.form, *y.constant), *expected);
+        }
+    }
+}
+
+// Each of these would be a constant, a list or a loop without end.
+TEST(Folding, HostileSizesAreRefusedOrLeft) {
+    const int64_t huge = int64_t{1} << 36;
+    const auto built = [](const char *op, const Numbers &second, std::vector<onnx::Attribute> attributes = {}) {
+        return BuiltModel()
+            .input("x", {1, 1, 4, 4})
+            .constant("c", second)
+            .node(op, {"x", "c"}, {"y"}, attributes)
+            .output("y");
+    };
+    const BuiltModel models[] = {
+        built("Expand", list({huge, 1, 1, 1})),
+        built("Tile", list({huge, 1, 1, 1})),
+        built("Pad", list({0, 0, huge, 0, 0, 0, 0, 0})),
+        built("Pad", list({INT64_MIN, 0, 0, 0, 0, 0, 0, INT64_MAX})),
+        built("Reshape", list({huge, huge, huge, -1})),
+        built("Unsqueeze", list({INT64_MAX})),
+        built("Slice", list({INT64_MIN})),
+        BuiltModel().constant("c", list({huge, huge})).node("ConstantOfShape", {"c"}, {"y"}).output("y"),
+        BuiltModel().constant("c", list({huge})).node("ConstantOfShape", {"c"}, {"y"}).output("y"),
+        BuiltModel()
+            .constant("a", whole({}, {INT64_MIN}))
+            .constant("b", whole({}, {INT64_MAX}))
+            .constant("c", whole({}, {1}))
+            .node("Range", {"a", "b", "c"}, {"y"})
+            .output("y"),
+        BuiltModel()
+            .input("x", {1, 1, 4, 4})
+            .constant("s", floats({4}, {1, 1, 1e30, 1e-30}))
+            .node("Resize", {"x", "", "s"}, {"y"})
+            .output("y"),
+        BuiltModel(18)
+            .input("x", {1, 1, 1 << 20, 4})
+            .constant("s", floats({4}, {1, 1, 1e-6, 1e-6}))
+            .node("Resize", {"x", "", "s"}, {"y"}, {text("mode", "linear"), integer("antialias", 1)})
+            .output("y"),
+        BuiltModel()
+            .input("x", {1, 1, 4, 4})
+            .node("MaxPool", {"x"}, {"y"},
+                  {integers("kernel_shape", {INT64_MAX, 1}), integers("dilations", {INT64_MAX, 1})})
+            .output("y"),
+        BuiltModel()
+            .input("x", {1, 1, 4, 4})
+            .constant("w", counted({1, 1, 1, 1}))
+            .node("ConvTranspose", {"x", "w"}, {"y"}, {integers("strides", {1LL << 31, 1LL << 31})})
+            .output("y"),
+    };
+    for (const BuiltModel &model : models) {
+        const auto graph = model.lowered();
+        EXPECT_TRUE(graph ? validate(*graph).ok() : !graph.error().message.empty());
+    }
+}
+
+}  // namespace
+}  // namespace kiln::graph

@@ -1,0 +1,76 @@
+// One node of ONNX, computed: a row says what goes in and what comes out.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/graph/lower/built_model.h"
+
+namespace kiln::graph {
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+struct RuleCase {
+    std::string op_type;
+    int64_t opset;
+    std::vector<onnx::Attribute> attributes;
+    std::vector<std::optional<Numbers>>
+        inputs;  // the first is an input of the network, the others are constants; none: left out
+    std::vector<Numbers> outputs;
+    std::string domain = "";
+};
+
+inline BuiltModel model_of(const RuleCase &row) {
+    BuiltModel model(row.opset);
+    std::vector<std::string> inputs, outputs;
+    for (size_t i = 0; i < row.inputs.size(); i++) {
+        inputs.push_back(row.inputs[i] ? "in" + std::to_string(i) : "");
+        if (i == 0 && row.inputs[0]) model.input("in0", row.inputs[0]->form.shape, row.inputs[0]->form.type);
+        if (i > 0 && row.inputs[i]) model.constant(inputs.back(), *row.inputs[i]);
+    }
+    for (size_t i = 0; i < row.outputs.size(); i++) outputs.push_back("out" + std::to_string(i));
+    model.node(row.op_type, inputs, outputs, row.attributes, row.domain);
+    for (const std::string &output : outputs) model.output(output);
+    return model;
+}
+
+inline void expect_numbers(const Numbers &got, const Numbers &expected) {
+    EXPECT_EQ(name(got.form.type), name(expected.form.type));
+    ASSERT_EQ(to_text(got.form.shape), to_text(expected.form.shape));
+    ASSERT_EQ(got.elements.index(), expected.elements.index());
+    if (got.elements.index() == 1) {
+        EXPECT_EQ(std::get<1>(got.elements), std::get<1>(expected.elements));
+        return;
+    }
+    const auto &a = std::get<0>(got.elements), &b = std::get<0>(expected.elements);
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t i = 0; i < a.size(); i++) {
+        const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
+        EXPECT_TRUE(same || std::abs(a[i] - b[i]) <= 1e-6 * std::max(1.0, std::abs(b[i])))
+            << "element " << i << ": " << a[i] << " instead of " << b[i];
+    }
+}
+
+inline void expect_outputs(const RuleCase &row) {
+    SCOPED_TRACE(row.op_type + " of opset " + std::to_string(row.opset));
+    const auto graph = model_of(row).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::vector<Numbers> inputs;
+    if (!row.inputs.empty() && row.inputs[0]) inputs.push_back(*row.inputs[0]);
+    const auto outputs = evaluate(*graph, inputs);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    ASSERT_EQ(outputs->size(), row.outputs.size());
+    for (size_t i = 0; i < outputs->size(); i++) expect_numbers((*outputs)[i], row.outputs[i]);
+}
+
+inline Numbers line(std::vector<double> elements) {
+    const Shape shape{static_cast<int64_t>(elements.size())};
+    return floats(shape, std::move(elements));
+}
+
+}  // namespace kiln::graph
