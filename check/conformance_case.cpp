@@ -13,6 +13,8 @@
 #include "json/json_fields.h"
 
 namespace kiln {
+namespace fs = std::filesystem;
+
 namespace {
 
 FieldProblem read_shape(const Json &value, Shape *shape) {
@@ -25,13 +27,24 @@ FieldProblem read_shape(const Json &value, Shape *shape) {
     return {};
 }
 
+// A suite may name its own files only: a stranger's suite must not choose which files are read. Links are judged at their
+// end. Null if the file is fine.
+const char *problem_of_file(const std::string &folder, const std::string &path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return "does not exist, or is no regular file";
+    const fs::path own = fs::canonical(folder, error), file = fs::canonical(path, error);
+    if (error) return "cannot be found";
+    const auto [end, ignored] = std::mismatch(own.begin(), own.end(), file.begin(), file.end());
+    return end == own.end() ? nullptr : "lies outside of the suite's folder; copy it there";
+}
+
 CaseTensor read_tensor(JsonFields fields, const std::string &folder) {
     CaseTensor read{.tensor = {.path = folder + "/" + fields.get<std::string>("file"),
                                .shape = fields.get<Shape>("shape", read_shape)},
                     .dtype = fields.get<std::string>("dtype")};
-    std::error_code ignored;
-    if (fields.ok() && !std::filesystem::is_regular_file(read.tensor.path, ignored)) {
-        fields.fail("file", read.tensor.path + " does not exist");
+    if (!fields.ok()) return read;
+    if (const char *problem = problem_of_file(folder, read.tensor.path)) {
+        fields.fail("file", fmt::format("{} {}", read.tensor.path, problem));
     }
     if (const auto dtype = parse_suite_dtype(read.dtype)) read.tensor.dtype = *dtype;
     return read;

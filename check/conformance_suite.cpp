@@ -4,18 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 
 #include "check/conformance_case.h"
 #include "check/npy.h"
+#include "json/file_text.h"
 #include "json/json_fields.h"
 
 namespace kiln {
 namespace {
 
 constexpr int deepest_level = 64;  // a manifest has 7
+constexpr int64_t most_manifest_bytes = int64_t(64) << 20;
 
 Result<Tensor> read_tensor(const SuiteTensor &from) {
     auto array = read_npy(from.path);
@@ -37,10 +37,8 @@ Status read_into(const std::optional<SuiteTensor> &from, Tensor *to) {
 
 }  // namespace
 
-Result<ConformanceSuite> read_conformance_suite(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path)) return bad_input(path + ": cannot be read");
-    const Result<Json> manifest = parse_json(std::string(std::istreambuf_iterator<char>(file), {}), deepest_level);
+Result<ConformanceSuite> parse_conformance_suite(std::string_view text, const std::string &path) {
+    const Result<Json> manifest = parse_json(text, deepest_level);
     if (!manifest) return bad_input(path + ": " + manifest.error().message);
     FieldProblem problem;
     JsonFields fields(*manifest, path + ": ", &problem);
@@ -58,6 +56,11 @@ Result<ConformanceSuite> read_conformance_suite(const std::string &path) {
         suite.cases.push_back(std::move(*c));
     }
     return suite;
+}
+
+Result<ConformanceSuite> read_conformance_suite(const std::string &path) {
+    const Result<std::string> text = read_file_text(path, most_manifest_bytes, FileKind::any_stream);
+    return text ? parse_conformance_suite(*text, path) : text.error();
 }
 
 Result<Operands> read_operands(const ConformanceCase &c) {

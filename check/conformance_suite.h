@@ -37,6 +37,8 @@ struct ConformanceSuite {
     std::vector<ConformanceCase> cases;
 };
 
+// The suite in a text; its files lie in the folder of `path`, which is what messages call the manifest.
+Result<ConformanceSuite> parse_conformance_suite(std::string_view text, const std::string &path);
 Result<ConformanceSuite> read_conformance_suite(const std::string &path);
 
 // Precondition: the case has a workload.

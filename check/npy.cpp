@@ -7,15 +7,21 @@
 #include <charconv>
 #include <cstring>
 #include <fstream>
+#include <new>
 #include <optional>
-#include <sstream>
 #include <utility>
+
+#include "json/file_text.h"
 
 namespace kiln {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr size_t alignment = 64;  // of the data in files that are written
+constexpr int64_t most_file_bytes = int64_t(4) << 30;
+constexpr size_t most_header_bytes = 65535;  // of version 1; more is no list of extents
+constexpr size_t most_dimensions = 32;       // of NumPy
+constexpr size_t longest_text = 16;          // of a key, or of the name of an element type
 
 struct ElementType {
     std::string_view descr;
@@ -85,7 +91,7 @@ private:
         const char quote = peek('"') ? '"' : '\'';
         if (!take(quote)) return {};
         const size_t end = text_.find(quote);
-        if (end == std::string_view::npos) return {};
+        if (end == std::string_view::npos || end > longest_text) return {};
         std::string result(text_.substr(0, end));
         text_.remove_prefix(end + 1);
         return result;
@@ -101,6 +107,7 @@ private:
             if (problem != std::errc() || extent < 0) return {};
             text_.remove_prefix(end - text_.data());
             shape.push_back(extent);
+            if (shape.size() > most_dimensions) return {};
             if (!take(',') && !peek(')')) return {};
         }
         return shape;
@@ -148,6 +155,8 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source) {
     const size_t header_bytes = little_endian(bytes.substr(8, length_bytes));
     if (bytes.size() - header_at < header_bytes) return refuse("truncated in its header");
 
+    if (header_bytes > most_header_bytes) return refuse("a header that is too long");
+
     const auto header = HeaderParser(bytes.substr(header_at, header_bytes)).parse();
     if (!header) return refuse("malformed .npy header");
     const ElementType *type = find_type(*header->descr);
@@ -182,11 +191,14 @@ std::string npy_bytes(const NpyArray &array) {
 }
 
 Result<NpyArray> read_npy(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream bytes;
-    if (file) bytes << file.rdbuf();
-    if (!file || bytes.tellp() <= 0) return bad_input(fmt::format("{}: cannot be read, or is empty", path));
-    return parse_npy(bytes.view(), path);
+    const Result<std::string> bytes = read_file_text(path, most_file_bytes);
+    if (!bytes) return bytes.error();
+    if (bytes->empty()) return bad_input(path + ": is empty");
+    try {
+        return parse_npy(*bytes, path);
+    } catch (const std::bad_alloc &) {
+        return bad_input(path + ": is too large for the memory of this machine");
+    }
 }
 
 Status write_npy(const std::string &path, const NpyArray &array) {

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <set>
 
+#include "json/file_text.h"
 #include "json/json_fields.h"
 #include "package/manifest.h"
 #include "package/output/package_files.h"
-#include "package/output/text_files.h"
 
 namespace kiln {
 namespace fs = std::filesystem;
@@ -90,7 +90,7 @@ Result<std::vector<Manifest>> read_folder(const fs::path &folder) {
     }
     std::vector<Manifest> manifests;
     for (const fs::path &file : files) {
-        const Result<std::string> text = read_text(file, most_manifest_bytes);
+        const Result<std::string> text = read_file_text(file, most_manifest_bytes);
         if (!text) return text.error();
         Result<Manifest> manifest = parse_manifest(*text, file);
         if (!manifest) return manifest.error();
@@ -132,7 +132,7 @@ Result<std::vector<Manifest>> read_manifests(const std::string &path) {
     if (status.type() == fs::file_type::not_found) return bad_input(path + ": does not exist");
     if (status.type() == fs::file_type::directory) return read_folder(path);
     if (status.type() != fs::file_type::regular) return bad_input(path + ": is no file or folder that can be read");
-    const Result<std::string> bytes = read_text(path, most_program_bytes);
+    const Result<std::string> bytes = read_file_text(path, most_program_bytes);
     if (!bytes) return bytes.error();
     const size_t first = bytes->find_first_not_of(" \t\r\n");
     if (first != std::string::npos && (*bytes)[first] == '{') {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "json/file_text.h"
 #include "package/described_kernel.h"
 #include "package/manifest.h"
 #include "package/output/package_folder.h"
@@ -63,7 +64,8 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         {"manifest.schema.json", fs::path("share") / name / "manifest.schema.json"},
     };
     for (const auto &[file, path] : copies) {
-        const Result<std::string> text = read_text(fs::path(parts.header_folder) / "runtime" / file, most_header_bytes);
+        const Result<std::string> text =
+            read_file_text(fs::path(parts.header_folder) / "runtime" / file, most_header_bytes);
         if (!text) return text.error();
         if (Status s = write_text(folder / path, *text); !s) return s;
     }

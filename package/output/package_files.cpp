@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "json/file_text.h"
 #include "json/json_fields.h"
 #include "package/output/package_name.h"
 #include "package/output/text_files.h"
@@ -40,7 +41,7 @@ bool has_manifest(const fs::path &folder, const std::string &name) {
     const fs::path path = folder / "share" / name / "manifest.json";
     std::error_code ignored;
     if (fs::symlink_status(path, ignored).type() != fs::file_type::regular) return false;
-    const Result<std::string> text = read_text(path, most_manifest_bytes);
+    const Result<std::string> text = read_file_text(path, most_manifest_bytes);
     return text && is_manifest(*text, name);
 }
 
@@ -58,7 +59,7 @@ std::vector<std::string> names_in(const fs::path &folder) {
 
 // The user may have a README.md where somebody has put the other files of a package.
 bool is_own_readme(const fs::path &path, const std::string &name) {
-    const Result<std::string> text = read_text(path, int64_t(16) << 20);
+    const Result<std::string> text = read_file_text(path, int64_t(16) << 20);
     return text && text->starts_with("# " + name + "\n");
 }
 

@@ -30,21 +30,6 @@ Status write_text(const fs::path &path, const std::string &text) {
     return {};
 }
 
-Result<std::string> read_text(const fs::path &path, int64_t most_bytes) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return cannot("read", path, why());
-    std::string text;
-    char chunk[65536];
-    while (file.read(chunk, sizeof chunk), file.gcount() > 0) {
-        text.append(chunk, size_t(file.gcount()));
-        if (int64_t(text.size()) <= most_bytes) continue;
-        return cannot("read", path, fmt::format("it has more than {} MiB", most_bytes >> 20));
-    }
-    if (file.bad()) return cannot("read", path, why());
-    return text;
-}
-
 Status make_folders(const fs::path &folder) {
     std::error_code error;
     fs::create_directories(folder, error);

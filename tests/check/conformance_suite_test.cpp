@@ -1,6 +1,7 @@
 #include "check/conformance_suite.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -230,6 +231,12 @@ TEST_F(BadManifest, IsRefusedByFileCaseAndField) {
         {R"({"attrs": {"bias": true}, "tensors": {"bias": {"shape": [4]}}})", "bias: has shape [4]"},
         {R"({"tensors": {"k": null}})", "k: the case has no such tensor"},
         {R"({"tensors": {"x": {"file": "gone.npy"}}})", "gone.npy does not exist"},
+        {R"({"tensors": {"x": {"file": "../../../../../../../etc/passwd"}}})", "outside of the suite's folder"},
+        {R"({"tensors": {"x": {"file": "/etc/passwd"}}})", "does not exist"},
+        {R"({"tensors": {"x": {"file": ""}}})", "is no regular file"},
+        {R"({"tensors": {"x": {"file": "passwd.npy"}}})", "passwd.npy lies outside of the suite's folder"},
+        {R"({"tensors": {"x": {"file": "zero.npy"}}})", "is no regular file"},
+        {R"({"tensors": {"x": {"file": "queue.npy"}}})", "is no regular file"},
         {R"({"tensors": {"x": {"shape": [1, 4, 4]}}})", "x: has 3 dimensions; its layout has 4"},
         {R"({"tensors": {"x": {"shape": "wide"}}})", "tensors: x: shape: needs a list; got \"wide\""},
         {R"({"tensors": {"x": {"shape": [1, 4, 4, -2]}}})", "tensors: x: shape: needs extents from 0"},
@@ -237,6 +244,9 @@ TEST_F(BadManifest, IsRefusedByFileCaseAndField) {
         {R"({"tolerance": {"value_floored": null}})", "tolerance: value_floored: is missing"},
         {R"({"tags": "strided"})", "tags: needs a list; got \"strided\""},
     };
+    std::filesystem::create_symlink("/etc/passwd", path("passwd.npy"));
+    std::filesystem::create_symlink("/dev/zero", path("zero.npy"));
+    ASSERT_EQ(mkfifo(path("queue.npy").c_str(), 0600), 0);
     for (const Row &row : rows) {
         nlohmann::json m = manifest_;
         m["cases"][0].merge_patch(nlohmann::json::parse(row.patch));
@@ -284,6 +294,16 @@ TEST_F(BadManifest, FilesAreRefused) {
     const auto twice = read(manifest_.dump());
     ASSERT_FALSE(twice);
     EXPECT_NE(twice.error().message.find("used twice"), std::string::npos);
+}
+
+TEST_F(BadManifest, ALinkToTheSuitesFolderLeadsToTheSuite) {
+    const std::string link = folder_ + "_link";
+    std::filesystem::remove(link);
+    std::filesystem::create_directory_symlink(folder_, link);
+    std::ofstream(path("tiny.json")) << manifest_.dump();
+    const auto suite = read_conformance_suite(link + "/tiny.json");
+    std::filesystem::remove(link);
+    EXPECT_TRUE(suite) << suite.error().message;
 }
 
 TEST_F(BadManifest, FilesMustHoldWhatTheManifestSays) {

@@ -1,9 +1,11 @@
 #include "check/npy.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace kiln {
@@ -82,6 +84,9 @@ const BadFile bad_files[] = {
     {file("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1, }", "1234"), "malformed"},
     {file("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"), "malformed"},
     {file("", ""), "malformed"},
+    {file("{'descr': '" + std::string(200, 'x') + "', 'fortran_order': False, 'shape': (1,), }", "1234"), "malformed"},
+    {"\x93NUMPY\x02" + std::string(1, '\0') + "\xff\xff\x01" + std::string(1, '\0') + std::string(0x1ffff, ' '),
+     "a header that is too long"},
 };
 
 TEST(Npy, RefusesBadFilesByNameAndReason) {
@@ -97,6 +102,32 @@ TEST(Npy, RefusesEveryPrefixOfAFile) {
     const std::string whole = npy_bytes({"<f4", {2, 2}, std::vector<std::byte>(16)});
     ASSERT_TRUE(parse_npy(whole, "x"));
     for (size_t n = 0; n < whole.size(); n++) EXPECT_FALSE(parse_npy(whole.substr(0, n), "x")) << n;
+}
+
+TEST(Npy, HasAtMostTheDimensionsOfNumPy) {
+    std::string extents;
+    for (int i = 0; i < 33; i++) extents += "1, ";
+    EXPECT_FALSE(parse_npy(file(header("<f4", "(" + extents + ")"), "1234"), "x"));
+    EXPECT_TRUE(parse_npy(file(header("<f4", "(" + extents.substr(3) + ")"), "1234"), "x"));
+}
+
+TEST(Npy, FilesThatNeverEndAreRefused) {
+    const std::string path = testing::TempDir() + "/kiln_npy_test_endless.npy";
+    std::filesystem::remove(path);
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const auto from_queue = read_npy(path);
+    std::filesystem::remove(path);
+    ASSERT_FALSE(from_queue);
+    EXPECT_NE(from_queue.error().message.find("is no regular file"), std::string::npos) << from_queue.error().message;
+    EXPECT_FALSE(read_npy("/dev/zero"));
+
+    // A sparse file of a terabyte, with a header that says so.
+    std::ofstream(path) << file(header("<f4", "(274877906944,)"), "");
+    std::filesystem::resize_file(path, std::uintmax_t(1) << 40);
+    const auto sparse = read_npy(path);
+    std::filesystem::remove(path);
+    ASSERT_FALSE(sparse);
+    EXPECT_NE(sparse.error().message.find("has more than 4096 MiB"), std::string::npos) << sparse.error().message;
 }
 
 TEST(Npy, RoundTripsThroughAFile) {

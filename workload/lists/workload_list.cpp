@@ -2,16 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <optional>
 #include <set>
-#include <sstream>
 #include <unordered_map>
 
+#include "json/file_text.h"
 #include "json/json_fields.h"
 #include "workload/lists/workload_entry.h"
 
@@ -29,6 +26,8 @@ std::string entry_label(size_t index, const Json &entry) {
 
 // A list has 6 levels.
 constexpr int deepest_level = 16;
+
+constexpr int64_t most_bytes = int64_t(256) << 20;  // a million layers
 
 // JSON leaves open what a repeated key means and parsers keep the last; a list that says two things is refused.
 class DuplicateFinder {
@@ -110,12 +109,8 @@ Result<std::vector<NamedWorkload>> read_workload_list(const std::string &path) {
     if (std::filesystem::is_directory(path, ignored)) {
         return bad_input(path + ": is a folder; needs a workload list (format workloads/1)");
     }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return bad_input(path + ": cannot be opened: " + std::strerror(errno));
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (file.bad()) return environment_error(path + ": cannot be read: " + std::strerror(errno));
-    return parse_workload_list(text.str(), path);
+    const Result<std::string> text = read_file_text(path, most_bytes, FileKind::any_stream);
+    return text ? parse_workload_list(*text, path) : text.error();
 }
 
 std::vector<NamedWorkload> merge_equal(const std::vector<NamedWorkload> &workloads) {
