@@ -1,0 +1,192 @@
+"""Packages and strangers: what a forged record may ship, what `build -o` may delete, and where it may run."""
+
+import json
+import os
+import pathlib
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+from kiln_job import BINARIES, ROOT, KilnJob
+
+KILN = str(BINARIES / "kiln")
+
+# A Winograd kernel needs scratch memory.
+LAYER = {"name": "layer", "op": "conv2d", "input": [1, 16, 16, 32], "kernel": [3, 3, 32, 32], "padding": [[1, 1], [1, 1]]}
+
+# Columns of the one trial, and options of the build -> what `build` says of the layer.
+FORGERIES = [
+    ("workspace_bytes = 0, workspace_bytes_per_thread = 0", [], "tuned"),
+    ("workspace_bytes = 9223372036854775807, workspace_bytes_per_thread = 9223372036854775807", [], "tuned"),
+    ("workspace_bytes = NULL, packed_bytes = 0", [], "tuned"),
+    ("max_error = 1e-12, rms_error = 1e-13, wide_error = 1e-12", ["--max-error", "1e-10"], "untuned"),
+]
+
+
+def forge(database, columns):
+    """Changes every trial, as somebody may who writes a database with SQLite alone."""
+    connection = sqlite3.connect(database)
+    triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    connection.execute(f"UPDATE trial SET {columns}")
+    for _, sql in triggers:
+        connection.execute(sql)
+    connection.commit()
+    connection.close()
+
+
+def build(job, *arguments, **options):
+    """`kiln build` of the job's layers; answers the process that has ended."""
+    command = [KILN, "build", "--workloads", job.workloads, *arguments]
+    return subprocess.run([*map(str, command)], **{"cwd": job.folder, "env": job.environment, "timeout": 300,
+                                                    "capture_output": True, "text": True, **options}, check=False)
+
+
+def tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+class ForgedRecords(unittest.TestCase):
+    def test_sizes_and_errors_of_a_package_are_those_found_here(self):
+        with KilnJob() as job:
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": [LAYER]}))
+            job.run(*job.tune_arguments(1), "--algorithm", "winograd_2", "--max-error", "1e-4")
+            [(workspace, error)] = job.query("SELECT workspace_bytes, max_error FROM trials WHERE status = 'ok'")
+            self.assertGreater(workspace, 0)
+            honest = job.database.read_bytes()
+            for columns, options, said in FORGERIES:
+                with self.subTest(columns):
+                    job.database.write_bytes(honest)
+                    forge(job.database, columns)
+                    budget = options or ["--max-error", "1e-4"]
+                    done = build(job, "--db", job.database, "-o", "dist", *budget)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertIn(f": {said}", done.stderr)
+                    manifest = json.loads((job.folder / "dist/share/kiln_kernels/manifest.json").read_text())
+                    [kernel] = manifest["kernels"]
+                    self.assertTrue(kernel["judged"]["machine"])
+                    if said == "tuned":
+                        self.assertEqual(kernel["workspace_bytes"], -(-workspace // 64) * 64)
+                        self.assertEqual(kernel["max_error"], error)
+                        self.assertGreater(kernel["packed_bytes"], 0)
+                    else:
+                        self.assertRegex(done.stderr, "is not used: (its error here|wrong_result)")
+                        self.assertGreater(kernel["max_error"], 1e-10)
+
+
+class OutputFolders(unittest.TestCase):
+    def test_a_build_deletes_what_it_made_and_nothing_else(self):
+        with KilnJob() as job:
+            dist = job.folder / "dist"
+            self.assertEqual(build(job, "-o", "dist").returncode, 0)
+            self.assertEqual(build(job, "-o", "dist").returncode, 0)
+            self.assertEqual(sorted(path.name for path in job.folder.iterdir()), ["dist", "tiny.json", "tmp"])
+            before = tree(dist)
+
+            def expect_refused(word, *arguments):
+                there = tree(job.folder)
+                done = build(job, *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn(word, done.stderr)
+                self.assertEqual(tree(job.folder), there)
+
+            expect_refused("holds the package kiln_kernels", "-o", "dist", "--name", "other")
+            (dist / "src").mkdir()
+            (dist / "src" / "main.c").write_text("int main(void) { return 0; }")
+            expect_refused("`src`", "-o", "dist")
+            shutil.rmtree(dist / "src")
+            (dist / "lib" / "libmine.a").write_text("mine")
+            expect_refused("`lib/libmine.a`", "-o", "dist")
+            (dist / "lib" / "libmine.a").unlink()
+            self.assertEqual(tree(dist), before)
+
+            work = job.folder / ".dist.kiln-2147483646"
+            work.mkdir()
+            (work / "thesis.txt").write_text("years of work")
+            self.assertEqual(build(job, "-o", "dist").returncode, 0)
+            self.assertEqual((work / "thesis.txt").read_text(), "years of work")
+
+    @unittest.skipIf(os.geteuid() != 0, "only root makes links of others")
+    def test_a_link_of_another_user_chooses_no_output(self):
+        with KilnJob() as job:
+            public = job.folder / "public"
+            public.mkdir()
+            public.chmod(0o1777)
+            (job.folder / "victim").mkdir()
+            (public / "dist").symlink_to(job.folder / "victim")
+            os.lchown(public / "dist", 12345, 12345)
+            done = build(job, "-o", public / "dist")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("a link of another user", done.stderr)
+            self.assertEqual(list((job.folder / "victim").iterdir()), [])
+
+    def test_a_working_folder_that_is_gone(self):
+        with KilnJob() as job:
+            for output, status in (("dist", 3), (job.folder / "dist", 0)):
+                gone = job.folder / "gone"
+                gone.mkdir()
+                done = build(job, "-o", output, cwd=gone, preexec_fn=gone.rmdir)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assertEqual((job.folder / "dist").exists(), status == 0)
+
+    def test_a_limit_on_files_leaves_the_old_package(self):
+        with KilnJob() as job:
+            self.assertEqual(build(job, "-o", "dist").returncode, 0)
+            before = tree(job.folder)
+            for kib in (1, 10, 30):
+                limit = lambda kib=kib: resource.setrlimit(resource.RLIMIT_FSIZE, (kib << 10, kib << 10))
+                done = build(job, "-o", "dist", "--fallback", preexec_fn=limit)
+                self.assertIn(done.returncode, (1, 3), done.stderr)
+                self.assertTrue(done.stderr.strip())
+                self.assertEqual(tree(job.folder), before)
+
+
+class Forks(unittest.TestCase):
+    PROGRAM = """
+import os, signal, sys
+import numpy
+sys.path.insert(0, sys.argv[1])
+import kiln_package
+package = kiln_package.Package(sys.argv[2])
+kernel = package.kernels()[0]
+shapes = {"input": (1, 16, 16, 32), "weights": (3, 3, 32, 32), "output": (1, 16, 16, 32)}
+x, weights, expected, y = (numpy.ones(shapes[name], numpy.float32) for name in ("input", "weights", "output", "output"))
+with kiln_package.Pool(package, 3) as pool:
+    layer = kiln_package.Layer(kernel, pool)
+    layer.pack(weights)
+    layer.run(x, expected)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        layer.run(x, y)
+        with kiln_package.Pool(package, 2) as own:
+            mine = kiln_package.Layer(kernel, own)
+            mine.pack(weights)
+            mine.run(x, y)
+        pool.__exit__()
+        os._exit(0 if (y == expected).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    layer.run(x, y)
+    assert (y == expected).all()
+"""
+
+    def test_a_child_of_fork_runs_and_destroys_a_pool(self):
+        try:
+            import numpy  # noqa: F401
+        except ImportError:
+            self.skipTest("needs numpy")
+        with KilnJob() as job:
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": [LAYER]}))
+            self.assertEqual(build(job, "-o", "dist").returncode, 0)
+            library = job.folder / "dist/lib/libkiln_kernels.so"
+            done = subprocess.run([sys.executable, "-c", self.PROGRAM, ROOT / "examples", library],
+                                  capture_output=True, text=True, timeout=120, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
