@@ -94,6 +94,10 @@ Result<Json> parse_json(std::string_view text, int deepest_level, const Json::pa
     if (json_depth(text) > deepest_level) {
         return bad_input(fmt::format("is nested more than {} levels deep", deepest_level));
     }
+    // The parser takes it for the end of the text.
+    if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+        return bad_input(fmt::format("not JSON: byte {} is NUL", nul));
+    }
     try {
         return Json::parse(text, see);
     } catch (const Json::exception &error) {

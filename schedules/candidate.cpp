@@ -3,6 +3,8 @@
 #include <charconv>
 #include <optional>
 
+#include "text/excerpt.h"
+
 namespace kiln {
 namespace {
 
@@ -38,7 +40,7 @@ std::string to_text(const Candidate &c) {
 }
 
 Result<Candidate> parse_candidate(std::string_view text) {
-    const std::string where = "candidate `" + std::string(text) + "`: ";
+    const std::string where = "candidate `" + excerpt(text) + "`: ";
     Candidate candidate;
     for (int part = 0;; part++) {
         const size_t slash = text.find('/');
@@ -56,10 +58,10 @@ Result<Candidate> parse_candidate(std::string_view text) {
             const auto value =
                 colon == std::string_view::npos ? std::nullopt : parse_number<int64_t>(item.substr(colon + 1));
             if (!is_name(item.substr(0, colon)) || !value) {
-                return bad_input(where + "`" + std::string(item) + "` is not knob:integer");
+                return bad_input(where + "`" + excerpt(item) + "` is not knob:integer");
             }
             if (!candidate.knobs.emplace(item.substr(0, colon), *value).second) {
-                return bad_input(where + "knob `" + std::string(item.substr(0, colon)) + "` is there twice");
+                return bad_input(where + "knob `" + excerpt(item.substr(0, colon)) + "` is there twice");
             }
         }
         if (slash == std::string_view::npos) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "runtime/cpu_features.h"
+#include "text/excerpt.h"
 #include "workload/number_text.h"
 
 namespace kiln {
@@ -131,7 +132,7 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
     for (const TargetAlias &alias : target_aliases()) {
         if (alias.name == text) text = alias.halide;
     }
-    const std::string where = "target `" + std::string(text) + "`: ";
+    const std::string where = "target `" + excerpt(text) + "`: ";
     std::vector<std::string> parts = parts_of(text);
     if (parts.size() < 3 || !contains(architectures, parts[0])) {
         std::string known = "host";
@@ -140,13 +141,15 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
                                            ") nor a Halide target string such as x86-64-linux-avx2-fma"};
     }
     if (parts[1] != "32" && parts[1] != "64") return Error{ErrorCode::usage, where + "bits must be 32 or 64"};
-    if (!contains(systems, parts[2])) return Error{ErrorCode::usage, where + "unknown system `" + parts[2] + "`"};
+    if (!contains(systems, parts[2]))
+        return Error{ErrorCode::usage, where + "unknown system `" + excerpt(parts[2]) + "`"};
     std::sort(parts.begin() + 3, parts.end());
     parts.erase(std::unique(parts.begin() + 3, parts.end()), parts.end());
     Target target{parts[0] + "-" + parts[1] + "-" + parts[2], threads};
     for (size_t i = 3; i < parts.size(); i++) {
         if (!is_known_feature(parts[i])) {
-            return Error{ErrorCode::usage, where + "unknown feature `" + parts[i] + "`; `kiln targets` lists targets"};
+            return Error{ErrorCode::usage,
+                         where + "unknown feature `" + excerpt(parts[i]) + "`; `kiln targets` lists targets"};
         }
         target.halide += "-" + parts[i];
     }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "text/excerpt.h"
 #include "workload/number_text.h"
 #include "workload/workload_checks.h"
 #include "workload/workload_fields.h"
@@ -138,10 +139,10 @@ std::string key(const Workload &w) {
 }
 
 Result<Workload> parse_workload_key(std::string_view text) {
-    const std::string where = "workload key `" + std::string(text) + "`: ";
+    const std::string where = "workload key `" + excerpt(text) + "`: ";
     const auto parts = split(text, '/');
     const auto operation = parse_operation(parts[0]);
-    if (!operation) return bad_input(where + "unknown operation `" + std::string(parts[0]) + "`");
+    if (!operation) return bad_input(where + "unknown operation `" + excerpt(parts[0]) + "`");
     Workload w;
     w.op = operation->op;
     size_t next = 1;  // of the parts
@@ -155,13 +156,13 @@ Result<Workload> parse_workload_key(std::string_view text) {
     }
     if (next < parts.size()) {
         const std::string field_name(parts[next].substr(0, parts[next].find(':')));
-        return bad_input(where + "field `" + field_name + "` is unknown, repeated or out of order");
+        return bad_input(where + "field `" + excerpt(field_name) + "` is unknown, repeated or out of order");
     }
     w.spatial_rank = operation->spatial_rank ? operation->spatial_rank : rank_of_shape(w);
     if (w.spatial_rank < 1 || w.spatial_rank > 3) return bad_input(where + "1, 2 or 3 spatial dimensions are known");
     fill_defaults(&w);
     if (Status s = validate(w); !s) return bad_input(where + s.error().message);
-    if (key(w) != text) return bad_input(where + "not canonical; the canonical key is `" + key(w) + "`");
+    if (key(w) != text) return bad_input(where + "not canonical; the canonical key is `" + excerpt(key(w)) + "`");
     return w;
 }
 

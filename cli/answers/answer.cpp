@@ -79,7 +79,12 @@ void add_format_option(CLI::App &command, TableFormat &format, std::vector<Table
 }
 
 void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed) {
+    const bool has_csv = std::find(allowed.begin(), allowed.end(), TableFormat::csv) != allowed.end();
     add_format_option(command, options.format, std::move(allowed));
+    if (has_csv) {
+        command.add_flag("--guard-formulas", options.guard_formulas,
+                         "In CSV, a ' before texts that a spreadsheet would compute");
+    }
     command.add_flag("--wide", options.wide, "All columns and whole texts, wider than the terminal if need be");
     command.add_option("--columns", options.columns, "Only these columns, in this order")
         ->delimiter(',')
@@ -131,7 +136,8 @@ std::string columns_note(const std::vector<std::string> &hidden) {
 void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options) {
     if (options.format != TableFormat::table) {
         const Table chosen = options.columns.empty() ? table : only(table, options.columns);
-        return options.format == TableFormat::json ? print_document(json_text(chosen)) : print_exact(csv_text(chosen));
+        if (options.format == TableFormat::json) return print_document(json_text(chosen));
+        return print_exact(csv_text(chosen, options.guard_formulas ? Formulas::guarded : Formulas::exact));
     }
     const RenderedTable rendered =
         render(table, form, {.width = answer_width(STDOUT_FILENO), .wide = options.wide, .columns = options.columns});

@@ -21,6 +21,7 @@ struct AnswerOptions {
     std::vector<std::string> columns;
     std::string sort;  // a column, "-" before it: the largest first
     std::optional<int64_t> top;
+    bool guard_formulas = false;  // in CSV
 };
 
 // A table of more rows than this shows the first of them and says so; --top asks for another number.
@@ -29,7 +30,7 @@ inline constexpr int64_t most_rows_of_a_table = 1000;
 // --format
 void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
 
-// --format, --wide, --columns, --sort, --top
+// --format, --wide, --columns, --sort, --top; --guard-formulas where there is CSV
 void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed);
 
 // Errors (usage): `--columns` or `--sort` name what is no column; the message lists those that there are.

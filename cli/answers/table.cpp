@@ -39,12 +39,21 @@ std::string number_text(double value, const ColumnForm &form) {
     return fmt::format("{:.{}f}", value * form.scale, form.digits);
 }
 
-std::string cell_text(const Cell &cell, const ColumnForm &form) {
+// The text on one line. A text of any length costs no more than what may be seen of it, its beginning and its end.
+std::string shown(std::string_view text, const ColumnForm &form, const TableView &view) {
+    if (view.wide) return quoted_line(text);
+    if (form.prefix > 0) return quoted_line(text.substr(0, form.prefix));
+    const size_t most = bytes_of_columns(view.width);
+    if (text.size() <= 2 * most) return quoted_line(text);
+    return quoted_line(text.substr(0, most)) + "…" + quoted_line(text.substr(text.size() - most));
+}
+
+std::string cell_text(const Cell &cell, const ColumnForm &form, const TableView &view) {
     if (const auto *integer = std::get_if<int64_t>(&cell)) {
         return form.scale == 1 ? std::to_string(*integer) : number_text(static_cast<double>(*integer), form);
     }
     if (const auto *real = std::get_if<double>(&cell)) return number_text(*real, form);
-    if (const auto *text = std::get_if<std::string>(&cell)) return quoted_line(*text);
+    if (const auto *text = std::get_if<std::string>(&cell)) return shown(*text, form, view);
     return "";
 }
 
@@ -80,27 +89,27 @@ std::vector<Column> chosen(const Table &table, const TableForm &form, const Tabl
 }
 
 // The text that all rows have in this column; nothing where they differ. Rows that have none do not decide.
-std::optional<std::string> shared_text(const Table &table, const Column &column) {
-    std::optional<std::string> shared;
+std::optional<std::string> shared_text(const Table &table, const TableView &view, const Column &column) {
+    const Cell *shared = nullptr;
     for (const auto &row : table.rows) {
         if (is_null(row[column.source])) continue;
-        std::string text = cell_text(row[column.source], column.form);
-        if (shared && *shared != text) return std::nullopt;
-        shared = std::move(text);
+        const Cell &cell = row[column.source];
+        if (shared && cell != *shared) return std::nullopt;
+        shared = &cell;
     }
-    return shared ? shared : std::string();
+    return shared ? cell_text(*shared, column.form, view) : std::string();
 }
 
 // Takes context columns that say the same in all rows out of the table, and says it in lines above.
-std::string take_context(const Table &table, int width, std::vector<Column> *columns) {
+std::string take_context(const Table &table, const TableView &view, std::vector<Column> *columns) {
     std::string lines, line;
     std::erase_if(*columns, [&](const Column &column) {
         if (!column.form.context) return false;
-        const std::optional<std::string> shared = shared_text(table, column);
+        const std::optional<std::string> shared = shared_text(table, view, column);
         if (!shared) return false;
         if (shared->empty()) return true;
-        const std::string part = shortened(title(column.form) + " " + *shared, width);
-        if (!line.empty() && display_width(line) + gap + display_width(part) > width) {
+        const std::string part = shortened(title(column.form) + " " + *shared, view.width);
+        if (!line.empty() && display_width(line) + gap + display_width(part) > view.width) {
             lines += line + "\n";
             line.clear();
         }
@@ -115,9 +124,7 @@ void fill(const Table &table, const TableView &view, Column *column) {
     column->width = column->least = display_width(title(column->form));
     for (const auto &row : table.rows) {
         const Cell &cell = row[column->source];
-        const auto *id = std::get_if<std::string>(&cell);
-        const bool cut = !view.wide && column->form.prefix > 0 && id;
-        std::string text = cut ? quoted_line(id->substr(0, column->form.prefix)) : cell_text(cell, column->form);
+        std::string text = cell_text(cell, column->form, view);
         column->width = std::max(column->width, display_width(text));
         column->is_number = column->is_number && is_number(cell);
         column->cells.push_back(std::move(text));
@@ -171,7 +178,7 @@ std::string line(const std::vector<Column> &columns, const auto &text_of) {
 RenderedTable render(const Table &table, const TableForm &form, const TableView &view) {
     RenderedTable result;
     std::vector<Column> columns = chosen(table, form, view);
-    result.text = take_context(table, view.width, &columns);
+    result.text = take_context(table, view, &columns);
     if (!view.wide && view.columns.empty()) {
         std::erase_if(columns, [&](const Column &column) { return says_nothing(table, column); });
     }

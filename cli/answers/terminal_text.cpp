@@ -17,7 +17,6 @@ namespace kiln {
 namespace {
 
 constexpr int without_terminal = 100, narrowest = 20;
-constexpr size_t most_bytes_of_a_column = 16;
 constexpr std::string_view ellipsis = "…";
 
 // The C library knows how wide characters are, in a locale with UTF-8; the program's own may be another.
@@ -44,7 +43,7 @@ int width_of(const Utf8Character &c) {
 
 // The end of a text from which as many characters are taken as fit.
 size_t fitting_head(std::string_view text, int room) {
-    const size_t most = static_cast<size_t>(room) * most_bytes_of_a_column;
+    const size_t most = bytes_of_columns(room);
     size_t end = 0;
     while (end < text.size() && end < most) {
         const Utf8Character c = first_character(text.substr(end));
@@ -57,7 +56,7 @@ size_t fitting_head(std::string_view text, int room) {
 
 // Where the last characters of a text begin that fit.
 size_t fitting_tail(std::string_view text, int room) {
-    const size_t most = static_cast<size_t>(room) * most_bytes_of_a_column;
+    const size_t most = bytes_of_columns(room);
     size_t begin = text.size();
     while (begin > 0 && text.size() - begin < most) {
         size_t at = begin - 1;

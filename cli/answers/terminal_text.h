@@ -10,8 +10,11 @@ namespace kiln {
 // Columns of a quoted line. An East Asian character takes two, a combining one none.
 int display_width(std::string_view text);
 
+// The bytes that a text of so many columns has at most; more of them would be characters that take no column.
+constexpr size_t bytes_of_columns(int width) { return width > 0 ? 16 * static_cast<size_t>(width) : 0; }
+
 // At most `width` columns of a quoted line: "conv2d/input:1x56…padding:1,1". The beginning keeps the larger half. Bytes are
-// limited, too, since there may be any number of characters that take no column.
+// limited, too.
 std::string shortened(std::string_view text, int width);
 
 // Columns for an answer that goes to `descriptor`: COLUMNS of the environment where it is a number, else the terminal's, else 100.

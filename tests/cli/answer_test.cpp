@@ -37,6 +37,32 @@ TEST(Formats, CsvQuotesWhatNeedsIt) {
     EXPECT_EQ(csv_text(table), "a,\"b,c\"\n\"say \"\"hi\"\"\",0.1\n\"two\nlines\",\n");
 }
 
+TEST(Formats, CsvGuardsFormulasWhereAsked) {
+    const struct {
+        std::string text, guarded;
+    } cases[] = {
+        {"=1+1", "'=1+1"},
+        {"+1", "'+1"},
+        {"-1+cmd|' /C calc'!A0", "'-1+cmd|' /C calc'!A0"},
+        {"@SUM(A1)", "'@SUM(A1)"},
+        {"\tx", "'\tx"},
+        {"\r=1", "\"'\r=1\""},
+        {"\n=1", "\"'\n=1\""},
+        {"  =1", "'  =1"},
+        {"\uff1d1", "'\uff1d1"},
+        {"=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\""},
+        {"conv1=x", "conv1=x"},
+        {"", ""},
+        {" ", " "},
+        {"'x", "'x"},
+    };
+    for (const auto &c : cases) {
+        const Table table = {{c.text, "n"}, {{c.text, int64_t(-1)}}};
+        EXPECT_EQ(csv_text(table, Formulas::guarded), c.guarded + ",n\n" + c.guarded + ",-1\n");
+        EXPECT_EQ(csv_text(table).find("'") == std::string::npos, c.text.find("'") == std::string::npos);
+    }
+}
+
 std::string order_by(const std::string &sort) {
     Table table = {{"n", "v"},
                    {{std::string("null"), Cell()},

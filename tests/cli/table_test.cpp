@@ -159,5 +159,26 @@ TEST(Table, NoLineIsWiderThanTheTerminal) {
     }
 }
 
+TEST(Table, TextsOfAnyLengthAreCutBeforeAnythingElse) {
+    const std::string letters(50 << 20, 'x');
+    std::string marks = "a";
+    for (int i = 0; i < 100000; i++) marks += "\u0301";
+    const Table table = {{"long", "marks"}, {{letters, marks}, {"b" + letters, marks}}};
+    const RenderedTable narrow = render(table, {{.name = "long"}, {.name = "marks", .context = true}}, {.width = 80});
+    EXPECT_LT(narrow.text.size(), 4000U);
+    EXPECT_NE(narrow.text.find("xxx…xxx"), std::string::npos);
+}
+
+TEST(Table, ControlsAndWidthsAreThoseOfThePrintedText) {
+    const Table table = {{"a\x1b", "b"}, {{text("畳\n\u202e"), text("e\u0301")}, {text("\xff"), text("x")}}};
+    EXPECT_EQ(render(table, {}, {}).text,
+              "a\\x1b       b\n"
+              "畳\\n\\u202e  e\u0301\n"
+              "\\xff        x\n");
+    // An id is cut within a character.
+    const Table ids = {{"id"}, {{text("12畳畳")}, {text("34畳畳")}}};
+    EXPECT_EQ(render(ids, {{.name = "id", .prefix = 4}}, {}).text, "id\n12\\xe7\\x95\n34\\xe7\\x95\n");
+}
+
 }  // namespace
 }  // namespace kiln
