@@ -16,6 +16,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "compare/peer_answers.h"
 #include "tuner/process/child_process.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/started_child.h"
@@ -127,19 +128,8 @@ struct PeerProcess::State {
         }
     }
 
-    Result<Json> read_answer(int64_t limit_ns) {
-        const auto line = read_line(limit_ns);
-        if (!line) {
-            return line.error();
-        }
-        Json answer = Json::parse(*line, nullptr, false);
-        if (!answer.is_object()) {
-            return error(fmt::format("its answer is no JSON object: {}", line->substr(0, 200)));
-        }
-        return answer;
-    }
-
-    Result<Json> ask(const Json &request) {
+    // The line that answers it.
+    Result<std::string> ask(const Json &request) {
         if (!child) {
             return environment_error(fmt::format("peer {}: is gone", program.name));
         }
@@ -149,7 +139,7 @@ struct PeerProcess::State {
         if (sent != ssize_t(line.size())) {
             return ended();
         }
-        return read_answer(program.answer_limit_ns);
+        return read_line(program.answer_limit_ns);
     }
 };
 
@@ -176,17 +166,15 @@ Result<PeerProcess> PeerProcess::start(const PeerProgram &program) {
     }
     state->child.emplace(std::move(*child));
     theirs.reset();
-    const auto greeting = state->read_answer(program.start_limit_ns);
+    const auto greeting = state->read_line(program.start_limit_ns);
     if (!greeting) {
         return greeting.error();
     }
-    if (greeting->contains("error") && (*greeting)["error"].is_string()) {
-        return state->error("does not start: " + (*greeting)["error"].get<std::string>());
+    auto version = parse_peer_greeting(*greeting, program.name);
+    if (!version) {
+        return state->error(version.error().message);
     }
-    if (greeting->value("peer", Json()) != program.name || !greeting->value("version", Json()).is_string()) {
-        return state->error("its greeting is " + greeting->dump());
-    }
-    state->version = (*greeting)["version"];
+    state->version = std::move(*version);
     return PeerProcess(std::move(state));
 }
 
@@ -195,18 +183,11 @@ Result<PeerLayer> PeerProcess::prepare(const Workload &workload, int threads) {
     if (!answer) {
         return answer.error();
     }
-    using Refusal = PeerLayer::Refusal;
-    constexpr std::pair<const char *, Refusal> kinds[] = {{"about", Refusal::none},
-                                                          {"unsupported", Refusal::unsupported},
-                                                          {"wrong", Refusal::wrong_numbers},
-                                                          {"error", Refusal::failed}};
-    for (const auto &[field, refusal] : kinds) {
-        const auto found = answer->find(field);
-        if (found == answer->end() || !found->is_string()) continue;
-        const std::string text = *found;
-        return refusal == Refusal::none ? PeerLayer{text, refusal, ""} : PeerLayer{"", refusal, text};
+    auto layer = parse_peer_layer(*answer);
+    if (!layer) {
+        return state_->error(layer.error().message);
     }
-    return state_->error("its answer to prepare is " + answer->dump().substr(0, 200));
+    return layer;
 }
 
 Result<PeerRound> PeerProcess::round(int64_t budget_ns) {
@@ -214,14 +195,11 @@ Result<PeerRound> PeerProcess::round(int64_t budget_ns) {
     if (!answer) {
         return answer.error();
     }
-    const auto bad = [&] { return state_->error("its answer to round is " + answer->dump().substr(0, 200)); };
-    const auto is_time = [](const Json &value) { return value.is_number() && value.get<double>() >= 0; };
-    const Json samples = answer->value("samples_ns", Json()), overhead = answer->value("call_overhead_ns", Json());
-    if (!samples.is_array() || samples.empty() || !std::all_of(samples.begin(), samples.end(), is_time) ||
-        !is_time(overhead)) {
-        return bad();
+    auto samples = parse_peer_round(*answer);
+    if (!samples) {
+        return state_->error(samples.error().message);
     }
-    return PeerRound{samples.get<Samples>(), overhead.get<double>()};
+    return samples;
 }
 
 const std::string &PeerProcess::name() const { return state_->program.name; }
