@@ -9,8 +9,8 @@ namespace {
 
 bool always(const Workload &, const Target &, const Core &) { return true; }
 
-// Products saved must pay for the transforms: of a 3x3 window, over enough channels on both sides, in tiles of 4x4
-// outputs that are mostly full.
+// The products that Winograd saves must pay for its transforms. They do where the window is 3x3, both sides have enough
+// channels, and tiles of 4x4 outputs are mostly full.
 bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 32 || s.output_channels < 32) return false;

@@ -27,7 +27,7 @@ struct Algorithm {
     // and tells them apart by name; `base` has name and version.
     Status (*conditions)(std::string_view name, const Workload &workload, const Target &target);
     Space (*schedules)(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
-    // It transforms operands first (Winograd), so that sums of small integers need not come out exact.
+    // It transforms operands first, as Winograd does. Sums of small integers need not come out exact.
     bool reassociates = false;
     // Its kernels take an input that their `prepare` made, and are timed without that: no match for those that take the
     // plain input. Used only where a name is asked for that is more than `*`.

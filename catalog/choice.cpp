@@ -1,5 +1,5 @@
-// What is asked of the catalog's table (catalog/catalog.cpp), which is in a file of its own so that a test can bring
-// another: tests/generators/skeleton.
+// Questions to the catalog's table. The table has a file of its own (catalog/catalog.cpp), so that a test can bring another
+// one (tests/generators/skeleton).
 #include <algorithm>
 
 #include "catalog/algorithm_rules.h"
@@ -69,7 +69,7 @@ Status check_candidate(const Candidate &candidate, const Workload &workload, con
     const Algorithm *algorithm = find_algorithm(candidate.algorithm);
     if (!algorithm) return unsupported("unknown algorithm `" + candidate.algorithm + "`");
     if (Status s = algorithm->applies(workload, target); !s) return s;
-    // Caches, the part of a core that is not the target's, move defaults only.
+    // Caches are the part of a core that is not the target's. They move defaults only.
     return algorithm->space(workload, target, core_of(Machine(), target)).check(candidate);
 }
 

@@ -1,4 +1,4 @@
-// What algorithms of convolutions ask of a workload alike.
+// What all algorithms of convolutions ask of a workload.
 #pragma once
 
 #include <initializer_list>
@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// What every algorithm asks of a convolution first: one of these operations, dtypes, a result, 32-bit indices.
+// Every algorithm asks this of a convolution first: one of these operations, a dtype that it computes, a result that is not
+// empty, and indices of 32 bits.
 Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations);
 
 // Whether every index of the tensors and of the padded, dilated input stays below 2^31: kernels index with 32 bits.

@@ -1,5 +1,5 @@
-// Which loops each algorithm of the catalog computes a convolution with: the one place where an algorithm gets its
-// rewrite, for its conditions, its space and its generators.
+// The loops with which each algorithm of the catalog computes a convolution. An algorithm gets its rewrite here and nowhere
+// else: its conditions, its space and its generators ask this table.
 //
 // Std only.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// `blocks` are those of a candidate that folds the input, as far as the algorithm does. Precondition: the algorithm
-// applies, as far as its rewrite asks for something.
+// `blocks` are the candidate's; algorithms that do not fold the input ignore them. Precondition: what the algorithm's rewrite
+// asks for holds.
 ConvLoops loops_of(std::string_view algorithm, const Workload &workload, const Blocks &blocks = {1, 1, 1});
 
 // Whether the algorithm's candidates have blocks.

@@ -5,8 +5,8 @@
 //   space_to_depth_prepared   the kernel takes an input that its `prepare` has folded and padded, once, in an input
 //                             pipeline; its times are without that
 //
-//   space_to_depth_kernel_gradient   the gradient of the kernel, from the input that the kernel folds itself; sums for
-//                             filled up taps are not stored
+//   space_to_depth_kernel_gradient   the gradient of the kernel. Its kernel folds the input itself, and does not store
+//                             the sums of taps that only fill up a block
 //
 // Std only.
 #pragma once
@@ -23,7 +23,7 @@ namespace kiln {
 
 inline constexpr std::string_view fold_fused = "space_to_depth_fused", fold_prepared = "space_to_depth_prepared";
 inline constexpr std::string_view fold_gradient = "space_to_depth_kernel_gradient";
-// Of a forward convolution.
+// For forward convolutions.
 inline bool is_fold(std::string_view algorithm) { return algorithm == fold_fused || algorithm == fold_prepared; }
 
 Status fold_applies(std::string_view name, const Workload &workload, const Target &target);

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// Beyond 10 products a side, rounding errors outgrow what is saved, and code its caches.
+// With more than 10 products on a side, rounding errors outweigh the work that is saved, and the code leaves its cache.
 constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
 
 // What Winograd computes: a dilated convolution runs on the phases of its input.
@@ -61,8 +61,8 @@ Status window_applies(const ConvShape &s, int m) {
     return places > 1 ? Status() : unsupported("a 1x1 kernel has nothing that Winograd could save");
 }
 
-// Where bf16 for the product loses no more than bf16 of the operands or the output: larger tiles multiply its errors
-// by ten and more.
+// Whether the product may be in bf16: it then loses no more than bf16 operands or a bf16 output lose. Larger tiles multiply
+// its errors by ten and more.
 bool may_demote(const Workload &w, int m) {
     const bool coarse = w.dtype == DType::bf16 || w.output_dtype == DType::bf16;
     const int64_t side = *std::max_element(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);

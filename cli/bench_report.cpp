@@ -53,7 +53,7 @@ std::vector<std::string> own_columns() {
             "default_share", "roofline_gflops", "algorithm", "min_us",        "untuned"};
 }
 
-// Those of bench_columns() that are own, from "median_us" to "untuned".
+// The cells of own_columns() from "median_us" to "untuned".
 std::vector<Cell> own_cells(const NamedWorkload &w, const Layer &layer, const BenchReport &report) {
     if (!layer.chosen) return std::vector<Cell>(own_columns().size() - 1);
     const bool computes = flop_count(w.workload) > 0;  // a transform has times only

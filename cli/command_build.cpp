@@ -48,7 +48,7 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
     return targets;
 }
 
-// What goes into every package lies in the build folder beside the executables' one.
+// The files that go into every package lie in the build folder, beside the folder of the executables.
 Result<PackageParts> package_parts(const Workshop &workshop) {
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();

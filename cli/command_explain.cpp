@@ -24,7 +24,7 @@ std::string rule_reason(std::string_view algorithm) {
     return "";
 }
 
-// What an algorithm is to a workload without trials, and why. `is_first`: it comes before all others that apply.
+// The role of an algorithm for a workload without trials. `is_first`: it comes before all others that apply.
 std::string role(const Algorithm &algorithm, bool is_first) {
     if (is_first) return "default";
     return algorithm.prepares ? "on request" : "searched";

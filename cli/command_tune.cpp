@@ -200,7 +200,7 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
     return without || alarming ? exit_failed : exit_done;
 }
 
-// A file that is there must be a database of ours before anything starts; a new one is only made once all else is well.
+// A file that exists must be a database of kiln before anything starts. A new file is made once everything else is well.
 Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *workshop) {
     std::error_code ignored;
     std::optional<TrialStore> store;

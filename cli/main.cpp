@@ -20,7 +20,7 @@ bool is_command(const CLI::App &app, const std::string &text) {
     return !app.get_subcommands([&](const CLI::App *command) { return command->get_name() == text; }).empty();
 }
 
-// Where to read on, for the command that was on its way when parsing failed.
+// Where the user reads on, for the command that was being parsed when parsing failed.
 std::string help_hint(const CLI::App &app, int argc, char **argv) {
     if (argc > 1 && is_command(app, argv[1])) return fmt::format("see `kiln {} --help`", argv[1]);
     return "see `kiln --help`";

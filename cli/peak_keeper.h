@@ -1,5 +1,5 @@
 // The yardstick of a job: the machine's FMA peak for a target, measured now, compared with what was measured here
-// before, and remembered when the job is done. Says on stderr what was odd.
+// before, and remembered when the job is done. It says on stderr what was odd.
 #pragma once
 
 #include "compare/peak.h"

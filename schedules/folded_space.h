@@ -1,5 +1,5 @@
-// The spaces of the space-to-depth rewrite (rewrites/fold.h): those of the folded convolutions for every choice of
-// blocks, as one with the blocks as knobs.
+// The space of the space-to-depth rewrite (rewrites/fold.h). Every choice of blocks gives a folded convolution with a space
+// of its own. They are joined to one space, which has the blocks as knobs.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,7 @@
 
 namespace kiln {
 
-// The spaces of the folded convolutions as one. `space_of` answers that of one choice of blocks. Precondition: there
-// are blocks.
+// The joined space. `space_of` answers the space for one choice of blocks. Precondition: there are blocks.
 Space folded_space(const Candidate &base, const ConvShape &whole, const std::function<Space(const Blocks &)> &space_of);
 
 }  // namespace kiln

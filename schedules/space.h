@@ -65,7 +65,7 @@ struct DomainLister {
     }
 };
 
-// A template's domains by name, in its order. A knob that may lack does where it can only be 0.
+// A template's domains by name, in its order. A knob that may lack is left out where it can only be 0.
 template<typename Domains>
 std::vector<Knob> knob_list(Domains domains) {
     DomainLister lister;
@@ -108,7 +108,7 @@ struct Alternative {
 // does not have is 0 there. Precondition: all are chosen by the same knobs, no two by the same values.
 std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives);
 
-// Those of `values` that have a domain: knobs that lack are in no candidate's text.
+// The values that have a domain. Other knobs are in no candidate's text.
 Knobs present(const Knobs &values, const std::vector<Knob> &domains);
 
 // Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to

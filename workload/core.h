@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// Bytes that come in a cycle, as far as multiply-adds do not hide them: those that are only read, one after the other,
-// are fetched ahead.
+// Bytes that come in a cycle and that multiply-adds do not hide. Bytes that are only read, one after the other, are fetched
+// ahead.
 struct FetchRate {
     double in_order = 0, scattered = 0;
 };

@@ -1,5 +1,5 @@
-// The machine that measures: CPU model, caches, cores, features. Facts that a result depends on and that spaces and
-// defaults are computed from; passed in as an argument everywhere (tuner/process/host_machine.h reads them).
+// The machine that measures: CPU model, caches, cores, features. Results depend on these facts, and defaults are computed
+// from them. They are an argument everywhere; tuner/process/host_machine.h reads them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Two data movements in a row as one: what is asked for as two passes over memory is computed in one.
+// Two data movements in a row as one. A list may ask for two passes over memory, and kiln computes them in one.
 #pragma once
 
 #include "workload/result.h"

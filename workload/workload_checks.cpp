@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Products of positive numbers, false once the result passes 2^62.
+// Multiplies positive numbers. Answers false once the product passes 2^62.
 bool multiply(int64_t factor, int64_t *product) {
     return !__builtin_mul_overflow(*product, factor, product) && *product < (int64_t(1) << 62);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
 #include "schedules/spaces/cpu_tile_space.h"
@@ -17,18 +18,9 @@ struct Loops {
     Var block;  // the loop over blocks of rows
 };
 
-// The loop over all output channels, however they are split into blocks in memory.
-Var channel_loop(ConvStages &stages, const ConvLoops &shape) {
-    if (shape.output_block == shape.output_channels || shape.group_panels) return stages.c;
-    if (shape.output_block == 1) return stages.b;
-    Var channel("channel");
-    stages.output.fuse(stages.c, stages.b, channel);
-    return channel;
-}
-
 Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes) {
     Func &out = stages.output;
-    const Var c = channel_loop(stages, shape);
+    const Var c = channel_loop(stages.output, stages.c, stages.b, shape);
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
     Var ci("ci"), lane("lane"), vector("vector"), panel("panel"), panel_group("panel_group");
     Var xi("xi"), x_tile("x_tile"), x_block("x_block"), yi("yi"), y_tile("y_tile"), y_block("y_block"), slice("slice");

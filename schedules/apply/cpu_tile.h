@@ -11,9 +11,9 @@ namespace kiln {
 
 // The stages of a convolution that the template maps to loops, by their role.
 //   output(c, x, y, z, b, n)                            what is stored, a pure function of `sum`; channels c of block b
-//   sum(lane, vector, panel, x, row, y_tile, z, n)      c = (panel * vectors + vector) * lanes + lane, y = y_tile *
-//   rows +
-//                                                       row; its update reduces over (ci, s, r, t). Undefined where the
+//   sum(lane, vector, panel, x, row, y_tile, z, n)      c = (panel * vectors + vector) * lanes + lane
+//                                                       y = y_tile * rows + row
+//                                                       Its update reduces over (ci, s, r, t). It is undefined where the
 //                                                       sum is part of the output's expression (inline_sum)
 //   spread(lane, ci, vector, panel, x, y, z, n)         the input channel that a lane of a grouped convolution needs;
 //                                                       undefined where all lanes need the same
@@ -25,7 +25,7 @@ namespace kiln {
 struct ConvStages {
     Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
-    // Of sum and spread.
+    // The dimensions of sum and spread.
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};
     // The loops that `unroll` makes of ci.
     Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};

@@ -1,5 +1,6 @@
 #include "schedules/apply/winograd.h"
 
+#include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
 
@@ -14,15 +15,6 @@ struct Loops {
     Var channel_block;  // blocks of output channels
     Var block;          // where input is transformed
 };
-
-// The loop over all output channels, however they are split into blocks in memory.
-Var channel_loop(WinogradStages &stages, const ConvLoops &shape) {
-    if (shape.output_block == shape.output_channels) return stages.c;  // one block
-    if (shape.output_block == 1) return stages.b;
-    Var channel("channel");
-    stages.output.fuse(stages.c, stages.b, channel);
-    return channel;
-}
 
 class Template {
 public:
@@ -42,7 +34,7 @@ public:
 private:
     // Ragged edges: the last tiles compute all their outputs, guards drop what lies outside.
     Loops tile_output() {
-        const Var channel = channel_loop(s, f.shape);
+        const Var channel = channel_loop(s.output, s.c, s.b, f.shape);
         Var vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block"), xi("xi"), xo("xo"),
             x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice");
         const auto guard = TailStrategy::GuardWithIf;

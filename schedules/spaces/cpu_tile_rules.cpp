@@ -18,9 +18,10 @@ TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, co
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
-    // Written out, a sum is one chain an output: what is live at once is the compiler's choice, code size the limit.
+    // A sum that is written out is one chain for each output. The compiler chooses what is live at once, so code size is the
+    // limit.
     if (inline_sum) return tile.sums() * f.shape.taps() <= 512;
-    // Sums, the vectors of weights of one step, and an input.
+    // The registers hold the sums, the vectors of weights of one step, and an input.
     return tile.sums() + tile.vectors + 1 <= f.registers;
 }
 
@@ -143,7 +144,8 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
     return best;
 }
 
-// Row blocks in parallel, small enough that every thread gets some; panels where there are too few rows.
+// Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share
+// panels.
 void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const int64_t images = f.shape.batch * f.shape.output[2];
     const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows);
@@ -193,7 +195,7 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
 }
 
-// Takes back what would be too much code.
+// Takes back unrolling that would be too much code.
 void unroll_less(const TileFacts &f, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
     // Columns that are unrolled apart cannot be left out by the phases that do not have them.

@@ -36,9 +36,9 @@ struct TileFacts {
     bool spreads() const {
         return shape.groups > 1 && !depthwise() && !shape.group_panels && shape.group_outputs() % lanes != 0;
     }
-    // A vector of outputs holds one group or several: what it needs of the input, no other vector of the tile does.
+    // A vector of outputs holds one whole group or several. No other vector of the tile needs the same inputs.
     bool holds_groups() const { return shape.groups > 1 && !depthwise() && shape.group_outputs() <= lanes; }
-    // The lanes of `vectors` vectors of outputs read whole groups, which no vector shares with the next.
+    // The lanes of `vectors` vectors of outputs read whole groups. No vector shares a group with the next one.
     bool spreads_densely(int64_t vectors) const {
         return spreads() && lanes % shape.group_outputs() == 0 && shape.output_channels % (vectors * lanes) == 0 &&
                shape.stored_channels() == shape.output_channels && shape.input_channels <= most_unrolled_channels;
@@ -65,14 +65,14 @@ struct RegisterTile {
 };
 inline RegisterTile register_tile(const CpuTileKnobs &k) { return {k.vectors, k.pixels, k.rows}; }
 
-// Multiply-adds in the unrolled body of the innermost loop beyond which code leaves the instruction cache and compile
-// times become seconds; with holes, each has tests of its own, and seconds become minutes.
+// The limit of multiply-adds in the unrolled body of the innermost loop. Beyond it, code leaves the instruction cache and
+// compiling takes seconds. With holes each multiply-add has tests of its own, and seconds become minutes.
 inline int64_t most_unrolled_steps(const ConvLoops &shape) { return shape.has_holes() ? 1024 : 4096; }
 
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
 // Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
 bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
-// Whether dense vectors are shuffled within 128 bits: those have their pattern in the instruction and take it from
+// Whether dense vectors are shuffled within 128 bits. Such shuffles have their pattern in the instruction and read from
 // memory; wider ones keep patterns in registers.
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
 int64_t unrolled_steps(const ConvLoops &shape, const CpuTileKnobs &knobs);

@@ -75,7 +75,7 @@ CpuTileDomains domains(const TileFacts &f) {
     d.unroll = unroll_sizes(s);
     if (wide) d.unroll_columns = choice;
     if (padded_x) d.unroll_tiles = choice;
-    // On phases of the input, loops that skip hide the bounds of what groups read, which must be constants.
+    // Bounds of what groups read must be constants. On phases of the input, loops that skip hide them.
     if (padded_y && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
     if (f.needs_copy() || padded_x || padded_y || s.converts) d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
@@ -126,8 +126,8 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
     };
 }
 
-// Widths of vectors worth a try: half of the target's, too, where it divides the outputs of a group and the whole does
-// not. The one to use untuned comes first.
+// The widths of vectors that are worth a try. Half of the target's is one where it divides the outputs of a group and the
+// whole width does not. The width to use untuned comes first.
 std::vector<int> widths(const ConvLoops &s, const Target &target, const Core &core) {
     const int whole = vector_lanes(target), half = whole / 2;
     const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;

@@ -35,7 +35,7 @@ double tile_cost(const Facts &f, const GradientTileKnobs &t) {
     const double tiles = double(ceil_div(sides.lane_channels, t.vectors * t.lanes)) *
                          ceil_div(sides.tile_channels, t.channels) * ceil_div(f.shape.kernel[0], t.columns) *
                          f.shape.kernel[1] * f.shape.kernel[2];
-    // x differs from column to column, dy does not: the one or the other is in the lanes.
+    // x differs from column to column and dy does not. One of them is in the lanes.
     const int64_t outputs = f.shape.group_outputs();
     double vectors = t.vectors, scalars = double(t.channels) * t.columns;
     if (t.across) {
@@ -106,13 +106,13 @@ GradientTileKnobs cheapest_tile(const Facts &f, const GradientTileDomains &domai
 GradientTileKnobs default_knobs(const Facts &f, const GradientTileDomains &domains) {
     const ConvShape &s = f.shape;
     GradientTileKnobs k = cheapest_tile(f, domains);
-    // The rows of a block, of x and of dy, stay in the L2 cache while all taps pass.
+    // The rows of a block stay in the L2 cache while all taps pass, those of x and those of dy.
     const double x_row = 4.0 * s.input[0] * s.stride[1] * s.all_input_channels();
     const double dy_row = 4.0 * s.output[0] * s.output_channels;
     for (int64_t rows : domains.row_block) {
         if (rows * (x_row + dy_row) <= f.core.l2_bytes / 2.0) k.row_block = rows;
     }
-    // Panels and kernel rows go round among threads without another pass; where they do not, partial sums do.
+    // Threads share panels and kernel rows, which needs no other pass. Where these are too few, threads have partial sums.
     const GradientSides sides = gradient_sides(s, k.across);
     const int64_t tasks = ceil_div(sides.lane_channels, k.vectors * k.lanes) * s.kernel[1] * s.kernel[2];
     const bool go_round = tasks >= 4 * f.threads || tasks % f.threads == 0;

@@ -14,7 +14,7 @@ namespace kiln {
 inline constexpr const char *gradient_tile_name = "gradient_tile";
 inline constexpr int gradient_tile_version = 1;
 
-// What a choice of `across` makes of the channels: those of the lanes, of all vectors, and those of the tile.
+// The channels that follow from a choice of `across`: of the lanes, of all vectors, and of the tile.
 struct GradientSides {
     int64_t lane_channels = 1, tile_channels = 1;
 };

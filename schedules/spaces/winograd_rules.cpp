@@ -72,7 +72,7 @@ double bytes_a_cycle(const Core &core, double bytes, bool in_order) {
     return rate(core.from_memory);
 }
 
-// Register tiles along one side: blocks, and the remainder, are covered one by one.
+// How many register tiles cover one side. Each block is covered by tiles of its own, and so is the remainder.
 int64_t register_tiles(int64_t tiles, int64_t block, int64_t tile) {
     return tiles / block * ceil_div(block, tile) + ceil_div(tiles % block, tile);
 }

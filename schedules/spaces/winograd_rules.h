@@ -32,8 +32,8 @@ struct WinogradFacts {
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);
 
-// Transformed input and products of one block, in bytes, and how many they may be: beyond that a block leaves every
-// cache, and a library would ask too much of its caller. The least possible is always allowed.
+// The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
+// library would ask its caller for too much memory. The least possible size is always allowed.
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
 
@@ -44,7 +44,7 @@ bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &kn
 double winograd_waste(const WinogradKnobs &knobs);
 inline constexpr double most_winograd_waste = 1.34;
 
-// Whether the split in parallel has a task for every thread, as far as the image and the channels go round.
+// Whether there are parallel tasks for all threads, or as many as the image and the channels allow.
 bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Estimated cycles of the product of the whole convolution in units that compare candidates.

@@ -13,7 +13,7 @@ namespace kiln {
 inline constexpr const char *winograd_name = "winograd";
 inline constexpr int winograd_version = 1;
 
-// What the space does not know of the algorithm: outputs of a tile side, sets of interpolation points.
+// What the algorithm tells its space: outputs on a side of a tile, and sets of interpolation points.
 struct WinogradTransform {
     int m = 2;
     int point_choices = 1;

@@ -16,7 +16,7 @@ constexpr std::string_view known_operations =
     "one of conv1d, conv2d, conv3d, each also with _backprop_input or _backprop_kernel, space_to_depth, "
     "depth_to_space, layout_transform, winograd_input_transform, winograd_filter_transform, winograd_output_transform";
 
-// The fields of an entry that are none of the workload's.
+// The fields of an entry that are not fields of the workload.
 constexpr std::string_view fields_of_entry[] = {"name", "count", "op", "then"};
 
 bool is_allowed(std::string_view name, Operation op) {

@@ -1,5 +1,5 @@
-// The field `then` of a list's entry: further data movement of what the one before wrote. Asked for in a row, they are
-// one workload and one pass over memory (workload/movement_composition.h).
+// The field `then` of a list's entry: further data movement, each step of what the one before it wrote. All steps together
+// are one workload and one pass over memory (workload/movement_composition.h).
 #pragma once
 
 #include "json/json_value.h"

@@ -1,4 +1,4 @@
-// The loops of data movement, and tiles in registers: what the templates of movement do alike.
+// What the templates of movement have in common: the loops, and tiles in registers.
 #pragma once
 
 #include <Halide.h>
@@ -39,7 +39,8 @@ std::vector<MovedLoop> loops_from_inside(std::vector<MovedLoop> loops, bool by_o
 // `step` are the loops of one step, vectorized or unrolled, `around` all others, both innermost first.
 void nest_loops(Halide::Func output, const std::vector<Halide::Var> &step, const std::vector<MovedLoop> &around);
 
-// The threads share the outermost loops, so many that all have several turns; never one inside of around[innermost].
+// The threads share as many of the outermost loops as give each thread several turns, but none inside of
+// around[innermost].
 void share_among_threads(Halide::Func output, const std::vector<MovedLoop> &around, size_t innermost = 1);
 
 void keep_in_registers(const MovedTile &tile, Halide::Func output, const Halide::Var &at);

@@ -1,4 +1,4 @@
-// Which caches a movement fits into, and how many tiles of it do: what the defaults of all its templates go by.
+// Which caches a movement fits into, and how many of its tiles do. The defaults of all templates of movement follow from it.
 #pragma once
 
 #include <cstdint>

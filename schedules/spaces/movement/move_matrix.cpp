@@ -40,7 +40,7 @@ Alternative matrix_space(MoveMethod method, const Movement &m, const Target &tar
         }));
 }
 
-// A quarter of L2 at a time, of bytes, whose tiles have most rows, an eighth; and a part for each thread.
+// A block takes a quarter of L2, or an eighth for bytes, whose tiles have most rows. Each thread gets a part.
 MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Core &core) {
     const MatrixForm form = matrix_form(m, target);
     const int64_t room = quarter_of_l2(core) / (m.element_bytes == 1 ? 2 : 1);
@@ -52,8 +52,8 @@ MoveMatrixKnobs default_matrix(const Movement &m, const Target &target, const Co
     };
 }
 
-// Where rows with all their columns are one run of the operand, few of them at a time, the next fetched meanwhile; else
-// a line's rows for long.
+// Where rows with all their columns are one run of the operand, a block has few of them, and the next ones are fetched
+// meanwhile. Elsewhere it has the rows of one line, for long.
 MoveMatrixKnobs default_stream(const Movement &m, const Target &target, const Core &core) {
     const MatrixForm form = matrix_form(m, target);
     const int64_t lines = quarter_of_l2(core) / (form.column_count * form.line * m.element_bytes);
