@@ -22,8 +22,10 @@ std::optional<int64_t> span_of(int64_t count, int64_t step) {
 
 // How many positions the window has.
 Result<int64_t> position_count(const Window &w) {
-    if (w.window < 1 || w.stride < 1 || w.dilation < 1 || w.input_dilation < 1) {
-        return bad_input("windows, strides and dilations are at least 1");
+    for (int64_t size : {w.window, w.stride, w.dilation, w.input_dilation}) {
+        if (size < 1 || size > most_elements) {
+            return bad_input("windows, strides and dilations are 1 to 2^40, not " + std::to_string(size));
+        }
     }
     for (int64_t padding : {w.padding.lo, w.padding.hi, w.beyond}) {
         if (padding > most_elements || padding < -most_elements)

@@ -49,7 +49,7 @@ std::vector<int64_t> offsets_of(const std::vector<Axis> &axes, const std::vector
     int64_t first = 0;
     for (size_t d = 0; d < axes.size(); d++) {
         first += reach[d].first * strides[d];
-        steps.push_back(strides[d] * axes[d].dilation);
+        steps.push_back(reach[d].count > 1 ? strides[d] * axes[d].dilation : 0);
     }
     std::vector<int64_t> offsets(product(counts));
     Walk walk(counts, steps);
