@@ -2,31 +2,16 @@
 #include <string_view>
 
 #include "graph/operator_text.h"
+#include "text/quoted_text.h"
 
 namespace kiln::graph {
 namespace {
 
 constexpr size_t columns = 100, widest_form = 24, longest_name = 60, longest_label = 24, indent = 6;
 
-bool is_plain(char c) {
+bool belongs_to_names(char c) {
     const bool is_alphanumeric = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
     return is_alphanumeric || std::string_view("_.:;/-+@$#").find(c) != std::string_view::npos;
-}
-
-std::string quoted(const std::string &name) {
-    constexpr char digits[] = "0123456789abcdef";
-    std::string text = "\"";
-    for (char c : name) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\') {
-            text += {'\\', c};
-        } else if (byte < 0x20 || byte == 0x7f) {
-            text += {'\\', 'x', digits[byte / 16], digits[byte % 16]};
-        } else {
-            text += c;
-        }
-    }
-    return text + "\"";
 }
 
 // Bytes of one character of UTF-8 stay together.
@@ -117,8 +102,11 @@ private:
 }  // namespace
 
 std::string name_text(const std::string &name) {
-    const std::string text = shortened(name);
-    return !text.empty() && std::ranges::all_of(text, is_plain) ? text : quoted(text);
+    const std::string text = shortened(quoted_line(name));
+    if (!text.empty() && std::ranges::all_of(text, belongs_to_names)) return text;
+    std::string quoted = "\"";
+    for (char c : text) quoted += c == '"' ? "\\\"" : std::string(1, c);
+    return quoted + "\"";
 }
 
 std::string form_text(const TypedShape &form) { return std::string(name(form.type)) + " " + to_text(form.shape); }

@@ -83,7 +83,7 @@ FOLDERS = {
         ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "json", "records", "text", "workload"],
         ["fmt/*", "nlohmann/*"],
     ),
-    "graph": (["workload", "workload/expression"], []),
+    "graph": (["text", "workload", "workload/expression"], []),
     "graph/evaluate": (["graph", "workload"], []),
     "graph/onnx/file": (["graph", "workload"], ["protozero/*"]),
     "graph/onnx": (["graph/onnx/file", "graph", "workload"], ["protozero/*"]),
