@@ -92,6 +92,7 @@ FOLDERS = {
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
+    "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (

@@ -1,0 +1,82 @@
+#include "graph/memory/placement.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace kiln::graph {
+namespace {
+
+bool meet(const Buffer &a, const Buffer &b) { return a.first <= b.last && b.first <= a.last; }
+
+// Best fit: each buffer, in this order, goes into the smallest gap that takes it between those it meets, or above them.
+Placement best_fit(const std::vector<Buffer> &buffers, const std::vector<int> &order) {
+    Placement result{std::vector<int64_t>(buffers.size(), 0), 0};
+    std::vector<int> placed;  // by offset
+    for (int index : order) {
+        const int64_t bytes = aligned(buffers[index].bytes);
+        int64_t end = 0, offset = -1, smallest_gap = 0;
+        for (int other : placed) {
+            if (!meet(buffers[index], buffers[other])) continue;
+            const int64_t gap = result.offsets[other] - end;
+            if (gap >= bytes && (offset < 0 || gap < smallest_gap)) offset = end, smallest_gap = gap;
+            end = std::max(end, result.offsets[other] + aligned(buffers[other].bytes));
+        }
+        if (offset < 0) offset = end;
+        result.offsets[index] = offset;
+        result.bytes = std::max(result.bytes, offset + bytes);
+        const auto lies_before = [&](int a, int b) { return result.offsets[a] < result.offsets[b]; };
+        placed.insert(std::ranges::upper_bound(placed, index, lies_before), index);
+    }
+    return result;
+}
+
+std::vector<int> sorted(const std::vector<Buffer> &buffers, const std::function<double(const Buffer &)> &key) {
+    std::vector<int> order(buffers.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, std::greater<>(), [&](int index) { return key(buffers[index]); });
+    return order;
+}
+
+// The buffer that reaches to the end comes earlier next time, so that it finds a place below.
+void hurry_highest(const std::vector<Buffer> &buffers, const Placement &placement, std::vector<int> *order) {
+    for (size_t i = 0; i < order->size(); i++) {
+        const int index = (*order)[i];
+        if (placement.offsets[index] + aligned(buffers[index].bytes) < placement.bytes) continue;
+        std::rotate(order->begin() + static_cast<std::ptrdiff_t>(i / 2),
+                    order->begin() + static_cast<std::ptrdiff_t>(i),
+                    order->begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        return;
+    }
+}
+
+}  // namespace
+
+Placement place(const std::vector<Buffer> &buffers, int64_t lower_bound) {
+    const auto steps = [](const Buffer &b) { return static_cast<double>(b.last - b.first + 1); };
+    const auto bytes = [](const Buffer &b) { return static_cast<double>(b.bytes); };
+    const std::function<double(const Buffer &)> keys[] = {
+        bytes,
+        [&](const Buffer &b) { return bytes(b) * steps(b); },
+        [&](const Buffer &b) { return steps(b); },
+        [](const Buffer &b) { return -static_cast<double>(b.first); },
+    };
+    constexpr double close_enough = 1.02;
+    constexpr int most_tries = 50;  // of each order
+    Placement best;
+    best.bytes = -1;
+    for (const auto &key : keys) {
+        std::vector<int> order = sorted(buffers, key);
+        for (int i = 0; i < most_tries; i++) {
+            Placement placement = best_fit(buffers, order);
+            hurry_highest(buffers, placement, &order);
+            if (best.bytes < 0 || placement.bytes < best.bytes) best = std::move(placement);
+            if (static_cast<double>(best.bytes) <= close_enough * static_cast<double>(lower_bound)) return best;
+        }
+    }
+    return best;
+}
+
+}  // namespace kiln::graph
