@@ -1,4 +1,5 @@
-// Models of the conformance suites, from their files to outputs of the reference, judged by the suites' own rule.
+// Models of the conformance suites, from their files to outputs of the reference, before and after all passes, judged by the suites'
+// own rule; and where the values of each lie.
 //
 // KILN_CONFORMANCE names another folder with these suites: there the manifest of real networks has the large ones too.
 #include <gtest/gtest.h>
@@ -12,6 +13,8 @@
 #include "check/tolerance.h"
 #include "graph/evaluate/evaluate.h"
 #include "graph/lower/lower.h"
+#include "graph/memory/memory_plan.h"
+#include "graph/passes/passes.h"
 #include "tests/build_paths.h"
 
 namespace kiln::graph {
@@ -68,22 +71,20 @@ Result<Graph> graph_of(const Json &c) {
     return lower(*model, shapes);
 }
 
-// Why a case fails, or nothing.
-std::string run_case(const Json &c) {
-    const auto graph = graph_of(c);
-    if (!graph) return graph.error().message;
-    if (const Status s = validate(*graph); !s) return s.error().message;
+// Why a graph does not compute what a case expects, or nothing.
+std::string run_graph(const Graph &graph, const Json &c) {
+    if (const Status s = validate(graph); !s) return s.error().message;
     const Json &tensors = c.at("tensors");
     std::vector<Numbers> inputs;
-    for (ValueId id : graph->inputs) {
-        auto numbers = read_numbers(tensors.at(graph->values[id].name));
+    for (ValueId id : graph.inputs) {
+        auto numbers = read_numbers(tensors.at(graph.values[id].name));
         if (!numbers) return numbers.error().message;
         inputs.push_back(std::move(*numbers));
     }
-    const auto outputs = evaluate(*graph, inputs);
+    const auto outputs = evaluate(graph, inputs);
     if (!outputs) return outputs.error().message;
     std::map<std::string, const Numbers *> by_name;
-    for (size_t i = 0; i < outputs->size(); i++) by_name[graph->outputs[i].name] = &(*outputs)[i];
+    for (size_t i = 0; i < outputs->size(); i++) by_name[graph.outputs[i].name] = &(*outputs)[i];
     for (const auto &[output, tensor] : tensors.items()) {
         if (tensor.at("role") != "expected") continue;
         if (!by_name.contains(output)) return "no output `" + output + "`";
@@ -91,6 +92,30 @@ std::string run_case(const Json &c) {
         if (!expected) return expected.error().message;
         const std::string reason = judge_output(*by_name[output], *expected, tolerance_of(c, tensor));
         if (!reason.empty()) return "output `" + output + "`: " + reason;
+    }
+    return "";
+}
+
+// Why a plan is wrong or larger than it need be, or nothing.
+std::string plan_fault(const Graph &graph) {
+    const MemoryNeeds needs{row_major_storages(graph), {}};
+    const MemoryPlan plan = plan_memory(graph, needs);
+    if (const Status s = check_plan(graph, needs, plan); !s) return s.error().message;
+    if (static_cast<double>(plan.workspace) <= 1.1 * static_cast<double>(plan.lower_bound)) return "";
+    return std::to_string(plan.workspace) + " bytes of workspace where " + std::to_string(plan.lower_bound) +
+           " must be";
+}
+
+// Why a case fails, or nothing.
+std::string run_case(const Json &c) {
+    const auto graph = graph_of(c);
+    if (!graph) return graph.error().message;
+    const auto passed = run_passes(*graph);
+    if (!passed) return passed.error().message;
+    for (const Graph *g : {&*graph, &*passed}) {
+        const std::string when = g == &*graph ? "" : "behind all passes: ";
+        if (const std::string reason = run_graph(*g, c); !reason.empty()) return when + reason;
+        if (const std::string reason = plan_fault(*g); !reason.empty()) return when + reason;
     }
     return "";
 }
