@@ -31,6 +31,13 @@ RunnerAnswer environment_failed(const Error &error) {
     return answer;
 }
 
+// The sizes come from records, which somebody else may have written. No kernel had more than this when it was judged.
+WorkspaceSize workspace_of(const HeatJob &job) {
+    const int64_t most = job.call.memory_limit_bytes / 2, most_per_thread = most / 2 / job.call.threads;
+    return {size_t(std::clamp<int64_t>(job.workspace_bytes, 0, most)),
+            size_t(std::clamp<int64_t>(job.workspace_bytes_per_thread, 0, most_per_thread))};
+}
+
 void shuffle(std::vector<size_t> &order, std::mt19937_64 &rng) {
     for (size_t i = order.size(); i > 1; i--) {
         std::swap(order[i - 1], order[rng() % i]);
@@ -42,8 +49,7 @@ void shuffle(std::vector<size_t> &order, std::mt19937_64 &rng) {
 RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::vector<LoadedKernel> &kernels,
                       const SendLine &send) {
     RunnerAnswer answer;
-    auto context =
-        CallContext::create(job.call.threads, {size_t(job.workspace_bytes), size_t(job.workspace_bytes_per_thread)});
+    auto context = CallContext::create(job.call.threads, workspace_of(job));
     if (!context) {
         return environment_failed(context.error());
     }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <thread>
 
@@ -175,6 +176,21 @@ TEST_F(HeatTest, HasTheWorkspaceThatItIsGiven) {
     ASSERT_TRUE(result.ok()) << result.error().message;
     ASSERT_FALSE(result->ok());
     EXPECT_EQ(result->failure().status, TrialStatus::out_of_memory);
+}
+
+// As a forged record may ask for: the sizes that a race asks for are those of recorded trials.
+TEST_F(HeatTest, NoKernelGetsMoreMemoryThanThereIs) {
+    ProcessRunner runner(options_);
+    for (const int64_t bytes : {std::numeric_limits<int64_t>::max(), int64_t(1) << 46}) {
+        HeatRequest request = heat({"right", "parallel"});
+        request.workspace_bytes = request.workspace_bytes_per_thread = bytes;
+        const auto result = runner.heat(request);
+        ASSERT_TRUE(result.ok()) << result.error().message;
+        EXPECT_TRUE(result->ok()) << result->failure().message;
+    }
+    HeatRequest negative = heat({"right"});
+    negative.workspace_bytes = negative.workspace_bytes_per_thread = -1;
+    EXPECT_TRUE(runner.heat(negative).ok());
 }
 
 TEST_F(ProcessRunnerTest, MeasuresOneAtATime) {
