@@ -14,41 +14,29 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "compare/peer_answers.h"
 #include "tuner/process/child_process.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/started_child.h"
+#include "workload/lists/field_values.h"
 
 namespace kiln {
 
 namespace {
-
-using Json = nlohmann::json;
 
 int64_t now_ns() {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
 }
 
-// All fields of a `workloads/1` entry that a peer may ask for.
-Json fields(const Workload &w) {
-    Json padding = Json::array(), epilogue = Json::array();
-    for (const Padding &p : w.padding) padding.push_back({p.lo, p.hi});
-    for (const EpilogueStep &step : w.epilogue) epilogue.push_back(name(step));
-    return {{"op", op_name(w)},
-            {"dtype", name(w.dtype)},
-            {"output_dtype", name(w.output_dtype)},
-            {"input", w.input},
-            {"kernel", w.kernel},
-            {"strides", w.strides},
-            {"padding", std::move(padding)},
-            {"lhs_dilation", w.lhs_dilation},
-            {"rhs_dilation", w.rhs_dilation},
-            {"feature_group_count", w.feature_group_count},
-            {"batch_group_count", w.batch_group_count},
-            {"epilogue", std::move(epilogue)}};
+// All fields of a `workloads/1` entry.
+Json entry(const Workload &w) {
+    Json fields = {{"op", op_name(w)}};
+    for (const WorkloadField &field : workload_fields()) {
+        if (field.is_used_by(w.op)) fields[std::string(field.name)] = field_value(field, w);
+    }
+    return fields;
 }
 
 // The end of the child's stderr, which is a file so that nobody has to read it while the child works.
@@ -179,7 +167,7 @@ Result<PeerProcess> PeerProcess::start(const PeerProgram &program) {
 }
 
 Result<PeerLayer> PeerProcess::prepare(const Workload &workload, int threads) {
-    const auto answer = state_->ask({{"do", "prepare"}, {"threads", threads}, {"workload", fields(workload)}});
+    const auto answer = state_->ask({{"do", "prepare"}, {"threads", threads}, {"workload", entry(workload)}});
     if (!answer) {
         return answer.error();
     }

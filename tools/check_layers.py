@@ -80,7 +80,8 @@ FOLDERS = {
         ["fmt/*", "nlohmann/*"],
     ),
     "compare": (
-        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "json", "records", "text", "workload"],
+        ["tuner/build", "tuner/job", "tuner/measure", "tuner/process", "json", "records", "text", "workload",
+         "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "graph": (["text", "workload", "workload/expression"], []),

@@ -66,7 +66,7 @@ class Convolution:
         need(workload["batch_group_count"] == 1, "batch groups")
         need(all(p >= 0 for pair in workload["padding"] for p in pair), "negative padding")
         steps = workload["epilogue"]
-        need(steps in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(steps)}")
+        need(steps in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(map(str, steps))}")
         c = Convolution(op, workload["input"], workload["kernel"], workload["strides"], workload["padding"],
                         workload["rhs_dilation"], workload["feature_group_count"], "bias" in steps, "relu" in steps)
         need(all(extent > 0 for extent in c.output), "empty output")

@@ -45,8 +45,10 @@ TEST(PeerProcessTest, RightAnswers) {
         EXPECT_EQ(prepared->about,
                   R"({"do": "prepare", "threads": 1, "workload": {"batch_group_count": 1, "dtype": "f32", )"
                   R"("epilogue": ["bias", "relu"], "feature_group_count": 2, "input": [1, 8, 9, 4], )"
-                  R"("kernel": [3, 2, 2, 16], "lhs_dilation": [1, 1], "op": "conv2d", "output_dtype": "f32", )"
-                  R"("padding": [[1, 0], [0, 2]], "rhs_dilation": [1, 3], "strides": [2, 1]}})");
+                  R"("input_layout": "NHWC", "kernel": [3, 2, 2, 16], "kernel_layout": "HWIO", )"
+                  R"("lhs_dilation": [1, 1], "op": "conv2d", "output_dtype": "f32", "output_layout": "NHWC", )"
+                  R"("padding": [[1, 0], [0, 2]], "rhs_dilation": [1, 3], "special_values": "finite", )"
+                  R"("strides": [2, 1]}})");
         const auto round = peer->round(1000);
         ASSERT_TRUE(round.ok()) << round.error().message;
         EXPECT_EQ(round->samples_ns, (Samples{3000, 1000, 2000}));

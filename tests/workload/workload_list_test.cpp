@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tests/build_paths.h"
+#include "workload/lists/field_values.h"
 #include "workload/lists/glob.h"
 
 namespace kiln {
@@ -88,6 +89,28 @@ TEST(WorkloadList, ReadsEveryField) {
     }
     EXPECT_EQ(parse_workload_list(entry(R"(, "count": 3)"), "list.json")->front().count, 3);
     EXPECT_EQ(parse_workload_list(entry(""), "list.json")->front().count, 1);
+}
+
+TEST(WorkloadList, FieldsAreWrittenAsTheyAreRead) {
+    for (const char *text :
+         {"conv2d_backprop_kernel/input:4x9x11x16/kernel:3x3x8x32/strides:2x1/padding:-1,1x0,3/lhs_dilation:2x1/"
+          "rhs_dilation:1x3/feature_group_count:2/dtype:f16/output_dtype:f32/input_layout:NCHW/output_layout:NCHW8c/"
+          "kernel_layout:HWOI/special_values:exact",
+          "conv3d/input:1x4x4x4x3/kernel:1x1x1x3x8/epilogue:bias,add,relu,clamp:-1.5:6",
+          "space_to_depth/input:1x224x224x3/block:2x2",
+          "layout_transform/input:1x8x8x32/from_layout:NHWC/to_layout:NCHW16c",
+          "winograd_output_transform/input:1x2x2x16/window:3x3/tile:4x4/output:7x8"}) {
+        const Result<Workload> workload = parse_workload_key(text);
+        ASSERT_TRUE(workload.ok()) << workload.error().message;
+        Workload back = *workload;
+        for (const WorkloadField &field : workload_fields()) {
+            if (!field.is_used_by(workload->op) || is_left_out(field, *workload)) continue;
+            const Json value = field_value(field, *workload);
+            leave_out(field, &back);
+            EXPECT_FALSE(read_field(value, field, &back)) << text << " " << field.name << " " << value.dump();
+        }
+        EXPECT_EQ(key(back), key(*workload));
+    }
 }
 
 TEST(WorkloadList, RefusesBadInputAndSaysWhere) {

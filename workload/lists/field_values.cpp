@@ -88,7 +88,38 @@ Problem read(const Json &value, const WorkloadField &, SpecialValues *result) {
     return read_name(value, parse_special_values, "one of finite, exact", result);
 }
 
+Json written(const std::vector<Padding> &pairs) {
+    Json list = Json::array();
+    for (const Padding &pair : pairs) list.push_back({pair.lo, pair.hi});
+    return list;
+}
+
+Json written(const std::vector<EpilogueStep> &steps) {
+    Json list = Json::array();
+    for (const EpilogueStep &step : steps) {
+        if (step.kind == EpilogueStep::Kind::clamp) {
+            list.push_back({{"clamp", {step.lo, step.hi}}});
+        } else {
+            list.push_back(name(step));
+        }
+    }
+    return list;
+}
+
+template<typename T>
+Json written(const T &value) {
+    if constexpr (requires { name(value); }) {
+        return name(value);
+    } else {
+        return value;
+    }
+}
+
 }  // namespace
+
+Json field_value(const WorkloadField &field, const Workload &w) {
+    return std::visit([&](auto member) { return written(w.*member); }, field.member);
+}
 
 FieldProblem read_field(const Json &value, const WorkloadField &field, Workload *w) {
     return std::visit([&](auto member) { return read(value, field, &(w->*member)); }, field.member);
