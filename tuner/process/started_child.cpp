@@ -17,6 +17,13 @@ namespace kiln {
 
 namespace {
 
+// AddressSanitizer maps terabytes of address space in every process that is built with it.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool may_limit_address_space = false;
+#else
+constexpr bool may_limit_address_space = true;
+#endif
+
 Error system_error(const std::string &what) { return environment_error(fmt::format("{}: {}", what, strerror(errno))); }
 
 // Between fork and exec; only async-signal-safe calls. `exec_error` receives errno where exec fails; exec closes it.
@@ -40,7 +47,7 @@ Error system_error(const std::string &what) { return environment_error(fmt::form
     const rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     bool ready = true;
-    if (request.memory_limit_bytes > 0) {
+    if (request.memory_limit_bytes > 0 && may_limit_address_space) {
         const rlimit limit = {rlim_t(request.memory_limit_bytes), rlim_t(request.memory_limit_bytes)};
         ready = setrlimit(RLIMIT_AS, &limit) == 0;
     }
