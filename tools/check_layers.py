@@ -53,7 +53,7 @@ FOLDERS = {
     "tuner/reference": (["catalog", "workload"], ["fmt/*"]),
     "tuner/protocol": (["json", "records", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
-        ["tuner/process", "records", "runtime/kernel_abi.h", "schedules", "workload"],
+        ["tuner/process", "json", "records", "runtime/kernel_abi.h", "schedules", "text", "workload"],
         ["fmt/*", "nlohmann/*", "xxhash.h"],
     ),
     "tuner/measure": (

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tuner/build/generator_answer.h"
 #include "tuner/build/object_file.h"
 #include "tuner/process/child_process.h"
 
@@ -73,18 +73,6 @@ Result<Attempt<std::string>> run_step(const ChildRequest &request, const std::st
     auto failure = judge(*child, what);
     if (!failure) return failure.error();
     return Attempt<std::string>{std::move(*failure), child->wall_ns};
-}
-
-// What kiln-generator says of the object that it wrote.
-Status read_constants(const std::string &printed, Artifact *artifact) {
-    const auto constants = nlohmann::json::parse(printed, nullptr, false);
-    if (!constants.is_object() || !constants.contains("packed_bytes") || !constants.contains("prepared_bytes")) {
-        return environment_error("kiln-generator answered something else than its constants: `" + first_line(printed) +
-                                 "`; rebuild kiln with ./setup");
-    }
-    artifact->packed_bytes = constants["packed_bytes"].get<int64_t>();
-    artifact->prepared_bytes = constants["prepared_bytes"].get<int64_t>();
-    return {};
 }
 
 }  // namespace
@@ -154,7 +142,9 @@ Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
     const int64_t wall_ns = generated->wall_ns + linked->wall_ns;
     if (!linked->ok()) return BuildResult{linked->failure(), wall_ns};
 
-    if (Status status = read_constants(generated->value(), &artifact); !status) return status.error();
+    const Result<KernelConstants> constants = parse_generator_answer(generated->value());
+    if (!constants) return constants.error();
+    artifact.packed_bytes = constants->packed_bytes, artifact.prepared_bytes = constants->prepared_bytes;
     auto hash = object_hash(object);
     if (!hash) return hash.error();
     artifact.object_hash = std::move(*hash);

@@ -1,0 +1,18 @@
+// What kiln-generator prints of the object that it wrote, one JSON object.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "workload/result.h"
+
+namespace kiln {
+
+struct KernelConstants {
+    int64_t packed_bytes = 0, prepared_bytes = 0;
+};
+
+// Errors (environment): anything else than two sizes.
+Result<KernelConstants> parse_generator_answer(std::string_view printed);
+
+}  // namespace kiln
