@@ -20,7 +20,13 @@ struct StepsPerElement {
 
     int64_t operator()(const Convolution &) const { return product(inputs[1]->form.shape, 1); }
     int64_t operator()(const MatrixProduct &) const { return inputs[0]->form.shape.back(); }
-    int64_t operator()(const Pool &pool) const { return product(pool.window); }
+    int64_t operator()(const Pool &pool) const {  // a window may be larger than all pixels that there are
+        int64_t pixels = 1;
+        for (size_t i = 0; i < pool.window.size(); ++i) {
+            pixels *= std::min(pool.window[i], inputs[0]->form.shape[i + 2]);
+        }
+        return pixels;
+    }
     int64_t operator()(const Elementwise &e) const { return static_cast<int64_t>(e.expression.steps.size()); }
     int64_t operator()(const Reduce &) const {
         return product(inputs[0]->form.shape) / std::max<int64_t>(result_elements, 1) + 1;

@@ -46,6 +46,18 @@ TEST(Folding, IsBounded) {
     }
 }
 
+TEST(Folding, WindowsCountTheirPixels) {
+    const int64_t window = int64_t{1} << 31, end = window - 4;
+    const auto graph = BuiltModel()
+                           .constant("c", counted({1, 1, 4, 4}))
+                           .node("MaxPool", {"c"}, {"y"},
+                                 {integers("kernel_shape", {window, window}), integers("pads", {0, 0, end, end})})
+                           .output("y")
+                           .lowered({}, {.steps = 16});
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(operators(*graph), "");
+}
+
 TEST(Folding, TransposedConstantsAreThoseOfTheReference) {
     const std::vector<std::vector<int64_t>> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
