@@ -1,11 +1,5 @@
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "database/record_text.h"
@@ -54,71 +48,52 @@ int verify(const DbArguments &arguments) {
     return exit_done;
 }
 
-// Every source is opened and checked before anything is written.
-int merge(const DbArguments &arguments) {
-    if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
-    std::vector<TrialStore> sources;
-    for (const std::string &file : arguments.files) {
-        Result<TrialStore> source = open_to_read(file);
-        if (!source) return fail(source.error());
-        if (Status s = source->verify(); !s) return fail(s.error());
-        sources.push_back(std::move(*source));
-    }
+// What was added, a row a source.
+int add(const DbArguments &arguments, const std::vector<RecordSource> &sources) {
     Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::create);
     if (!store) return fail(store.error());
     tell_notes(*store);
+    const Result<std::vector<RecordCounts>> counts = store->add(sources);
+    if (!counts) return fail(counts.error());
     AddedTable added;
-    for (size_t i = 0; i < sources.size(); i++) {
-        const Result<RecordCounts> counts = store->merge(sources[i]);
-        if (!counts) return fail(counts.error());
-        added.add(arguments.files[i], *counts);
-    }
+    for (size_t i = 0; i < sources.size(); i++) added.add(arguments.files[i], (*counts)[i]);
     print(added.table(), {}, arguments.answer);
     return exit_done;
+}
+
+// Every source is opened and checked before anything is written.
+int merge(const DbArguments &arguments) {
+    if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
+    std::vector<TrialStore> stores;
+    std::vector<RecordSource> sources;
+    for (const std::string &file : arguments.files) {
+        Result<TrialStore> store = open_to_read(file);
+        if (!store) return fail(store.error());
+        if (Status s = store->verify(); !s) return fail(s.error());
+        sources.push_back(store->source());
+        stores.push_back(std::move(*store));
+    }
+    return add(arguments, sources);
 }
 
 int export_records(const DbArguments &arguments) {
     Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
-    const Result<std::string> text = store->export_text();
-    if (!text) return fail(text.error());
-    print_document(*text);  // main() tells where that failed
-    return exit_done;
-}
-
-Result<std::vector<Record>> read_export(const std::string &path) {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(path, ignored)) {
-        return bad_input(path + ": is a folder; needs a file that `kiln db export` wrote");
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return bad_input(path + ": cannot be opened: " + std::strerror(errno));
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (file.bad()) return environment_error(path + ": cannot be read: " + std::strerror(errno));
-    return parse_export(text.str(), path);
+    const Status status = store->write_export(print_document);  // main() tells where that failed
+    return status ? exit_done : fail(status.error());
 }
 
 // Every file is read and checked before anything is written.
 int import_records(const DbArguments &arguments) {
     if (Status s = check_columns(arguments.answer, AddedTable().table().columns); !s) return fail(s.error());
-    std::vector<std::vector<Record>> records;
+    std::vector<RecordSource> sources;
     for (const std::string &file : arguments.files) {
-        Result<std::vector<Record>> read = read_export(file);
-        if (!read) return fail(read.error());
-        records.push_back(std::move(*read));
+        Result<RecordSource> source = read_export(file);
+        if (!source) return fail(source.error());
+        if (Status s = source->for_each([](const Record &) { return Status(); }); !s) return fail(s.error());
+        sources.push_back(std::move(*source));
     }
-    Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::create);
-    if (!store) return fail(store.error());
-    tell_notes(*store);
-    AddedTable added;
-    for (size_t i = 0; i < records.size(); i++) {
-        const Result<RecordCounts> counts = store->add(records[i]);
-        if (!counts) return fail({counts.error().code, arguments.files[i] + ": " + counts.error().message});
-        added.add(arguments.files[i], *counts);
-    }
-    print(added.table(), {}, arguments.answer);
-    return exit_done;
+    return add(arguments, sources);
 }
 
 struct DbAction {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "records/record.h"
+#include "records/record_source.h"
 #include "workload/result.h"
 
 namespace kiln {
@@ -24,8 +25,14 @@ std::string record_text(const Record &record);  // without the end of the line
 // Errors name the field. The content is not yet checked against its id.
 Result<Record> parse_record(std::string_view line);
 
-// A whole export, checked; sorted so that each record follows what it refers to. `file` is for messages, which name the
-// line.
+// No line that kiln writes is longer.
+inline constexpr size_t longest_line = 64 << 20;
+
+// The records of an export, read line by line; a file is read again each time. What cannot be read again, such as a
+// pipe, is copied into a temporary file. Errors name file and line.
+Result<RecordSource> read_export(const std::string &path);
+
+// A whole export in memory, sorted so that each record follows those that it refers to. `file` is for messages.
 Result<std::vector<Record>> parse_export(std::string_view text, const std::string &file);
 
 }  // namespace kiln

@@ -38,10 +38,11 @@ WHERE {}
 )sql",
                                       "created_at, seq", "workload"};
 
+// sum() is an error where it passes 63 bits; the whole part of total() is the largest number then.
 constexpr ReportText workloads_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
-    (SELECT sum(count) FROM workload_name WHERE workload_id = workload.id) AS count,
+    (SELECT iif(count(*), CAST(total(count) AS INTEGER), NULL) FROM workload_name WHERE workload_id = workload.id) AS count,
     workload.op, workload.flops, count(trial.id) AS trials, ifnull(sum(status = 'ok'), 0) AS ok,
     ifnull(sum(status <> 'ok'), 0) AS failed, min(iif(metric = 'ns', median / 1000, NULL)) AS best_us,
     max(trial.created_at) AS last_trial_at, workload.key AS workload
@@ -70,7 +71,7 @@ constexpr ReportText races_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = race.workload_id) AS name,
     race.created_at, race_entry.place, race_entry.ratio, race_entry.ratio_lo, race_entry.ratio_hi,
-    race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, json_array_length(race_entry.samples) AS rounds,
+    race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, iif(json_valid(race_entry.samples), json_array_length(race_entry.samples), NULL) AS rounds,
     trials.algorithm, trials.candidate, race.confidence, race.error_budget, trials.target, trials.threads, race.cache,
     race.metric, trials.toolchain, trials.machine, trials.workload, race.id AS race, race_entry.trial_id AS trial
 FROM race

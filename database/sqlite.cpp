@@ -72,7 +72,20 @@ Result<bool> Statement::step() {
 
 int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
 std::string Statement::column_name(int column) const { return sqlite3_column_name(statement_.get(), column); }
-bool Statement::is_null(int column) const { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+Statement::Kind Statement::kind(int column) const {
+    switch (sqlite3_column_type(statement_.get(), column)) {
+        case SQLITE_INTEGER:
+            return Kind::integer;
+        case SQLITE_FLOAT:
+            return Kind::real;
+        case SQLITE_TEXT:
+            return Kind::text;
+        case SQLITE_BLOB:
+            return Kind::blob;
+        default:
+            return Kind::null;
+    }
+}
 int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
 double Statement::real(int column) const { return sqlite3_column_double(statement_.get(), column); }
 
@@ -83,23 +96,24 @@ std::string Statement::text(int column) const {
 }
 
 Cell Statement::cell(int column) const {
-    switch (sqlite3_column_type(statement_.get(), column)) {
-        case SQLITE_INTEGER:
+    switch (kind(column)) {
+        case Kind::integer:
             return integer(column);
-        case SQLITE_FLOAT:
+        case Kind::real:
             return real(column);
-        case SQLITE_TEXT:
+        case Kind::text:
             return text(column);
-        case SQLITE_BLOB: {
+        case Kind::blob: {
             const auto *bytes = static_cast<const unsigned char *>(sqlite3_column_blob(statement_.get(), column));
             std::string hex;
             for (int i = 0; i < sqlite3_column_bytes(statement_.get(), column); ++i)
                 hex += fmt::format("{:02X}", bytes[i]);
             return hex;
         }
-        default:
-            return std::monostate();
+        case Kind::null:
+            break;
     }
+    return std::monostate();
 }
 
 Connection::Connection(std::unique_ptr<DatabaseHandle> database) : database_(std::move(database)) {}

@@ -31,9 +31,12 @@ class Statement {
 public:
     Result<bool> step();  // goes to the next row; false after the last one
 
+    enum class Kind { null, integer, real, text, blob };
+
     int columns() const;
     std::string column_name(int column) const;
-    bool is_null(int column) const;
+    Kind kind(int column) const;
+    bool is_null(int column) const { return kind(column) == Kind::null; }
     Cell cell(int column) const;
     std::string text(int column) const;  // NULL is empty
     int64_t integer(int column) const;   // NULL is 0

@@ -1,6 +1,9 @@
 // Merge, export and import: a TrialStore exchanges records with other databases, as rows or as text.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "database/database_file.h"
 #include "database/record_text.h"
 #include "database/rows/record_rows.h"
@@ -10,70 +13,103 @@
 namespace kiln {
 namespace {
 
-// A page that had to leave the cache early would need the lock that keeps readers out, long before the commit: two
-// processes that merge each other's files would wait for each other.
-Result<Transaction> begin_merging(const Connection &connection) {
-    if (Status status = connection.run("PRAGMA cache_spill = OFF"); !status) return status.error();
-    return begin_writing(connection);
+Error in_source(const std::string &source, const Error &error) {
+    if (error.code != ErrorCode::bad_input) return error;
+    return {error.code, fmt::format("{}: {}", source, error.message)};
 }
 
-Status insert(const Connection &connection, const Record &record, RecordCounts *added) {
-    const Result<bool> inserted = insert_record(connection, record);
-    if (!inserted) return inserted.error();
-    if (*inserted) added->add(record);
-    return {};
-}
+// Adds records from several sources in one transaction. A record may come before another one that it refers to: it waits
+// until all sources were read.
+class Adding {
+public:
+    Adding(const Connection &connection, size_t sources) : connection_(connection), counts_(sources) {}
+
+    Status add(size_t source, const Record &record) {
+        const Result<Insertion> inserted = insert_record(connection_, record);
+        if (!inserted) return inserted.error();
+        if (inserted->kind == Insertion::Kind::added) counts_[source].add(record);
+        if (inserted->kind == Insertion::Kind::waiting) waiting_.emplace_back(source, record);
+        return {};
+    }
+
+    Status add_waiting(const std::vector<RecordSource> &sources) {
+        std::ranges::stable_sort(waiting_, {}, [](const auto &waiting) { return waiting.second.index(); });
+        for (const auto &[source, record] : waiting_) {
+            const Result<Insertion> inserted = insert_record(connection_, record);
+            if (!inserted) return in_source(sources[source].name, inserted.error());
+            if (inserted->kind == Insertion::Kind::added) counts_[source].add(record);
+            if (inserted->kind != Insertion::Kind::waiting) continue;
+            return bad_input(fmt::format("{}: {}: it refers to {}, which is missing", sources[source].name,
+                                         title(record), inserted->reference));
+        }
+        return {};
+    }
+
+    const std::vector<RecordCounts> &counts() const { return counts_; }
+
+private:
+    const Connection &connection_;
+    std::vector<RecordCounts> counts_;
+    std::vector<std::pair<size_t, Record>> waiting_;
+};
 
 }  // namespace
 
-Result<RecordCounts> TrialStore::merge(const TrialStore &from) {
-    if (&from == this) return RecordCounts();
+// A page that had to leave the cache early would need the lock that keeps readers out, long before the commit: two
+// processes that merge each other's files would wait for each other.
+Result<std::vector<RecordCounts>> TrialStore::add(const std::vector<RecordSource> &sources) {
     const Connection &connection = state_->connection;
-    Result<Transaction> transaction = begin_merging(connection);
+    if (Status status = connection.run("PRAGMA cache_spill = OFF"); !status) return status.error();
+    Result<Transaction> transaction = begin_writing(connection);
     if (!transaction) return transaction.error();
-    RecordCounts added;
-    {
-        const Connection &source = from.state_->connection;
-        Result<Transaction> snapshot = Transaction::begin_reading(source);
-        if (!snapshot) return snapshot.error();
-        const auto add = [&](const Record &record) -> Status {
-            Status status = check_content(record);
-            if (status) status = insert(connection, record, &added);
-            if (status || status.error().code != ErrorCode::bad_input) return status;
-            return bad_input(fmt::format("{}: {}", source.path(), status.error().message));
-        };
-        if (Status status = for_each_record(source, add); !status) return status.error();
-    }  // nobody who writes to `from` has to wait for the commit
-    if (Status status = transaction->commit(); !status) return status.error();
-    return added;
-}
-
-Result<RecordCounts> TrialStore::add(const std::vector<Record> &records) {
-    const Connection &connection = state_->connection;
-    Result<Transaction> transaction = begin_merging(connection);
-    if (!transaction) return transaction.error();
-    RecordCounts added;
-    for (const Record &record : records) {
-        Status status = check_content(record);
-        if (status) status = insert(connection, record, &added);
+    Adding adding(connection, sources.size());
+    for (size_t i = 0; i < sources.size(); ++i) {
+        Status status = sources[i].for_each([&](const Record &record) { return adding.add(i, record); });
         if (!status) return status.error();
     }
+    if (Status status = adding.add_waiting(sources); !status) return status.error();
     if (Status status = transaction->commit(); !status) return status.error();
-    return added;
+    return adding.counts();
+}
+
+Result<RecordCounts> TrialStore::merge(const TrialStore &from) {
+    if (&from == this) return RecordCounts();
+    Result<std::vector<RecordCounts>> added = add({from.source()});
+    if (!added) return added.error();
+    return added->front();
+}
+
+// The snapshot ends with the source's records, so nobody who writes to it has to wait for a commit elsewhere.
+RecordSource TrialStore::source() const {
+    const Connection &connection = state_->connection;
+    return {connection.path(), [&connection](const std::function<Status(const Record &)> &visit) -> Status {
+                Result<Transaction> snapshot = Transaction::begin_reading(connection);
+                if (!snapshot) return snapshot.error();
+                const auto checked = [&](const Record &record) {
+                    Status status = check_content(record);
+                    return status ? visit(record) : status;
+                };
+                const Status status = for_each_record(connection, checked);
+                return status ? status : in_source(connection.path(), status.error());
+            }};
+}
+
+Status TrialStore::write_export(const std::function<void(std::string_view)> &write) const {
+    const RecordSource records = source();
+    const Status whole = records.for_each([](const Record &) { return Status(); });
+    if (!whole) return Error{whole.error().code, whole.error().message + "; restore a copy"};
+    write(export_head);
+    write("\n");
+    return records.for_each([&](const Record &record) -> Status {
+        write(record_text(record));
+        write("\n");
+        return {};
+    });
 }
 
 Result<std::string> TrialStore::export_text() const {
-    Result<Transaction> snapshot = Transaction::begin_reading(state_->connection);
-    if (!snapshot) return snapshot.error();
-    std::string text = fmt::format("{}\n", export_head);
-    Status status = for_each_record(state_->connection, [&](const Record &record) -> Status {
-        if (Status whole = check_content(record); !whole) {
-            return bad_input(fmt::format("{}: {}; restore a copy", state_->connection.path(), whole.error().message));
-        }
-        text += record_text(record);
-        text += '\n';
-        return {};
-    });
+    std::string text;
+    const Status status = write_export([&](std::string_view part) { text += part; });
     if (!status) return status.error();
     return text;
 }

@@ -41,11 +41,20 @@ TrialFilter without_candidates(TrialFilter filter) {
     return filter;
 }
 
-Result<std::optional<Measurement>> first_measurement(Statement &rows) {
+// A record that comes out of a file is as it was written, or an error that names the file.
+template<typename Stored>
+Result<Stored> checked(const Connection &connection, Result<Stored> stored) {
+    const Status status = stored ? check_content(*stored) : Status(stored.error());
+    if (status) return stored;
+    return Error{status.error().code,
+                 fmt::format("{}: {}; `kiln db verify` checks all of it", connection.path(), status.error().message)};
+}
+
+Result<std::optional<Measurement>> first_measurement(const Connection &connection, Statement &rows) {
     const Result<bool> row = rows.step();
     if (!row) return row.error();
     if (!*row) return std::optional<Measurement>();
-    Result<StoredMeasurement> found = read_row<StoredMeasurement>(rows);
+    Result<StoredMeasurement> found = checked(connection, read_row<StoredMeasurement>(rows));
     if (!found) return found.error();
     return std::optional(std::move(found->measurement));
 }
@@ -62,7 +71,7 @@ Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
         const Result<bool> row = rows->step();
         if (!row) return row.error();
         if (!*row) return races;
-        Result<Race> race = read_race(state_->connection, *rows);
+        Result<Race> race = checked(state_->connection, read_race(state_->connection, *rows));
         if (!race) return race.error();
         races.push_back(std::move(*race));
     }
@@ -79,7 +88,7 @@ Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
         const Result<bool> row = rows->step();
         if (!row) return row.error();
         if (!*row) return trials;
-        Result<StoredTrial> stored = read_row<StoredTrial>(*rows);
+        Result<StoredTrial> stored = checked(state_->connection, read_row<StoredTrial>(*rows));
         if (!stored) return stored.error();
         trials.push_back(std::move(stored->trial));
     }
@@ -96,7 +105,7 @@ Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
     Result<bool> row = rows->step();
     if (!row) return row.error();
     if (!*row) return std::optional<Trial>();
-    Result<StoredTrial> stored = read_row<StoredTrial>(*rows);
+    Result<StoredTrial> stored = checked(state_->connection, read_row<StoredTrial>(*rows));
     if (!stored) return stored.error();
     row = rows->step();
     if (!row) return row.error();
@@ -116,7 +125,7 @@ Result<std::optional<Measurement>> TrialStore::measurement(const std::string &ob
                     measurement_columns()),
         {object_hash, machine, int64_t{threads}, std::string(name(cache)), std::string(name(metric))});
     if (!rows) return rows.error();
-    return first_measurement(*rows);
+    return first_measurement(state_->connection, *rows);
 }
 
 Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string &trial) const {
@@ -126,7 +135,7 @@ Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string 
                     measurement_columns()),
         {trial});
     if (!rows) return rows.error();
-    return first_measurement(*rows);
+    return first_measurement(state_->connection, *rows);
 }
 
 Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
@@ -145,9 +154,10 @@ Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
     if (!*row) return std::optional<Best>();
     const int measurement_column = column_count<StoredTrial>();
     const int evidence_column = measurement_column + column_count<StoredMeasurement>();
-    Result<StoredTrial> trial = read_row<StoredTrial>(*rows);
+    Result<StoredTrial> trial = checked(state_->connection, read_row<StoredTrial>(*rows));
     if (!trial) return trial.error();
-    Result<StoredMeasurement> measured = read_row<StoredMeasurement>(*rows, measurement_column);
+    Result<StoredMeasurement> measured =
+        checked(state_->connection, read_row<StoredMeasurement>(*rows, measurement_column));
     if (!measured) return measured.error();
     return std::optional(Best{std::move(trial->trial), std::move(measured->measurement), rows->text(evidence_column)});
 }

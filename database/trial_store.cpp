@@ -104,6 +104,7 @@ Result<std::string> TrialStore::append(const Race &race) {
 
 Status TrialStore::name_workload(const std::string &key, const std::string &list, const std::string &name,
                                  int64_t count) {
+    if (Status status = check_content(WorkloadName{key, list, name, count}); !status) return status;
     const Connection &connection = state_->connection;
     const Result<Cell> known = connection.query_value(
         "SELECT count FROM workload_name JOIN workload ON workload.id = workload_id WHERE key = ? AND list = ? AND "

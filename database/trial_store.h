@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "database/open_mode.h"
@@ -16,6 +17,7 @@
 #include "database/table.h"
 #include "records/race.h"
 #include "records/record.h"
+#include "records/record_source.h"
 #include "records/trial.h"
 #include "workload/result.h"
 
@@ -77,14 +79,17 @@ public:
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);
 
-    // Adds the records of another database that this one does not have, and counts them. All or nothing. The order in
-    // which databases are merged does not matter, and merging again changes nothing.
-    Result<RecordCounts> merge(const TrialStore &from);
+    // Adds the records that this database does not have, and counts them, by source. All or nothing over all sources.
+    // Their order does not matter, nor does the order of records in them, and adding again changes nothing.
+    Result<std::vector<RecordCounts>> add(const std::vector<RecordSource> &sources);
+    Result<RecordCounts> merge(const TrialStore &from);  // the records of one other database
 
-    // The same for records that came as text (database/record_text.h). Each follows the records that it refers to.
-    Result<RecordCounts> add(const std::vector<Record> &records);
+    // The records of this database, in one order. Errors name the file. The source must not outlive the store.
+    RecordSource source() const;
 
-    // All of the database as text, in one order: the same records give the same text.
+    // All of the database as text, a line at a time: the same records give the same text. Nothing is written where a
+    // record was damaged.
+    Status write_export(const std::function<void(std::string_view)> &write) const;
     Result<std::string> export_text() const;
 
     // 32 hex digits that name the recorded trials, measurements and races: the same in every database that has the same

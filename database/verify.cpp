@@ -7,7 +7,7 @@
 
 #include "database/rows/race_rows.h"
 #include "database/rows/trial_rows.h"
-#include "records/content_id.h"
+#include "records/record.h"
 
 namespace kiln {
 namespace {
@@ -40,51 +40,50 @@ Status check_references(const Connection &connection, Problems &problems) {
     return {};
 }
 
-// `read` answers whether the current row's content has the id that is in its first column.
+// `read` answers the record in the current row.
 template<typename Read>
-Status check_ids(const Connection &connection, const std::string &sql, std::string_view kind, const Read &read,
-                 Problems &problems) {
+Status check_records(const Connection &connection, const std::string &sql, const Read &read, Problems &problems) {
     Result<Statement> rows = connection.prepare(sql);
     if (!rows) return rows.error();
     for (;;) {
         const Result<bool> row = rows->step();
         if (!row) return row.error();
         if (!*row) return {};
-        if (!read(*rows)) problems.add(fmt::format("{} {} was changed", kind, rows->text(0)));
+        const auto record = read(*rows);
+        const Status status = record ? check_content(*record) : Status(record.error());
+        if (!status) problems.add(status.error().message);
     }
 }
 
+Status check_names(const Connection &connection, Problems &problems) {
+    return check_records(
+        connection, "SELECT key, list, name, count FROM workload_name JOIN workload ON workload.id = workload_id",
+        [](const Statement &row) { return read_row<WorkloadName>(row); }, problems);
+}
+
 Status check_measurements(const Connection &connection, Problems &problems) {
-    const auto is_whole = [](const Statement &row) {
-        const Result<StoredMeasurement> stored = read_row<StoredMeasurement>(row);
-        return stored && content_id(stored->measurement) == stored->id;
-    };
-    return check_ids(connection, fmt::format("SELECT {} FROM measurements ORDER BY seq", measurement_columns()),
-                     "measurement", is_whole, problems);
+    return check_records(
+        connection, fmt::format("SELECT {} FROM measurements ORDER BY seq", measurement_columns()),
+        [](const Statement &row) { return read_row<StoredMeasurement>(row); }, problems);
 }
 
 Status check_trials(const Connection &connection, Problems &problems) {
-    const auto is_whole = [](const Statement &row) {
-        const Result<StoredTrial> stored = read_row<StoredTrial>(row);
-        return stored && content_id(stored->trial, stored->measurement) == stored->trial.id;
-    };
-    return check_ids(connection, fmt::format("SELECT {} FROM trials ORDER BY seq", trial_columns()), "trial", is_whole,
-                     problems);
+    return check_records(
+        connection, fmt::format("SELECT {} FROM trials ORDER BY seq", trial_columns()),
+        [](const Statement &row) { return read_row<StoredTrial>(row); }, problems);
 }
 
 Status check_races(const Connection &connection, Problems &problems) {
-    const auto is_whole = [&](const Statement &row) {
-        const Result<Race> race = read_race(connection, row);
-        return race && content_id(*race) == race->id;
-    };
-    return check_ids(connection, select_races(), "race", is_whole, problems);
+    return check_records(
+        connection, select_races(), [&](const Statement &row) { return read_race(connection, row); }, problems);
 }
 
 }  // namespace
 
 Status verify(const Connection &connection) {
     Problems problems;
-    for (const auto check : {check_structure, check_references, check_measurements, check_trials, check_races}) {
+    for (const auto check :
+         {check_structure, check_references, check_names, check_measurements, check_trials, check_races}) {
         if (Status status = check(connection, problems); !status) return status;
         if (check == check_structure && problems.count > 0) break;
     }

@@ -3,28 +3,22 @@
 #include <fmt/format.h>
 
 #include "records/content_id.h"
+#include "records/record_values.h"
 #include "records/sample_list.h"
 
 namespace kiln {
 namespace {
 
-std::string title_of(const WorkloadName &name) { return fmt::format("workload_name {}/{}", name.list, name.name); }
-std::string title_of(const StoredMeasurement &stored) { return "measurement " + stored.id; }
-std::string title_of(const StoredTrial &stored) { return "trial " + stored.trial.id; }
-std::string title_of(const Race &race) { return "race " + race.id; }
+// An id or a name from outside may be of any length.
+std::string shortened(const std::string &text) { return text.size() <= 100 ? text : text.substr(0, 100) + "..."; }
 
-bool is_whole(const WorkloadName &) { return true; }  // has no id: nothing refers to it
-bool is_whole(const StoredMeasurement &stored) { return content_id(stored.measurement) == stored.id; }
-bool is_whole(const StoredTrial &stored) { return content_id(stored.trial, stored.measurement) == stored.trial.id; }
-bool is_whole(const Race &race) { return content_id(race) == race.id; }
-
-Status check_values(const WorkloadName &) { return {}; }
-Status check_values(const StoredMeasurement &stored) {
-    if (are_samples(stored.measurement.samples)) return {};
-    return bad_input(title_of(stored) + ": samples must be positive and finite, at least one");
+// The values come first: a record without an id was never changed.
+template<typename Stored>
+Status check(const Stored &record, const std::string &id, const std::string &content_id) {
+    if (Status status = check_values(record); !status) return status;
+    if (id == content_id) return {};
+    return bad_input(title(record) + " was changed after it was made: its id is not that of its content");
 }
-Status check_values(const StoredTrial &) { return {}; }
-Status check_values(const Race &race) { return check_race(race); }
 
 int64_t &count_for(RecordCounts &counts, const WorkloadName &) { return counts.names; }
 int64_t &count_for(RecordCounts &counts, const StoredMeasurement &) { return counts.measurements; }
@@ -33,15 +27,26 @@ int64_t &count_for(RecordCounts &counts, const Race &) { return counts.races; }
 
 }  // namespace
 
+std::string title(const WorkloadName &name) {
+    return fmt::format("workload_name {}/{}", shortened(name.list), shortened(name.name));
+}
+std::string title(const StoredMeasurement &stored) { return "measurement " + shortened(stored.id); }
+std::string title(const StoredTrial &stored) { return "trial " + shortened(stored.trial.id); }
+std::string title(const Race &race) { return "race " + shortened(race.id); }
 std::string title(const Record &record) {
-    return std::visit([](const auto &value) { return title_of(value); }, record);
+    return std::visit([](const auto &value) { return title(value); }, record);
 }
 
+Status check_content(const WorkloadName &name) { return check_values(name); }
+Status check_content(const StoredMeasurement &stored) {
+    return check(stored, stored.id, content_id(stored.measurement));
+}
+Status check_content(const StoredTrial &stored) {
+    return check(stored, stored.trial.id, content_id(stored.trial, stored.measurement));
+}
+Status check_content(const Race &race) { return check(race, race.id, content_id(race)); }
 Status check_content(const Record &record) {
-    if (!std::visit([](const auto &value) { return is_whole(value); }, record)) {
-        return bad_input(title(record) + " was changed after it was made: its id is not that of its content");
-    }
-    return std::visit([](const auto &value) { return check_values(value); }, record);
+    return std::visit([](const auto &value) { return check_content(value); }, record);
 }
 
 Status check_race(const Race &race) {

@@ -36,10 +36,18 @@ struct StoredTrial {
 using Record = std::variant<WorkloadName, StoredMeasurement, StoredTrial, Race>;
 
 // "trial 0123...": how messages call a record.
+std::string title(const WorkloadName &name);
+std::string title(const StoredMeasurement &stored);
+std::string title(const StoredTrial &stored);
+std::string title(const Race &race);
 std::string title(const Record &record);
 
-// Whether the record is what was once written: its id is that of its content, and no writer would have refused it for
-// its samples. What a schema can check is left to the schema.
+// Whether the record is as it was once written: its id is that of its content, and its values are possible
+// (record_values.h). A name has no id, because nothing refers to it.
+Status check_content(const WorkloadName &name);
+Status check_content(const StoredMeasurement &stored);
+Status check_content(const StoredTrial &stored);
+Status check_content(const Race &race);
 Status check_content(const Record &record);
 
 // A race has at least two entries, each with samples, none with more rounds than the winner.

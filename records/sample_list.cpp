@@ -14,6 +14,7 @@ std::string sample_list_text(const std::vector<double> &samples) {
 }
 
 std::optional<std::vector<double>> parse_sample_list(const std::string &text) {
+    if (text.find_first_of("[{", 1) != std::string::npos) return std::nullopt;  // a list of numbers has one level
     const nlohmann::json array = nlohmann::json::parse(text, nullptr, false);
     const bool numbers =
         array.is_array() && std::ranges::all_of(array, [](const auto &item) { return item.is_number(); });

@@ -34,6 +34,12 @@ size_t number_of(std::string_view field, const std::vector<std::string_view> &fi
 
 }  // namespace
 
+std::string shortened(std::string text) {
+    constexpr size_t longest = 60;
+    if (text.size() > longest) text = text.substr(0, longest) + "...";
+    return text;
+}
+
 std::string columns_of(const RecordTable &table, const std::vector<std::string_view> &fields) {
     std::vector<std::string> columns;
     for (const std::string_view field : fields) {

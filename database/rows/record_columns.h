@@ -100,6 +100,9 @@ Status insert_row(const Connection &connection, const RecordTable &table, const 
     return connection.run(insertion_into(table, column_fields<Stored>()) + std::string(on_conflict), values.cells);
 }
 
+// For messages: a value from outside may be of any length.
+std::string shortened(std::string text);
+
 class RowReader {
 public:
     RowReader(const Statement &row, int first_column) : row_(row), column_(first_column) {}
@@ -109,7 +112,7 @@ public:
         if (presence == Presence::or_null && row_.is_null(column_)) {
             value = T();
         } else if (!read(value) && problem_.empty()) {
-            problem_ = fmt::format("`{}` is no {} that is known", row_.text(column_), name);
+            problem_ = fmt::format("{}: `{}` is none that kiln writes", name, shortened(row_.text(column_)));
         }
         ++column_;
     }
@@ -118,10 +121,27 @@ public:
     const std::string &problem() const { return problem_; }  // of the first field that cannot be read
 
 private:
-    bool read(std::string &value) { return value = row_.text(column_), true; }
-    bool read(int64_t &value) { return value = row_.integer(column_), true; }
-    bool read(int &value) { return value = static_cast<int>(row_.integer(column_)), true; }
-    bool read(double &value) { return value = row_.real(column_), true; }
+    using Kind = Statement::Kind;
+    bool is(Kind kind) const { return row_.kind(column_) == kind; }
+
+    // SQLite would convert a value of another type, and a number that is too large.
+    bool read(std::string &value) {
+        if (!is(Kind::text)) return false;
+        value = row_.text(column_);
+        return true;
+    }
+    bool read(int64_t &value) {
+        value = row_.integer(column_);
+        return is(Kind::integer);
+    }
+    bool read(int &value) {
+        value = static_cast<int>(row_.integer(column_));
+        return is(Kind::integer) && value == row_.integer(column_);
+    }
+    bool read(double &value) {
+        value = row_.real(column_);
+        return is(Kind::real) || is(Kind::integer);
+    }
     bool read(std::vector<double> &value) {
         auto list = parse_sample_list(row_.text(column_));
         if (list) value = std::move(*list);
@@ -148,7 +168,7 @@ Result<Stored> read_row(const Statement &row, int first_column = 0) {
     RowReader reader(row, first_column);
     visit_fields(reader, record);
     if (reader.problem().empty()) return record;
-    return bad_input(fmt::format("database row {}: {}", row.text(first_column), reader.problem()));
+    return bad_input(fmt::format("the row of {}: {}", shortened(row.text(first_column)), reader.problem()));
 }
 
 }  // namespace kiln

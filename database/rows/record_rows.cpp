@@ -42,54 +42,51 @@ constexpr std::string_view find_measurement = "SELECT 1 FROM measurement WHERE i
 constexpr std::string_view find_trial = "SELECT 1 FROM trial WHERE id = ?";
 constexpr std::string_view find_race = "SELECT 1 FROM race WHERE id = ?";
 
-// SQLite's own message would name a constraint, not what is missing.
-Status check_reference(const Connection &connection, std::string_view find, const std::string &id) {
-    const Result<bool> found = has_row(connection, find, id);
-    if (!found) return found.error();
-    if (*found) return {};
-    return bad_input("it refers to " + id + ", which is missing");
-}
+const Insertion added{Insertion::Kind::added};
 
-Result<bool> insert(const Connection &connection, const WorkloadName &n) {
+Result<Insertion> insert(const Connection &connection, const WorkloadName &n) {
     const Result<Cell> known = connection.query_value(
         "SELECT count FROM workload_name JOIN workload ON workload.id = workload_id WHERE key = ? AND list = ? AND "
         "name = ?",
         {n.workload, n.list, n.name});
     if (!known) return known.error();
-    if (const auto *count = std::get_if<int64_t>(&*known); count && *count >= n.count) return false;
+    if (const auto *count = std::get_if<int64_t>(&*known); count && *count >= n.count) return Insertion();
     if (Status status = insert_workload_name(connection, n); !status) return status.error();
-    return true;
+    return added;
 }
 
-Result<bool> insert(const Connection &connection, const StoredMeasurement &stored) {
+Result<Insertion> insert(const Connection &connection, const StoredMeasurement &stored) {
     const Result<bool> known = has_row(connection, find_measurement, stored.id);
-    if (!known) return known;
-    if (*known) return false;
+    if (!known) return known.error();
+    if (*known) return Insertion();
     if (Status status = insert_measurement(connection, stored); !status) return status.error();
-    return true;
+    return added;
 }
 
-Result<bool> insert(const Connection &connection, const StoredTrial &stored) {
+Result<Insertion> insert(const Connection &connection, const StoredTrial &stored) {
     const Result<bool> known = has_row(connection, find_trial, stored.trial.id);
-    if (!known) return known;
-    if (*known) return false;
+    if (!known) return known.error();
+    if (*known) return Insertion();
     if (!stored.measurement.empty()) {
-        if (Status status = check_reference(connection, find_measurement, stored.measurement); !status)
-            return status.error();
+        const Result<bool> found = has_row(connection, find_measurement, stored.measurement);
+        if (!found) return found.error();
+        if (!*found) return Insertion{Insertion::Kind::waiting, stored.measurement};
     }
     if (Status status = insert_trial(connection, stored); !status) return status.error();
-    return true;
+    return added;
 }
 
-Result<bool> insert(const Connection &connection, const Race &race) {
+Result<Insertion> insert(const Connection &connection, const Race &race) {
     const Result<bool> known = has_row(connection, find_race, race.id);
-    if (!known) return known;
-    if (*known) return false;
+    if (!known) return known.error();
+    if (*known) return Insertion();
     for (const RaceEntry &entry : race.entries) {
-        if (Status status = check_reference(connection, find_trial, entry.trial); !status) return status.error();
+        const Result<bool> found = has_row(connection, find_trial, entry.trial);
+        if (!found) return found.error();
+        if (!*found) return Insertion{Insertion::Kind::waiting, entry.trial};
     }
     if (Status status = insert_race(connection, race); !status) return status.error();
-    return true;
+    return added;
 }
 
 }  // namespace
@@ -117,8 +114,8 @@ Status for_each_record(const Connection &connection, const std::function<Status(
                         visit);
 }
 
-Result<bool> insert_record(const Connection &connection, const Record &record) {
-    Result<bool> inserted = std::visit([&](const auto &value) { return insert(connection, value); }, record);
+Result<Insertion> insert_record(const Connection &connection, const Record &record) {
+    Result<Insertion> inserted = std::visit([&](const auto &value) { return insert(connection, value); }, record);
     if (inserted || inserted.error().code != ErrorCode::bad_input) return inserted;
     return Error{inserted.error().code, title(record) + ": " + inserted.error().message};
 }

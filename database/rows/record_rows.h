@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "database/sqlite.h"
 #include "records/record.h"
@@ -14,8 +15,18 @@ namespace kiln {
 // row that cannot be read. To see one state of the file, call it inside a transaction.
 Status for_each_record(const Connection &connection, const std::function<Status(const Record &)> &visit);
 
-// Called inside a transaction that may write. Answers whether that changed anything: a record that is there already by
-// content does not, nor does a name with a count that is not larger.
-Result<bool> insert_record(const Connection &connection, const Record &record);
+// What became of a record.
+struct Insertion {
+    enum class Kind {
+        added,
+        known,   // it is there already by content, or it is a name whose count is not larger
+        waiting  // it was not inserted, because it refers to a record that is not there
+    };
+    Kind kind = Kind::known;
+    std::string reference = "";  // the id of the record that is not there
+};
+
+// Called inside a transaction that may write.
+Result<Insertion> insert_record(const Connection &connection, const Record &record);
 
 }  // namespace kiln

@@ -5,11 +5,10 @@
 #include <limits>
 
 #include "database/rows/context_rows.h"
+#include "records/record_values.h"
 
 namespace kiln {
 namespace {
-
-constexpr size_t stderr_limit = 16 << 10;
 
 double storable(double value) { return std::isnan(value) ? std::numeric_limits<double>::infinity() : value + 0.0; }
 void make_storable(std::optional<double> &value) {
@@ -29,7 +28,7 @@ const std::string &measurement_columns() {
 }
 
 Trial storable(Trial trial) {
-    trial.stderr_text.resize(std::min(trial.stderr_text.size(), stderr_limit));
+    trial.stderr_text.resize(std::min(trial.stderr_text.size(), longest_stderr));
     trial.error_budget = storable(trial.error_budget);
     make_storable(trial.errors.max);
     make_storable(trial.errors.rms);

@@ -28,12 +28,21 @@ RecordCounts merge(TrialStore &into, const TrialStore &from) {
     return added.ok() ? *added : RecordCounts();
 }
 
+RecordSource source_of(const std::vector<Record> &records) {
+    return {"test", [&records](const std::function<Status(const Record &)> &visit) -> Status {
+                for (const Record &record : records) {
+                    if (Status status = visit(record); !status) return status;
+                }
+                return {};
+            }};
+}
+
 TrialStore imported(const std::string &text) {
     TrialStore store = empty();
     const Result<std::vector<Record>> records = parse_export(text, "test");
     EXPECT_TRUE(records.ok()) << records.error().message;
     if (records) {
-        const Result<RecordCounts> added = store.add(*records);
+        const Result<std::vector<RecordCounts>> added = store.add({source_of(*records)});
         EXPECT_TRUE(added.ok()) << added.error().message;
     }
     return store;
@@ -148,6 +157,32 @@ TEST(Merge, TakesNothingFromADamagedDatabase) {
     EXPECT_NE(text.error().message.find("was changed"), std::string::npos) << text.error().message;
 }
 
+TEST(Merge, OfSeveralSourcesIsAllOrNothing) {
+    const TrialStore good = RandomRecords(test_seed()).store(8);
+    TrialStore store = empty();
+    const RecordSource bad{"bad", [](const auto &) { return Status(bad_input("bad: is bad")); }};
+    const Result<std::vector<RecordCounts>> added = store.add({good.source(), bad});
+    ASSERT_FALSE(added.ok());
+    EXPECT_EQ(added.error().message, "bad: is bad");
+    EXPECT_EQ(text_of(store), text_of(empty()));
+    EXPECT_EQ(store.add({good.source(), good.source()})->at(1), RecordCounts()) << "the first one brought them all";
+}
+
+TEST(Merge, ARecordMayComeBeforeWhatItRefersTo) {
+    const TrialStore a = RandomRecords(test_seed()).store(16);
+    std::vector<Record> records = *parse_export(text_of(a), "test"), trials;
+    std::ranges::reverse(records);
+    TrialStore store = empty();
+    ASSERT_TRUE(store.add({source_of(records)}).ok());
+    EXPECT_EQ(text_of(store), text_of(a));
+    // Over the borders of sources, too.
+    std::ranges::copy_if(records, std::back_inserter(trials), [](const Record &r) { return r.index() == 2; });
+    std::erase_if(records, [](const Record &r) { return r.index() == 2; });
+    TrialStore other = empty();
+    ASSERT_TRUE(other.add({source_of(trials), source_of(records)}).ok());
+    EXPECT_EQ(text_of(other), text_of(a));
+}
+
 TEST(Merge, ImportsAllOrNothing) {
     RandomRecords random(test_seed());
     const TrialStore a = random.store(16);
@@ -155,7 +190,7 @@ TEST(Merge, ImportsAllOrNothing) {
     const auto is_measurement = [](const Record &r) { return std::holds_alternative<StoredMeasurement>(r); };
     std::erase_if(records, is_measurement);
     TrialStore store = empty();
-    const Result<RecordCounts> added = store.add(records);
+    const Result<std::vector<RecordCounts>> added = store.add({source_of(records)});
     ASSERT_FALSE(added.ok());
     EXPECT_NE(added.error().message.find("which is missing"), std::string::npos) << added.error().message;
     EXPECT_EQ(text_of(store), text_of(empty()));

@@ -6,6 +6,7 @@
 
 #include "records/content_id.h"
 #include "tests/database/sample_records.h"
+#include "tests/database/scratch_folder.h"
 
 namespace kiln {
 namespace {
@@ -87,8 +88,8 @@ TEST(RecordText, ErrorsNameLineAndField) {
         {"", "does not begin with"},
         {measurement, "does not begin with"},
         {R"({"format":"database/2"})", "does not begin with"},
-        {head + "<<<<<<< HEAD\n", "line 2: not a JSON object"},
-        {head + measurement.substr(0, 100), "line 2: not a JSON object"},
+        {head + "<<<<<<< HEAD\n", "line 2: not JSON: "},
+        {head + measurement.substr(0, 100), "line 2: not JSON: "},
         {head + "[]", "line 2: not a JSON object"},
         {head + "{}", "line 2: record: is missing"},
         {head + R"({"record":"trail"})", "line 2: record: `trail` is unknown"},
@@ -117,6 +118,58 @@ TEST(RecordText, ErrorsNameLineAndField) {
     }
     EXPECT_TRUE(parse_export(head, "empty")->empty());
     EXPECT_TRUE(parse_export(export_head, "without an end of line")->empty());
+}
+
+TEST(ExportFile, IsReadLineByLineAndMoreThanOnce) {
+    const ScratchFolder folder;
+    const std::string path = folder / "a.jsonl";
+    const std::string name = record_text(WorkloadName{"conv2d/x", "net", std::string(200'000, 'n'), 3});
+    ScratchFolder::write(path, std::string(export_head) + "\r\n\n" + name + "\n" + name);
+    const Result<RecordSource> source = read_export(path);
+    ASSERT_TRUE(source.ok()) << source.error().message;
+    for (int i = 0; i < 2; ++i) {
+        int records = 0;
+        const Status status = source->for_each([&](const Record &record) {
+            records += std::get<WorkloadName>(record).name.size() == 200'000;
+            return Status();
+        });
+        EXPECT_TRUE(status.ok()) << status.error().message;
+        EXPECT_EQ(records, 2);
+    }
+    const Status refused = source->for_each([](const Record &) { return Status(bad_input("no")); });
+    EXPECT_EQ(refused.error().message, path + ": line 3: no; nothing was imported");
+}
+
+TEST(ExportFile, WhatCannotBeReadIsSaid) {
+    const ScratchFolder folder;
+    const std::string head = std::string(export_head) + "\n", path = folder / "a.jsonl";
+    const struct {
+        std::string text, message;
+    } cases[] = {
+        {"", "does not begin with"},
+        {"\n", "does not begin with"},
+        {head + "[]\n", "line 2: not a JSON object"},
+        {head + std::string(100'000, '[') + "\n", "line 2: is nested more than"},
+        {head + R"({"record":"trial","id":)" + std::string(50'000, '[') + "\n", "line 2: is nested more than"},
+        {head + "{}\n" + std::string(longest_line + 2, ' ') + "\n", "line 2: record: is missing"},
+        {head + std::string(longest_line + 2, ' ') + "\n", "line 2: is longer than 64 MiB"},
+        {head + R"({"record":"workload_name","workload":"conv2d/x","list":"l","name":"n","count":9223372036854775807})",
+         "line 2: workload_name l/n: count: needs 1 to"},
+    };
+    for (const auto &c : cases) {
+        ScratchFolder::write(path, c.text);
+        const Result<RecordSource> source = read_export(path);
+        ASSERT_TRUE(source.ok());
+        const Status status = source->for_each([](const Record &) { return Status(); });
+        ASSERT_FALSE(status.ok()) << c.message;
+        EXPECT_TRUE(status.error().message.starts_with(path + ": ")) << status.error().message;
+        EXPECT_NE(status.error().message.find(c.message), std::string::npos) << status.error().message;
+    }
+    EXPECT_NE(read_export(folder / "missing").error().message.find("cannot be opened"), std::string::npos);
+    EXPECT_NE(read_export(folder / "").error().message.find("is a folder"), std::string::npos);
+    const Result<RecordSource> endless = read_export("/dev/zero");
+    ASSERT_TRUE(endless.ok());
+    EXPECT_FALSE(endless->for_each([](const Record &) { return Status(); }).ok());
 }
 
 }  // namespace

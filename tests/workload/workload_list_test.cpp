@@ -311,6 +311,9 @@ TEST(WorkloadList, Globs) {
     for (int i = 0; i < 2000; i++) stars += "*a";
     EXPECT_FALSE(glob_match(stars + "b", std::string(10'000, 'a')));  // in no time
     EXPECT_TRUE(glob_match(stars, std::string(2000, 'a')));
+    const std::string as(2000, 'a');
+    for (int i = 0; i < 20; i++) EXPECT_FALSE(glob_match("*" + as + "b", std::string(100'000, 'a')));
+    EXPECT_TRUE(glob_match("*" + as + "?b*", std::string(100'000, 'a') + "cb"));
 }
 
 TEST(WorkloadList, MergesEqualKeys) {

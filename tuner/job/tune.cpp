@@ -5,6 +5,7 @@
 #include <memory>
 #include <tuple>
 
+#include "records/record_values.h"
 #include "tuner/job/budget.h"
 #include "tuner/job/workload_tuning.h"
 
@@ -14,7 +15,10 @@ namespace {
 // For people who look up a layer by its name. One list may use a name for equal entries: their counts add.
 Status record_names(const std::vector<NamedWorkload> &workloads, TrialStore &store) {
     std::map<std::tuple<std::string, std::string, std::string>, int64_t> counts;
-    for (const NamedWorkload &w : workloads) counts[{key(w.workload), w.list, w.name}] += w.count;
+    for (const NamedWorkload &w : workloads) {
+        int64_t &count = counts[{key(w.workload), w.list, w.name}];
+        count = std::min(count + w.count, largest_count);
+    }
     for (const auto &[names, count] : counts) {
         const auto &[workload, list, name] = names;
         if (Status s = store.name_workload(workload, list, name, count); !s) return s;

@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// Whether all of the text matches: `*` any characters, `/` too; `?` one; the rest literally. Takes at most as many
-// steps as the product of both lengths.
+// Whether all of the text matches: `*` any characters, `/` too; `?` one; the rest literally. Takes a step for
+// each character of the text and each 64 of the pattern.
 bool glob_match(std::string_view pattern, std::string_view text);
 
 }  // namespace kiln
