@@ -14,10 +14,12 @@ namespace {
 constexpr int longest_line = 4000;
 constexpr size_t longest_output = 64 << 10;
 
+void put(std::FILE *stream, std::string_view text) { std::fwrite(text.data(), 1, text.size(), stream); }
+
 }  // namespace
 
 void write_text(std::FILE *stream, std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stream);
+    put(stream, text);
     std::fflush(stream);
 }
 
@@ -32,10 +34,10 @@ void tell_lines(std::string_view lines) {
 
 void print_line(std::string_view line) { write_text(stdout, quoted_line(line) + "\n"); }
 
-void print_document(std::string_view document) { write_text(stdout, quoted_json(document)); }
+void print_document(std::string_view document) { put(stdout, quoted_json(document)); }
 
 void print_exact(std::string_view text) {
-    write_text(stdout, isatty(STDOUT_FILENO) == 1 ? quoted_lines(text) : std::string(text));
+    put(stdout, isatty(STDOUT_FILENO) == 1 ? quoted_lines(text) : std::string(text));
 }
 
 }  // namespace kiln

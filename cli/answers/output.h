@@ -19,7 +19,8 @@ void tell_lines(std::string_view lines);  // what another program printed; newli
 // To stdout. A line, then a newline.
 void print_line(std::string_view line);
 
-// To stdout. JSON, in which what a terminal would obey is escaped: the same values.
+// To stdout. JSON, in which what a terminal would obey is escaped: the same values. It may come in many parts, so it is not
+// flushed before the end; a part begins and ends between characters.
 void print_document(std::string_view document);
 
 // To stdout. What a program reads that has no escapes, such as CSV: exact in files and pipes. A terminal gets it quoted.
