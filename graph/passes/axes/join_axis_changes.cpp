@@ -117,14 +117,57 @@ bool keeps_axis(const Resample::Axis &axis, const Shape &shape) {
     return true;
 }
 
-std::optional<ValueId> of_resample(Rewriting &graph, const Node &node, Resample op) {
-    const Shape &shape = graph.shape(node.inputs[0]);
-    if (std::erase_if(op.axes, [&](const Resample::Axis &axis) { return keeps_axis(axis, shape); }) == 0 &&
-        !op.axes.empty()) {
-        return {};
+bool has_outside(const Resample &op) {
+    return std::ranges::any_of(
+        op.axes, [](const Resample::Axis &axis) { return std::ranges::count(axis.indices, Resample::outside) > 0; });
+}
+
+bool takes_elements(const Resample &op) {
+    return std::ranges::all_of(op.axes, [](const Resample::Axis &axis) { return axis.weights.empty(); });
+}
+
+// What `first` does along an axis, of the elements that `second` takes.
+Resample::Axis taken(const Resample::Axis &first, const std::vector<int64_t> &second) {
+    Resample::Axis result{.axis = first.axis, .taps = first.taps, .indices = {}, .weights = {}};
+    for (int64_t element : second) {
+        for (int tap = 0; tap < first.taps; tap++) {
+            const bool is_outside = element == Resample::outside;
+            const auto at = static_cast<size_t>(is_outside ? tap : element * first.taps + tap);
+            result.indices.push_back(is_outside ? Resample::outside : first.indices[at]);
+            if (!first.weights.empty()) result.weights.push_back(is_outside ? 0 : first.weights[at]);
+        }
     }
-    if (op.axes.empty()) return node.inputs[0];
-    return graph.result(std::move(op), node.inputs);
+    return result;
+}
+
+// A resample that takes elements of the result of another, as one. Nothing where the two fill with different numbers.
+std::optional<Resample> together(const Resample &first, const Resample &second) {
+    if (!takes_elements(second) || (has_outside(first) && has_outside(second) && first.fill != second.fill)) return {};
+    Resample result{first.axes, has_outside(first) ? first.fill : second.fill};
+    for (const Resample::Axis &axis : second.axes) {
+        const auto same = std::ranges::find(result.axes, axis.axis, &Resample::Axis::axis);
+        if (same == result.axes.end()) {
+            result.axes.push_back(axis);
+        } else {
+            *same = taken(*same, axis.indices);
+        }
+    }
+    std::ranges::sort(result.axes, {}, &Resample::Axis::axis);
+    return result;
+}
+
+std::optional<ValueId> of_resample(Rewriting &graph, const Node &node, Resample op) {
+    const ValueId x = node.inputs[0];
+    const Shape &shape = graph.shape(x);
+    const auto changes_nothing = [&](const Resample::Axis &axis) { return keeps_axis(axis, shape); };
+    if (std::erase_if(op.axes, changes_nothing) > 0 || op.axes.empty()) {
+        return op.axes.empty() ? x : graph.result(std::move(op), node.inputs);
+    }
+    const auto *before = graph.computed_by<Resample>(x);
+    if (!before || graph.uses(x) > 1) return {};
+    auto both = together(*before, op);
+    if (!both) return {};
+    return graph.result(std::move(*both), {graph.producer(x)->inputs[0]}, {x});
 }
 
 }  // namespace

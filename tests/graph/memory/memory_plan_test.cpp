@@ -66,6 +66,13 @@ TEST(MemoryPlan, table) {
              return Ids{s.node(Reduce{Reduce::Kind::sum, {0}}, {s.node(Concat{0}, {a, b, a, x})})};
          },
          "input0 +0 +64 +0 output0", 256},
+        {"but are copied where the whole would be there for too long",
+         [](Sketch &s) {
+             const auto x = s.input({16}), a = s.pad(x, 0, 1, -1);
+             const auto wide = s.pad(s.pad(a, 0, 1600, 0), 0, 1, -1), b = s.pad(wide, 0, 1, -1);
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {0}}, {s.node(Concat{0}, {a, b})})};
+         },
+         "input0 +0 +64 +6528 +64 +6528 output0", 13056},
         {"a part of a value is read where it lies",
          [](Sketch &s) {
              const auto a = s.elementwise("exp(x0)", {s.input({16})});

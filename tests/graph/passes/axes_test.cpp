@@ -150,6 +150,23 @@ TEST(MoveAxes, table) {
              return Ids{s.reshape(s.transpose(s.input({3, 4}), {1, 0}), {12})};
          },
          "%0 = transpose permutation=1,0 (x0)\n%1 = reshape shape=12 (%0)\n-> %1"},
+        {"parts and pads of each other are one resample",
+         [](Sketch &s) {
+             const auto slice = s.pad(s.pad(s.input({2, 9}), 1, -2, -1), 0, -1, 0);
+             return Ids{s.pad(s.pad(slice, 1, 1, 2, 7), 1, -2, 1, 7)};
+         },
+         "%0 = resample axis0=[1] axis1=[3..7 -*3] fill=7 (x0)\n-> %0"},
+        {"but not where they fill with different numbers",
+         [](Sketch &s) { return Ids{s.pad(s.pad(s.input({9}), 0, 1, 0, 7), 0, 1, 0, 6)}; },
+         "%0 = resample axis0=[- 0..8] fill=7 (x0)\n%1 = resample axis0=[- 0..9] fill=6 (%0)\n-> %1"},
+        {"a part of what was made larger",
+         [](Sketch &s) {
+             const Resample larger{
+                 {{.axis = 0, .taps = 2, .indices = {0, 0, 0, 1, 1, 1, 1, 2}, .weights = {1, 0, .5, .5, 1, 0, .5, .5}}},
+                 0};
+             return Ids{s.pad(s.node(larger, {s.input({3})}), 0, -1, 1, 7)};
+         },
+         "%0 = resample axis0=[4 of 2 taps] fill=7 (x0)\n-> %0"},
         {"what keeps all elements as they are goes",
          [](Sketch &s) {
              const auto x = s.node(Concat{1}, {s.input({2, 3, 1})});

@@ -10,13 +10,22 @@ namespace {
 
 constexpr uint64_t graphs = 60;
 
+// Passes that move elements and compute nothing else round nothing; sums may have another order.
+Closeness closeness_of(const Pass &pass) {
+    if (pass.run == merge_equal) return {.tolerance = 0};
+    for (auto exact : {move_axes, convolve_products, fold_pads, fuse_epilogues}) {
+        if (pass.run == exact) return {.tolerance = 1e-10};
+    }
+    return {};
+}
+
 class EachPass : public testing::TestWithParam<Pass> {};
 
 TEST_P(EachPass, keeps_results) {
     for (uint64_t i = 0; i < graphs && !HasFailure(); i++) {
         const uint64_t seed = test_seed() * 1000000 + i;
         SCOPED_TRACE(seed);
-        expect_same_results(random_graph(seed), GetParam().run, seed);
+        expect_same_results(random_graph(seed), GetParam().run, seed, closeness_of(GetParam()));
     }
 }
 
@@ -31,7 +40,7 @@ TEST(AllPasses, keep_results) {
         const Graph before = graph;
         for (const Pass &pass : passes()) {
             SCOPED_TRACE(pass.name);
-            expect_same_results(graph, pass.run, seed);
+            expect_same_results(graph, pass.run, seed, closeness_of(pass));
             graph = pass.run(graph);
         }
         expect_equal_outputs(before, graph, seed, {.tolerance = 5e-6});
