@@ -66,7 +66,9 @@ std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
     for (ValueId id : node.inputs) {
         if (!graph.computed_by<Elementwise>(id) || graph.shape(id) != op->shape) continue;
         if (!may_be_computed_by_readers(graph, id)) continue;
-        const Term together = replaced(term, id, term_of(graph, id));
+        const Term before = term_of(graph, id);
+        if (std::max(size(term), size(before)) > most_steps_of_group) continue;
+        const Term together = replaced(term, id, before);
         if (size(together) > most_steps_of_group) continue;
         auto [fused, inputs] = to_elementwise(simplify(together), op->shape);
         if (inputs.size() > most_inputs) continue;

@@ -12,6 +12,8 @@
 namespace kiln::graph {
 namespace {
 
+constexpr int most_nodes = 12, most_steps = 64;  // of a function
+
 // A node with some of those before it, as one expression.
 class Group {
 public:
@@ -30,8 +32,10 @@ public:
             if (!graph_.computed_by<Elementwise>(*id) || graph_.shape(*id) != shape_) continue;
             if (graph_.uses(*id) != std::ranges::count(reads_, *id)) continue;
             const Node &producer = *graph_.producer(*id);
+            const Term before = term_of(graph_, producer);
+            if (size(before) > most_steps) continue;
             reads_.insert(reads_.end(), producer.inputs.begin(), producer.inputs.end());
-            term_ = replaced(std::move(term_), *id, term_of(graph_, producer));
+            term_ = replaced(std::move(term_), *id, before);
             return true;
         }
         return false;
@@ -46,9 +50,8 @@ private:
 
 std::optional<ValueId> name_function(Rewriting &graph, const Node &node) {
     if (!std::holds_alternative<Elementwise>(node.op)) return {};
-    constexpr int most_nodes = 12, most_steps_of_one = 64;
     Group group(graph, node);
-    for (int i = 0; i < most_nodes && size(group.term()) <= most_steps_of_one; i++) {
+    for (int i = 0; i < most_nodes && size(group.term()) <= most_steps; i++) {
         const std::vector<ValueId> ids = values_in(group.term());
         if (ids.size() == 1 && is_float(group.term().type)) {
             const Shape shape = std::get<Elementwise>(node.op).shape;
