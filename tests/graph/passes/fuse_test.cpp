@@ -108,18 +108,6 @@ TEST(FuseElementwise, table) {
     expect_rows(rows, fuse_elementwise, {.tolerance = 1e-12});
 }
 
-// A node that reads the one before it a thousand times must not be written out: that would be 10^9 steps for these three.
-TEST(FuseElementwise, repeats_no_value_without_end) {
-    Sketch s;
-    ValueId x = s.input({2});
-    std::string sum = "x0";
-    for (int i = 1; i < 1000; i++) sum = "add(" + sum + ",sin(x0))";
-    for (int i = 0; i < 3; i++) x = s.elementwise(sum, {x});
-    const Graph graph = std::move(s).finish({x});
-    EXPECT_EQ(fuse_elementwise(graph).nodes.size(), 3u);
-    EXPECT_EQ(name_activations(graph).nodes.size(), 3u);
-}
-
 TEST(Passes, until_names_one_of_them) {
     Sketch s;
     const auto x = s.input({2});
