@@ -45,6 +45,25 @@ ValueId FoldingBuilder::constant(std::string name, TypedShape form, ConstantData
     return builder_.constant(std::move(name), std::move(form), std::move(data));
 }
 
+Result<ValueId> FoldingBuilder::constant(std::string name, const Numbers &numbers) {
+    const int64_t elements = product(numbers.form.shape);
+    if (elements > left_.all_elements)
+        return unsupported("the model lists more constants than kiln computes beforehand");
+    left_.all_elements -= elements;
+    return constant(std::move(name), numbers.form, to_constant(numbers));
+}
+
+Status FoldingBuilder::count_indices(const Operator &op) {
+    const auto *resample = std::get_if<Resample>(&op);
+    if (!resample) return {};
+    for (const Resample::Axis &axis : resample->axes) {
+        const auto indices = static_cast<int64_t>(axis.indices.size());
+        if (indices > left_.indices) return unsupported("slices, pads and resizes of the model take too many indices");
+        left_.indices -= indices;
+    }
+    return {};
+}
+
 bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {
     std::vector<const Value *> values;
     for (const ValueId id : inputs) {
@@ -84,6 +103,7 @@ Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, s
     for (const ValueId id : inputs) forms.push_back(builder_.value(id).form);
     const Result<TypedShape> form = result_of(op, forms);
     if (!form) return form.error();
+    if (const Status status = count_indices(op); !status) return status.error();
     if (!may_fold(op, inputs, form->shape)) {
         return builder_.node(std::move(op), std::move(inputs), std::move(name), std::move(origins));
     }

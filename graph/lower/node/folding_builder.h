@@ -1,6 +1,6 @@
 // Grows a graph; a node whose inputs are all constants is computed at once, so that chains of Shape, Gather, Concat and the like vanish.
 //
-// Beyond the bounds a node stays a node.
+// Beyond the bounds a node stays a node, and what must be listed is refused.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ public:
     FoldingBuilder(Graph graph, const FoldingBounds &bounds) : builder_(std::move(graph)), left_(bounds) {}
 
     ValueId input(std::string name, TypedShape form) { return builder_.input(std::move(name), std::move(form)); }
-    ValueId constant(std::string name, TypedShape form, ConstantData data);
+    ValueId constant(std::string name, TypedShape form, ConstantData data);  // of the model
+    Result<ValueId> constant(std::string name, const Numbers &numbers);      // computed, so it counts
     Result<ValueId> node(Operator op, std::vector<ValueId> inputs, std::string name, std::vector<std::string> origins);
     void output(std::string name, ValueId value) { builder_.output(std::move(name), value); }
 
@@ -25,6 +26,7 @@ public:
     Graph finish() && { return std::move(builder_).finish(); }
 
 private:
+    Status count_indices(const Operator &op);
     bool may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result);
     Result<ConstantData> fold(const Operator &op, const std::vector<ValueId> &inputs) const;
 

@@ -89,7 +89,7 @@ ValueId NodeLowering::add(Operator op, std::vector<ValueId> inputs) {
 }
 
 ValueId NodeLowering::constant(const Numbers &numbers) {
-    return builder_.constant(origin(node_) + "/constant", numbers.form, to_constant(numbers));
+    return value_or_refusal(builder_.constant(origin(node_) + "/constant", numbers));
 }
 
 ValueId NodeLowering::constant(const onnx::Tensor &tensor) {

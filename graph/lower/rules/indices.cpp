@@ -17,6 +17,8 @@ bool takes_all(const std::vector<int64_t> &indices, int64_t extent) {
 
 }  // namespace
 
+void check_size(const Shape &result) { value_or_refusal(element_count(result)); }
+
 std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
     if (count > most_places) refuse("it would give an axis " + std::to_string(count) + " places, which is too many");
     std::vector<int64_t> indices(std::max<int64_t>(count, 0));

@@ -10,6 +10,9 @@ namespace kiln::graph {
 // How many places an axis may have: each is stored.
 inline constexpr int64_t most_places = int64_t{1} << 24;
 
+// Refuses a result that has more elements than a value may: lists for its axes would be without end, too.
+void check_size(const Shape &result);
+
 // `count` indices from `first` on, `step` apart. Refuses more than most_places of them.
 std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step = 1);
 

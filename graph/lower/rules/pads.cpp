@@ -45,7 +45,6 @@ int64_t element_at(PadMode mode, int64_t place, int64_t extent) {
 
 // Negative padding cuts off first; the other modes repeat what is left of the input.
 std::vector<int64_t> padded(PadMode mode, Padding padding, int64_t extent) {
-    if (std::max(std::abs(padding.lo), std::abs(padding.hi)) > most_places) refuse("its padding is too large");
     const int64_t first = std::max<int64_t>(-padding.lo, 0);
     const int64_t left = extent - first - std::max<int64_t>(-padding.hi, 0);
     const Padding added{std::max<int64_t>(padding.lo, 0), std::max<int64_t>(padding.hi, 0)};
@@ -57,6 +56,25 @@ std::vector<int64_t> padded(PadMode mode, Padding padding, int64_t extent) {
         if (index != Resample::outside) index += first;
     }
     return indices;
+}
+
+struct PaddedAxis {
+    int axis;
+    Padding padding;
+};
+
+ValueId padded(NodeLowering &node, const std::vector<PaddedAxis> &axes, PadMode mode, double fill) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    Shape result = shape;
+    for (const auto &[axis, padding] : axes) {
+        if (std::max(std::abs(padding.lo), std::abs(padding.hi)) > most_elements) refuse("its padding is too large");
+        result[axis] = std::max<int64_t>(shape[axis] + padding.lo + padding.hi, 0);
+    }
+    check_size(result);
+    std::vector<IndexedAxis> indexed;
+    for (const auto &[axis, padding] : axes) indexed.push_back({axis, padded(mode, padding, shape[axis])});
+    return take(node, x, std::move(indexed), fill);
 }
 
 std::vector<int64_t> stated_pads(const NodeLowering &node) {
@@ -84,13 +102,12 @@ void pad(NodeLowering &node) {
         reject("it has " + std::to_string(pads.size()) + " pads for " + std::to_string(axes.size()) +
                " axes, which have a beginning and an end each");
     }
-    const PadMode mode = pad_mode(node);
-    std::vector<IndexedAxis> indexed;
+    std::vector<PaddedAxis> padding;
     for (size_t i = 0; i < axes.size(); i++) {
-        const int axis = axis_of(axes[i], node.rank(x));
-        indexed.push_back({axis, padded(mode, {pads[i], pads[i + axes.size()]}, shape[axis])});
+        padding.push_back({axis_of(axes[i], node.rank(x)), {pads[i], pads[i + axes.size()]}});
     }
-    node.result(take(node, x, std::move(indexed), mode == PadMode::constant ? fill(node) : 0));
+    const PadMode mode = pad_mode(node);
+    node.result(padded(node, padding, mode, mode == PadMode::constant ? fill(node) : 0));
 }
 
 // The middle of an axis, or zeros around it. An odd element more is cut off or added at the end.
@@ -106,15 +123,16 @@ void center_crop_pad(NodeLowering &node) {
     const std::vector<int64_t> extents = node.known_integers(1, "shape");
     if (extents.size() != axes.size())
         reject("it states " + std::to_string(extents.size()) + " extents for " + std::to_string(axes.size()) + " axes");
-    std::vector<IndexedAxis> indexed;
+    std::vector<PaddedAxis> padding;
     for (size_t i = 0; i < axes.size(); i++) {
         const int axis = axis_of(axes[i], node.rank(x));
-        if (extents[i] < 0 || extents[i] > most_places) reject("it states an extent of " + std::to_string(extents[i]));
+        if (extents[i] < 0 || extents[i] > most_elements)
+            reject("it states an extent of " + std::to_string(extents[i]));
         const int64_t more = extents[i] - shape[axis];
         const int64_t before = more / 2;  // towards 0
-        indexed.push_back({axis, padded(PadMode::constant, {before, more - before}, shape[axis])});
+        padding.push_back({axis, {before, more - before}});
     }
-    node.result(take(node, x, std::move(indexed)));
+    node.result(padded(node, padding, PadMode::constant, 0));
 }
 
 // Until opset 3 the axis is 1 where none is stated.

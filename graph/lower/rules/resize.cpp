@@ -121,6 +121,9 @@ void check_count(size_t count, size_t axes, const char *name) {
 ValueId resample(NodeLowering &node, const std::vector<int64_t> &axes, const std::vector<ResizedAxis> &extents,
                  const ResizeRule &rule) {
     const ValueId x = node.input(0);
+    Shape result = node.shape(x);
+    for (size_t i = 0; i < axes.size(); i++) result[axis_of(axes[i], node.rank(x))] = extents[i].after;
+    check_size(result);
     Resample op{.fill = node.attributes.real("extrapolation_value", 0)};
     for (size_t i = 0; i < axes.size(); i++) {
         const ResizedAxis &e = extents[i];

@@ -129,31 +129,37 @@ void gather(NodeLowering &node) {
     node.result(node.reshape(taken, shape));
 }
 
-std::vector<int64_t> repeated(int64_t extent, int64_t times) {
-    if (times < 0) reject("it repeats an axis " + std::to_string(times) + " times");
-    if (extent > 0 && times > most_places / extent)
-        refuse("it repeats an axis " + std::to_string(times) + " times, which is too often");
-    std::vector<int64_t> indices;
-    for (int64_t i = 0; extent > 0 && i < extent * times; i++) indices.push_back(i % extent);
-    return indices;
+ValueId repeated(NodeLowering &node, const std::vector<int64_t> &times) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    Shape result = shape;
+    for (size_t d = 0; d < shape.size(); d++) {
+        if (times[d] < 0) reject("it repeats an axis " + std::to_string(times[d]) + " times");
+        if (__builtin_mul_overflow(shape[d], times[d], &result[d])) refuse("its result is too large");
+    }
+    check_size(result);
+    std::vector<IndexedAxis> axes;
+    for (size_t d = 0; d < shape.size(); d++) {
+        std::vector<int64_t> indices = index_range(0, result[d]);
+        for (int64_t &index : indices) index %= shape[d];
+        axes.push_back({static_cast<int>(d), std::move(indices)});
+    }
+    return take(node, x, std::move(axes));
 }
 
 void tile(NodeLowering &node) {
-    const ValueId x = node.input(0);
-    const Shape shape = node.shape(x);
-    std::vector<int64_t> repeats = node.known_integers(1, "repeats");
-    if (repeats.size() != shape.size()) {
-        reject("it has " + std::to_string(repeats.size()) + " repeats for an input of shape " + to_text(shape));
+    const std::vector<int64_t> repeats = node.known_integers(1, "repeats");
+    if (static_cast<int>(repeats.size()) != node.rank(node.input(0))) {
+        reject("it has " + std::to_string(repeats.size()) + " repeats for an input of shape " +
+               to_text(node.shape(node.input(0))));
     }
-    std::vector<IndexedAxis> axes;
-    for (size_t d = 0; d < shape.size(); d++) axes.push_back({static_cast<int>(d), repeated(shape[d], repeats[d])});
-    node.result(take(node, x, std::move(axes)));
+    node.result(repeated(node, repeats));
 }
 
 void tile_of_opset_1(NodeLowering &node) {
-    const ValueId x = node.input(0);
-    const int axis = axis_of(node.known_integer(2, "axis"), node.rank(x));
-    node.result(take(node, x, {{axis, repeated(node.shape(x)[axis], node.known_integer(1, "tiles"))}}));
+    std::vector<int64_t> repeats(node.rank(node.input(0)), 1);
+    repeats[axis_of(node.known_integer(2, "axis"), node.rank(node.input(0)))] = node.known_integer(1, "tiles");
+    node.result(repeated(node, repeats));
 }
 
 constexpr Rule rules[] = {

@@ -58,6 +58,26 @@ TEST(Folding, WindowsCountTheirPixels) {
     EXPECT_EQ(operators(*graph), "");
 }
 
+TEST(Folding, ListsAreBoundedTogether) {
+    BuiltModel model;
+    model.input("x", {100}).constant("pads", list({1, 0}));
+    for (int i = 0; i < 10; i++) {
+        const std::string y = "y" + std::to_string(i);
+        model.node("Pad", {"x", "pads"}, {y}).output(y);
+    }
+    EXPECT_TRUE(model.lowered({}, {.indices = 1010}));
+    const auto refused = model.lowered({}, {.indices = 1009});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("node 'Pad_9' (Pad): slices, pads and resizes of the model take too many"),
+              std::string::npos)
+        << refused.error().message;
+
+    BuiltModel places;
+    places.input("x", {100}).node("ArgMax", {"x"}, {"y"}).output("y");
+    EXPECT_TRUE(places.lowered({}, {.all_elements = 100}));
+    EXPECT_FALSE(places.lowered({}, {.all_elements = 99}));
+}
+
 TEST(Folding, TransposedConstantsAreThoseOfTheReference) {
     const std::vector<std::vector<int64_t>> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
