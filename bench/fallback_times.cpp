@@ -49,7 +49,7 @@ int run(const std::vector<std::string> &arguments) {
     install_interrupt_handler();
     const Result<LoadedPackage> package = LoadedPackage::load(arguments[0]);
     if (!package) return fail(package.error().message);
-    const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});
+    const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path());
     if (!lock) return fail(lock.error().message);
     nlohmann::ordered_json answer = nlohmann::ordered_json::object();
     for (size_t i = 2; i < arguments.size(); i++) {

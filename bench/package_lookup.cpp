@@ -145,7 +145,7 @@ int run(const std::vector<std::string> &arguments) {
     if (!loaded) return fail(loaded.error());
     const kiln_kernel *kernel = nullptr;
     if (kiln_find_key(**package, key(tiny()).c_str(), &kernel).code != KILN_OK) return fail(bad_input("not found"));
-    const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});
+    const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path());
     if (!lock) return fail(lock.error());
     const Result<Calls> times = calls(**package, kernel, *loaded);
     if (!times) return fail(times.error());

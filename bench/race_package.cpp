@@ -98,7 +98,7 @@ Result<nlohmann::ordered_json> race_all(const Options &options) {
         if (kernel != kiln_kernel_at(**package, i)) continue;  // for other CPUs
         const Result<LoadedKernel> loaded = rebuild(info, *workshop->builder);
         if (!loaded) return loaded.error();
-        const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path, [] {});
+        const Result<MeasuringLock> lock = MeasuringLock::acquire(machine_lock_path());
         if (!lock) return lock.error();
         Race race;
         for (int heat = 0; heat < heats; heat++) {

@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "cli/answers/output.h"
+#include "cli/answers/terminal_text.h"
+#include "text/quoted_text.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/measuring_lock.h"
 #include "workload/lists/glob.h"
@@ -20,6 +23,40 @@ namespace kiln {
 namespace {
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+// Who measures meanwhile: said once, and once more for each process that is stopped and lets nobody on.
+class WaitTeller {
+public:
+    void operator()(const std::optional<LockHolder> &holder) {
+        const bool is_new = !std::exchange(told_, true);
+        if (holder && holder->is_stopped && stopped_.insert(holder->process).second) {
+            say(fmt::format(
+                "waits for process {}, which is stopped while it measures: {}; `kill -CONT {}` lets it go on, "
+                "Ctrl-C ends the wait",
+                holder->process, command(*holder), holder->process));
+        } else if (is_new && holder) {
+            say(fmt::format("process {} is measuring on this machine: {}; taking turns with it", holder->process,
+                            command(*holder)));
+        } else if (is_new) {
+            say(fmt::format("another process is measuring on this machine; taking turns with it ({})",
+                            machine_lock_path()));
+        }
+    }
+
+private:
+    static std::string command(const LockHolder &holder) {
+        constexpr int width = 100;
+        return holder.command.empty() ? "unknown" : shortened(quoted_line(holder.command), width);
+    }
+
+    static void say(const std::string &message) {
+        if (isatty(STDERR_FILENO) == 1) write_text(stderr, "\n");  // the line of the layer in work stands there
+        tell(message);
+    }
+
+    bool told_ = false;
+    std::set<pid_t> stopped_;
+};
 
 }  // namespace
 
@@ -111,14 +148,7 @@ Result<std::string> own_folder() {
 Result<Workshop> make_workshop() {
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
-    return make_workshop(*folder, [told = false]() mutable {
-        if (!told) {
-            write_text(stderr, "\n");  // a line in progress may stand there
-            tell(fmt::format("another kiln process is measuring on this machine; taking turns with it ({})",
-                             machine_lock_path));
-        }
-        told = true;
-    });
+    return make_workshop(*folder, WaitTeller());
 }
 
 CLI::Validator whole_number() {

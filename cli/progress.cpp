@@ -121,6 +121,9 @@ void ProgressPrinter::show(const TuneProgress &progress) {
     clear_live_line();
     if (progress.event == TuneProgress::Event::workload_finished) {
         print_finished(progress, style.color);
+    } else if (progress.event == TuneProgress::Event::waiting_for_others) {
+        say(fmt::format("kiln: {}: waits for the trials that other processes on this database are at",
+                        layer_name(progress)));
     } else if (style.live) {
         show_live(progress, style);
     } else {

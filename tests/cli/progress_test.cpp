@@ -97,6 +97,25 @@ TEST(Progress, PlainLinesAtStartAndEndAndEveryTenSeconds) {
     EXPECT_NE(text.find("2/20  resnet50/res2a: 400.0 us"), std::string::npos);
 }
 
+TEST(Progress, SaysThatItWaitsForOthers) {
+    Stream stream;
+    {
+        ProgressPrinter printer(
+            stream.file,
+            [] {
+                return ProgressStyle{true, false, 60};
+            },
+            [] { return int64_t(0); }, [] { return 128.0; });
+        printer.show(progress(1, 400'000));
+        TuneProgress p = progress(1, 400'000);
+        p.event = TuneProgress::Event::waiting_for_others;
+        printer.show(p);
+    }
+    EXPECT_TRUE(stream.text().ends_with(
+        "\r\x1b[Kkiln: resnet50/res2a: waits for the trials that other processes on this database are at\n"))
+        << stream.text();
+}
+
 TEST(Progress, OneLiveLineAndFinishedLayersStay) {
     for (const bool color : {false, true}) {
         Stream stream;

@@ -1,5 +1,6 @@
-// What came of a step that a candidate can be blamed for, a build, a run or a heat: what was asked for, or a failure. A
-// failure becomes a row in the database. What no candidate can be blamed for is an Error (workload/result.h) instead.
+// The outcome of a step that a candidate can be blamed for: a build, a run or a heat. It is the result that was asked
+// for, or a failure, which becomes a row in the database. Where no candidate can be blamed, there is an Error
+// (workload/result.h) instead.
 #pragma once
 
 #include <cstdint>

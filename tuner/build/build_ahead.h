@@ -1,5 +1,5 @@
-// Builds one candidate while another is measured: in a thread of its own, which waits for the builder's process. Or,
-// where nothing is to run beside measurements, when the result is asked for.
+// Builds one candidate while another one is measured, in a thread that waits for the builder's process. Where nothing
+// may run beside measurements, it builds when the result is asked for.
 #pragma once
 
 #include <future>

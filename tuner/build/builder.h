@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-// What of a built kernel ships in a package: code for a linker, or sources for the user's C compiler.
+// A package ships one of these for each kernel: code for a linker, or sources for the user's C compiler.
 struct ObjectFile {
     std::string path;  // relocatable
 };

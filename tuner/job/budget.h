@@ -1,8 +1,9 @@
 // Which layer of a job the next trials go to, where time is short. Pure.
 //
-// A trial is worth the time that it is expected to save the network, count x time x gain, by the time that it takes.
-// What it gains is guessed from how the layer did lately, and a little more, since a layer at rest may still have
-// something; so every layer gets some. Before that each has its floor, which one without a valid trial has not reached.
+// A trial is worth the time that it is expected to save the network (count x time x gain), divided by the time that it
+// takes. Its gain is guessed from how the layer did lately. A little is added, since a layer at rest may still have
+// something to gain; so every layer gets some trials. Before that each layer gets its floor of trials, and a layer
+// without a valid trial has not reached it.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ struct BudgetRules {
     int64_t give_up = 50;      // trials without a valid one
 };
 
-// Of the best time, that the next trial is expected to take off. Precondition: a valid trial.
+// The part of the best time that the next trial is expected to take off. Precondition: a valid trial.
 double expected_gain(const LayerProgress &layer, const BudgetRules &rules);
 
 // Whether the last trials, `patience` or half of all if that is more, gained nothing.

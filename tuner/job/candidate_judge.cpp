@@ -68,7 +68,16 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
 
     Result<std::optional<Measurement>> known = known_measurement(artifact.object_hash);
     if (!known) return known.error();
-    if (!*known) return run(artifact, trial, measurement);
+    if (!*known) {
+        RunRequest request;
+        request.workload = workload_;
+        request.target = job_.target;
+        request.artifact = artifact;
+        request.error_budget = job_.options.error_budget;
+        request.cache = job_.options.cache;
+        request.out_of_time = proposal.out_of_time;
+        return run(request, trial, measurement);
+    }
     const Trial &twin = judged_.find(artifact.object_hash)->second;
     trial->errors = twin.errors;
     trial->workspace_bytes = twin.workspace_bytes;
@@ -77,7 +86,7 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
     return {};
 }
 
-// What was measured while the machine changed its speed is measured again.
+// A kernel that was measured while the machine changed its speed is measured again.
 Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
     for (;;) {
         Result<RunResult> ran = job_.environment.runner.run(request);
@@ -85,15 +94,9 @@ Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
     }
 }
 
-Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement) {
+Status CandidateJudge::run(RunRequest request, Trial *trial, std::optional<Measurement> *measurement) {
     const TuneEnvironment &environment = job_.environment;
     const RunnerTraits &traits = environment.runner.traits();
-    RunRequest request;
-    request.workload = workload_;
-    request.target = job_.target;
-    request.artifact = artifact;
-    request.error_budget = job_.options.error_budget;
-    request.cache = job_.options.cache;
     if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(medians_);
     Result<RunResult> ran = run_without_drift(request);
     if (!ran) return ran.error();
@@ -108,7 +111,7 @@ Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional
     trial->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
     const Summary summary = summarize(report.samples);
     Measurement &m = measurement->emplace();
-    m.object_hash = artifact.object_hash;
+    m.object_hash = request.artifact.object_hash;
     m.machine = trial->machine;
     m.threads = trial->threads;
     m.cache = trial->cache;
@@ -121,8 +124,8 @@ Status CandidateJudge::run(const Artifact &artifact, Trial *trial, std::optional
     return {};
 }
 
-// The same code was judged on this workload and timed on this machine: neither is done again. A trial judged against a
-// wider budget counts only where its errors are within ours.
+// Code that was judged on this workload and timed on this machine is neither judged nor timed again. A trial judged
+// against a wider budget counts only where its errors are within ours.
 Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::string &object_hash) const {
     const auto judged = judged_.find(object_hash);
     if (judged == judged_.end() || !judged->second.errors.max) return std::optional<Measurement>();

@@ -27,6 +27,7 @@ struct Proposal {
     Candidate candidate;
     std::string_view origin;
     std::function<Result<BuildResult>()> build;
+    OutOfTime out_of_time = {};
 };
 
 class CandidateJudge {
@@ -36,11 +37,11 @@ public:
         for (const Trial &trial : recorded) remember(trial);
     }
 
-    // The median of a valid trial that was recorded before, under the same conditions: says how good new ones have to
-    // be.
+    // Takes the median of a valid trial that was recorded before under the same conditions. The medians say how fast a
+    // new candidate has to be.
     void learn(double median) { medians_.push_back(median); }
 
-    // A trial of this workload and target that is in the store: what is known of its object need not be done again.
+    // Takes a trial of this workload and target that is in the store. An object that it judged is not judged again.
     void remember(const Trial &trial);
 
     // Errors are the job's, not the candidate's: nothing was recorded.
@@ -49,7 +50,7 @@ public:
 private:
     Status fill(const Proposal &proposal, JudgedCandidate *judged, std::optional<Measurement> *measurement);
     Result<RunResult> run_without_drift(const RunRequest &request);
-    Status run(const Artifact &artifact, Trial *trial, std::optional<Measurement> *measurement);
+    Status run(RunRequest request, Trial *trial, std::optional<Measurement> *measurement);
     Result<std::optional<Measurement>> known_measurement(const std::string &object_hash) const;
 
     const TuneJob &job_;

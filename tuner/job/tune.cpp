@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-// For people who look up a layer by its name. One list may use a name for equal entries: their counts add.
+// People look up a layer by its name. One list may use a name for several equal entries; then their counts add.
 Status record_names(const std::vector<NamedWorkload> &workloads, TrialStore &store) {
     std::map<std::tuple<std::string, std::string, std::string>, int64_t> counts;
     for (const NamedWorkload &w : workloads) {

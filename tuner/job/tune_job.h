@@ -30,7 +30,7 @@ struct TuneOptions {
     int64_t race_time_ns = 3'000'000'000;  // about, for each workload; 0: no races
 };
 
-// What the loop works with; all outlive the call.
+// The loop works with these. All of them outlive the call.
 struct TuneEnvironment {
     Builder &builder;
     Runner &runner;

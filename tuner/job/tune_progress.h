@@ -16,7 +16,7 @@ struct RaceSummary {
     bool operator==(const RaceSummary &) const = default;
 };
 
-// Where one workload stands; handed to the listener after every trial and at the start and end of a workload.
+// The state of one workload. The listener gets it after every trial and at the start and the end of a workload.
 struct TuneProgress {
     const NamedWorkload *workload = nullptr;
     size_t workload_index = 0, workload_count = 0;
@@ -29,7 +29,12 @@ struct TuneProgress {
     std::string problem;                 // at the end of a workload without a valid trial: why
     std::optional<double> seconds_left;  // of the whole job, estimated
     const Trial *last = nullptr;         // the trial just recorded
-    enum class Event { workload_started, trial_recorded, workload_finished } event = Event::trial_recorded;
+    enum class Event {
+        workload_started,
+        trial_recorded,
+        waiting_for_others,  // the trials that are left are other processes' on this database
+        workload_finished
+    } event = Event::trial_recorded;
 };
 using TuneListener = std::function<void(const TuneProgress &)>;
 

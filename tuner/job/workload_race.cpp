@@ -92,7 +92,7 @@ Result<std::vector<size_t>> WorkloadRace::choose_field() {
     return field;
 }
 
-// Those whose kernels can be had as they were judged.
+// The contestants whose kernels are still there, or can be built again as they were judged.
 Result<std::vector<size_t>> WorkloadRace::built(const std::vector<size_t> &field) {
     std::vector<size_t> available;
     for (const size_t i : field) {
@@ -110,7 +110,7 @@ Result<std::vector<size_t>> WorkloadRace::built(const std::vector<size_t> &field
     return available;
 }
 
-// Each times itself, and before that runs once untimed.
+// In a round each kernel runs once untimed and is then timed.
 double WorkloadRace::round_ns(const std::vector<size_t> &field) const {
     double sum = 0;
     for (const size_t i : field) {
@@ -121,15 +121,17 @@ double WorkloadRace::round_ns(const std::vector<size_t> &field) const {
 }
 
 // False: a kernel failed, though it was judged before; then there is no race.
-Result<bool> WorkloadRace::run_heat(const std::vector<size_t> &field, const std::vector<size_t> &racing, int rounds,
-                                    uint64_t seed) {
+Result<bool> WorkloadRace::run_heat(const std::vector<size_t> &field, const Heat &heat) {
     HeatRequest request;
     request.workload = workload_;
     request.target = job_.target;
     request.cache = job_.options.cache;
-    request.rounds = rounds;
-    request.seed = seed;
-    for (const size_t r : racing) {
+    request.rounds = heat.rounds;
+    request.seed = heat.seed;
+    request.out_of_time = [this, start_ns = job_.environment.now_ns(), time_ns = heat.time_ns] {
+        return job_.options.time_limit_ns && job_.environment.now_ns() - start_ns > 2 * time_ns;
+    };
+    for (const size_t r : heat.racing) {
         const Contestant &c = contestants_[field[r]];
         request.artifacts.push_back(*c.artifact);
         request.workspace_bytes = std::max(request.workspace_bytes, c.trial.workspace_bytes.value_or(0));
@@ -140,7 +142,7 @@ Result<bool> WorkloadRace::run_heat(const std::vector<size_t> &field, const std:
     if (!ran) return ran.error();
     if (!ran->ok()) return false;
     const HeatReport &report = ran->value();
-    for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back(report.times[k]);
+    for (size_t k = 0; k < heat.racing.size(); k++) entrants_[heat.racing[k]].heats.push_back(report.times[k]);
     conditions_.push_back(report.conditions);
     return true;
 }
@@ -170,7 +172,7 @@ Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
     const int64_t start_ns = now();
     for (size_t heat = 0; heat < most_heats && !racing.empty(); heat++) {
         const int64_t heat_start_ns = now();
-        Result<bool> ran = run_heat(*field, racing, rounds, job_.options.seed + heat);
+        Result<bool> ran = run_heat(*field, {racing, rounds, job_.options.seed + heat, time_ns});
         if (!ran) return ran.error();
         if (!*ran) return std::optional<Race>();
         racing = still_racing(entrants_, rules);

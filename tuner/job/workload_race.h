@@ -25,12 +25,13 @@ public:
     // cannot go on.
     Result<std::optional<Race>> run(int64_t time_ns);
 
-    // Of the trials that were entered the one that came first; at most one that raced was not.
+    // The fastest trial of those that were entered. At most one trial that raced was not entered.
     struct Winner {
         std::string candidate;
         double median_ns;
-        // The default's time beside the winner's, from the race's ratio; nothing where the default did not race. Medians of trials
-        // were measured at different moments, so a default that lost the race may have the smaller one.
+        // The default's time beside the winner's, from the race's ratio; nothing where the default did not race.
+        // Medians of trials were measured at different moments, so a default that lost the race may have the smaller
+        // one.
         std::optional<double> default_ns;
     };
     Winner winner(const Race &race) const;
@@ -44,11 +45,17 @@ private:
         bool is_entered = true;  // by the job; else the best so far, of an algorithm that was not asked for
     };
 
+    struct Heat {
+        const std::vector<size_t> &racing;  // of the field
+        int rounds;
+        uint64_t seed;
+        int64_t time_ns;  // of all heats
+    };
+
     Status enter_best();
     Result<std::vector<size_t>> choose_field();
     Result<std::vector<size_t>> built(const std::vector<size_t> &field);
-    Result<bool> run_heat(const std::vector<size_t> &field, const std::vector<size_t> &racing, int rounds,
-                          uint64_t seed);
+    Result<bool> run_heat(const std::vector<size_t> &field, const Heat &heat);
     double round_ns(const std::vector<size_t> &field) const;
     Race record_of(const std::vector<size_t> &field) const;
     TrialFilter same_conditions() const;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "catalog/catalog.h"
+#include "tuner/build/killed_build.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/search/search.h"
 #include "workload/lists/glob.h"
@@ -121,6 +122,7 @@ Status WorkloadTuning::take_up_recorded() {
         // Unstable says more about the machine at that time than about the candidate. Where nothing else is known, a
         // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
         if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
+        if (is_killed_build(r.trial)) continue;  // it says nothing of the candidate
         if (!recorded_.insert(r.candidate).second) continue;
         tried_.insert(r.candidate);
         count(r.trial, r.candidate, r.time, std::nullopt);
@@ -170,10 +172,11 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> en
         if (Result<Start> started = start_next(1); !started) return started.error();
         return built;
     };
-    Result<JudgedCandidate> judged = judge_->judge({current.candidate, current.origin, build});
+    const auto out_of_time = [&] { return end_ns && is_long_over(*end_ns); };
+    Result<JudgedCandidate> judged = judge_->judge({current.candidate, current.origin, build, out_of_time});
     if (!judged) {
-        if (judged.error().code == ErrorCode::interrupted) return End::interrupted;
-        return judged.error();
+        if (judged.error().code != ErrorCode::interrupted) return judged.error();
+        return out_of_time() && !job_.environment.interrupted() ? End::out_of_time : End::interrupted;
     }
     seen_.insert(judged->trial.id);
     recorded_.insert(current.candidate);
@@ -183,12 +186,17 @@ Result<WorkloadTuning::End> WorkloadTuning::make_trial(std::optional<int64_t> en
     layer_.seconds_per_trial = static_cast<double>(spent_ns_) * 1e-9 / static_cast<double>(tuned_.new_trials);
     count(judged->trial, current.candidate, judged->time, judged->artifact);
     const Observation observed = observation(current.candidate, judged->time);
-    search_->observe({&observed, 1});
+    if (!is_killed_build(judged->trial)) search_->observe({&observed, 1});
     tell(TuneProgress::Event::trial_recorded, &judged->trial);
     return End::more;
 }
 
-// What two processes must share to share a trial.
+// A trial that has begun may take a tenth of the job's time more.
+bool WorkloadTuning::is_long_over(int64_t end_ns) const {
+    return job_.environment.now_ns() >= end_ns + job_.options.time_limit_ns.value_or(0) / 10;
+}
+
+// Two processes share a trial where all of this is equal.
 std::string WorkloadTuning::conditions() const {
     return fmt::format("{} {} {} {} {} {}", key(tuned_.workload.workload), to_text(job_.target),
                        job_.environment.runner.traits().machine, job_.environment.builder.toolchain(),
@@ -220,21 +228,28 @@ Result<WorkloadTuning::Start> WorkloadTuning::start_next(int64_t under_way) {
     }
 }
 
-// Where the trials that others are at would be enough, waits for them: one that fails to come has to be made here.
+// Waits for the trials that other processes are at, where those would be enough. A trial that does not come is made
+// here.
 Result<WorkloadTuning::End> WorkloadTuning::start_when_others_are_done(std::optional<int64_t> end_ns) {
     constexpr int64_t patience_ns = 180'000'000'000;  // longer than a build and a measurement may take
+    constexpr int64_t silence_ns = 2'000'000'000;
+    bool told = false;
     int64_t waiting_since_ns = job_.environment.now_ns(), trials_then = tuned_.trials;
     for (;;) {
         Result<Start> start = start_next(0);
         if (!start) return start.error();
         if (*start == Start::started) return End::more;
-        // Where workloads take turns, one of the others is better use of the time.
+        // Where workloads take turns, the time is better spent on another workload.
         layer_.finished = *start == Start::exhausted || tuned_.trials >= job_.options.trials || end_ns;
         if (layer_.finished) return End::finished;
         if (job_.environment.interrupted()) return End::interrupted;
         const int64_t now_ns = job_.environment.now_ns();
         if (tuned_.trials != std::exchange(trials_then, tuned_.trials)) waiting_since_ns = now_ns;
         others_hang_ = now_ns - waiting_since_ns >= patience_ns;
+        if (!told && now_ns - waiting_since_ns >= silence_ns) {
+            told = true;
+            tell(TuneProgress::Event::waiting_for_others);
+        }
         job_.environment.leases.wait();
     }
 }
@@ -247,7 +262,7 @@ std::optional<WorkloadTuning::Proposed> WorkloadTuning::next_candidate() {
     for (;;) {
         std::optional<Candidate> proposal = search_->propose();
         if (!proposal) return std::nullopt;
-        // What is still being built, here or elsewhere, is not known to the search.
+        // The search does not know of candidates that are still being built, here or elsewhere.
         if (!tried_.contains(*proposal)) return Proposed{std::move(*proposal), job_.options.strategy};
     }
 }
@@ -260,11 +275,9 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
         if (Status s = take_up_recorded(); !s) return s.error();
         Result<std::optional<Race>> race = race_.run(race_time_ns);
         if (!race && race.error().code != ErrorCode::interrupted) return race.error();
-        if (!race) {
-            end = End::interrupted;
-        } else if (*race) {
-            adopt(**race);
-        }
+        if (race && *race) adopt(**race);
+        if (!race)
+            end = job_.options.time_limit_ns && !job_.environment.interrupted() ? End::out_of_time : End::interrupted;
     }
     if (!told_start_) tell(TuneProgress::Event::workload_started);
     describe_problem(end);
@@ -272,7 +285,7 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
     return end;
 }
 
-// What came first of the job's own is its best, whatever was measured before.
+// The fastest of the job's own trials is its best, whatever single measurements said before.
 void WorkloadTuning::adopt(const Race &race) {
     const WorkloadRace::Winner winner = race_.winner(race);
     tuned_.best_candidate = winner.candidate;

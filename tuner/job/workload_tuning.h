@@ -64,6 +64,7 @@ private:
     Result<Start> start_next(int64_t under_way);
     Result<End> start_when_others_are_done(std::optional<int64_t> end_ns);
     std::optional<Proposed> next_candidate();
+    bool is_long_over(int64_t end_ns) const;
     std::string conditions() const;
     void count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
                const std::optional<Artifact> &artifact);

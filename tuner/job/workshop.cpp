@@ -32,7 +32,7 @@ std::optional<int> measuring_cpu() {
 
 }  // namespace
 
-Result<Workshop> make_workshop(const std::string &executables, const std::function<void()> &on_wait) {
+Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait) {
     Result<std::string> generator = executable(executables, "kiln-generator");
     if (!generator) return generator.error();
     Result<std::string> runner = executable(executables, "kiln-runner");
@@ -52,7 +52,7 @@ Result<Workshop> make_workshop(const std::string &executables, const std::functi
     runner_options.work_folder = folder->path();
     runner_options.cpu = measuring_cpu();
     runner_options.machine = key(read_machine());
-    runner_options.lock_file = machine_lock_path;
+    runner_options.lock = machine_lock_path();
     runner_options.on_wait = on_wait;
     return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),
                     runner_options.cpu};

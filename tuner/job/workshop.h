@@ -8,6 +8,7 @@
 
 #include "tuner/build/generator_builder.h"
 #include "tuner/measure/process_runner.h"
+#include "tuner/process/lock_holder.h"
 #include "tuner/process/temporary_folder.h"
 
 namespace kiln {
@@ -19,8 +20,10 @@ struct Workshop {
     std::optional<int> cpu;  // where one-thread kernels are measured, and nothing is built
 };
 
+using OnWait = std::function<void(const std::optional<LockHolder> &)>;
+
 // `executables`: the folder with kiln-generator and kiln-runner. `on_wait`: another kiln process is measuring, for
-// seconds (measuring_lock.h). Errors: something is missing (environment).
-Result<Workshop> make_workshop(const std::string &executables, const std::function<void()> &on_wait);
+// seconds (LockWait of measuring_lock.h). Errors: something is missing (environment).
+Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait);
 
 }  // namespace kiln

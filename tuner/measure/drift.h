@@ -2,8 +2,7 @@
 // that the measuring process does right before and right after it samples a kernel. Pure.
 //
 // A reading far off the usual one means that frequency, neighbours or steal changed: what was sampled meanwhile is
-// measured again. Where it stays off, the machine has a new usual speed, and that is the one to compare with from then
-// on.
+// measured again. Where it stays off, the machine has a new usual speed, and later readings are compared with that.
 #pragma once
 
 #include <cstddef>

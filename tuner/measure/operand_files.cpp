@@ -24,24 +24,18 @@ OperandFiles::~OperandFiles() {
     }
 }
 
-Result<OperandFiles> OperandFiles::for_judging(const Workload &workload, const std::string &prefix) {
+OperandFiles OperandFiles::for_judging(const Workload &workload, const std::string &prefix) {
+    constexpr int sets = 3;
     OperandFiles files(workload, prefix);
-    struct DataSet {
-        Data data;
-        uint64_t seed;
-    };
-    for (const DataSet &set : {DataSet{Data::ordinary, 1}, {Data::ordinary, 2}, {Data::wide, 3}}) {
-        const Operands operands = make_operands(workload, set.data, set.seed);
-        const auto expected = reference(workload, operands);
-        if (!expected) {
-            return expected.error();
+    const int64_t reference_bytes = files.result_elements_ * int64_t(sizeof(double));
+    for (int set = 0; set < sets; set++) {
+        RunnerData data;
+        for (const NamedOperand &operand : files.list_) {
+            data.operands.push_back(files.new_path(operand.tensor.elements() * size_of(operand.tensor.dtype)));
         }
-        if (Status status = files.add(operands); !status) {
-            return status.error();
-        }
-        if (Status status = files.add(*expected); !status) {
-            return status.error();
-        }
+        data.expected = files.new_path(reference_bytes);
+        data.magnitude = files.new_path(reference_bytes);
+        files.data_.push_back(std::move(data));
     }
     return files;
 }
@@ -50,32 +44,21 @@ Status OperandFiles::add(const Operands &operands) {
     RunnerData data;
     for (const NamedOperand &operand : list_) {
         const auto &content = (operands.*operand.place).data;
-        data.operands.emplace_back();
-        if (Status status = write(std::as_bytes(std::span(content)), &data.operands.back()); !status) {
-            return status;
+        data.operands.push_back(new_path(int64_t(content.size())));
+        std::ofstream file(data.operands.back(), std::ios::binary | std::ios::trunc);
+        file.write(reinterpret_cast<const char *>(content.data()), std::streamsize(content.size()));
+        if (!file.flush()) {
+            return environment_error(fmt::format("{}: cannot be written: {}", data.operands.back(), strerror(errno)));
         }
     }
     data_.push_back(std::move(data));
     return {};
 }
 
-Status OperandFiles::add(const Reference &reference) {
-    if (Status status = write(std::as_bytes(std::span(reference.expected)), &data_.back().expected); !status) {
-        return status;
-    }
-    return write(std::as_bytes(std::span(reference.magnitude)), &data_.back().magnitude);
-}
-
-Status OperandFiles::write(std::span<const std::byte> content, std::string *path) {
-    *path = fmt::format("{}-{}", prefix_, paths_.size());
-    paths_.push_back(*path);
-    bytes_ += int64_t(content.size());
-    std::ofstream file(*path, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char *>(content.data()), std::streamsize(content.size()));
-    if (!file.flush()) {
-        return environment_error(fmt::format("{}: cannot be written: {}", *path, strerror(errno)));
-    }
-    return {};
+std::string OperandFiles::new_path(int64_t bytes) {
+    bytes_ += bytes;
+    paths_.push_back(fmt::format("{}-{}", prefix_, paths_.size()));
+    return paths_.back();
 }
 
 }  // namespace kiln

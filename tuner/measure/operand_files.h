@@ -3,13 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "tuner/protocol/runner_protocol.h"
 #include "tuner/reference/operands.h"
-#include "tuner/reference/reference.h"
 #include "workload/result.h"
 #include "workload/workload.h"
 
@@ -23,9 +21,9 @@ public:
     OperandFiles &operator=(OperandFiles &&) = delete;
     ~OperandFiles();
 
-    // All that a kernel is judged by: ordinary data, other ordinary data, data of wide range, each with its reference.
-    // Errors also: the workload has no reference (unsupported).
-    static Result<OperandFiles> for_judging(const Workload &workload, const std::string &prefix);
+    // Room for all that a kernel is judged by: ordinary data, other ordinary data, data of wide range, each with its
+    // reference. The measuring process writes it (PrepareJob).
+    static OperandFiles for_judging(const Workload &workload, const std::string &prefix);
 
     Status add(const Operands &operands);
 
@@ -37,8 +35,7 @@ public:
     int64_t result_elements() const { return result_elements_; }
 
 private:
-    Status add(const Reference &reference);  // of the operands added last
-    Status write(std::span<const std::byte> content, std::string *path);
+    std::string new_path(int64_t bytes);
 
     std::string prefix_;
     std::vector<NamedOperand> list_;

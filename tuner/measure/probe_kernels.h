@@ -26,7 +26,7 @@ struct StreamKernels {
 };
 StreamKernels stream_kernels(const Target &target);
 
-// `count` (a multiple of 16) integer additions, each needing the one before: one cycle each.
+// Makes `count` (a multiple of 16) integer additions. Each needs the one before and takes one cycle.
 void dependent_additions(int64_t count);
 
 }  // namespace kiln

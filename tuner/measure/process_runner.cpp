@@ -8,40 +8,73 @@
 #include <fstream>
 #include <list>
 
+#include "tuner/build/killed_build.h"
 #include "tuner/measure/operand_files.h"
+#include "tuner/process/address_space.h"
 #include "tuner/process/child_process.h"
 #include "tuner/process/measuring_lock.h"
 #include "tuner/protocol/runner_protocol.h"
 #include "tuner/reference/operands.h"
+#include "tuner/reference/reference.h"
 
 namespace kiln {
 
 namespace {
 
-// Address space: the process itself with its libraries, a stack for each thread, twice the operands (a call's own and
-// the files they come from) for each kernel, the reference, and then what the kernel may use.
-int64_t address_space(const RunnerCall &call, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
-#if defined(__SANITIZE_ADDRESS__)
-    return 0;  // the sanitizer reserves terabytes
-#endif
+constexpr int64_t longest_preparation_ns = int64_t(24) * 3600 * 1'000'000'000;
+
+// A job, and what the measuring process that does it is given.
+struct Order {
+    RunnerJob job;
+    bool measures = false;
+    OutOfTime out_of_time = {};
+    int64_t address_space = 0;  // 0: as much as there is
+};
+
+// Address space without what the kernel may use: the process itself with its libraries, a stack for each thread, twice
+// the operands (a call's own and the files they come from) for each kernel, and the reference.
+int64_t needed_space(const RunnerCall &call, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
     constexpr int64_t process_bytes = 192 << 20, thread_bytes = 16 << 20;
     int64_t own_bytes = 0;
     for (const RunnerKernel &kernel : kernels) {
         own_bytes += files.call_bytes() + kernel.packed_bytes + kernel.prepared_bytes;
     }
     const int64_t reference_bytes = 2 * int64_t(sizeof(double)) * files.result_elements();
-    return process_bytes + call.threads * thread_bytes + 2 * own_bytes + reference_bytes + call.memory_limit_bytes;
+    return process_bytes + call.threads * thread_bytes + 2 * own_bytes + reference_bytes;
+}
+
+// The kernel's part is smaller where this process may not give as much. Errors (environment): it is too small.
+Status set_memory(Order *order, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
+    constexpr int64_t least_bytes = 64 << 20;
+    RunnerCall &call = std::visit([](auto &job) -> RunnerCall & { return job.call; }, order->job);
+    const int64_t needed = needed_space(call, kernels, files), most = most_address_space();
+    if (most - needed < least_bytes) {
+        return environment_error(fmt::format(
+            "the limit of address space of {} MiB (ulimit -v) is too low for the measuring process: {} needs {} MiB",
+            most >> 20, call.workload, (needed + least_bytes) >> 20));
+    }
+    call.memory_limit_bytes = std::min(call.memory_limit_bytes, most - needed);
+#if !defined(__SANITIZE_ADDRESS__)  // the sanitizer reserves terabytes
+    order->address_space = needed + call.memory_limit_bytes;
+#endif
+    return {};
 }
 
 RunnerKernel kernel_of(const Artifact &artifact) {
     return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes};
 }
 
+// Once more: whoever killed it may have meant something else. A kernel that takes all memory is killed again.
+Result<ChildResult> run_again_if_killed(const ChildRequest &request) {
+    auto result = run_child(request);
+    return result && was_killed(*result) ? run_child(request) : result;
+}
+
 std::string last_part(const std::string &text, size_t limit) {
     return text.size() <= limit ? text : text.substr(text.size() - limit);
 }
 
-// What became of a process that did not answer to the end.
+// The failure of a process that did not answer to the end.
 Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t time_limit_ns) {
     Failure failure;
     const std::string where = answer.step.empty() ? "" : fmt::format(" (in: {})", answer.step);
@@ -58,14 +91,7 @@ Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t
     return failure;
 }
 
-// A job, and what the measuring process that does it is given.
-struct Order {
-    RunnerJob job;
-    bool measures = false;
-    int64_t address_space = 0;
-};
-
-// What an answer that is no success means. Errors: no kernel was loaded that could have done this.
+// The failure that an answer tells of. Errors: no kernel was loaded that could have done this.
 Result<Failure> failure_of(const ChildResult &child, const RunnerAnswer &answer, const ProcessRunnerOptions &options) {
     Failure failure;
     if (answer.status) {
@@ -104,8 +130,40 @@ struct ProcessRunner::State {
 
     std::string new_prefix() { return fmt::format("{}/data{}", options.work_folder, next_prefix++); }
 
+    // In a process of its own, since it may take long and much memory.
+    Result<OperandFiles> new_data(const Workload &workload, const OutOfTime &out_of_time) {
+        if (Status s = check_reference(workload); !s) {
+            return s.error();
+        }
+        OperandFiles files = OperandFiles::for_judging(workload, new_prefix());
+        ChildRequest child;
+        child.arguments = {options.executable};
+        child.input = to_json(PrepareJob{{key(workload), 1, 0}, files.judging_data()});
+        child.time_limit_ns = longest_preparation_ns;
+        child.is_over = out_of_time;
+        child.avoid_cpu = options.cpu;  // other processes may measure
+        const auto result = run_child(child);
+        if (!result) {
+            return result.error();
+        }
+        const RunnerAnswer answer = parse_runner_answer(result->output);
+        if (answer.status == TrialStatus::ok) {
+            return files;
+        }
+        if (!answer.environment.empty()) {
+            return environment_error(fmt::format("{}: {}", options.executable, answer.environment));
+        }
+        const auto failure = failure_of(*result, answer, options);
+        if (!failure) {
+            return failure.error();
+        }
+        return environment_error(
+            fmt::format("the reference of {} cannot be computed, which takes some {} MiB of memory: {}", key(workload),
+                        files.bytes() >> 20, failure->message));
+    }
+
     // Made once for each workload. Those used last are kept, as many as fit; the newest always.
-    Result<const OperandFiles *> data_of(const Workload &workload) {
+    Result<const OperandFiles *> data_of(const Workload &workload, const OutOfTime &out_of_time) {
         constexpr int64_t kept_bytes = 1 << 30;  // a network's layers take turns
         const std::string key = kiln::key(workload);
         const auto found = std::find_if(entries.begin(), entries.end(), [&](const Entry &e) { return e.key == key; });
@@ -113,7 +171,7 @@ struct ProcessRunner::State {
             entries.splice(entries.begin(), entries, found);
             return &entries.front().files;
         }
-        auto files = OperandFiles::for_judging(workload, new_prefix());
+        auto files = new_data(workload, out_of_time);
         if (!files) {
             return files.error();
         }
@@ -136,8 +194,8 @@ struct ProcessRunner::State {
 
     Result<Attempt<RunnerAnswer>> ask(const Order &order) {
         std::optional<MeasuringLock> lock;
-        if (order.measures && !options.lock_file.empty()) {
-            auto acquired = MeasuringLock::acquire(options.lock_file, options.on_wait);
+        if (order.measures && !options.lock.empty()) {
+            auto acquired = MeasuringLock::acquire(options.lock, {options.on_wait, order.out_of_time});
             if (!acquired) {
                 return acquired.error();
             }
@@ -151,7 +209,7 @@ struct ProcessRunner::State {
         if (kiln::call_of(order.job).threads == 1) {
             child.cpu = options.cpu;
         }
-        const auto result = run_child(child);
+        const auto result = run_again_if_killed(child);
         if (!result) {
             return result.error();
         }
@@ -177,7 +235,7 @@ ProcessRunner::~ProcessRunner() = default;
 const RunnerTraits &ProcessRunner::traits() const { return state_->traits; }
 
 Result<RunResult> ProcessRunner::run(const RunRequest &request) {
-    const auto files = state_->data_of(request.workload);
+    const auto files = state_->data_of(request.workload, request.out_of_time);
     if (!files) {
         return files.error();
     }
@@ -187,7 +245,11 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     job.error_budget = request.error_budget;
     if (request.measure) job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns};
     job.data = (*files)->judging_data();
-    auto answered = state_->ask({job, request.measure, address_space(job.call, {job.kernel}, **files)});
+    Order order{job, request.measure, request.out_of_time};
+    if (Status s = set_memory(&order, {job.kernel}, **files); !s) {
+        return s.error();
+    }
+    auto answered = state_->ask(order);
     if (!answered) {
         return answered.error();
     }
@@ -205,7 +267,7 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
 }
 
 Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
-    const auto files = state_->data_of(request.workload);
+    const auto files = state_->data_of(request.workload, request.out_of_time);
     if (!files) {
         return files.error();
     }
@@ -220,7 +282,11 @@ Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     job.workspace_bytes = request.workspace_bytes;
     job.workspace_bytes_per_thread = request.workspace_bytes_per_thread;
     job.operands = (*files)->operands();
-    auto answered = state_->ask({job, true, address_space(job.call, job.kernels, **files)});
+    Order order{job, true, request.out_of_time};
+    if (Status s = set_memory(&order, job.kernels, **files); !s) {
+        return s.error();
+    }
+    auto answered = state_->ask(order);
     if (!answered) {
         return answered.error();
     }
@@ -242,7 +308,11 @@ Result<Attempt<Tensor>> ProcessRunner::execute(const ExecuteRequest &request, co
     }
     const ExecuteJob job{state_->call_of(request.workload, request.target), kernel_of(request.artifact),
                          files.operands(), state_->new_prefix() + "-output"};
-    const auto answered = state_->ask({job, false, address_space(job.call, {job.kernel}, files)});
+    Order order{job, false};
+    if (Status s = set_memory(&order, {job.kernel}, files); !s) {
+        return s.error();
+    }
+    const auto answered = state_->ask(order);
     if (!answered) {
         return answered.error();
     }

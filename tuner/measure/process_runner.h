@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tuner/measure/runner.h"
+#include "tuner/process/lock_holder.h"
 #include "tuner/reference/tensor.h"
 
 namespace kiln {
@@ -18,9 +19,9 @@ struct ProcessRunnerOptions {
     int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
     std::optional<int> cpu;                         // pin one-thread kernels to this one
     SamplingLimits sampling;
-    std::string machine;            // RunnerTraits::machine
-    std::string lock_file;          // held while measuring, see measuring_lock.h; empty: none
-    std::function<void()> on_wait;  // for that lock
+    std::string machine;  // RunnerTraits::machine
+    std::string lock;     // path of what is locked while measuring, see measuring_lock.h; empty: nothing
+    std::function<void(const std::optional<LockHolder> &)> on_wait;  // for that lock
 };
 
 class ProcessRunner : public Runner {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -18,13 +19,17 @@
 
 namespace kiln {
 
-// Who measures, which need not be the machine that kiln runs on: another board, an emulator. What of the loop depends
-// on the way of measuring asks here.
+// Facts about who measures. That need not be the machine that kiln runs on: it may be another board or an emulator. The
+// parts of the loop that depend on the way of measuring ask here.
 struct RunnerTraits {
     Metric metric = Metric::ns;  // of all samples and times below
     bool is_noisy = true;        // samples of one kernel differ, so that close medians are decided by races
     std::string machine;         // key(Machine) of who measures: what the database compares
 };
+
+// Asked while a kernel waits for its turn, and while what it is judged by is computed. True: nobody wants the result
+// any more, and the request ends with an interrupt. Empty: it is wanted however long that takes.
+using OutOfTime = std::function<bool()>;
 
 struct RunRequest {
     Workload workload;
@@ -34,6 +39,7 @@ struct RunRequest {
     CacheMode cache = CacheMode::warm;
     bool measure = true;             // false: correctness only, no samples
     std::vector<double> cutoffs_ns;  // where a slow kernel's sampling ends early, see halving.h; metric ns only
+    OutOfTime out_of_time = {};
 };
 
 // A kernel whose whole output was right, before timing, after it on other inputs, and at the full thread count.
@@ -56,6 +62,7 @@ struct HeatRequest {
     int rounds = 1;
     uint64_t seed = 1;                                            // of the order within each round
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // the most that one of them needs
+    OutOfTime out_of_time = {};
 };
 
 struct HeatReport {

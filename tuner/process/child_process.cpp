@@ -9,10 +9,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "tuner/process/descriptor.h"
 #include "tuner/process/interrupt.h"
@@ -69,20 +71,25 @@ void drain(Stream &stream) {
 
 enum class Wake { ended, timed_out, interrupted };
 
-// Collects output until the child ends, its time is over, the user interrupts or nobody wants it any more.
-Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, int64_t deadline_ns, int cancelled) {
+// Collects output until the child ends, its time is over, the user interrupts or nobody wants it any more. Where this
+// process was stopped meanwhile (Ctrl-Z), or all were, the child gets that time, too.
+Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, const ChildRequest &request,
+              int64_t deadline_ns) {
+    constexpr int64_t look_up_ns = 100'000'000, stopped_ns = 1'000'000'000;
+    int64_t looked_up_ns = now_ns();
     for (;;) {
         std::array<pollfd, 5> polled = {{{child.handle(), POLLIN, 0},
-                                         {cancelled, POLLIN, 0},
+                                         {request.cancelled, POLLIN, 0},
                                          {interrupt_descriptor(), POLLIN, 0},
                                          {streams[0].descriptor.get(), POLLIN, 0},
                                          {streams[1].descriptor.get(), POLLIN, 0}}};
-        const int64_t left_ns = std::max<int64_t>(0, deadline_ns - now_ns());
-        const timespec timeout = {left_ns / 1'000'000'000, left_ns % 1'000'000'000};
+        const timespec timeout = {0, std::clamp<int64_t>(deadline_ns - now_ns(), 0, look_up_ns)};
         const int ready = ppoll(polled.data(), polled.size(), &timeout, nullptr);
-        if (interrupted() || (ready > 0 && polled[1].revents)) {
+        if (interrupted() || (ready > 0 && polled[1].revents) || (request.is_over && request.is_over())) {
             return Wake::interrupted;
         }
+        const int64_t away_ns = now_ns() - std::exchange(looked_up_ns, now_ns());
+        if (away_ns > stopped_ns) deadline_ns += away_ns;
         for (Stream &stream : streams) {
             drain(stream);
         }
@@ -134,7 +141,7 @@ Result<ChildResult> run_child(const ChildRequest &request) {
     for (Stream &stream : streams) {
         fcntl(stream.descriptor.get(), F_SETFL, O_NONBLOCK);
     }
-    const Wake wake = wait_for(*child, streams, start_ns + request.time_limit_ns, request.cancelled);
+    const Wake wake = wait_for(*child, streams, request, start_ns + request.time_limit_ns);
     int status = 0;
     rusage usage = {};
     child->reap(status, usage);

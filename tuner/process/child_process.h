@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,12 @@ namespace kiln {
 struct ChildRequest {
     std::vector<std::string> arguments;      // [0] is the path of the executable
     std::string input;                       // for its stdin
-    int64_t time_limit_ns = 60'000'000'000;  // wall clock; then the process group is killed
-    int64_t memory_limit_bytes = 0;          // of address space (RLIMIT_AS); 0: none
+    int64_t time_limit_ns = 60'000'000'000;  // while this process runs, too; then the process group is killed
+    int64_t memory_limit_bytes = 0;          // of address space; 0: none, see ChildStart
     std::optional<int> cpu;                  // pin the child to this one
     std::optional<int> avoid_cpu;            // keep it off this one, where there are others
     int cancelled = -1;                      // a descriptor; readable: the child is no longer wanted
+    std::function<bool()> is_over;           // asked now and then; true: it is no longer wanted either
     size_t output_limit_bytes = 1 << 20;     // of stdout and of stderr each; the rest is read and dropped
 };
 

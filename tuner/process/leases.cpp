@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -10,6 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <thread>
+
+#include "tuner/process/interrupt.h"
+#include "tuner/process/started_child.h"
 
 namespace kiln {
 namespace {
@@ -59,13 +63,20 @@ Result<Leases> Leases::open(const std::string &database) {
     std::error_code ignored;
     const auto real = std::filesystem::weakly_canonical(database, ignored);
     const std::string path = (ignored ? database : real.string()) + "-leases";
-    Leases leases(Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)));
+    const auto problem = [&path](const std::string &what) {
+        return environment_error(fmt::format(
+            "{}: {}; tuning goes on, but several processes on this database may try the same candidate", path, what));
+    };
+    constexpr int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    Leases leases(above_stdio(Descriptor(::open(path.c_str(), flags, 0666))));
+    struct stat status = {};
+    if (!leases.file_->valid() || fstat(leases.file_->get(), &status) != 0) {
+        return problem(fmt::format("cannot be opened: {}", strerror(errno)));
+    }
+    if (!S_ISREG(status.st_mode)) return problem("is no regular file");
     struct flock any = lock_request(F_WRLCK, {0, 0});
-    if (!leases.file_->valid() || fcntl(leases.file_->get(), F_OFD_GETLK, &any) != 0) {
-        return environment_error(
-            fmt::format("{}: cannot be {}: {}; tuning goes on, but several processes on this database may try the "
-                        "same candidate",
-                        path, leases.file_->valid() ? "locked" : "opened", strerror(errno)));
+    if (fcntl(leases.file_->get(), F_OFD_GETLK, &any) != 0) {
+        return problem(fmt::format("cannot be locked: {}", strerror(errno)));
     }
     return leases;
 }
@@ -74,7 +85,7 @@ std::optional<Lease> Leases::try_lock(off_t byte) const {
     if (!file_) return Lease(nullptr, byte);
     struct flock request = lock_request(F_WRLCK, {byte, 1});
     if (fcntl(file_->get(), F_OFD_SETLK, &request) == 0) return Lease(file_, byte);
-    // Held by another, or no locks to be had any more: then it is nobody's, and ours without one.
+    // Another process holds it. Or the system has no more locks: then the byte is nobody's, and we go on without one.
     if (errno == EAGAIN || errno == EACCES) return std::nullopt;
     return Lease(nullptr, byte);
 }
@@ -93,7 +104,7 @@ std::optional<Lease> Leases::turn(std::string_view group, std::chrono::milliseco
     const auto end = std::chrono::steady_clock::now() + patience;
     for (;;) {
         if (std::optional<Lease> lease = try_lock(turns_start + hash_bits(group, group_bits))) return lease;
-        if (std::chrono::steady_clock::now() >= end) return std::nullopt;
+        if (interrupted() || std::chrono::steady_clock::now() >= end) return std::nullopt;
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
 }

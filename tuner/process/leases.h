@@ -1,11 +1,11 @@
-// Who works on what right now, among the processes that share a database on one machine: so that none does what another
-// is doing already.
+// Leases tell the processes that share a database on one machine who works on what right now. So none of them does what
+// another one is doing already.
 //
 // A lease is one byte of the file `DATABASE-leases`, locked for this process's open file description (fcntl(2),
 // F_OFD_SETLK); which byte follows from what is leased, and the file itself stays empty. The kernel drops the lock with
-// its owner, whatever that one died of, at once: there is nothing to expire or to reclaim, no clock and no process
-// number that could be another's after a reboot or in a container. A process that hangs keeps its lease; who waits for
-// it must do so with patience.
+// its owner at once, whatever the owner died of. So nothing has to expire or be reclaimed, and there is no clock and no
+// process number, which could be another process's after a reboot or in a container. A process that hangs keeps its
+// lease. Others wait for it for a limited time.
 //
 // Leases save work and carry no truth: where one fails, a candidate is tried twice, and the database keeps both trials.
 // Two things whose hashes are equal share a byte; then one of them waits until the other is done.

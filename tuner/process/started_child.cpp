@@ -10,8 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "tuner/process/address_space.h"
+#include "tuner/process/executables.h"
 
 namespace kiln {
 
@@ -26,8 +30,22 @@ constexpr bool may_limit_address_space = true;
 
 Error system_error(const std::string &what) { return environment_error(fmt::format("{}: {}", what, strerror(errno))); }
 
+// As exec takes them: pointers into texts that live longer, and null.
+std::vector<char *> pointers(const std::vector<std::string> &texts) {
+    std::vector<char *> result;
+    for (const std::string &text : texts) {
+        result.push_back(const_cast<char *>(text.c_str()));
+    }
+    result.push_back(nullptr);
+    return result;
+}
+
+struct Program {
+    std::vector<char *> argv, environment;
+};
+
 // Between fork and exec; only async-signal-safe calls. `exec_error` receives errno where exec fails; exec closes it.
-[[noreturn]] void become(const ChildStart &request, char *const *argv, int exec_error, pid_t parent) {
+[[noreturn]] void become(const ChildStart &request, const Program &program, int exec_error, pid_t parent) {
     // The child dies with its parent. Where the parent died before this call, nobody would tell.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -48,7 +66,8 @@ Error system_error(const std::string &what) { return environment_error(fmt::form
     setrlimit(RLIMIT_CORE, &no_core);
     bool ready = true;
     if (request.memory_limit_bytes > 0 && may_limit_address_space) {
-        const rlimit limit = {rlim_t(request.memory_limit_bytes), rlim_t(request.memory_limit_bytes)};
+        const rlim_t bytes = rlim_t(std::min(request.memory_limit_bytes, most_address_space()));
+        const rlimit limit = {bytes, bytes};
         ready = setrlimit(RLIMIT_AS, &limit) == 0;
     }
     if (request.cpu) {
@@ -66,7 +85,7 @@ Error system_error(const std::string &what) { return environment_error(fmt::form
         }
     }
     if (ready && dup2(request.input, 0) >= 0 && dup2(request.output, 1) >= 0 && dup2(request.error_output, 2) >= 0) {
-        execv(argv[0], argv);
+        execve(program.argv[0], program.argv.data(), program.environment.data());
     }
     const int error = errno;
     [[maybe_unused]] const auto written = write(exec_error, &error, sizeof(error));
@@ -117,19 +136,15 @@ Result<StartedChild> start_child(const ChildStart &request) {
     if (!exec_error) {
         return exec_error.error();
     }
-    std::vector<char *> argv;
-    for (const std::string &argument : request.arguments) {
-        argv.push_back(const_cast<char *>(argument.c_str()));
-    }
-    argv.push_back(nullptr);
-
+    const std::vector<std::string> environment = environment_of_children();
+    const Program program = {pointers(request.arguments), pointers(environment)};
     const pid_t parent = getpid();
     const pid_t pid = fork();
     if (pid < 0) {
         return system_error("cannot start a process");
     }
     if (pid == 0) {
-        become(request, argv.data(), exec_error->write.get(), parent);
+        become(request, program, exec_error->write.get(), parent);
     }
     setpgid(pid, pid);  // here too: the group must exist before it may have to be killed
     // By number: the header of glibc 2.36 declares pidfd_open without C linkage.

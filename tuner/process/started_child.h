@@ -17,7 +17,7 @@ namespace kiln {
 struct ChildStart {
     std::vector<std::string> arguments;  // [0] is the path of the executable
     int input, output, error_output;     // descriptors that become its stdin, stdout and stderr
-    int64_t memory_limit_bytes = 0;      // of address space (RLIMIT_AS); 0: none
+    int64_t memory_limit_bytes = 0;      // of address space (RLIMIT_AS), or this process's limit; 0: none
     std::optional<int> cpu;              // pin the child to this one
     std::optional<int> avoid_cpu;        // keep it off this one, where there are others
 };

@@ -1,5 +1,7 @@
 // A folder of its own for each job, removed with everything in it at the end. Folders that a killed job left behind are
-// removed by the next one: a live job holds a lock on its folder, which the system drops with the process.
+// removed by the next one, and nothing else is. A folder counts as left behind where its name has the exact form, it
+// belongs to this user alone, it holds a file that says so, and no job has a lock on it. The system drops such a lock
+// with the process.
 #pragma once
 
 #include <string>
@@ -11,7 +13,8 @@ namespace kiln {
 
 class TemporaryFolder {
 public:
-    static Result<TemporaryFolder> create();  // under $TMPDIR or /tmp
+    // Under $TMPDIR or /tmp. Errors (environment): no folder can be made or locked there.
+    static Result<TemporaryFolder> create();
     TemporaryFolder(TemporaryFolder &&other) noexcept;
     TemporaryFolder &operator=(TemporaryFolder &&other) noexcept;
     ~TemporaryFolder();
@@ -21,7 +24,7 @@ public:
 private:
     TemporaryFolder(std::string path, Descriptor lock) : path_(std::move(path)), lock_(std::move(lock)) {}
 
-    std::string path_;  // empty: moved from
+    std::string path_;  // absolute; empty: moved from
     Descriptor lock_;   // of the folder itself
 };
 

@@ -9,7 +9,8 @@ namespace {
 constexpr size_t fewest_known = 8;  // medians, before a half of them means anything
 constexpr double probe_factor = 2, close_to_best = 1.1;
 
-// What the samples are at least, for sure: with few of them the fastest one, since a busy machine only adds.
+// The least that the kernel's time can be. With few samples that is the fastest one, since a busy machine only adds
+// time.
 double least_ns(const Samples &samples) {
     return samples.size() < 6 ? *std::min_element(samples.begin(), samples.end()) : median_interval(samples).lo;
 }

@@ -77,6 +77,12 @@ void visit_fields(Fields &fields, Value &job) {
     fields("operands", job.operands);
 }
 
+template<typename Fields, IsPart<PrepareJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("data", job.data);
+}
+
 template<typename Fields, IsPart<ExecuteJob> Value>
 void visit_fields(Fields &fields, Value &job) {
     fields("call", job.call);

@@ -11,7 +11,7 @@ namespace kiln {
 
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<RunnerJob>> kinds = {"judge", "heat", "execute"};
+constexpr std::array<std::string_view, std::variant_size_v<RunnerJob>> kinds = {"judge", "heat", "execute", "prepare"};
 constexpr int deepest_level = 8;
 
 template<typename T>

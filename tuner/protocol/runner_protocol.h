@@ -76,7 +76,7 @@ struct HeatJob {
     bool operator==(const HeatJob &) const = default;
 };
 
-// One call, whose result goes to a file, unjudged.
+// One call. Its result goes to a file and is not judged.
 struct ExecuteJob {
     RunnerCall call;
     RunnerKernel kernel;
@@ -85,7 +85,14 @@ struct ExecuteJob {
     bool operator==(const ExecuteJob &) const = default;
 };
 
-using RunnerJob = std::variant<JudgeJob, HeatJob, ExecuteJob>;
+// No kernel yet: writes the files that the workload's kernels will be judged by.
+struct PrepareJob {
+    RunnerCall call;
+    JudgingData data;
+    bool operator==(const PrepareJob &) const = default;
+};
+
+using RunnerJob = std::variant<JudgeJob, HeatJob, ExecuteJob, PrepareJob>;
 
 const RunnerCall &call_of(const RunnerJob &job);
 

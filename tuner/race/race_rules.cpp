@@ -9,7 +9,7 @@ RatioInterval ratio_of(const Entrant &a, const Entrant &b, const RaceRules &rule
     return paired_ratio(a.heats, b.heats, rules.bootstrap);
 }
 
-// Those that took part in all heats. Whoever left is slower than somebody.
+// The entrants that took part in all heats. An entrant that left is slower than another one.
 std::vector<size_t> not_out(const std::vector<Entrant> &entrants) {
     size_t most_heats = 0;
     for (const Entrant &e : entrants) most_heats = std::max(most_heats, e.heats.size());

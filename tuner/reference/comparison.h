@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// What outputs are filled with before a call: a NaN in f32, f16 and bf16, and one that no arithmetic produces.
+// Outputs are filled with this before a call. It is a NaN in f32, f16 and bf16, and one that no arithmetic produces.
 inline constexpr uint16_t poison = 0x7fad;
 void fill_with_poison(std::span<std::byte> bytes);
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "catalog/winograd_operation.h"
 #include "tuner/reference/convolution_loops.h"
 #include "tuner/reference/movement_loops.h"
 #include "tuner/reference/winograd_loops.h"
@@ -58,7 +59,23 @@ Sums moved(const Workload &w, const std::vector<double> &operand) {
 
 }  // namespace
 
+Status check_reference(const Workload &w) {
+    if (is_data_movement(w.op)) return {};
+    if (!is_convolution(w.op)) {
+        const auto matrices = winograd_matrices_of(w);
+        return matrices ? Status() : matrices.error();
+    }
+    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
+        return unsupported(fmt::format("{}: there is no reference for dtype i8 yet", op_name(w)));
+    }
+    if (w.op != Operation::conv && !w.epilogue.empty()) {
+        return unsupported(fmt::format("{}: a gradient has no epilogue", op_name(w)));
+    }
+    return {};
+}
+
 Result<Reference> reference(const Workload &w, const Operands &operands) {
+    if (Status s = check_reference(w); !s) return s.error();
     if (!is_convolution(w.op)) {
         const TensorForm form = signature(w).operands[0];
         const Tensor &operand = form.role == Role::weights ? operands.second : operands.first;
@@ -66,12 +83,6 @@ Result<Reference> reference(const Workload &w, const Operands &operands) {
         const Result<Sums> sums = is_data_movement(w.op) ? moved(w, values) : transform_tiles(w, values);
         if (!sums) return sums.error();
         return Reference{store_result(w, sums->sum), store_result(w, sums->magnitude)};
-    }
-    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
-        return unsupported(fmt::format("{}: there is no reference for dtype i8 yet", op_name(w)));
-    }
-    if (w.op != Operation::conv && !w.epilogue.empty()) {
-        return unsupported(fmt::format("{}: a gradient has no epilogue", op_name(w)));
     }
     const std::vector<int64_t> output = output_shape(w);
     const auto input = [&](const Tensor &t) { return canonical_activation(t, w.input, w.input_layout); };

@@ -20,7 +20,10 @@ struct Reference {
                                     // transform: sum of |matrix entries||x|; of moved data |x|
 };
 
-// Errors: an operation that has no reference yet (unsupported).
+// Whether there is one. Errors: an operation that has no reference yet (unsupported).
+Status check_reference(const Workload &workload);
+
+// Errors: as check_reference().
 Result<Reference> reference(const Workload &workload, const Operands &operands);
 
 }  // namespace kiln

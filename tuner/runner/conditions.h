@@ -1,4 +1,4 @@
-// What the machine told about itself while something was measured: the column `conditions` of the database.
+// The facts that the machine tells about itself while something is measured: the column `conditions` of the database.
 #pragma once
 
 #include <cstdint>

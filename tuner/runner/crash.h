@@ -1,4 +1,4 @@
-// What a kernel did to its process, told by the process itself: signal handlers that know the buffers and their guards.
+// Signal handlers that tell what a kernel did to its process. They know the buffers and their guards.
 //
 // A handler may only use what POSIX calls async-signal-safe, and finds what it needs in fixed tables: this is the one
 // place of the measuring process with state outside objects.
@@ -20,7 +20,7 @@ struct Region {
 // Answers go to `descriptor`, as an end_line() of runner_protocol.h.
 void install_crash_reporter(int descriptor);
 
-// Of at most 96 regions at a time; the number that add_region answers names it.
+// There may be at most 96 regions at a time. The number that add_region() answers names a region.
 int add_region(const Region &region);
 void remove_region(int number);
 

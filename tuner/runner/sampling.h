@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// So often are samples taken that spread too much.
+// Samples that spread too much are taken this often.
 constexpr int unstable_attempts = 3;
 
 struct SamplingRequest {

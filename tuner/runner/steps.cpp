@@ -9,6 +9,7 @@
 
 #include "tuner/process/mapped_file.h"
 #include "tuner/reference/comparison.h"
+#include "tuner/reference/judging_data.h"
 #include "tuner/runner/cache.h"
 #include "tuner/runner/call.h"
 #include "tuner/runner/heat.h"
@@ -38,7 +39,7 @@ RunnerAnswer kernel_error(const char *function, int code) {
     return failed(TrialStatus::crash, fmt::format("{} returned the error code {}", function, code));
 }
 
-// What the calls of one kernel have in common.
+// The calls of one kernel have this in common.
 struct KernelCalls {
     const RunnerCall &call;
     const RunnerKernel &facts;
@@ -104,7 +105,7 @@ private:
     RunnerAnswer answer_;                             // collects what a good kernel reports
 };
 
-// The first call has nearly all the memory there is; the others get what it used.
+// The first call gets nearly all the memory there is. The other calls get as much as the first one used.
 End Judgement::find_workspace() {
     auto roomy = calls_.roomy_context();
     if (!roomy) {
@@ -272,6 +273,20 @@ RunnerAnswer run(const ExecuteJob &job, const Workload &workload, const SendLine
     std::vector<LoadedKernel> kernels;
     if (End end = load(job.kernel, &kernels)) return *end;
     return execute(job, {job.call, job.kernel, workload, kernels.front(), send});
+}
+
+RunnerAnswer run(const PrepareJob &job, const Workload &workload, const SendLine &) {
+    const auto files = [](const RunnerData &data) {
+        return JudgingFiles{data.operands, data.expected, data.magnitude};
+    };
+    if (Status s =
+            write_judging_data(workload, {files(job.data.ordinary), files(job.data.other), files(job.data.wide)});
+        !s) {
+        return environment_failed(s.error());
+    }
+    RunnerAnswer answer;
+    answer.status = TrialStatus::ok;
+    return answer;
 }
 
 }  // namespace

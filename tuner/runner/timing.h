@@ -17,14 +17,14 @@ double time_calls(const TimedCall &timed, int calls);
 // Until the clock frequency and the caches have settled; at least one call. Answers the fastest one's ns.
 double warm_up(const TimedCall &timed);
 
-// How long a sample is to take: one call will do where it is not too short, else so many that they take the wanted
-// time.
+// The length of a sample. A single call is a sample where it is long enough. Shorter calls are repeated until they take
+// the wanted time.
 struct SampleLength {
     double too_short_ns = 2e3, wanted_ns = 10e3;  // reading the clock takes some 25 ns
 };
 int calls_per_sample(const TimedCall &timed, double call_ns, const SampleLength &length);
 
-// Of this process so far.
+// The number of involuntary context switches of this process so far.
 int64_t involuntary_switches();
 
 // Samples, made again where the system gave a core to another process meanwhile: such a one is no time of the kernel.

@@ -16,7 +16,7 @@ constexpr double far_behind = 1.5;  // an algorithm's best time over the best ti
 constexpr int far_behind_percent = 20;
 constexpr int hopeless_failures = 3;  // of an algorithm without a valid trial, while another has one
 constexpr int tries = 50;
-// How many candidates the model chooses from, and how much it prefers those that it knows little about.
+// The number of candidates that the model chooses from, and how much it prefers candidates that it knows little about.
 constexpr int children_in_pool = 40, draws_in_pool = 40;
 constexpr double curiosity = 1.0;
 

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "tests/database/scratch_folder.h"
+#include "tuner/build/killed_build.h"
 
 namespace kiln {
 namespace {
@@ -57,6 +58,68 @@ TEST_F(GeneratorBuilderTest, EveryWayToFailHasItsStatus) {
         EXPECT_NE(built->failure().message.find(c.message), std::string::npos) << built->failure().message;
         EXPECT_NE(built->failure().stderr_text.find(c.stderr_text), std::string::npos) << built->failure().stderr_text;
         EXPECT_GT(built->wall_ns, 0);
+    }
+}
+
+// The number of attempts stands in a file, as lines.
+TEST_F(GeneratorBuilderTest, WhatASignalEndedIsTriedAgain) {
+    const struct {
+        const char *script;
+        int attempts;
+        TrialStatus status;
+        const char *message;
+        bool is_killed;
+    } cases[] = {
+        {"kill -KILL $$", 3, TrialStatus::out_of_memory,
+         "kiln-generator was killed: signal 9 (SIGKILL) in each of 3 attempts", true},
+        {"kill -TERM $$", 3, TrialStatus::compile_error,
+         "kiln-generator was killed: signal 15 (SIGTERM) in each of 3 attempts", true},
+        {"kill -SEGV $$", 2, TrialStatus::compile_error, "kiln-generator: signal 11 (SIGSEGV)", false},
+        {"exit 1", 1, TrialStatus::compile_error, "kiln-generator: exit status 1", false},
+        {"test $(wc -l < \"$0.runs\") -gt 2 || kill -KILL $$; echo works >&2; exit 1", 3, TrialStatus::compile_error,
+         "works", false},
+        {"test $(wc -l < \"$0.runs\") -gt 1 || kill -SEGV $$; echo works >&2; exit 1", 2, TrialStatus::compile_error,
+         "works", false},
+    };
+    for (const auto &c : cases) {
+        const std::string runs = folder_ / "generator.runs";
+        ScratchFolder::write(runs, "");
+        const auto made = builder(std::string("echo run >> \"$0.runs\"\n") + c.script);
+        ASSERT_TRUE(made.ok()) << made.error().message;
+        const Result<BuildResult> built = (*made)->build(request_);
+        ASSERT_TRUE(built.ok()) << c.script << built.error().message;
+        ASSERT_FALSE(built->ok()) << c.script;
+        EXPECT_EQ(ScratchFolder::read(runs).size(), 4u * c.attempts) << c.script;
+        Trial trial;
+        trial.status = built->failure().status;
+        trial.message = built->failure().message;
+        EXPECT_EQ(trial.status, c.status) << c.script;
+        EXPECT_TRUE(trial.message.starts_with(c.message)) << trial.message;
+        EXPECT_EQ(is_killed_build(trial), c.is_killed) << c.script;
+    }
+}
+
+TEST(KilledBuild, IsRecognisedInWhatIsRecorded) {
+    const struct {
+        TrialStatus status;
+        const char *message;
+        bool is_killed;
+    } cases[] = {
+        {TrialStatus::compile_error, "kiln-generator: signal 9 (SIGKILL)", true},
+        {TrialStatus::compile_error, "ld: signal 15 (SIGTERM)", true},
+        {TrialStatus::compile_error, "kiln-generator: signal 1 (SIGHUP)", true},
+        {TrialStatus::compile_error, "kiln-generator: signal 6 (SIGABRT)", false},
+        {TrialStatus::compile_error, "kiln-generator: signal 11 (SIGSEGV)", false},
+        {TrialStatus::compile_error, "kiln-generator: signal ", false},
+        {TrialStatus::compile_error, "kiln-generator: exit status 9", false},
+        {TrialStatus::out_of_memory, "the measuring process was killed, probably because ...", false},
+        {TrialStatus::ok, "kiln-generator was killed: by a forger", false},
+    };
+    for (const auto &c : cases) {
+        Trial trial;
+        trial.status = c.status;
+        trial.message = c.message;
+        EXPECT_EQ(is_killed_build(trial), c.is_killed) << c.message;
     }
 }
 

@@ -29,7 +29,9 @@ public:
         result.wall_ns = 1'000'000'000;
         if (const auto error = fails_with(candidates.size())) return *error;
         if (const auto status = refuses(candidates.size())) {
-            result.outcome = failure(*status);
+            Failure failed = failure(*status);
+            failed.message = says;
+            result.outcome = failed;
             return result;
         }
         Artifact artifact;
@@ -46,6 +48,7 @@ public:
     // By the number of the build, from 1.
     std::function<std::optional<Error>(size_t)> fails_with = [](size_t) { return std::nullopt; };
     std::function<std::optional<TrialStatus>(size_t)> refuses = [](size_t) { return std::nullopt; };
+    std::string says = "made to fail";  // of what it refuses
     std::function<std::string(const std::string &)> hash = [](const std::string &text) { return "hash of " + text; };
     std::string version = "test 1";
     std::vector<std::string> candidates;  // as asked for
@@ -63,6 +66,11 @@ public:
     Result<RunResult> run(const RunRequest &request) override {
         clock_.ns += 1'000'000'000;
         runs++;
+        // Behind another process, looking at the clock every second.
+        for (int64_t waited_ns = 0; waited_ns < waits_ns(runs); waited_ns += 1'000'000'000) {
+            if (request.out_of_time && request.out_of_time()) return Error{ErrorCode::interrupted, "waited"};
+            clock_.ns += 1'000'000'000;
+        }
         RunResult result;
         result.wall_ns = 1'000'000'000;
         const ErrorMeasures errors{.max = max_error, .wide = wide_error};
@@ -107,6 +115,7 @@ public:
     std::function<Samples(const std::string &, double)> samples = [](const std::string &, double ns) {
         return Samples{ns, ns, ns};
     };
+    std::function<int64_t(size_t)> waits_ns = [](size_t) { return 0; };  // by the number of the run
     RunnerTraits measures;
     std::vector<HeatRequest> heats;  // as asked for
     std::vector<std::vector<double>> cutoffs;

@@ -179,6 +179,39 @@ TEST(Tune, ARerunTriesUnstableCandidatesAgainWhereNothingElseIsKnown) {
     EXPECT_EQ(report->workloads[0].new_trials, 0);
 }
 
+TEST(Tune, ARerunTriesCandidatesAgainWhoseCompilerWasKilled) {
+    const char *messages[] = {"kiln-generator: signal 9 (SIGKILL)", "kiln-generator was killed: signal 9 (SIGKILL)"};
+    for (const char *message : messages) {
+        FakeWorkshop shop;
+        shop.builder.says = message;
+        shop.builder.refuses = [](size_t n) {
+            return n <= 3 ? std::optional(TrialStatus::compile_error) : std::nullopt;
+        };
+        auto report = shop.tune({layer_a}, trials(3));
+        ASSERT_TRUE(report.ok());
+        EXPECT_EQ(report->workloads[0].new_trials, 3) << "a job ends though all of its builds are killed";
+        report = shop.tune({layer_a}, trials(3));
+        ASSERT_TRUE(report.ok());
+        EXPECT_EQ(report->workloads[0].new_trials, 3);
+        EXPECT_EQ(report->workloads[0].failures, 0);
+        EXPECT_EQ(shop.builder.candidates[0], shop.builder.candidates[3]) << "the default first";
+        EXPECT_EQ(shop.tune({layer_a}, trials(3))->workloads[0].new_trials, 0);
+    }
+}
+
+TEST(Tune, AnEndOfTimeWhileAKernelWaitsForItsTurnEndsTheJob) {
+    FakeWorkshop shop;
+    TuneOptions options = trials(50);
+    options.time_limit_ns = 20'000'000'000;
+    shop.runner.waits_ns = [](size_t n) { return n == 4 ? 3'600'000'000'000 : 0; };
+    const auto report = shop.tune({layer_a}, options);
+    ASSERT_TRUE(report.ok());
+    EXPECT_TRUE(report->out_of_time);
+    EXPECT_FALSE(report->interrupted);
+    EXPECT_EQ(shop.trials().size(), 3u);
+    EXPECT_LT(shop.clock.ns, 30'000'000'000);
+}
+
 TEST(Tune, OnlyTrialsUnderTheSameConditionsCount) {
     const struct {
         std::string what;

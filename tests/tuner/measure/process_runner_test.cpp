@@ -194,10 +194,11 @@ TEST_F(HeatTest, NoKernelGetsMoreMemoryThanThereIs) {
 }
 
 TEST_F(ProcessRunnerTest, MeasuresOneAtATime) {
-    options_.lock_file = folder_.path() + "/lock";
+    options_.lock = folder_.path() + "/lock";
+    std::ofstream(options_.lock).close();
     std::atomic<bool> waited = false;
-    options_.on_wait = [&] { waited = true; };
-    std::optional<MeasuringLock> held = std::move(*MeasuringLock::acquire(options_.lock_file, {}));
+    options_.on_wait = [&](const std::optional<LockHolder> &) { waited = true; };
+    std::optional<MeasuringLock> held = std::move(*MeasuringLock::acquire(options_.lock));
     ProcessRunner runner(options_);
     RunRequest unmeasured = request("right");
     unmeasured.measure = false;
@@ -206,6 +207,13 @@ TEST_F(ProcessRunnerTest, MeasuresOneAtATime) {
     while (!waited) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     held.reset();
     measuring.join();
+
+    held = std::move(*MeasuringLock::acquire(options_.lock));
+    RunRequest hurried = request("right");
+    hurried.out_of_time = [] { return true; };
+    const Result<RunResult> given_up = runner.run(hurried);
+    ASSERT_FALSE(given_up.ok());
+    EXPECT_EQ(given_up.error().code, ErrorCode::interrupted);
 }
 
 TEST_F(ProcessRunnerTest, PacksWeights) {
@@ -366,19 +374,20 @@ TEST_F(ProcessRunnerTest, DataFilesAreMadeOnceAndRemoved) {
         const std::filesystem::directory_iterator begin(folder_.path());
         return std::distance(begin, std::filesystem::directory_iterator());
     };
+    const auto none = files();
     {
         ProcessRunner runner(options_);
         RunRequest r = request("right");
         r.measure = false;
         run(runner, r);
         const auto after_one = files();
-        EXPECT_GT(after_one, 0);
+        EXPECT_GT(after_one, none);
         run(runner, r);
         EXPECT_EQ(files(), after_one);
         (void)runner.execute({r.workload, r.target, r.artifact}, make_operands(r.workload, Data::ordinary, 1));
         EXPECT_EQ(files(), after_one);
     }
-    EXPECT_EQ(files(), 0);
+    EXPECT_EQ(files(), none);
 }
 
 TEST_F(ProcessRunnerTest, WhatNoKernelIsToBlameForIsAnError) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,7 +12,9 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/database/scratch_folder.h"
 #include "tuner/process/descriptor.h"
+#include "tuner/process/executables.h"
 #include "tuner/process/interrupt.h"
 
 namespace kiln {
@@ -50,6 +53,19 @@ bool ends_soon(pid_t pid) {
         std::this_thread::sleep_for(10ms);
     }
     return false;
+}
+
+// For what belongs to a process and cannot be taken back. Exit status 0 is success.
+void expect_success_in_fork(int (*test)()) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+        _exit(test());
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status)) << "status " << status;
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(RunChildTest, HowItEnded) {
@@ -123,6 +139,57 @@ TEST(RunChildTest, MemoryLimit) {
     EXPECT_EQ(run(request).output, "524288\n0\n");
 }
 
+TEST(RunChildTest, AMemoryLimitIsAtMostThisProcesssOwn) {
+    expect_success_in_fork([] {
+        const rlimit hard = {rlim_t(1) << 30, rlim_t(1) << 30};
+        setrlimit(RLIMIT_AS, &hard);
+        ChildRequest request = shell("ulimit -v");
+        request.memory_limit_bytes = int64_t(6) << 30;
+        const auto result = run_child(request);
+        return result.ok() && result->output == "1048576\n" ? 0 : 1;
+    });
+}
+
+TEST(RunChildTest, VariablesThatChangeWhatIsBuiltDoNotReachAChild) {
+    expect_success_in_fork([] {
+        for (const char *name : {"HL_LLVM_ARGS", "LD_PRELOAD", "LD_AUDIT", "LDEMULATION", "MALLOC_ARENA_MAX", "LC_ALL",
+                                 "LANGUAGE", "LD_LIBRARY_PATH", "KILN_TEST_KEPT"}) {
+            setenv(name, "outside", 1);
+        }
+        const auto result = run_child(shell("env | grep outside | sort; echo $LC_ALL"));
+        return result.ok() && result->output == "KILN_TEST_KEPT=outside\nLD_LIBRARY_PATH=outside\nC.UTF-8\n" ? 0 : 1;
+    });
+}
+
+TEST(RunChildTest, TimeThatThisProcessWasStoppedIsNotTheChilds) {
+    expect_success_in_fork([] {
+        const pid_t runner = fork();
+        if (runner == 0) {
+            ChildRequest request = shell("sleep 2.5");
+            request.time_limit_ns = 2'000'000'000;
+            const auto result = run_child(request);
+            _exit(result.ok() && result->end == ChildResult::End::exited ? 0 : 1);
+        }
+        std::this_thread::sleep_for(300ms);
+        kill(runner, SIGSTOP);
+        std::this_thread::sleep_for(2s);
+        kill(runner, SIGCONT);
+        int status = 0;
+        waitpid(runner, &status, 0);
+        return status;
+    });
+}
+
+TEST(RunChildTest, EndsWhenNobodyWantsItAnyMore) {
+    ChildRequest request = shell("sleep 1000");
+    const auto start = std::chrono::steady_clock::now();
+    request.is_over = [&] { return std::chrono::steady_clock::now() - start > 200ms; };
+    const auto result = run_child(request);
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::interrupted);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+}
+
 TEST(RunChildTest, PinsToOneCpu) {
     ChildRequest request = shell("grep Cpus_allowed_list /proc/self/status");
     request.cpu = 0;
@@ -155,19 +222,6 @@ TEST(RunChildTest, WhatCannotBeStartedIsAnError) {
         EXPECT_NE(result.error().message.find(std::string(path) + ": cannot be started: "), std::string::npos)
             << result.error().message;
     }
-}
-
-// The flag is the process's and cannot be taken back, so these tests fork. Exit status 0 is success.
-void expect_success_in_fork(int (*test)()) {
-    const pid_t pid = fork();
-    ASSERT_GE(pid, 0);
-    if (pid == 0) {
-        _exit(test());
-    }
-    int status = 0;
-    waitpid(pid, &status, 0);
-    EXPECT_TRUE(WIFEXITED(status)) << "status " << status;
-    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(InterruptTest, EndsTheWaitForAChild) {
@@ -230,6 +284,27 @@ TEST(InterruptTest, AClosedTerminalIsAWishUnlessItIsIgnored) {
         raise(SIGHUP);
         return interrupted() ? 0 : 2;
     });
+}
+
+TEST(FindExecutable, PassesOverFoldersThatAreRelative) {
+    const ScratchFolder folder;
+    for (const char *name : {"found", "passed_over"}) {
+        std::filesystem::create_directory(folder / name);
+        ScratchFolder::write((folder / name) + "/tool", "#!/bin/sh\n");
+        std::filesystem::permissions((folder / name) + "/tool", std::filesystem::perms(0755));
+    }
+    std::filesystem::create_directories(folder / "folders/tool");
+    const std::string before = getenv("PATH");
+    const auto here = std::filesystem::current_path();
+    std::filesystem::current_path(folder / "passed_over");
+    for (const std::string path : {".:", ":", "", "../passed_over:", "folders:"}) {
+        setenv("PATH", (path + ":" + (folder / "folders") + ":" + (folder / "found")).c_str(), 1);
+        EXPECT_EQ(find_executable("tool"), folder / "found/tool") << path;
+    }
+    setenv("PATH", ".::", 1);
+    EXPECT_EQ(find_executable("tool"), "");
+    setenv("PATH", before.c_str(), 1);
+    std::filesystem::current_path(here);
 }
 
 TEST(ParentDeathTest, AChildDiesWithItsParent) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +119,19 @@ TEST_F(LeasesTest, SayWhereTheyCannotBe) {
     EXPECT_EQ(leases.error().code, ErrorCode::environment);
     EXPECT_NE(leases.error().message.find("/proc/k.db-leases: cannot be opened"), std::string::npos)
         << leases.error().message;
+}
+
+TEST_F(LeasesTest, WhatSomebodyElsePutThereIsNotLocked) {
+    const std::string path = database_ + "-leases";
+    ASSERT_EQ(mkfifo(path.c_str(), 0666), 0);
+    EXPECT_NE(Leases::open(database_).error().message.find("is no regular file"), std::string::npos);
+    std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    EXPECT_FALSE(Leases::open(database_).ok());
+    std::filesystem::remove(path);
+    std::filesystem::create_symlink(folder_ / "elsewhere", path);
+    EXPECT_FALSE(Leases::open(database_).ok());
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "elsewhere"));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "tuner/process/measuring_lock.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,20 +11,20 @@
 #include <optional>
 #include <thread>
 
-#include "tuner/process/temporary_folder.h"
+#include "tests/database/scratch_folder.h"
 
 namespace kiln {
 namespace {
 
 TEST(MeasuringLock, OneHolderAtATime) {
-    const TemporaryFolder folder = std::move(TemporaryFolder::create().value());
-    const std::string path = folder.path() + "/lock";
+    const ScratchFolder folder;
+    const std::string path = folder / "";
     std::atomic<int> holders = 0, most = 0;
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; t++) {
         threads.emplace_back([&] {
             for (int i = 0; i < 20; i++) {
-                const auto lock = MeasuringLock::acquire(path, {});
+                const auto lock = MeasuringLock::acquire(path);
                 ASSERT_TRUE(lock.ok());
                 most = std::max(most.load(), ++holders);
                 std::this_thread::yield();
@@ -34,35 +36,84 @@ TEST(MeasuringLock, OneHolderAtATime) {
     EXPECT_EQ(most, 1);
 }
 
-TEST(MeasuringLock, TellsWhoHasToWaitForLong) {
-    const TemporaryFolder folder = std::move(TemporaryFolder::create().value());
-    const std::string path = folder.path() + "/lock";
-    int told = 0;
-    std::optional<MeasuringLock> first = std::move(*MeasuringLock::acquire(path, [&] { told++; }));
-    EXPECT_EQ(told, 0);
+TEST(MeasuringLock, TellsWhoIsWaitedFor) {
+    const ScratchFolder folder;
+    const std::string path = folder / "";
+    Result<MeasuringLock> first = MeasuringLock::acquire(path);
+    ASSERT_TRUE(first.ok());
+    std::optional<LockHolder> holder;
     std::atomic<bool> is_told = false;
-    std::thread second([&] { EXPECT_TRUE(MeasuringLock::acquire(path, [&] { is_told = true; }).ok()); });
+    const LockWait wait{.on_wait =
+                            [&](const std::optional<LockHolder> &h) {
+                                if (!is_told) holder = h;
+                                is_told = true;
+                            },
+                        .is_over = {}};
+    std::thread second([&] { EXPECT_TRUE(MeasuringLock::acquire(path, wait).ok()); });
     while (!is_told) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    first.reset();
+    first = Error{};
     second.join();
+    ASSERT_TRUE(holder) << "/proc/locks names it";
+    EXPECT_EQ(holder->process, getpid());
+    EXPECT_NE(holder->command.find("process_tests"), std::string::npos) << holder->command;
+    EXPECT_FALSE(holder->is_stopped);
 }
 
-TEST(MeasuringLock, OthersMayUseTheFile) {
-    const TemporaryFolder folder = std::move(TemporaryFolder::create().value());
-    const std::string path = folder.path() + "/lock";
-    const mode_t mask = umask(0077);
-    { ASSERT_TRUE(MeasuringLock::acquire(path, {}).ok()); }
-    umask(mask);
-    struct stat status {};
-    ASSERT_EQ(stat(path.c_str(), &status), 0);
-    EXPECT_EQ(status.st_mode & 0444, 0444u);
-}
-
-TEST(MeasuringLock, WithoutAPlaceForItSaysSo) {
-    const auto lock = MeasuringLock::acquire("/nonexistent/folder/lock", {});
+TEST(MeasuringLock, TellsThatItsHolderIsStopped) {
+    const ScratchFolder folder;
+    int ready[2];
+    ASSERT_EQ(pipe(ready), 0);
+    const pid_t process = fork();
+    if (process == 0) {
+        const auto lock = MeasuringLock::acquire(folder / "");
+        [[maybe_unused]] const auto written = write(ready[1], "x", 1);
+        for (;;) pause();
+    }
+    char byte = 0;
+    ASSERT_EQ(read(ready[0], &byte, 1), 1);
+    kill(process, SIGSTOP);
+    int status = 0;
+    ASSERT_EQ(waitpid(process, &status, WUNTRACED), process);
+    std::optional<LockHolder> holder;
+    const auto lock = MeasuringLock::acquire(
+        folder / "", {.on_wait = [&](const auto &h) { holder = h; }, .is_over = [&] { return holder.has_value(); }});
+    kill(process, SIGKILL);
+    waitpid(process, &status, 0);
+    close(ready[0]);
+    close(ready[1]);
     ASSERT_FALSE(lock.ok());
-    EXPECT_EQ(lock.error().code, ErrorCode::environment);
-    EXPECT_NE(lock.error().message.find("/nonexistent/folder/lock: cannot be opened"), std::string::npos);
+    EXPECT_EQ(lock.error().code, ErrorCode::interrupted);
+    ASSERT_TRUE(holder);
+    EXPECT_EQ(holder->process, process);
+    EXPECT_TRUE(holder->is_stopped);
+}
+
+TEST(MeasuringLock, TheMachinesOneIsNobodysToReplace) {
+    const std::string path = machine_lock_path();
+    struct stat status {};
+    ASSERT_EQ(lstat(path.c_str(), &status), 0) << path;
+    EXPECT_FALSE(path.starts_with("/tmp") || path.starts_with("/dev/shm")) << path;
+    if (getuid() != status.st_uid) {
+        EXPECT_NE(access(path.substr(0, path.rfind('/')).c_str(), W_OK), 0);
+    }
+}
+
+TEST(MeasuringLock, WhatCannotBeLockedIsAnError) {
+    const ScratchFolder folder;
+    const std::string fifo = folder / "fifo", link = folder / "link";
+    ASSERT_EQ(mkfifo(fifo.c_str(), 0666), 0);
+    ASSERT_EQ(symlink("/dev/null", link.c_str()), 0);
+    const std::pair<std::string, std::string> table[] = {
+        {"/nonexistent/folder/lock", ": cannot be opened: No such file or directory"},
+        {fifo, ": is no file or folder that could be locked"},
+        {link, ": cannot be opened: Too many levels of symbolic links"},
+    };
+    for (const auto &[path, says] : table) {
+        const auto lock = MeasuringLock::acquire(path);
+        ASSERT_FALSE(lock.ok()) << path;
+        EXPECT_EQ(lock.error().code, ErrorCode::environment);
+        EXPECT_NE(lock.error().message.find(path + says), std::string::npos) << lock.error().message;
+    }
 }
 
 }  // namespace

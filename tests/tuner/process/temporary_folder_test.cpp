@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/database/scratch_folder.h"
+
 namespace kiln {
 namespace {
 
@@ -53,19 +55,85 @@ TEST(TemporaryFolderTest, RemovesWhatAKilledJobLeft) {
     EXPECT_FALSE(fs::exists(text));
 }
 
-TEST(TemporaryFolderTest, AnUnusablePlaceIsAnErrorThatNamesIt) {
-    const pid_t pid = fork();  // the environment is the process's
+// In a process of its own, since the environment is the process's. Exit status 0 is success.
+void expect_success_with(const std::string &tmpdir, int (*test)()) {
+    const pid_t pid = fork();
     if (pid == 0) {
-        setenv("TMPDIR", "/nowhere", 1);
-        const auto folder = TemporaryFolder::create();
-        _exit(!folder.ok() && folder.error().code == ErrorCode::environment &&
-                      folder.error().message.starts_with("/nowhere: cannot make a temporary folder")
-                  ? 0
-                  : 1);
+        setenv("TMPDIR", tmpdir.c_str(), 1);
+        _exit(test());
     }
     int status = 0;
     waitpid(pid, &status, 0);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(status, 0) << tmpdir;
+}
+
+constexpr const char *marker = "A work folder of kiln, which the next kiln removes where this one was killed.\n";
+
+TEST(TemporaryFolderTest, RemovesNothingElse) {
+    const ScratchFolder scratch;
+    const struct {
+        const char *name;
+        std::string marker_text;  // empty: no marker
+        fs::perms mode;
+        bool is_removed;
+    } table[] = {
+        {"kiln-work-abc123", marker, fs::perms(0700), true},
+        {"kiln-work-abc124", "", fs::perms(0700), false},
+        {"kiln-work-abc125", "another text", fs::perms(0700), false},
+        {"kiln-work-abc126", std::string(marker) + "more", fs::perms(0700), false},
+        {"kiln-work-abc127", marker, fs::perms(0755), false},
+        {"kiln-work-results", marker, fs::perms(0700), false},
+        {"kiln-work-abc12", marker, fs::perms(0700), false},
+        {"kiln-work-abc.12", marker, fs::perms(0700), false},
+        {"my-kiln-work-abc123", marker, fs::perms(0700), false},
+    };
+    for (const auto &row : table) {
+        const fs::path folder = scratch / row.name;
+        fs::create_directory(folder);
+        ScratchFolder::write(folder / "results.txt", "of years");
+        if (!row.marker_text.empty()) ScratchFolder::write(folder / ".kiln-work", row.marker_text);
+        fs::permissions(folder, row.mode);
+    }
+    const fs::path elsewhere = scratch / "elsewhere";
+    fs::create_directory(elsewhere);
+    ScratchFolder::write(elsewhere / ".kiln-work", marker);
+    fs::permissions(elsewhere, fs::perms(0700));
+    fs::create_directory_symlink(elsewhere, scratch / "kiln-work-link01");
+    ScratchFolder::write(scratch / "kiln-work-file01", "a file");
+    expect_success_with(scratch / "", [] { return TemporaryFolder::create().ok() ? 0 : 1; });
+    for (const auto &row : table) EXPECT_EQ(!fs::exists(scratch / row.name), row.is_removed) << row.name;
+    EXPECT_TRUE(fs::exists(elsewhere / ".kiln-work"));
+    EXPECT_TRUE(fs::is_symlink(scratch / "kiln-work-link01"));
+    EXPECT_TRUE(fs::exists(scratch / "kiln-work-file01"));
+}
+
+TEST(TemporaryFolderTest, AnUnusablePlaceIsAnErrorThatNamesIt) {
+    expect_success_with("/nowhere", [] {
+        const auto folder = TemporaryFolder::create();
+        return !folder.ok() && folder.error().code == ErrorCode::environment &&
+                       folder.error().message.starts_with("/nowhere: cannot make a temporary folder")
+                   ? 0
+                   : 1;
+    });
+    expect_success_with("/dev/null", [] { return TemporaryFolder::create().ok() ? 1 : 0; });
+}
+
+TEST(TemporaryFolderTest, APlaceMayBeRelativeAndHaveBlanks) {
+    const ScratchFolder scratch;
+    fs::create_directory(scratch / "with a blank");
+    expect_success_with(scratch / "with a blank", [] { return TemporaryFolder::create().ok() ? 0 : 1; });
+    const fs::path before = fs::current_path();
+    fs::current_path(scratch / "");
+    expect_success_with("with a blank", [] {
+        const auto folder = TemporaryFolder::create();
+        return folder.ok() && fs::path(folder->path()).is_absolute() && fs::exists(folder->path()) ? 0 : 1;
+    });
+    fs::remove_all(scratch / "");
+    expect_success_with("with a blank", [] {
+        const auto folder = TemporaryFolder::create();
+        return !folder.ok() && folder.error().message.find("with a blank") != std::string::npos ? 0 : 1;
+    });
+    fs::current_path(before);
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ HeatJob heat_job() {
 TEST(RunnerJob, IsReadBackAsItWas) {
     JudgeJob unmeasured = judge_job();
     unmeasured.sampling.reset();
-    for (const RunnerJob &job : {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
-                                 RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"})}) {
+    for (const RunnerJob &job :
+         {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
+          RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data})}) {
         const Result<RunnerJob> back = parse_runner_job(to_json(job));
         ASSERT_TRUE(back.ok()) << back.error().message;
         EXPECT_EQ(*back, job);
