@@ -2,8 +2,9 @@
 
 #include "catalog/conv_algorithms.h"
 #include "catalog/fold_algorithm.h"
-#include "catalog/movement_algorithms.h"
-#include "catalog/transform_algorithms.h"
+#include "catalog/operators/movement_algorithms.h"
+#include "catalog/operators/nest_algorithm.h"
+#include "catalog/operators/transform_algorithms.h"
 #include "catalog/winograd_algorithm.h"
 
 namespace kiln {
@@ -28,6 +29,7 @@ constexpr Algorithm algorithms[] = {
     {"winograd_input_transform", 1, "B^T D B of every tile", transform_applies, transform_space, true},
     {"winograd_filter_transform", 1, "G K G^T of every kernel", transform_applies, transform_space, true},
     {"winograd_output_transform", 1, "A^T M A of every tile", transform_applies, transform_space, true},
+    {"nest", 1, "loops as they are written, blocked for registers", nest_applies, nest_space},
 };
 
 }  // namespace

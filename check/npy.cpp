@@ -219,6 +219,8 @@ std::string_view npy_descr(DType dtype) {
             return "<u2";
         case DType::i8:
             return "|i1";
+        case DType::i32:
+            return "<i4";
     }
     return "?";
 }

@@ -30,6 +30,8 @@ double element(const Tensor &tensor, int64_t index) {
             return bf16_to_float(load<uint16_t>(tensor, index));
         case DType::i8:
             return load<int8_t>(tensor, index);
+        case DType::i32:
+            return load<int32_t>(tensor, index);
     }
     return 0;
 }
@@ -50,6 +52,7 @@ double base(DType dtype) {
         case DType::bf16:
             return 5e-2;
         case DType::i8:
+        case DType::i32:
             return 0;
     }
     return 0;

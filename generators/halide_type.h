@@ -15,6 +15,8 @@ inline Halide::Type halide_type(DType dtype) {
             return Halide::BFloat(16);
         case DType::i8:
             return Halide::Int(8);
+        case DType::i32:
+            return Halide::Int(32);
         case DType::f32:
             break;
     }

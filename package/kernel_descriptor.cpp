@@ -24,9 +24,10 @@ int operand(Role role) {
         case Role::addend:
             return KILN_ADDEND;
         case Role::output:
-            break;
+            return KILN_OUTPUT;
+        default:
+            return KILN_OPERAND_1 + static_cast<int>(role) - static_cast<int>(Role::operand_1);
     }
-    return KILN_OUTPUT;
 }
 
 OperandShape operand_shape(const TensorForm &form) {

@@ -9,10 +9,10 @@ bool is_in(int32_t value, int32_t first, int32_t last) { return value >= first &
 
 const char *check(const kiln_descriptor &d) {
     if (d.struct_size != sizeof d) return "struct_size is not that of this package; use kiln_descriptor_init";
-    if (!is_in(d.operation, KILN_CONV, KILN_WINOGRAD_OUTPUT_TRANSFORM)) return "operation is unknown";
+    if (!is_in(d.operation, KILN_CONV, KILN_NEST)) return "operation is unknown";
     if (!is_in(d.spatial_rank, 1, KILN_MAX_SPATIAL_RANK)) return "spatial_rank is not 1 to 3";
-    if (!is_in(d.dtype, KILN_F32, KILN_I8)) return "dtype is unknown";
-    if (!is_in(d.output_dtype, KILN_F32, KILN_I8)) return "output_dtype is unknown";
+    if (!is_in(d.dtype, KILN_F32, KILN_I32)) return "dtype is unknown";
+    if (!is_in(d.output_dtype, KILN_F32, KILN_I32)) return "output_dtype is unknown";
     if (!is_in(d.input_layout, KILN_NHWC, KILN_NCHWC)) return "input_layout is unknown";
     if (!is_in(d.output_layout, KILN_NHWC, KILN_NCHWC)) return "output_layout is unknown";
     if (!is_in(d.kernel_layout, KILN_HWIO, KILN_HWOI)) return "kernel_layout is unknown";
@@ -78,6 +78,7 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     if (const char *problem = check(d)) return problem;
     *n = d;  // there is no padding between its fields
     n->reserved = 0;
+    if (d.operation != KILN_NEST) n->nest = 0;
     for (const PerDimension list : lists) {
         for (int i = d.spatial_rank; i < KILN_MAX_SPATIAL_RANK; i++) (n->*list)[i] = 0;
     }
@@ -111,6 +112,7 @@ uint64_t descriptor_hash(const kiln_descriptor &n) {
     }
     add(n.feature_group_count);
     add(n.epilogue_count);
+    add(static_cast<int64_t>(n.nest));
     sum = (sum ^ (sum >> 32)) * 0xff51afd7ed558ccd;
     return sum ^ (sum >> 32);
 }

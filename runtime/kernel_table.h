@@ -52,8 +52,17 @@ struct TensorArgument {
     kiln_tensor kiln_arguments::*tensor;
 };
 constexpr TensorArgument tensor_arguments[] = {
-    {KILN_INPUT, "input", &kiln_arguments::input},    {KILN_WEIGHTS, "weights", &kiln_arguments::weights},
-    {KILN_BIAS, "bias", &kiln_arguments::bias},       {KILN_ADDEND, "addend", &kiln_arguments::addend},
+    {KILN_INPUT, "input", &kiln_arguments::input},
+    {KILN_WEIGHTS, "weights", &kiln_arguments::weights},
+    {KILN_BIAS, "bias", &kiln_arguments::bias},
+    {KILN_ADDEND, "addend", &kiln_arguments::addend},
+    {KILN_OPERAND_1, "operand_1", &kiln_arguments::operand_1},
+    {KILN_OPERAND_2, "operand_2", &kiln_arguments::operand_2},
+    {KILN_OPERAND_3, "operand_3", &kiln_arguments::operand_3},
+    {KILN_OPERAND_4, "operand_4", &kiln_arguments::operand_4},
+    {KILN_OPERAND_5, "operand_5", &kiln_arguments::operand_5},
+    {KILN_OPERAND_6, "operand_6", &kiln_arguments::operand_6},
+    {KILN_OPERAND_7, "operand_7", &kiln_arguments::operand_7},
     {KILN_OUTPUT, "output", &kiln_arguments::output},
 };
 

@@ -71,7 +71,14 @@ enum {
     KILN_OUTPUT = 4,
     KILN_PACKED = 5,
     KILN_PREPARED = 6,
-    KILN_WORKSPACE = 7
+    KILN_WORKSPACE = 7,
+    KILN_OPERAND_1 = 8, /* operands of a nest; its first is KILN_INPUT */
+    KILN_OPERAND_2 = 9,
+    KILN_OPERAND_3 = 10,
+    KILN_OPERAND_4 = 11,
+    KILN_OPERAND_5 = 12,
+    KILN_OPERAND_6 = 13,
+    KILN_OPERAND_7 = 14
 };
 
 typedef struct kiln_status {
@@ -92,7 +99,8 @@ enum {
     KILN_LAYOUT_TRANSFORM = 6,
     KILN_WINOGRAD_INPUT_TRANSFORM = 7,
     KILN_WINOGRAD_FILTER_TRANSFORM = 8,
-    KILN_WINOGRAD_OUTPUT_TRANSFORM = 9
+    KILN_WINOGRAD_OUTPUT_TRANSFORM = 9,
+    KILN_NEST = 10
 };
 enum { KILN_F32 = 1, KILN_F16 = 2, KILN_BF16 = 3, KILN_I8 = 4, KILN_I32 = 5 };
 enum { KILN_NHWC = 1, KILN_NCHW = 2, KILN_NCHWC = 3 }; /* of every spatial rank; NCHWC has blocks of channels */
@@ -135,6 +143,7 @@ typedef struct kiln_descriptor {
     int32_t tile_dimensions[2];            /* positions of the tile's two dimensions in the transformed tensor */
     int32_t points;                        /* choice of interpolation points */
     int32_t without_batch;                 /* 1: tensors have no dimension for the batch, which is 1 */
+    uint64_t nest; /* KILN_NEST: a hash; nests are looked up by key (kiln_find_key), spatial_rank is 1 */
 } kiln_descriptor;
 
 /* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
@@ -209,6 +218,8 @@ typedef struct kiln_arguments {
     void *workspace; /* scratch memory of any alignment */
     size_t workspace_bytes;
     const kiln_parallel *parallel; /* null: the calling thread alone */
+    /* Of a nest, beside the input; those of tables of indices are i32. */
+    kiln_tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {

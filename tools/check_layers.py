@@ -14,19 +14,25 @@ import sys
 FOLDERS = {
     "text": ([], []),
     "workload/expression": (["workload/result.h"], []),
-    "workload": (["runtime/cpu_features.h", "runtime/kiln.h", "text"], []),
+    "workload/nest": (["workload/expression", "workload/result.h"], []),
+    "workload": (["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/nest"], []),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
     "runtime/transpose": (["runtime"], []),
-    "rewrites": (["workload"], []),
+    "rewrites": (["workload", "workload/nest"], []),
     "schedules": (["rewrites", "text", "workload"], []),
     "schedules/spaces": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/movement": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
     "schedules/apply": (["schedules", "schedules/spaces", "rewrites", "workload"], ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
-    "catalog": (["schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
+    "catalog/operators": (
+        ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
+         "workload/expression"],
+        [],
+    ),
+    "catalog": (["catalog/operators", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "schedules", "schedules/apply", "schedules/apply/movement", "schedules/spaces", "rewrites",
          "runtime/kernel_abi.h", "text", "workload"],
@@ -39,6 +45,10 @@ FOLDERS = {
     "generators/movement": (
         ["generators", "schedules", "schedules/apply", "schedules/apply/movement", "schedules/spaces/movement", "rewrites",
          "workload"],
+        ["Halide.h"],
+    ),
+    "generators/nest": (
+        ["generators", "schedules/apply", "workload", "workload/expression"],
         ["Halide.h"],
     ),
     "generators/direct": (

@@ -111,6 +111,39 @@ Signature layout_transform(const Workload &w) {
             form(Role::output, "output", w.to_layout)};
 }
 
+// Indices of a table below this are inside of all axes that they are used for.
+int64_t index_count(const Nest &nest, int table) {
+    int64_t count = 0;
+    for (const NestRead &read : nest.reads) {
+        for (size_t axis = 0; axis < read.indices.size(); axis++) {
+            if (read.indices[axis].table != table) continue;
+            const int64_t extent = nest.operands[read.operand][axis];
+            count = count ? std::min(count, extent) : extent;
+        }
+    }
+    return count;
+}
+
+TensorForm dense(Role role, std::string_view name, DType dtype, const std::vector<int64_t> &shape) {
+    TensorForm form{role, name, dtype, shape, {}};
+    for (size_t d = 0; d < shape.size(); d++)
+        form.stored.push_back({"i" + std::to_string(d), shape[d], static_cast<int>(d)});
+    return form;
+}
+
+Signature nest_signature(const Workload &w) {
+    constexpr std::string_view names[most_nest_operands] = {"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7"};
+    const Nest nest = nest_of(w);
+    Signature s{{}, dense(Role::output, "output", w.output_dtype, nest.loops)};
+    for (size_t i = 0; i < nest.operands.size(); i++) {
+        const Role role = i == 0 ? Role::input : static_cast<Role>(static_cast<int>(Role::operand_1) + i - 1);
+        const bool is_table = nest.is_table(static_cast<int>(i));
+        s.operands.push_back(dense(role, names[i], is_table ? DType::i32 : w.dtype, nest.operands[i]));
+        s.operands.back().index_count = is_table ? index_count(nest, static_cast<int>(i)) : 0;
+    }
+    return s;
+}
+
 // "d", "h", "w": the last `rank` of them.
 std::string spatial_name(size_t d, size_t rank) { return std::string(1, "dhw"[3 - rank + d]); }
 
@@ -123,6 +156,7 @@ std::vector<int64_t> TensorForm::shape() const {
 }
 
 Signature signature(const Workload &w) {
+    if (is_nest(w.op)) return nest_signature(w);
     if (is_winograd_transform(w.op)) return winograd_transform(w);
     if (w.op == Operation::layout_transform) return layout_transform(w);
     if (is_data_movement(w.op)) return shuffle(w);

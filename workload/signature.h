@@ -12,7 +12,21 @@
 namespace kiln {
 
 // Which argument of a call a tensor is; in the order in which kernels take them.
-enum class Role { input, weights, bias, addend, output };
+// `operand_<n>` is that operand of a nest, whose first is the input.
+enum class Role {
+    input,
+    weights,
+    bias,
+    addend,
+    operand_1,
+    operand_2,
+    operand_3,
+    operand_4,
+    operand_5,
+    operand_6,
+    operand_7,
+    output
+};
 
 // One dimension in memory. An element's coordinate on a logical axis is the sum of index * step over the dimensions of
 // that axis: two where channels are in blocks, else one. Places beyond the axis's extent (the last block's) hold zero.
@@ -25,10 +39,11 @@ struct StoredDimension {
 
 struct TensorForm {
     Role role = Role::input;
-    std::string_view name;  // in the definition: input, kernel, dy
+    std::string_view name;  // in the definition: input, kernel, dy; of a nest x0, x1, ...
     DType dtype = DType::f32;
     std::vector<int64_t> logical;         // canonical order: N, spatial, C; spatial, Ci, Co
     std::vector<StoredDimension> stored;  // dense, outermost first; an axis of extent 1 may be missing
+    int64_t index_count = 0;              // of a nest's table: its elements are indices below this; 0: they are numbers
 
     std::vector<int64_t> shape() const;  // extents as stored
 };

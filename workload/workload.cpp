@@ -44,7 +44,9 @@ bool is_winograd_transform(Operation op) {
            op == Operation::winograd_output_transform;
 }
 
-bool is_data_movement(Operation op) { return !is_convolution(op) && !is_winograd_transform(op); }
+bool is_nest(Operation op) { return op == Operation::nest; }
+
+bool is_data_movement(Operation op) { return !is_convolution(op) && !is_winograd_transform(op) && !is_nest(op); }
 
 bool has_field(Operation op, std::string_view field_name) {
     const auto fields = workload_fields();
@@ -78,13 +80,30 @@ int64_t elements(const std::vector<int64_t> &shape) {
     return product;
 }
 
+Nest nest_of(const Workload &w) {
+    return std::move(*parse_nest({w.loops, w.over, w.operands, w.reduction, w.reads, w.term, w.finish}));
+}
+
+Workload nest_workload(const Nest &nest) {
+    Workload w;
+    w.op = Operation::nest;
+    w.spatial_rank = 1;
+    w.loops = nest.loops, w.over = nest.over, w.operands = nest.operands;
+    w.reduction = name(nest.reduction);
+    w.reads = reads_text(nest);
+    w.term = scalar::to_text(nest.term);
+    const std::string finish = scalar::to_text(nest.finish);
+    if (finish != "x" + std::to_string(nest.reads.size())) w.finish = finish;
+    return w;
+}
+
 int64_t flop_count(const Workload &w) {
     if (!is_convolution(w.op)) return 0;
     return 2 * elements(output_shape(w)) * elements(w.kernel) / w.kernel.back();
 }
 
 void fill_defaults(Workload *w) {
-    if (w->spatial_rank < 1 || w->spatial_rank > 3) return;  // validate() says so
+    if (w->spatial_rank < 1 || w->spatial_rank > 3 || is_nest(w->op)) return;  // validate() says so
     for (auto *values : {&w->strides, &w->lhs_dilation, &w->rhs_dilation}) {
         if (values->empty()) values->assign(w->spatial_rank, 1);
     }
@@ -95,6 +114,7 @@ void fill_defaults(Workload *w) {
 }
 
 int rank_of_shape(const Workload &w) {
+    if (is_nest(w.op)) return 1;
     return static_cast<int>(transforms_weights(w) ? w.kernel.size() : w.input.size()) - 2;
 }
 
@@ -121,6 +141,7 @@ Status validate(const Workload &w) {
                              " channels; needs 2 to 1024");
         }
     }
+    if (is_nest(w.op)) return check_nest(w);
     if (is_convolution(w.op)) return check_convolution(w);
     if (is_winograd_transform(w.op)) return check_winograd_transform(w);
     return check_data_movement(w);
@@ -169,6 +190,7 @@ Result<Workload> parse_workload_key(std::string_view text) {
 int size_of(DType dtype) {
     switch (dtype) {
         case DType::f32:
+        case DType::i32:
             return 4;
         case DType::f16:
         case DType::bf16:

@@ -30,6 +30,9 @@
 // A transformed tensor is stored as the other dimensions alone would be (N, tiles down, tiles across, C in its layout,
 // or Ci, Co), with the two dimensions of a tile inserted so that they are at the positions `tile_dimensions`, counted
 // from the outermost. Without `batch` no tensor has a dimension N, which must be 1.
+//
+// A nest is any other operator of a network: element-wise ones, pools, reductions (workload/nest/nest.h). Its tensors are dense
+// and their dtype is `dtype`, those of tables i32. Sums are in f32.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +41,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/nest/nest.h"
 #include "workload/result.h"
 
 namespace kiln {
@@ -52,9 +56,10 @@ enum class Operation {
     winograd_input_transform,
     winograd_filter_transform,
     winograd_output_transform,
+    nest,
 };
 
-enum class DType { f32, f16, bf16, i8 };
+enum class DType { f32, f16, bf16, i8, i32 };
 
 // Activations: channels last (NHWC), channels first (NCHW) or blocks of `block` channels (NCHW<b>c). The names stand
 // for every spatial rank.
@@ -106,6 +111,10 @@ struct Workload {
     std::vector<int64_t> tile_dimensions;  // two positions; outermost by default
     bool batch = true;
     std::vector<int64_t> output;  // output transform: empty for the whole tiles
+    // Nests (workload/nest/nest.h).
+    std::vector<int64_t> loops, over;
+    std::vector<std::vector<int64_t>> operands;  // shapes
+    std::string reduction, reads, term, finish;
 
     bool operator==(const Workload &) const = default;
 };
@@ -116,6 +125,7 @@ Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
 
 bool is_convolution(Operation op);  // conv and its two gradients
 bool is_winograd_transform(Operation op);
+bool is_nest(Operation op);
 bool is_data_movement(Operation op);         // space_to_depth, depth_to_space, layout_transform
 bool transforms_weights(const Workload &w);  // layout_transform of a kernel
 // Whether a field of the key, by its name there, says anything about an operation; else it must have its default.
@@ -171,6 +181,11 @@ int32_t interface_code(ActivationLayout::Kind kind);
 int32_t interface_code(KernelLayout layout);
 int32_t interface_code(EpilogueStep::Kind kind);
 int32_t interface_code(SpecialValues value);
+
+// What a nest computes. Precondition: validate(w).
+Nest nest_of(const Workload &w);
+// The workload of a nest, with every other field at its default; validate() says whether it can be computed.
+Workload nest_workload(const Nest &nest);
 
 // Bytes of one element.
 int size_of(DType dtype);

@@ -131,6 +131,10 @@ Status check_tensor_size(std::string_view field, const std::vector<int64_t> &sha
 
 Status check_convolution(const Workload &w) {
     const size_t rank = w.spatial_rank;
+    for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
+        if (dtype == DType::i32)
+            return bad_input(std::string(field) + ": a convolution has no i32; needs f32, f16, bf16 or i8");
+    }
     if (Status s = check_sizes("kernel", w.kernel, rank + 2, 1); !s) return s;
     if (Status s = check_sizes("strides", w.strides, rank, 1); !s) return s;
     if (Status s = check_sizes("lhs_dilation", w.lhs_dilation, rank, 1); !s) return s;
@@ -191,6 +195,22 @@ Status check_data_movement(const Workload &w) {
     return check_tensor_size(tensors.result.name, tensors.result.shape());
 }
 
+Status check_nest(const Workload &w) {
+    for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
+        if (dtype == DType::i8 || dtype == DType::i32)
+            return bad_input(std::string(field) + ": a nest computes in f32; needs f32, f16 or bf16");
+    }
+    const Result<Nest> nest = parse_nest({w.loops, w.over, w.operands, w.reduction, w.reads, w.term, w.finish});
+    if (!nest) return nest.error();
+    const Workload canonical = nest_workload(*nest);
+    for (const auto &[field, text, expected] : {std::tuple{"reads", &w.reads, &canonical.reads},
+                                                {"term", &w.term, &canonical.term},
+                                                {"finish", &w.finish, &canonical.finish}}) {
+        if (*text != *expected) return bad_input(std::string(field) + ": is written `" + *expected + "`");
+    }
+    return {};
+}
+
 Status check_winograd_transform(const Workload &w) {
     if (Status s = check_sizes("tile", w.tile, 2, 1); !s) return s;
     if (w.op == Operation::winograd_filter_transform) {
@@ -200,8 +220,8 @@ Status check_winograd_transform(const Workload &w) {
     }
     if (Status s = check_padding(w); !s) return s;
     for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i8)
-            return bad_input(std::string(field) + ": a Winograd transform has no i8; needs f32, f16 or bf16");
+        if (dtype == DType::i8 || dtype == DType::i32)
+            return bad_input(std::string(field) + ": a Winograd transform has no integers; needs f32, f16 or bf16");
     }
     if (w.points < 0 || w.points > std::numeric_limits<int32_t>::max()) {
         return bad_input("points is " + std::to_string(w.points) + "; needs 0 or more");

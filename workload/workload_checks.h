@@ -17,6 +17,7 @@ Status check_tensor_size(std::string_view field, const std::vector<int64_t> &sha
 // Precondition: `input`, where the operation has one, and the layouts' blocks have been checked.
 Status check_convolution(const Workload &w);
 Status check_winograd_transform(const Workload &w);
+Status check_nest(const Workload &w);
 Status check_data_movement(const Workload &w);
 
 }  // namespace kiln

@@ -20,7 +20,9 @@ enum Kinds : unsigned {
     convolutions = forward_convolutions | gradients,
     image_transforms = input_transforms | output_transforms,
     winograd = image_transforms | filter_transforms,
-    any_kind = 127,
+    nests = 128,
+    has_shapes = 127,  // input, kernel or both
+    any_kind = 255,
 };
 
 Kinds kind_of(Operation op) {
@@ -36,6 +38,8 @@ Kinds kind_of(Operation op) {
             return filter_transforms;
         case Operation::winograd_output_transform:
             return output_transforms;
+        case Operation::nest:
+            return nests;
         case Operation::conv:
             return forward_convolutions;
         default:
@@ -49,6 +53,11 @@ std::string text(const std::vector<int64_t> &values) {
     std::string text;
     for (int64_t v : values) text += (text.empty() ? "" : "x") + std::to_string(v);
     return text;
+}
+std::string text(const std::vector<std::vector<int64_t>> &shapes) {
+    std::string all;
+    for (const auto &shape : shapes) all += (all.empty() ? "" : ",") + text(shape);
+    return all;
 }
 std::string text(const std::vector<Padding> &padding) {
     std::string text;
@@ -81,6 +90,13 @@ bool read(std::string_view text, std::vector<int64_t> *values) {
     values->clear();
     for (std::string_view part : split(text, 'x')) {
         if (!assign(parse_integer(part), &values->emplace_back())) return false;
+    }
+    return true;
+}
+bool read(std::string_view text, std::vector<std::vector<int64_t>> *shapes) {
+    shapes->clear();
+    for (std::string_view part : split(text, ',')) {
+        if (!read(part, &shapes->emplace_back())) return false;
     }
     return true;
 }
@@ -155,11 +171,20 @@ void describe_output_layout(const Workload &w, Descriptor *d) {
     d->output_layout_block = w.output_layout.block;
 }
 
+// A nest has no numbers that a program would fill in: programs look it up by its key, and its descriptor is a hash of that
+// (FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/).
+void describe_nest(const Workload &w, Descriptor *d) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (const char c : key(w)) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    d->nest = hash;
+}
+void described_by_key(const Workload &, Descriptor *) {}
+
 using W = Workload;
 using D = Descriptor;
 
 constexpr WorkloadField fields[] = {
-    {"input", any_kind & ~filter_transforms, &W::input, LeftOut::refused, describe_input},
+    {"input", has_shapes & ~filter_transforms, &W::input, LeftOut::refused, describe_input},
     {"kernel", convolutions | filter_transforms | layout_transforms, &W::kernel, LeftOut::refused, describe_kernel},
     {"strides", convolutions, &W::strides, LeftOut::one_each, [](const W &w, D *d) { copy(w.strides, d->strides); }},
     {"padding", convolutions | input_transforms, &W::padding, LeftOut::one_each, describe_padding},
@@ -196,6 +221,13 @@ constexpr WorkloadField fields[] = {
      [](const W &w, D *d) { copy(w.tile_dimensions, d->tile_dimensions); }, 0},
     {"batch", image_transforms, &W::batch, LeftOut::initial, [](const W &w, D *d) { d->without_batch = !w.batch; }},
     {"output", output_transforms, &W::output, LeftOut::initial, [](const W &w, D *d) { copy(w.output, d->output); }},
+    {"loops", nests, &W::loops, LeftOut::refused, describe_nest},
+    {"over", nests, &W::over, LeftOut::initial, described_by_key},
+    {"operands", nests, &W::operands, LeftOut::refused, described_by_key},
+    {"reduction", nests, &W::reduction, LeftOut::initial, described_by_key},
+    {"reads", nests, &W::reads, LeftOut::refused, described_by_key},
+    {"term", nests, &W::term, LeftOut::refused, described_by_key},
+    {"finish", nests, &W::finish, LeftOut::initial, described_by_key},
 };
 
 // Whether every entry is what an entry is where the list is left out.

@@ -23,6 +23,7 @@ constexpr Name<Operation> operations[] = {
     {Operation::winograd_input_transform, "winograd_input_transform", KILN_WINOGRAD_INPUT_TRANSFORM},
     {Operation::winograd_filter_transform, "winograd_filter_transform", KILN_WINOGRAD_FILTER_TRANSFORM},
     {Operation::winograd_output_transform, "winograd_output_transform", KILN_WINOGRAD_OUTPUT_TRANSFORM},
+    {Operation::nest, "nest", KILN_NEST},
 };
 constexpr Name<Operation> convolutions[] = {
     // after "conv2d"
@@ -33,7 +34,8 @@ constexpr Name<Operation> convolutions[] = {
 constexpr Name<DType> dtypes[] = {{DType::f32, "f32", KILN_F32},
                                   {DType::f16, "f16", KILN_F16},
                                   {DType::bf16, "bf16", KILN_BF16},
-                                  {DType::i8, "i8", KILN_I8}};
+                                  {DType::i8, "i8", KILN_I8},
+                                  {DType::i32, "i32", KILN_I32}};
 using LayoutKind = ActivationLayout::Kind;
 constexpr Name<LayoutKind> layout_kinds[] = {{LayoutKind::nhwc, "NHWC", KILN_NHWC},
                                              {LayoutKind::nchw, "NCHW", KILN_NCHW},

@@ -52,6 +52,12 @@ struct I8 {
         return load<uint8_t>(bytes, i) == (i % 2 ? poison >> 8 : poison & 0xff);
     }
 };
+struct I32 {
+    static constexpr double rounding = 0, subnormal_rounding = 0;
+    static constexpr double overflow = 0x1p31;  // never reached
+    static double at(std::span<const std::byte> bytes, size_t i) { return load<int32_t>(bytes, i); }
+    static bool poisoned(std::span<const std::byte> bytes, size_t i) { return F32::poisoned(bytes, i); }
+};
 
 template<typename Output>
 double error_at(const ComparisonRequest &r, size_t i, double largest) {
@@ -133,6 +139,8 @@ Comparison compare(const ComparisonRequest &request) {
             return compare_as<BF16>(request);
         case DType::i8:
             return compare_as<I8>(request);
+        case DType::i32:
+            return compare_as<I32>(request);
         case DType::f32:
             break;
     }

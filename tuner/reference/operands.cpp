@@ -66,6 +66,8 @@ double element(const Tensor &tensor, int64_t index) {
             return f16_to_float(load(uint16_t()));
         case DType::bf16:
             return bf16_to_float(load(uint16_t()));
+        case DType::i32:
+            return load(int32_t());
         case DType::i8:
             break;
     }
@@ -85,6 +87,8 @@ void set_element(Tensor &tensor, int64_t index, float value) {
             return store(float_to_bf16(value));
         case DType::i8:
             return store(int8_t(std::lrint(value * 127)));
+        case DType::i32:
+            return store(int32_t(std::lrint(double(value) * 0x7fffffff)));
     }
 }
 
@@ -109,6 +113,14 @@ private:
     uint64_t state_;
 };
 
+// From -1, which lies outside, to the last.
+void fill_with_indices(Tensor &tensor, int64_t index_count, Random &random) {
+    for (int64_t i = 0; i < tensor.elements(); i++) {
+        const auto index = int32_t(random.next() % uint64_t(index_count + 1)) - 1;
+        std::memcpy(tensor.data.data() + i * sizeof index, &index, sizeof index);
+    }
+}
+
 }  // namespace
 
 std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
@@ -118,10 +130,14 @@ std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const Act
 std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
 
 std::vector<NamedOperand> operand_list(const Workload &w) {
-    constexpr Tensor Operands::*places[] = {&Operands::first, &Operands::second, &Operands::bias, &Operands::addend};
+    constexpr Tensor Operands::*places[] = {&Operands::first,     &Operands::second,    &Operands::bias,
+                                            &Operands::addend,    &Operands::operand_1, &Operands::operand_2,
+                                            &Operands::operand_3, &Operands::operand_4, &Operands::operand_5,
+                                            &Operands::operand_6, &Operands::operand_7};
     std::vector<NamedOperand> list;
     for (const TensorForm &form : signature(w).operands) {
-        list.push_back({form.name, form.role, places[size_t(form.role)], {form.dtype, form.shape(), {}}});
+        list.push_back(
+            {form.name, form.role, places[size_t(form.role)], {form.dtype, form.shape(), {}}, form.index_count});
     }
     return list;
 }
@@ -136,11 +152,14 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
         tensor = std::move(named.tensor);
         tensor.data.resize(size_t(tensor.elements()) * size_of(tensor.dtype));
         Random random(seed * 0x9e3779b97f4a7c15 + ++stream * 0xd1b54a32d192ed03);
+        if (named.index_count > 0) {
+            fill_with_indices(tensor, named.index_count, random);
+            continue;
+        }
         const float exponents = tensor.dtype == DType::f16 ? 7 : 20;
+        const bool is_integer = tensor.dtype == DType::i8 || tensor.dtype == DType::i32;
         for (int64_t i = 0, count = tensor.elements(); i < count; i++) {
-            set_element(
-                tensor, i,
-                data == Data::ordinary || tensor.dtype == DType::i8 ? random.uniform() : random.wide(exponents));
+            set_element(tensor, i, data == Data::ordinary || is_integer ? random.uniform() : random.wide(exponents));
         }
     }
     return operands;

@@ -26,6 +26,7 @@ struct NamedOperand {
     Role role;
     Tensor Operands::*place;
     Tensor tensor;
+    int64_t index_count = 0;  // see TensorForm
 };
 std::vector<NamedOperand> operand_list(const Workload &workload);
 std::string_view result_name(const Workload &workload);  // output, dx, dk

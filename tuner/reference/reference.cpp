@@ -7,6 +7,7 @@
 #include "catalog/winograd_operation.h"
 #include "tuner/reference/convolution_loops.h"
 #include "tuner/reference/movement_loops.h"
+#include "tuner/reference/nest_loops.h"
 #include "tuner/reference/winograd_loops.h"
 
 namespace kiln {
@@ -60,7 +61,7 @@ Sums moved(const Workload &w, const std::vector<double> &operand) {
 }  // namespace
 
 Status check_reference(const Workload &w) {
-    if (is_data_movement(w.op)) return {};
+    if (is_data_movement(w.op) || is_nest(w.op)) return {};
     if (!is_convolution(w.op)) {
         const auto matrices = winograd_matrices_of(w);
         return matrices ? Status() : matrices.error();
@@ -76,6 +77,10 @@ Status check_reference(const Workload &w) {
 
 Result<Reference> reference(const Workload &w, const Operands &operands) {
     if (Status s = check_reference(w); !s) return s.error();
+    if (is_nest(w.op)) {
+        Sums sums = compute_nest(w, operands);
+        return Reference{std::move(sums.sum), std::move(sums.magnitude)};
+    }
     if (!is_convolution(w.op)) {
         const TensorForm form = signature(w).operands[0];
         const Tensor &operand = form.role == Role::weights ? operands.second : operands.first;

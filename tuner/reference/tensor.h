@@ -23,6 +23,7 @@ struct Tensor {
 // have, a transform's second or a filter transform's first, is empty.
 struct Operands {
     Tensor first, second, bias, addend;
+    Tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;  // of a nest
 };
 
 }  // namespace kiln

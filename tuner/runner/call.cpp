@@ -21,6 +21,8 @@ halide_type_t halide_type(DType dtype) {
             return halide_type_t(halide_type_bfloat, 16);
         case DType::i8:
             return halide_type_t(halide_type_int, 8);
+        case DType::i32:
+            return halide_type_t(halide_type_int, 32);
         case DType::f32:
             break;
     }
@@ -144,15 +146,14 @@ int Call::prepare(const LoadedKernel &kernel, KernelContext &context) {
 
 int Call::compute(const LoadedKernel &kernel, KernelContext &context) {
     KernelContext *user_context = &context;
-    std::array<void *, 6> arguments = {&user_context};  // context, first, second, bias, addend, output
-    size_t count = 1;
+    std::vector<void *> arguments = {&user_context};  // context, operands in their order, output
     for (size_t i = 0; i < operands_.size(); i++) {
         const bool is_packed = roles_[i] == Role::weights && kernel.pack();
         const bool is_prepared = roles_[i] == Role::input && kernel.prepare();
         const ArgumentPointer &argument = is_packed ? packed_ : is_prepared ? prepared_ : operands_[i];
-        arguments[count++] = &argument->buffer;
+        arguments.push_back(&argument->buffer);
     }
-    arguments[count] = &output_->buffer;
+    arguments.push_back(&output_->buffer);
     return kernel.compute()(arguments.data());
 }
 

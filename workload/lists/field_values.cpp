@@ -9,7 +9,7 @@ namespace {
 
 using Problem = FieldProblem;
 
-constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8";
+constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8, i32";
 constexpr std::string_view known_layouts = "one of NHWC, NCHW, NCHW<b>c with b from 2 to 1024";
 constexpr std::string_view known_steps = R"(a list of "bias", "add", "relu", {"clamp": [lo, hi]})";
 
@@ -25,6 +25,15 @@ Problem read(const Json &value, const WorkloadField &field, std::vector<int64_t>
     }
     for (const Json &entry : value) {
         if (Problem p = read(entry, field, &result->emplace_back())) return p;
+    }
+    return {};
+}
+
+Problem read(const Json &value, const WorkloadField &field, std::vector<std::vector<int64_t>> *result) {
+    if (!value.is_array() || value.empty()) return expected("a list of shapes [[1, 56, 56, 64], ...]", value);
+    result->clear();
+    for (const Json &shape : value) {
+        if (Problem p = read(shape, field, &result->emplace_back())) return p;
     }
     return {};
 }
@@ -66,8 +75,9 @@ Problem read(const Json &value, const WorkloadField &, std::vector<EpilogueStep>
 
 Problem read(const Json &value, const WorkloadField &, bool *result) { return read_value(value, result); }
 
-// The fields that are texts are layouts of layout_transform.
-Problem read(const Json &value, const WorkloadField &, std::string *result) {
+// A text is a layout of layout_transform, or part of a nest, which validate() reads.
+Problem read(const Json &value, const WorkloadField &field, std::string *result) {
+    if (!field.is_used_by(Operation::layout_transform)) return read_value(value, result);
     if (!read_value(value, result) && parse_tensor_layout(*result)) return {};
     return expected(
         "the axes N, C, HW or O, I, HW in the order of memory, then blocks (NHWC, CHWN, NCHW16c, OIHW, "

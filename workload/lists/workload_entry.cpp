@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::string_view known_operations =
     "one of conv1d, conv2d, conv3d, each also with _backprop_input or _backprop_kernel, space_to_depth, "
-    "depth_to_space, layout_transform, winograd_input_transform, winograd_filter_transform, winograd_output_transform";
+    "depth_to_space, layout_transform, winograd_input_transform, winograd_filter_transform, winograd_output_transform, "
+    "nest";
 
 // The fields of an entry that are not fields of the workload.
 constexpr std::string_view fields_of_entry[] = {"name", "count", "op", "then"};

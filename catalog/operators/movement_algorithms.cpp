@@ -1,8 +1,8 @@
-#include "catalog/movement_algorithms.h"
+#include "catalog/operators/movement_algorithms.h"
 
 #include <string>
 
-#include "catalog/transform_algorithms.h"
+#include "catalog/operators/transform_algorithms.h"
 #include "schedules/spaces/movement/move_tile_space.h"
 #include "workload/signature.h"
 

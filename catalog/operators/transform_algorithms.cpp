@@ -1,4 +1,4 @@
-#include "catalog/transform_algorithms.h"
+#include "catalog/operators/transform_algorithms.h"
 
 #include <limits>
 #include <string>

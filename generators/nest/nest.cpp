@@ -1,0 +1,228 @@
+// A nest: result[i] = finish(reduction over r of term). Loops are those of the flat form (rewrites/nest_form.h).
+#include <Halide.h>
+
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "generators/kernel_generator.h"
+#include "generators/nest/scalar_function.h"
+#include "schedules/apply/nest_tile.h"
+#include "workload/signature.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+using Exprs = std::vector<Expr>;
+
+// The element that does not change a reduction.
+Expr identity(Reduction reduction) {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    switch (reduction) {
+        case Reduction::maximum:
+            return -infinity;
+        case Reduction::minimum:
+            return infinity;
+        case Reduction::product:
+            return 1.0f;
+        default:
+            return 0.0f;
+    }
+}
+
+Expr joined(Reduction reduction, const Expr &a, const Expr &b) {
+    switch (reduction) {
+        case Reduction::maximum:
+            return max(a, b);
+        case Reduction::minimum:
+            return min(a, b);
+        case Reduction::product:
+            return a * b;
+        default:
+            return a + b;
+    }
+}
+
+Expr value_of(const Linear &linear, const Exprs &i, const Exprs &r) {
+    Expr sum = extent(linear.offset);
+    for (size_t d = 0; d < i.size(); d++) {
+        if (linear.loops[d]) sum = sum + i[d] * extent(linear.loops[d]);
+    }
+    for (size_t d = 0; d < r.size(); d++) {
+        if (linear.over[d]) sum = sum + r[d] * extent(linear.over[d]);
+    }
+    return simplify(sum);
+}
+
+class NestKernel : public KernelGenerator<NestKernel> {
+public:
+    void configure() {
+        read_parameters();
+        nest = nest_of(workload);
+        form = nest_form(nest);
+        for (const TensorForm &operand : signature(workload).operands) {
+            operands.push_back(add_input<Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1));
+        }
+        output = add_output<Buffer<>>("output", halide_type(workload.output_dtype), extent(form.loops.size()));
+    }
+
+    void generate() {
+        for (size_t d = 0; d < form.loops.size(); d++) stages.loops.emplace_back("i" + std::to_string(d));
+        const Exprs i(stages.loops.begin(), stages.loops.end());
+        Expr value = nest.reduction == Reduction::none ? element(i) : finished(i);
+        (*output)(innermost_first(i)) = cast(halide_type(workload.output_dtype), value);
+    }
+
+    void schedule() {
+        for (size_t n = 0; n < operands.size(); n++) fix(*operands[n], {elements(nest.operands[n])});
+        fix(*output, {form.loops.rbegin(), form.loops.rend()});
+        stages.output = *output;
+        apply_nest_tile(stages, knobs(), form, target_of_kiln);
+    }
+
+private:
+    struct Read {
+        Expr value, is_inside;  // undefined where it never leaves its operand
+    };
+
+    NestTileKnobs knobs() const { return checked_knobs<NestTileKnobs>(candidate.knobs); }
+
+    static Exprs innermost_first(Exprs i) { return {i.rbegin(), i.rend()}; }
+
+    // Halide's bounds of loops that are split cannot be seen in every index, so what is outside is read at the nearest element inside.
+    Read read(const FlatRead &flat, const Exprs &i, const Exprs &r) const {
+        Expr address = value_of(flat.address, i, r), is_inside;
+        for (const CheckedAxis &axis : flat.checked) {
+            Expr index = value_of(axis.index, i, r);
+            if (axis.table >= 0) index = (*operands[axis.table])(index);
+            const Expr last = extent(axis.extent - 1), here = likely(index >= 0 && index <= last);
+            is_inside = is_inside.defined() ? is_inside && here : here;
+            address = address + clamp(index, 0, last) * extent(axis.stride);
+        }
+        return {cast<float>((*operands[flat.operand])(address)), is_inside};
+    }
+
+    // The values of all reads, and whether all of them are inside (undefined: always).
+    std::pair<Exprs, Expr> read_all(const Exprs &i, const Exprs &r) const {
+        Exprs values;
+        Expr all;
+        for (const FlatRead &flat : form.reads) {
+            const Read one = read(flat, i, r);
+            values.push_back(one.value);
+            if (one.is_inside.defined()) all = all.defined() ? all && one.is_inside : one.is_inside;
+        }
+        return {values, all};
+    }
+
+    Expr element(const Exprs &i) const {
+        const auto [values, inside] = read_all(i, {});
+        const Expr value = halide_expression(nest.term, values);
+        return inside.defined() ? select(inside, value, 0.0f) : value;
+    }
+
+    Expr term(const Exprs &i, const Exprs &r) const {
+        const auto [values, inside] = read_all(i, r);
+        const Expr value = halide_expression(nest.term, values);
+        return inside.defined() ? select(inside, value, identity(nest.reduction)) : value;
+    }
+
+    Expr finished(const Exprs &i) {
+        Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
+        if (nest.reduction == Reduction::mean) reduced = reduced / terms(i);
+        // What finish reads does not depend on r.
+        Exprs values = read_all(i, Exprs(form.over.size(), 0)).first;
+        values.push_back(reduced);
+        return halide_expression(nest.finish, values);
+    }
+
+    void reduce(Func sum, const Exprs &at, const Expr &value) const {
+        sum(at) = joined(nest.reduction, sum(at), value);
+    }
+
+    // A domain of the reduction with its loops outermost first; `last` is the extent of the innermost.
+    std::vector<RVar> domain(const std::string &name, int64_t last) const {
+        Region region;
+        for (size_t d = form.over.size(); d-- > 0;)
+            region.emplace_back(0, extent(d + 1 == form.over.size() ? last : form.over[d]));
+        const RDom loops(region, name);
+        std::vector<RVar> over;
+        for (int d = loops.dimensions(); d-- > 0;) over.push_back(loops[d]);
+        return over;
+    }
+
+    Expr reduced_in_columns(const Exprs &i) {
+        const Exprs at = innermost_first(i);
+        stages.sum = Func("sum");
+        stages.sum(at) = identity(nest.reduction);
+        if (!form.over.empty()) stages.over = domain("r", form.over.back());
+        reduce(stages.sum, at, term(i, {stages.over.begin(), stages.over.end()}));
+        return stages.sum(at);
+    }
+
+    // Lane l of the partial sums has terms l, l + lanes, ...; terms beyond the last whole step are added to the total.
+    Expr reduced_in_lanes(const Exprs &i) {
+        const int64_t lanes = nest_lanes(knobs(), form, target_of_kiln) * knobs().vectors;
+        const int64_t steps = form.over.back() / lanes, rest = form.over.back() % lanes;
+        const Exprs at = innermost_first(i);
+        Exprs in_lane = at;
+        in_lane.insert(in_lane.begin(), stages.lane);
+        stages.partial = Func("partial"), stages.total = Func("total");
+        stages.partial(in_lane) = identity(nest.reduction);
+        stages.lanes_over = domain("step", steps);
+        Exprs r(stages.lanes_over.begin(), stages.lanes_over.end());
+        r.back() = r.back() * extent(lanes) + stages.lane;
+        reduce(stages.partial, in_lane, term(i, r));
+
+        stages.total(at) = identity(nest.reduction);
+        const RDom all_lanes(0, extent(lanes), "lanes");
+        in_lane[0] = all_lanes;
+        reduce(stages.total, at, stages.partial(in_lane));
+        if (rest > 0) {
+            const std::vector<RVar> others = domain("rest", rest);
+            Exprs left(others.begin(), others.end());
+            left.back() = left.back() + extent(steps * lanes);
+            reduce(stages.total, at, term(i, left));
+        }
+        return stages.total(at);
+    }
+
+    // Terms of a mean that are inside: a number, or a function of the loops that its checked axes look at.
+    Expr terms(const Exprs &i) {
+        int64_t all = 1;
+        for (int64_t count : form.over) all *= count;
+        std::vector<bool> looked_at(i.size());
+        bool is_checked = false;
+        for (const FlatRead &flat : form.reads) {
+            for (const CheckedAxis &axis : flat.checked) {
+                is_checked = true;
+                for (size_t d = 0; d < i.size(); d++) looked_at[d] = looked_at[d] || axis.index.loops[d] != 0;
+            }
+        }
+        if (!is_checked) return extent(all) * 1.0f;
+        Exprs at, loops = i, arguments;
+        std::vector<Var> variables;
+        for (size_t d = i.size(); d-- > 0;) {
+            if (!looked_at[d]) continue;
+            variables.emplace_back("n" + std::to_string(d));
+            loops[d] = variables.back();
+            at.push_back(i[d]);
+        }
+        const std::vector<RVar> over = domain("counted", form.over.back());
+        stages.count = Func("count");
+        stages.count(variables) = 0.0f;
+        stages.count(variables) += select(read_all(loops, {over.begin(), over.end()}).second, 1.0f, 0.0f);
+        return stages.count(at);
+    }
+
+    Nest nest;
+    NestForm form;
+    std::vector<GeneratorInput<Buffer<>> *> operands;
+    GeneratorOutput<Buffer<>> *output = nullptr;
+    NestStages stages;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::NestKernel, nest)

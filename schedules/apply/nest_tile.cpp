@@ -1,0 +1,92 @@
+#include "schedules/apply/nest_tile.h"
+
+#include <algorithm>
+
+#include "schedules/apply/extent.h"
+#include "workload/division.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+// Threads share a single loop in 64 chunks.
+int steps_of_a_chunk(int64_t columns, int64_t step) { return extent(ceil_div(ceil_div(columns, step), 64)); }
+
+void share(Func output, std::vector<Var> outer, int64_t count) {
+    if (count == 0 || outer.empty()) return;
+    Var all = outer[0];
+    for (int64_t d = 1; d < count && d < static_cast<int64_t>(outer.size()); d++) {
+        const Var fused("fused_" + std::to_string(d));
+        output.fuse(outer[d], all, fused);
+        all = fused;
+    }
+    output.parallel(all);
+}
+
+void sum_in_registers(NestStages &s, const NestTileKnobs &k, int lanes, const Var &at) {
+    const Var x = s.loops.back(), vector("vector"), lane("lane");
+    s.sum.compute_at(s.output, at).bound_extent(x, extent(k.vectors) * lanes);
+    s.sum.split(x, vector, lane, lanes).vectorize(lane).unroll(vector);
+    Stage update = s.sum.update();
+    std::vector<VarOrRVar> order{lane, vector};
+    if (k.rows > 1) {
+        const Var y = s.loops[s.loops.size() - 2];
+        s.sum.bound_extent(y, extent(k.rows)).unroll(y);
+        order.push_back(y);
+    }
+    for (size_t d = s.over.size(); d-- > 0;) order.push_back(s.over[d]);
+    update.split(x, vector, lane, lanes).reorder(order).vectorize(lane).unroll(vector);
+    if (k.rows > 1) update.unroll(s.loops[s.loops.size() - 2]);
+    if (!k.unroll_over) return;
+    for (const RVar &r : s.over) update.unroll(r);
+}
+
+void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, int64_t columns) {
+    Func &out = s.output;
+    const Var x = s.loops.back(), step("step"), in_step("in_step"), vector("vector"), lane("lane");
+    std::vector<Var> outer(s.loops.begin(), s.loops.end() - 1);
+    std::vector<VarOrRVar> order{lane, vector};
+    out.split(x, step, in_step, extent(k.vectors) * lanes, TailStrategy::ShiftInwards)
+        .split(in_step, vector, lane, lanes);
+    if (k.rows > 1) {
+        const Var rows("rows"), row("row");
+        out.split(outer.back(), rows, row, extent(k.rows), TailStrategy::ShiftInwards);
+        outer.back() = rows;
+        order.push_back(row);
+    }
+    order.push_back(step);
+    for (size_t d = outer.size(); d-- > 0;) order.push_back(outer[d]);
+    out.reorder(order).vectorize(lane).unroll(vector);
+    if (k.rows > 1) out.unroll(Var("row"));
+    Var at = step;
+    if (outer.empty() && k.parallel) {
+        const Var chunk("chunk"), in_chunk("in_chunk");
+        out.split(step, chunk, in_chunk, steps_of_a_chunk(columns, extent(k.vectors) * lanes),
+                  TailStrategy::GuardWithIf);
+        at = in_chunk, outer = {chunk};
+    }
+    if (s.sum.defined()) sum_in_registers(s, k, lanes, at);
+    share(out, outer, k.parallel);
+}
+
+void apply_over(NestStages &s, const NestTileKnobs &k) {
+    const Var x = s.loops.back();
+    s.partial.compute_at(s.output, x).vectorize(s.lane);
+    std::vector<VarOrRVar> order{s.lane};
+    for (size_t d = s.lanes_over.size(); d-- > 0;) order.push_back(s.lanes_over[d]);
+    s.partial.update().reorder(order).vectorize(s.lane);
+    s.total.compute_at(s.output, x);
+    share(s.output, s.loops.size() > 1 ? std::vector<Var>(s.loops.begin(), s.loops.end() - 1) : s.loops, k.parallel);
+}
+
+}  // namespace
+
+void apply_nest_tile(NestStages &s, const NestTileKnobs &k, const NestForm &form, const Target &target) {
+    if (s.count.defined()) s.count.compute_root();
+    if (k.lanes) return apply_over(s, k);
+    const int lanes = extent(nest_lanes(k, form, target));
+    apply_columns(s, k, lanes, form.loops.back());
+}
+
+}  // namespace kiln

@@ -1,0 +1,27 @@
+// The schedule template `nest_tile` on Halide stages (schedules/spaces/nest_tile_knobs.h).
+#pragma once
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "schedules/spaces/nest_tile_space.h"
+
+namespace kiln {
+
+struct NestStages {
+    Halide::Func output;
+    std::vector<Halide::Var> loops;  // outermost first
+
+    // Of a reduction whose lanes are of the innermost loop: sum(loops) and its loops.
+    Halide::Func sum;
+    // Of one whose lanes are its own: partial(lane, loops), then total(loops) of the partial sums and of what is left.
+    Halide::Func partial, total;
+    Halide::Var lane;
+    std::vector<Halide::RVar> over, lanes_over;  // outermost first; lanes_over: of the partial sums
+    Halide::Func count;                          // of a mean: its terms
+};
+
+void apply_nest_tile(NestStages &stages, const NestTileKnobs &knobs, const NestForm &form, const Target &target);
+
+}  // namespace kiln

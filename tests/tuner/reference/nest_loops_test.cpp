@@ -1,0 +1,87 @@
+// The reference of nests, against numbers worked out by hand.
+#include "tuner/reference/nest_loops.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "tuner/reference/operands.h"
+
+namespace kiln {
+namespace {
+
+template<typename T>
+Tensor tensor(DType dtype, const std::vector<int64_t> &shape, const std::vector<T> &values) {
+    Tensor t{dtype, shape, std::vector<std::byte>(values.size() * sizeof(T))};
+    std::memcpy(t.data.data(), values.data(), t.data.size());
+    return t;
+}
+
+struct Row {
+    const char *fields;
+    std::vector<std::vector<float>> operands;
+    std::vector<double> expected;
+    std::vector<int32_t> table = {};  // the operand after the others, if there is one
+};
+
+TEST(NestLoops, FollowTheDefinition) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Row rows[] = {
+        {"loops:3/operands:3,1/reads:x0[i0];x1[0]/term:max(add(x0,x1),0)", {{-2, 0, 3}, {1}}, {0, 1, 4}},
+        {"loops:2/over:3/operands:2x3/reduction:sum/reads:x0[i0,r0]/term:mul(x0,x0)", {{1, 2, 3, 4, 5, 6}}, {14, 77}},
+        {"loops:3/over:3/operands:3/reduction:maximum/reads:x0[i0+r0-1]/term:x0", {{-5, -7, -9}}, {-5, -5, -7}},
+        {"loops:3/over:3/operands:3/reduction:mean/reads:x0[i0+r0-1]/term:x0", {{3, 6, 9}}, {4.5, 6, 7.5}},
+        {"loops:2/over:3/operands:1/reduction:minimum/reads:x0[i0+r0+1]/term:x0", {{4}}, {infinity, infinity}},
+        {"loops:2/over:2/operands:4/reduction:product/reads:x0[2*i0+r0]/term:x0", {{2, 3, 4, 5}}, {6, 20}},
+        {"loops:5/operands:3/reads:x0[i0-1]/term:add(x0,1)", {{1, 2, 3}}, {0, 2, 3, 4, 0}},
+        {"loops:3/operands:3/reads:x0[-i0+2]/term:x0", {{1, 2, 3}}, {3, 2, 1}},
+        {"loops:4/operands:3,4/reads:x0[x1[i0]]/term:x0", {{10, 20, 30}}, {30, 0, 10, 10}, {2, -1, 0, 0}},
+        {"loops:1/over:4/operands:4,1/reduction:sum/reads:x0[r0];x1[i0]/term:x0/finish:div(x2,x1)",
+         {{1, 2, 3, 4}, {4}},
+         {2.5}},
+        {"loops:3/operands:3/reads:x0[i0]/term:select(less(x0,0),mul(x0,0.5),x0)", {{-2, 0, 3}}, {-1, 0, 3}},
+        {"loops:2/operands:2/reads:x0[i0]/term:pow(x0,2)", {{-3, 4}}, {9, 16}},
+    };
+    for (const Row &row : rows) {
+        const auto w = parse_workload_key(std::string("nest/") + row.fields);
+        ASSERT_TRUE(w) << row.fields << ": " << w.error().message;
+        Operands operands;
+        const std::vector<NamedOperand> list = operand_list(*w);
+        for (size_t i = 0; i < list.size(); i++) {
+            const std::vector<int64_t> &shape = list[i].tensor.shape;
+            operands.*list[i].place = i < row.operands.size() ? tensor(DType::f32, shape, row.operands[i])
+                                                              : tensor(DType::i32, shape, row.table);
+        }
+        EXPECT_EQ(compute_nest(*w, operands).sum, row.expected) << row.fields;
+    }
+}
+
+// The bound grows with what a function does to the error of its argument: exp(10) is 10 times as sensitive as exp(1).
+TEST(NestLoops, ErrorsAreBoundedThroughFunctions) {
+    const auto w = parse_workload_key("nest/loops:2/operands:2/reads:x0[i0]/term:exp(x0)");
+    ASSERT_TRUE(w);
+    Operands operands;
+    operands.first = tensor(DType::f32, {2}, std::vector<float>{1, 10});
+    const Sums sums = compute_nest(*w, operands);
+    EXPECT_DOUBLE_EQ(sums.magnitude[0], 2 * std::exp(1));
+    EXPECT_DOUBLE_EQ(sums.magnitude[1], 11 * std::exp(10));
+}
+
+TEST(NestLoops, TablesAreFilledWithIndicesAndWhatLiesOutside) {
+    const auto w = parse_workload_key("nest/loops:1000/operands:3,1000/reads:x0[x1[i0]]/term:x0");
+    ASSERT_TRUE(w);
+    const Operands operands = make_operands(*w, Data::ordinary, 1);
+    int counts[5] = {};
+    for (size_t i = 0; i < 1000; i++) {
+        int32_t index;
+        std::memcpy(&index, operands.operand_1.data.data() + 4 * i, 4);
+        ASSERT_TRUE(index >= -1 && index < 3) << index;
+        counts[index + 1]++;
+    }
+    for (int i = 0; i < 4; i++) EXPECT_GT(counts[i], 150) << i - 1;
+}
+
+}  // namespace
+}  // namespace kiln
