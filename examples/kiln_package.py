@@ -46,6 +46,7 @@ class Descriptor(ctypes.Structure):
         ("block", Sizes), ("from_layout", ctypes.c_char * MAX_LAYOUT_NAME), ("to_layout", ctypes.c_char * MAX_LAYOUT_NAME),
         ("tile", Sizes), ("output", Sizes), ("tile_dimensions", ctypes.c_int32 * 2), ("points", ctypes.c_int32),
         ("without_batch", ctypes.c_int32),
+        ("nest", ctypes.c_uint64),
     ]  # fmt: skip
 
     def __init__(self, operation, spatial_rank, **fields):
@@ -80,7 +81,8 @@ class Arguments(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("input", Tensor), ("weights", Tensor), ("bias", Tensor),
                 ("addend", Tensor), ("output", Tensor), ("packed", ctypes.c_void_p), ("prepared", ctypes.c_void_p),
                 ("packed_bytes", ctypes.c_size_t), ("prepared_bytes", ctypes.c_size_t), ("workspace", ctypes.c_void_p),
-                ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel))]  # fmt: skip
+                ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
+                *[(f"operand_{i}", Tensor) for i in range(1, 8)]]  # fmt: skip
 
 
 class KernelInfo(ctypes.Structure):
