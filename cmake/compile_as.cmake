@@ -2,6 +2,7 @@
 #
 # kiln_compile_as(TARGET KIND [SANITIZER]), where KIND is
 #   values   values, spaces, search, mathematics: the standard library only, optimized as the build type says
+#   passes   what reads and rewrites networks: the standard library only; a network takes milliseconds, so -O1 will do
 #   process  what reads, writes and starts processes, with JSON and fmt; it waits for others, so -O1 will do
 #   command  a process with a command line
 #   halide   what describes a computation to Halide, whose compiler takes the time; -O1
@@ -13,12 +14,14 @@ set(
   KILN_HEADERS_values <algorithm> <array> <charconv> <cmath> <cstdint> <filesystem> <functional> <map> <numeric>
     <optional> <random> <set> <string> <string_view> <tuple> <variant> <vector>
 )
+set(KILN_HEADERS_passes ${KILN_HEADERS_values})
 set(KILN_HEADERS_process ${KILN_HEADERS_values} <fmt/format.h> <nlohmann/json.hpp>)
 set(KILN_HEADERS_command ${KILN_HEADERS_process} <CLI/CLI.hpp>)
 set(KILN_HEADERS_halide <Halide.h>)
 set(KILN_HEADERS_test ${KILN_HEADERS_process} <gtest/gtest.h>)
 
 set(KILN_LIBRARIES_values "")
+set(KILN_LIBRARIES_passes "")
 set(KILN_LIBRARIES_process fmt::fmt nlohmann_json::nlohmann_json)
 set(KILN_LIBRARIES_command ${KILN_LIBRARIES_process} CLI11::CLI11)
 set(KILN_LIBRARIES_halide Halide::Halide)
@@ -26,7 +29,7 @@ set(KILN_LIBRARIES_test ${KILN_LIBRARIES_process} GTest::gtest)
 
 # A debug build optimizes as its flags say.
 set(KILN_OPTIMIZATION_values "")
-foreach(kind process command halide)
+foreach(kind passes process command halide)
   set(KILN_OPTIMIZATION_${kind} $<$<CONFIG:Release>:-O1>)
 endforeach()
 set(KILN_OPTIMIZATION_test -O0)
@@ -34,6 +37,7 @@ set(KILN_OPTIMIZATION_test -O0)
 # GCC 12 warns falsely of what it inlines: of memcpy in concatenations of std::string where it optimizes fully (GCC bug
 # 105651), and of strings in a std::variant that holds something else. Each is left out only for the kinds where it occurs.
 set(KILN_WARNINGS_values -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow)
+set(KILN_WARNINGS_passes -Wno-maybe-uninitialized)
 set(KILN_WARNINGS_process -Wno-maybe-uninitialized)
 set(KILN_WARNINGS_command -Wno-maybe-uninitialized)
 set(KILN_WARNINGS_halide "")
