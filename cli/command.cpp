@@ -79,6 +79,16 @@ int fail(const Error &error) {
     return exit_status(error);
 }
 
+int fail_in_lines(const Error &error) {
+    size_t begin = 0;
+    for (size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = error.message.find('\n', begin);
+        const std::string line = error.message.substr(begin, end == std::string::npos ? end : end - begin);
+        begin == 0 ? tell(line) : tell_line("  " + line);
+    }
+    return exit_status(error);
+}
+
 Result<TrialStore> open_to_read(const std::string &db) {
     Result<TrialStore> store = TrialStore::open(db, OpenMode::read_only);
     if (store) store->stop_when(interrupted);

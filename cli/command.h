@@ -26,6 +26,7 @@ int exit_status(const Error &error);
 Result<TrialStore> open_to_read(const std::string &db);  // its long queries end at Ctrl-C
 void tell_notes(const TrialStore &store);                // on stderr, a message each
 int fail(const Error &error);                            // one message on stderr, "kiln: ..."; answers its exit status
+int fail_in_lines(const Error &error);                   // a message of several lines, whose names are quoted already
 
 // What the parser found: the chosen command's work, to be run after parsing. Answers an exit status.
 using Action = std::function<int()>;
@@ -39,6 +40,7 @@ void add_build_command(CLI::App &app, Action &action);
 void add_check_command(CLI::App &app, Action &action);
 void add_bench_command(CLI::App &app, Action &action);
 void add_explain_command(CLI::App &app, Action &action);
+void add_import_command(CLI::App &app, Action &action);
 
 // Checks of an option's text. `whole_number`: digits that fit 63 bits, since CLI11 lets larger numbers saturate and
 // negative ones wrap.

@@ -3,8 +3,12 @@
 #include "catalog/algorithm_rules.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
+#include "cli/answers/output.h"
 #include "cli/command.h"
 #include "cli/explain_package.h"
+#include "cli/network/network_options.h"
+#include "graph/passes/passes.h"
+#include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
 
 namespace kiln {
@@ -14,8 +18,35 @@ struct ExplainArguments {
     std::string package, kernel;
     WorkloadOptions workloads;
     TargetOptions target;
+    NetworkOptions network;
+    std::string pass;    // of a network; empty: the last
+    std::string format;  // empty: table, and text of a network
     AnswerOptions answer;
 };
+
+// The name for the graph before any pass.
+constexpr std::string_view before_passes = "import";
+
+std::string pass_names() {
+    std::string names(before_passes);
+    for (const graph::Pass &pass : graph::passes()) names += fmt::format(", {}", pass.name);
+    return names;
+}
+
+int explain_network(const ExplainArguments &arguments) {
+    if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
+        return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
+    }
+    Result<graph::Graph> graph = read(arguments.network);
+    if (!graph) return fail_in_lines(graph.error());
+    if (arguments.pass != before_passes) graph = graph::run_passes(*graph, arguments.pass);
+    if (!graph)
+        return fail(
+            {ErrorCode::usage, fmt::format("--pass: there is no `{}`; there are {}", arguments.pass, pass_names())});
+    const std::string text = arguments.format == "dot" ? graph::to_graphviz(*graph) : graph::to_text(*graph);
+    write_text(stdout, quoted_lines(text));
+    return exit_done;
+}
 
 std::string rule_reason(std::string_view algorithm) {
     for (const AlgorithmRule &rule : algorithm_rules()) {
@@ -65,12 +96,26 @@ int explain_workloads(const ExplainArguments &arguments) {
     return exit_done;
 }
 
-int run(const ExplainArguments &arguments) {
+std::optional<TableFormat> table_format(const std::string &format) {
+    if (format.empty() || format == "table") return TableFormat::table;
+    if (format == "json") return TableFormat::json;
+    return format == "csv" ? std::optional(TableFormat::csv) : std::nullopt;
+}
+
+int run(ExplainArguments arguments) {
     const bool of_package = !arguments.package.empty(), of_workloads = !arguments.workloads.files.empty();
-    if (of_package == of_workloads) {
-        return fail(
-            {ErrorCode::usage, "explain needs either a package (its folder, library or manifest) or --workloads"});
+    const bool of_network = !arguments.network.file.empty();
+    if (of_package + of_workloads + of_network != 1) {
+        return fail({ErrorCode::usage,
+                     "explain needs one of a package (its folder, library or manifest), --workloads and --network"});
     }
+    if (of_network) return explain_network(arguments);
+    if (!arguments.pass.empty() || !arguments.network.shapes.empty()) {
+        return fail({ErrorCode::usage, "--pass and --shape need --network"});
+    }
+    const std::optional<TableFormat> format = table_format(arguments.format);
+    if (!format) return fail({ErrorCode::usage, "--format text and dot need --network"});
+    arguments.answer.format = *format;
     if (of_workloads) return explain_workloads(arguments);
     return explain_package({arguments.package, arguments.kernel, arguments.workloads.filter, arguments.answer});
 }
@@ -80,7 +125,8 @@ int run(const ExplainArguments &arguments) {
 void add_explain_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ExplainArguments>();
     CLI::App *command = app.add_subcommand(
-        "explain", "Where the kernels of a package come from, or why an algorithm is used or refused");
+        "explain",
+        "Where the kernels of a package come from, why an algorithm is used or refused, or a network's graph");
     command->add_option("package", arguments->package, "A package's folder, manifest or library, or a program with it")
         ->type_name("LIB|MANIFEST");
     command->add_option("kernel", arguments->kernel, "All facts of the kernels whose layer or key matches")
@@ -88,12 +134,22 @@ void add_explain_command(CLI::App &app, Action &action) {
     add_options(*command, arguments->workloads);
     command->get_option("--workloads")->required(false);
     add_options(*command, arguments->target);
-    add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
+    command->add_option("--network", arguments->network.file, "The graph of an ONNX model")->type_name("M.onnx");
+    add_shape_option(*command, arguments->network);
+    command
+        ->add_option("--pass", arguments->pass,
+                     fmt::format("The graph after this pass, one of {} [the last]", pass_names()))
+        ->type_name("NAME");
+    command->add_option("--format", arguments->format, "How to print the answer; text and dot (Graphviz) of a network")
+        ->check(one_of({"table", "json", "csv", "text", "dot"}))
+        ->type_name("table|json|csv|text|dot");
+    add_table_options(*command, arguments->answer, true);
     command->footer(
         "Examples:\n"
         "  kiln explain dist/lib/libresnet50.a\n"
         "  kiln explain dist '*/conv1'\n"
-        "  kiln explain --workloads workloads/stems.json");
+        "  kiln explain --workloads workloads/stems.json\n"
+        "  kiln explain --network m.onnx --shape x=1x3x480x480 --format dot | dot -Tsvg > m.svg");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -96,8 +96,8 @@ FOLDERS = {
     ),
     "graph": (["text", "workload", "workload/expression"], []),
     "graph/evaluate": (["graph", "workload"], []),
-    "graph/onnx/file": (["graph", "workload"], ["protozero/*"]),
-    "graph/onnx": (["graph/onnx/file", "graph", "workload"], ["protozero/*"]),
+    "graph/onnx/file": (["graph", "text", "workload"], ["protozero/*"]),
+    "graph/onnx": (["graph/onnx/file", "graph", "text", "workload"], ["protozero/*"]),
     "graph/lower/node": (["graph", "graph/evaluate", "graph/onnx", "graph/rewriting", "workload"], []),
     "graph/lower/rules": (["graph", "graph/lower/node", "graph/onnx", "workload"], []),
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
@@ -105,9 +105,13 @@ FOLDERS = {
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
+    "graph/workloads": (["graph", "workload"], []),
+    "cli/network": (
+        ["graph", "graph/lower", "graph/onnx", "graph/workloads", "text", "workload", "workload/lists"], ["CLI/*", "fmt/*"]
+    ),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
     "cli": (
-        ["cli/answers", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure",
+        ["cli/answers", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure",
          "tuner/process", "tuner/search", "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),

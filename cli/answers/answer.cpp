@@ -81,6 +81,10 @@ void add_format_option(CLI::App &command, TableFormat &format, std::vector<Table
 void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed) {
     const bool has_csv = std::find(allowed.begin(), allowed.end(), TableFormat::csv) != allowed.end();
     add_format_option(command, options.format, std::move(allowed));
+    add_table_options(command, options, has_csv);
+}
+
+void add_table_options(CLI::App &command, AnswerOptions &options, bool has_csv) {
     if (has_csv) {
         command.add_flag("--guard-formulas", options.guard_formulas,
                          "In CSV, a ' before texts that a spreadsheet would compute");

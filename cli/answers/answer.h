@@ -30,7 +30,10 @@ inline constexpr int64_t most_rows_of_a_table = 1000;
 // --format
 void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
 
-// --format, --wide, --columns, --sort, --top; --guard-formulas where there is CSV
+// --wide, --columns, --sort, --top; --guard-formulas where there is CSV
+void add_table_options(CLI::App &command, AnswerOptions &options, bool has_csv);
+
+// The same and --format.
 void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed);
 
 // Errors (usage): `--columns` or `--sort` name what is no column; the message lists those that there are.

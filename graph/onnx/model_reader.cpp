@@ -10,6 +10,7 @@
 #include "graph/onnx/model.h"
 #include "graph/onnx/name_checks.h"
 #include "graph/onnx/node_reader.h"
+#include "text/quoted_text.h"
 
 namespace kiln::graph::onnx {
 
@@ -185,11 +186,11 @@ Result<Model> parse_model(std::shared_ptr<const void> owner, std::span<const std
 Result<Model> read_model(const std::filesystem::path &file) {
     const Result<FileBytes> mapped = map_file(file, FinalLink::follow);
     if (!mapped) {
-        return within(file.string(), mapped.error());
+        return within(quoted_line(file.string()), mapped.error());
     }
     const std::filesystem::path parent = file.parent_path();
     Result<Model> model = parse_model(mapped->owner, mapped->bytes, parent.empty() ? "." : parent);
-    return model ? std::move(model) : within(file.string(), model.error());
+    return model ? std::move(model) : within(quoted_line(file.string()), model.error());
 }
 
 }  // namespace kiln::graph::onnx

@@ -5,6 +5,7 @@
 
 #include "graph/onnx/attribute_reader.h"
 #include "graph/onnx/file/wire.h"
+#include "text/quoted_text.h"
 
 namespace kiln::graph::onnx {
 
@@ -61,7 +62,7 @@ Status read_attributes(const std::vector<std::string_view> &messages, Node &node
 }  // namespace
 
 std::string describe(const Node &node, size_t index) {
-    const std::string type = node.op_type.empty() ? "" : " (" + node.op_type.substr(0, 80) + ")";
+    const std::string type = node.op_type.empty() ? "" : " (" + quoted_line(node.op_type.substr(0, 80)) + ")";
     return "node " + (node.name.empty() ? std::to_string(index) : shown(node.name)) + type;
 }
 

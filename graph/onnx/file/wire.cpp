@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "text/quoted_text.h"
+
 namespace kiln::graph::onnx {
 
 static_assert(std::endian::native == std::endian::little, "elements are views of the file, which is little-endian");
@@ -41,9 +43,9 @@ Error within(const std::string &place, Error error) { return {error.code, place 
 std::string shown(std::string_view name) {
     constexpr size_t most = 160;
     if (name.size() <= most) {
-        return "'" + std::string(name) + "'";
+        return "'" + quoted_line(name) + "'";
     }
-    return "'" + std::string(name.substr(0, most / 2)) + "..." + std::string(name.substr(name.size() - most / 2)) + "'";
+    return "'" + quoted_line(name.substr(0, most / 2)) + "..." + quoted_line(name.substr(name.size() - most / 2)) + "'";
 }
 
 }  // namespace kiln::graph::onnx

@@ -61,7 +61,7 @@ Status each_field(std::string_view message, Read read) {
 void append_integers(Field &field, std::vector<int64_t> &numbers);
 void append_floats(Field &field, std::vector<float> &numbers);
 
-// Messages say where. Names come from the model; long ones are cut.
+// Messages say where. Names come from the model: they are quoted, so that a line of a message stays one, and long ones are cut.
 Error within(const std::string &place, Error error);
 std::string shown(std::string_view name);  // in single quotes
 

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "cli/answers/output.h"
+#include "cli/command.h"
+#include "cli/network/network_layers.h"
+#include "cli/network/network_options.h"
+#include "graph/passes/passes.h"
+#include "package/output/text_files.h"
+#include "text/quoted_text.h"
+#include "workload/lists/workload_list_text.h"
+
+namespace kiln {
+namespace {
+
+struct ImportArguments {
+    NetworkOptions network;
+    std::string output;
+};
+
+// The list is called like the file.
+std::string list_name(const std::string &file) {
+    const std::string stem = quoted_line(std::filesystem::path(file).stem().string());
+    return stem.empty() ? "network" : stem;
+}
+
+int run(const ImportArguments &arguments) {
+    const Result<graph::Graph> network = read(arguments.network);
+    if (!network) return fail_in_lines(network.error());
+    const Result<graph::Graph> graph = graph::run_passes(*network);
+    if (!graph) return fail(graph.error());
+    const NetworkLayers layers = layers_of(*graph);
+    if (layers.layers.empty()) {
+        tell(fmt::format("{}: {}; nothing to write", arguments.network.file, layers.note));
+        return exit_failed;
+    }
+    const std::string text = workload_list_text(list_name(arguments.network.file), layers.layers);
+    if (arguments.output.empty()) {
+        print_document(text);
+    } else if (Status s = write_text(std::filesystem::absolute(arguments.output), text); !s) {
+        return fail(s.error());
+    }
+    tell(fmt::format("{}: {}", arguments.network.file, layers.note));
+    return exit_done;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App &app, Action &action) {
+    auto arguments = std::make_shared<ImportArguments>();
+    CLI::App *command = app.add_subcommand("import", "The layers of an ONNX model as a workload list");
+    command->add_option("model", arguments->network.file, "The model; external data beside it")
+        ->required()
+        ->type_name("M.onnx");
+    command->add_option("-o,--output", arguments->output, "The workload list; without it, stdout")->type_name("FILE");
+    add_shape_option(*command, arguments->network);
+    command->footer(
+        "Examples:\n"
+        "  kiln import resnet50.onnx -o layers.json\n"
+        "  kiln import ocr.onnx --shape x=1x3x480x480 -o layers.json\n"
+        "  kiln tune --workloads layers.json --db kiln.db --time 20m");
+    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+}
+
+}  // namespace kiln

@@ -1,0 +1,79 @@
+#include "cli/network/network_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "graph/onnx/model.h"
+#include "text/quoted_text.h"
+
+namespace kiln {
+namespace {
+
+Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+bool parse_extent(std::string_view text, int64_t *extent) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *extent);
+    return error == std::errc() && end == text.data() + text.size() && *extent >= 0 && !text.starts_with('-');
+}
+
+Result<std::vector<graph::InputShape>> parse_shapes(const std::vector<std::string> &texts) {
+    std::vector<graph::InputShape> shapes;
+    for (const std::string &text : texts) {
+        Result<graph::InputShape> shape = parse_input_shape(text);
+        if (!shape) return shape.error();
+        const auto has_name = [&](const graph::InputShape &other) { return other.name == shape->name; };
+        if (std::ranges::any_of(shapes, has_name)) {
+            return usage_error(fmt::format("--shape: `{}` has two shapes; leave one", quoted_line(shape->name)));
+        }
+        shapes.push_back(std::move(*shape));
+    }
+    return shapes;
+}
+
+}  // namespace
+
+void add_shape_option(CLI::App &command, NetworkOptions &options) {
+    command
+        .add_option("--shape", options.shapes,
+                    "The shape of an input that the model leaves open, e.g. x=1x3x480x480; once for each input")
+        ->allow_extra_args(false)
+        ->type_name("NAME=SHAPE");
+}
+
+// Names of inputs may have any character, so the last `=` ends the name.
+Result<graph::InputShape> parse_input_shape(const std::string &text) {
+    const auto refuse = [&](const std::string &why) {
+        return usage_error(
+            fmt::format("--shape {}: {}; write NAME=1x3x480x480, or NAME=scalar", quoted_line(text), why));
+    };
+    const size_t end = text.rfind('=');
+    if (end == std::string::npos || end == 0) return refuse("has no name and shape");
+    graph::InputShape shape{.name = text.substr(0, end), .shape = {}};
+    const std::string_view extents = std::string_view(text).substr(end + 1);
+    if (extents == "scalar") return shape;
+    for (size_t begin = 0; begin <= extents.size();) {
+        const size_t next = std::min(extents.find('x', begin), extents.size());
+        const std::string_view extent = extents.substr(begin, next - begin);
+        if (!parse_extent(extent, &shape.shape.emplace_back())) {
+            return refuse(fmt::format("`{}` is no extent", quoted_line(extent)));
+        }
+        begin = next + 1;
+    }
+    if (const Result<int64_t> count = graph::element_count(shape.shape); !count) return refuse(count.error().message);
+    return shape;
+}
+
+Result<graph::Graph> read(const NetworkOptions &options) {
+    const Result<std::vector<graph::InputShape>> shapes = parse_shapes(options.shapes);
+    if (!shapes) return shapes.error();
+    const Result<graph::onnx::Model> model = graph::onnx::read_model(options.file);
+    if (!model) return model.error();
+    Result<graph::Graph> graph = graph::lower(*model, *shapes);
+    if (graph) return graph;
+    return Error{graph.error().code, fmt::format("{}: {}", quoted_line(options.file), graph.error().message)};
+}
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+// A network on the command line: an ONNX model and the shapes of its inputs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/lower/lower.h"
+#include "workload/result.h"
+
+namespace kiln {
+
+struct NetworkOptions {
+    std::string file;
+    std::vector<std::string> shapes;  // NAME=1x3x480x480
+};
+void add_shape_option(CLI::App &command, NetworkOptions &options);
+
+// Errors (usage): the text is no shape; the message shows how one is written.
+Result<graph::InputShape> parse_input_shape(const std::string &text);
+
+// The graph before any pass. An error begins with the file, and has a line for each thing that stands in the way.
+Result<graph::Graph> read(const NetworkOptions &options);
+
+}  // namespace kiln

@@ -1,0 +1,50 @@
+#include "cli/network/network_options.h"
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+TEST(NetworkOptions, ShapesAreRead) {
+    const struct {
+        const char *text, *name, *shape;
+    } rows[] = {
+        {"x=1x3x480x480", "x", "1x3x480x480"},
+        {"x=7", "x", "7"},
+        {"x=0x4", "x", "0x4"},
+        {"x=scalar", "x", "scalar"},
+        {"images:0/a=b;c=1x2", "images:0/a=b;c", "1x2"},
+        {"an input=2", "an input", "2"},
+    };
+    for (const auto &row : rows) {
+        const Result<graph::InputShape> shape = parse_input_shape(row.text);
+        ASSERT_TRUE(shape) << shape.error().message;
+        EXPECT_EQ(shape->name, row.name);
+        EXPECT_EQ(graph::to_text(shape->shape), row.shape);
+    }
+}
+
+TEST(NetworkOptions, WhatIsNoShapeIsRefused) {
+    const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"", "has no name and shape"},      {"x", "has no name and shape"},
+        {"=1x3", "has no name and shape"},  {"x=", "`` is no extent"},
+        {"x=1x", "`` is no extent"},        {"x=1xx3", "`` is no extent"},
+        {"x=1,3", "`1,3` is no extent"},    {"x=1x-3", "`-3` is no extent"},
+        {"x=1x3.5", "`3.5` is no extent"},  {"x=1X3", "`1X3` is no extent"},
+        {"x=NxCx4", "`N` is no extent"},    {"x=1x99999999999999999999", "`99999999999999999999` is no extent"},
+        {"x=+1", "`+1` is no extent"},      {"x= 1", "` 1` is no extent"},
+        {"x=1\n2", "`1\\n2` is no extent"}, {"x=4294967296x4294967296x4294967296", "--shape x=4294967296x"},
+    };
+    for (const auto &row : rows) {
+        const Result<graph::InputShape> shape = parse_input_shape(row.text);
+        ASSERT_FALSE(shape) << row.text;
+        EXPECT_EQ(shape.error().code, ErrorCode::usage);
+        EXPECT_NE(shape.error().message.find(row.why), std::string::npos) << shape.error().message;
+        EXPECT_TRUE(shape.error().message.ends_with("; write NAME=1x3x480x480, or NAME=scalar"));
+    }
+}
+
+}  // namespace
+}  // namespace kiln
