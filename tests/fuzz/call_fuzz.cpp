@@ -26,6 +26,7 @@ public:
         data_ = memory_ + total - bytes;
         std::memset(memory_, 0x3c, total);
     }
+    Block() : Block(128, 16) {}
     Block(const Block &) = delete;
     ~Block() { std::free(memory_); }
     char *data() const { return data_; }
@@ -39,8 +40,7 @@ private:
 
 struct Memory {
     explicit Memory(const kiln_kernel *kernel)
-        : operands{{128, 16}, {128, 16}, {128, 16}, {128, 16}, {128, 16}},
-          packed(64, 64),
+        : packed(64, 64),
           prepared(64, 64),
           workspace(kiln_workspace_bytes(kernel, most_threads), 16) {}
 
@@ -63,11 +63,9 @@ kiln_tensor tensor(const KernelRow &row, int operand, const Memory &memory) {
 kiln_arguments right_arguments(const KernelRow &row, const Memory &memory) {
     kiln_arguments a;
     kiln_arguments_init(&a);
-    a.input = tensor(row, KILN_INPUT, memory);
-    a.weights = tensor(row, KILN_WEIGHTS, memory);
-    a.bias = tensor(row, KILN_BIAS, memory);
-    a.addend = tensor(row, KILN_ADDEND, memory);
-    a.output = tensor(row, KILN_OUTPUT, memory);
+    for (const TensorArgument &argument : tensor_arguments) {
+        a.*argument.tensor = tensor(row, argument.operand, memory);
+    }
     a.packed = memory.packed.data(), a.packed_bytes = memory.packed.bytes();
     a.prepared = memory.prepared.data(), a.prepared_bytes = memory.prepared.bytes();
     a.workspace = memory.workspace.data(), a.workspace_bytes = memory.workspace.bytes();

@@ -74,10 +74,12 @@ TEST_F(EarlierDatabase, OpensWholeAndSaysTheSame) {
 
 TEST_F(EarlierDatabase, GoesThroughAnExport) {
     const TrialStore store = open(OpenMode::read_only);
-    const auto records = parse_export(*store.export_text(), "export");
+    const std::string path = folder_ / "export.json";
+    ScratchFolder::write(path, *store.export_text());
+    const Result<RecordSource> records = read_export(path);
     ASSERT_TRUE(records.ok()) << records.error().message;
     TrialStore copy = std::move(*TrialStore::in_memory());
-    ASSERT_TRUE(copy.add(*records).ok());
+    ASSERT_TRUE(copy.add({*records}).ok());
     EXPECT_EQ(*copy.digest(), recorded_digest);
     EXPECT_EQ(*copy.export_text(), *store.export_text());
 }
