@@ -188,8 +188,9 @@ Table bench_table(const BenchReport &report) {
 }
 
 void print_table(const BenchReport &report, const AnswerOptions &options) {
-    print_line("target " + to_text(report.target));
-    print_line(fmt::format("peak {:.1f} GFLOP/s ({})", report.peak.gflops, report.peak.instructions));
+    print_line("target " + report.target.halide);
+    print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", report.target.threads, report.peak.gflops,
+                           report.peak.instructions));
     print_line("");
     const Table table = bench_table(report);
     print(table, form_of(table, report.peers), options);

@@ -150,8 +150,9 @@ void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceCo
     };
     Table table = results(report, peak.gflops, candidate);
     if (options.format == TableFormat::table) {
-        print_line("target " + to_text(context.target));
-        print_line(fmt::format("peak {:.1f} GFLOP/s ({})", peak.gflops, peak.instructions));
+        print_line("target " + context.target.halide);
+        print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak.gflops,
+                               peak.instructions));
         print_line("");
     }
     print(std::move(table), result_form, options);

@@ -154,7 +154,7 @@ class Databases(unittest.TestCase):
                 file.write(HEAD.encode())
                 file.truncate(5 << 30)
         limit = ["sh", "-c", 'ulimit -v 2000000 && exec "$@"', "sh", KILN]
-        for arguments, message in [(["tune", "--db", "t.db", "--workloads", "huge.json"], "huge.json: is larger than 64 MiB"),
+        for arguments, message in [(["tune", "--db", "t.db", "--workloads", "huge.json"], "huge.json: has more than 256 MiB"),
                                    (["db", "import", "--db", "new.db", "huge.jsonl"], "huge.jsonl: line 2: is longer than")]:
             done = subprocess.run([*limit, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60,
                                   check=False)

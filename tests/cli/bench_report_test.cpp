@@ -23,8 +23,8 @@ TEST(BenchReportTest, NameTimeAndSpeedStandFirst) {
     const std::string text = printed(sample_bench_report(), {});
     unsetenv("COLUMNS");
     EXPECT_TRUE(text.starts_with(
-        "target x86-64-linux/threads:1\n"
-        "peak 80.0 GFLOP/s (AVX2 FMA)\n"
+        "target x86-64-linux\n"
+        "threads 1, peak 80.0 GFLOP/s (AVX2 FMA)\n"
         "\n"
         "layer     us  GFLOP/s  % peak  onednn us  onednn / kiln      openvino / kiln  default us  note"))
         << text;

@@ -84,7 +84,7 @@ class ExplainPackage(unittest.TestCase):
     def test_bad_input(self):
         rows = [
             ([], "--workloads", 2),
-            (["dist", "--workloads", "layers.json"], "either a package", 2),
+            (["dist", "--workloads", "layers.json"], "explain needs one of a package", 2),
             (["dist", "nothing"], "no kernel matches `nothing`", 2),
             (["dist", "--filter", "vgg*"], "--filter vgg*: matches no layer of the package; there are net/", 2),
             (["dist", "--columns", "time"], "--columns: unknown column `time`; there are layer, target", 2),

@@ -40,9 +40,7 @@ private:
 
 struct Memory {
     explicit Memory(const kiln_kernel *kernel)
-        : packed(64, 64),
-          prepared(64, 64),
-          workspace(kiln_workspace_bytes(kernel, most_threads), 16) {}
+        : packed(64, 64), prepared(64, 64), workspace(kiln_workspace_bytes(kernel, most_threads), 16) {}
 
     std::vector<std::vector<char>> contents() const {
         std::vector<std::vector<char>> all;

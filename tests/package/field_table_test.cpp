@@ -25,6 +25,12 @@ constexpr const char *output = "winograd_output_transform/input:1x8x8x16/window:
 constexpr const char *output_json =
     R"("op": "winograd_output_transform", "input": [1, 8, 8, 16], "window": [3, 3], "tile": [4, 4])";
 
+constexpr const char *nest =
+    "nest/loops:4x8/over:3/operands:4x3,8/reduction:sum/reads:x0[i0,r0];x1[i1]/term:mul(x0,x1)";
+constexpr const char *nest_json =
+    R"("op": "nest", "loops": [4, 8], "over": [3], "operands": [[4, 3], [8]], "reduction": "sum", )"
+    R"json("reads": "x0[i0,r0];x1[i1]", "term": "mul(x0,x1)")json";
+
 // `with` as an addition at the end of the example's other text; a field that nobody may leave out has two values.
 const std::map<std::string_view, Example> &examples() {
     static const std::map<std::string_view, Example> table = {
@@ -74,6 +80,26 @@ const std::map<std::string_view, Example> &examples() {
         {"tile_dimensions", {image, "/tile_dimensions:3x0", image_json, R"(, "tile_dimensions": [3, 0])"}},
         {"batch", {image, "/batch:false", image_json, R"(, "batch": false)"}},
         {"output", {output, "/output:32x31", output_json, R"(, "output": [32, 31])"}},
+        {"loops",
+         {nest, "nest/loops:3x8/over:3/operands:4x3,8/reduction:sum/reads:x0[i0,r0];x1[i1]/term:mul(x0,x1)", nest_json,
+          R"json("op": "nest", "loops": [3, 8], "over": [3], "operands": [[4, 3], [8]], "reduction": "sum", "reads": "x0[i0,r0];x1[i1]", "term": "mul(x0,x1)")json"}},
+        {"over",
+         {nest, "nest/loops:4x8/over:2/operands:4x3,8/reduction:sum/reads:x0[i0,r0];x1[i1]/term:mul(x0,x1)", nest_json,
+          R"json("op": "nest", "loops": [4, 8], "over": [2], "operands": [[4, 3], [8]], "reduction": "sum", "reads": "x0[i0,r0];x1[i1]", "term": "mul(x0,x1)")json"}},
+        {"operands",
+         {nest, "nest/loops:4x8/over:3/operands:5x3,8/reduction:sum/reads:x0[i0,r0];x1[i1]/term:mul(x0,x1)", nest_json,
+          R"json("op": "nest", "loops": [4, 8], "over": [3], "operands": [[5, 3], [8]], "reduction": "sum", "reads": "x0[i0,r0];x1[i1]", "term": "mul(x0,x1)")json"}},
+        {"reduction",
+         {nest, "nest/loops:4x8/over:3/operands:4x3,8/reduction:mean/reads:x0[i0,r0];x1[i1]/term:mul(x0,x1)", nest_json,
+          R"json("op": "nest", "loops": [4, 8], "over": [3], "operands": [[4, 3], [8]], "reduction": "mean", "reads": "x0[i0,r0];x1[i1]", "term": "mul(x0,x1)")json"}},
+        {"reads",
+         {nest, "nest/loops:4x8/over:3/operands:4x3,8/reduction:sum/reads:x0[i0,r0];x1[-i1+7]/term:mul(x0,x1)",
+          nest_json,
+          R"json("op": "nest", "loops": [4, 8], "over": [3], "operands": [[4, 3], [8]], "reduction": "sum", "reads": "x0[i0,r0];x1[-i1+7]", "term": "mul(x0,x1)")json"}},
+        {"term",
+         {nest, "nest/loops:4x8/over:3/operands:4x3,8/reduction:sum/reads:x0[i0,r0];x1[i1]/term:add(x0,x1)", nest_json,
+          R"json("op": "nest", "loops": [4, 8], "over": [3], "operands": [[4, 3], [8]], "reduction": "sum", "reads": "x0[i0,r0];x1[i1]", "term": "add(x0,x1)")json"}},
+        {"finish", {nest, "/finish:max(x2,0)", nest_json, R"json(, "finish": "max(x2,0)")json"}},
     };
     return table;
 }

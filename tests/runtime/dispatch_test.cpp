@@ -76,7 +76,7 @@ TEST(Dispatch, RefusesBadDescriptors) {
     const Row rows[] = {
         {"struct_size", [](auto &d) { d.struct_size = 8; }},
         {"operation", [](auto &d) { d.operation = 0; }},
-        {"operation", [](auto &d) { d.operation = 10; }},
+        {"operation", [](auto &d) { d.operation = 11; }},
         {"spatial_rank", [](auto &d) { d.spatial_rank = 0; }},
         {"spatial_rank", [](auto &d) { d.spatial_rank = 4; }},
         {"dtype", [](auto &d) { d.dtype = 0; }},

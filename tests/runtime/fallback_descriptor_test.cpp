@@ -57,7 +57,7 @@ const BadDescriptor bad_descriptors[] = {
     {KILN_BAD_DESCRIPTOR, "output_layout_block is not 2",
      [](auto &d) { d.output_layout = KILN_NCHWC, d.output_layout_block = 1025; }},
     {KILN_BAD_DESCRIPTOR, "kernel_layout is unknown", [](auto &d) { d.kernel_layout = 3; }},
-    {KILN_BAD_DESCRIPTOR, "dtype is unknown", [](auto &d) { d.dtype = KILN_I32; }},
+    {KILN_BAD_DESCRIPTOR, "dtype is unknown", [](auto &d) { d.dtype = KILN_I32 + 1; }},
     {KILN_BAD_DESCRIPTOR, "block has no meaning", [](auto &d) { d.block[0] = 2; }},
     {KILN_BAD_DESCRIPTOR, "from_layout has no meaning", [](auto &d) { std::strcpy(d.from_layout, "NHWC"); }},
     {KILN_BAD_DESCRIPTOR, "to_layout has no meaning", [](auto &d) { std::strcpy(d.to_layout, "NHWC"); }},

@@ -246,7 +246,7 @@ TEST(Workload, ValidationOfTransformsNamesTheField) {
         {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:0x4", "tile has an entry of 0"},
         {"winograd_input_transform/input:1x8x8x4/padding:1,1/window:3x3/tile:4x4", "padding has 1 entries"},
         {"winograd_input_transform/input:1x8x8x4/dtype:i8/window:3x3/tile:4x4",
-         "dtype: a Winograd transform has no i8"},
+         "dtype: a Winograd transform has no integers"},
         {"winograd_input_transform/input:1x8x8x4/output_layout:NCHW4c/window:3x3/tile:4x4",
          "output_layout: a transformed tensor has no blocks"},
         {"winograd_input_transform/input:1x8x8x4/window:3x3/tile:4x4/points:-1", "points is -1"},
