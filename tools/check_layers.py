@@ -88,7 +88,7 @@ FOLDERS = {
     "graph/evaluate": (["graph", "workload"], []),
     "graph/onnx/file": (["graph", "workload"], ["protozero/*"]),
     "graph/onnx": (["graph/onnx/file", "graph", "workload"], ["protozero/*"]),
-    "graph/lower/node": (["graph", "graph/evaluate", "graph/onnx", "workload"], []),
+    "graph/lower/node": (["graph", "graph/evaluate", "graph/onnx", "graph/rewriting", "workload"], []),
     "graph/lower/rules": (["graph", "graph/lower/node", "graph/onnx", "workload"], []),
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "graph/lower/node/transposed_bytes.h"
+#include "graph/rewriting/moved_constant.h"
 
 namespace kiln::graph {
 namespace {
@@ -81,10 +81,7 @@ bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &in
 }
 
 Result<ConstantData> FoldingBuilder::fold(const Operator &op, const std::vector<ValueId> &inputs) const {
-    const Value &first = builder_.value(inputs[0]);
-    if (std::holds_alternative<Reshape>(op)) return *first.constant;
-    if (const auto *transpose = std::get_if<Transpose>(&op))
-        return transposed_bytes(*transpose, first.form, *first.constant);
+    if (const auto moved = moved_constant(op, builder_.value(inputs[0]))) return *moved;
     std::vector<Numbers> numbers;
     numbers.reserve(inputs.size());
     for (const ValueId id : inputs) {
