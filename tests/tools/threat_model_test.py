@@ -1,4 +1,4 @@
-"""docs/threat_model.md names tests that exist, and each row has one."""
+"""docs/threat_model.md names tests that exist, each row has one, and each fuzz target and file of abuse has a row."""
 
 import pathlib
 import re
@@ -17,6 +17,11 @@ class ThreatModel(unittest.TestCase):
                 self.assertTrue(tests)
                 for test in tests:
                     self.assertTrue((ROOT / test).is_file(), test)
+
+    def test_each_fuzz_target_and_each_file_of_abuse_is_named(self):
+        for path in sorted([*ROOT.glob("tests/fuzz/*_fuzz.cpp"), *ROOT.glob("tests/abuse/*_test.py")]):
+            name = path.relative_to(ROOT).as_posix()
+            self.assertTrue(any(f"`{name}`" in row for row in ROWS), f"{name} has no row in docs/threat_model.md")
 
 
 if __name__ == "__main__":
