@@ -18,9 +18,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view peers_note =
     R"(Peers run on the same core, in turns with kiln's kernels, each round in another order. Ratio: the
 median over rounds of peer's time / kiln's, above 1 kiln is faster, and its quartiles. Counted:
-convolution, bias and relu. Not counted: packing of weights, reorders of activations into and out of the layout
-the peer likes best (OpenVINO: the better of NHWC and NCHW, and what it reorders inside then), and
-the overhead of its call, measured in the same round. Peers' Winograd is not asked for.)";
+convolution, bias and relu. Not counted: packing of weights, reorders of activations into and out
+of the layout the peer likes best (OpenVINO: the better of NHWC and NCHW, and what it reorders
+inside then), and the overhead of its call, measured in the same round. Peers' Winograd is not
+asked for.)";
 
 Json microseconds(const std::vector<double> &ns) {
     Json values = Json::array();
