@@ -106,6 +106,7 @@ FOLDERS = {
     "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
+    "network": (["graph", "graph/memory", "graph/workloads", "workload", "workload/expression"], []),
     "cli/network": (
         ["graph", "graph/lower", "graph/onnx", "graph/workloads", "text", "workload", "workload/lists"], ["CLI/*", "fmt/*"]
     ),

@@ -1,0 +1,68 @@
+// A network as a list of kernel calls with static memory: what a package writes down and what its program runs.
+//
+// A program knows workloads and places, and no kernel: which candidate computes a workload is chosen for each target when a
+// package is built. Every tensor is dense, in the form that signature(workload) states.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/memory/memory_plan.h"
+#include "workload/workload.h"
+
+namespace kiln::network {
+
+using graph::Place;
+
+// An input or output of the network, in row-major order.
+struct Port {
+    std::string name;  // the model's
+    graph::TypedShape form;
+    bool operator==(const Port &) const = default;
+};
+
+// Elements that steps read, as they read them: weights in the layout of their workload, before a kernel packs them.
+struct Constant {
+    std::string name;
+    graph::ConstantData data;
+    bool operator==(const Constant &) const = default;
+};
+
+// Call of a kernel of this workload.
+struct KernelCall {
+    Workload workload;
+    std::vector<Place> operands;  // in the order of signature(workload).operands
+    Place result;  // may be the place of an operand where the workload reads each element where it writes it
+    bool operator==(const KernelCall &) const = default;
+};
+
+// Copies rows of bytes that do not overlap.
+struct Copy {
+    Place from, to;
+    int64_t rows = 1, row_bytes = 0;
+    int64_t from_pitch = 0, to_pitch = 0;  // bytes from one row to the next
+    bool operator==(const Copy &) const = default;
+};
+
+struct Step {
+    std::string name;                  // printable; of the model's first node that it computes
+    std::vector<std::string> origins;  // the model's nodes that it computes
+    std::variant<KernelCall, Copy> work;
+    bool operator==(const Step &) const = default;
+};
+
+// Place::index counts `inputs`, `outputs` or `constants`; a place in the workspace has an offset alone. Steps run one after the other.
+struct Program {
+    std::string name;
+    std::vector<Port> inputs, outputs;
+    std::vector<Constant> constants;
+    std::vector<Step> steps;
+    int64_t workspace = 0;              // bytes beside those that kernels need; aligned to graph::workspace_alignment
+    int64_t workspace_lower_bound = 0;  // the largest sum of bytes that are alive at once
+    bool operator==(const Program &) const = default;
+};
+
+}  // namespace kiln::network
