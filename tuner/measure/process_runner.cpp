@@ -1,18 +1,16 @@
 #include "tuner/measure/process_runner.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <list>
 
-#include "tuner/build/killed_build.h"
 #include "tuner/measure/operand_files.h"
+#include "tuner/measure/runner_order.h"
 #include "tuner/process/address_space.h"
 #include "tuner/process/child_process.h"
-#include "tuner/process/measuring_lock.h"
 #include "tuner/protocol/runner_protocol.h"
 #include "tuner/reference/operands.h"
 #include "tuner/reference/reference.h"
@@ -22,14 +20,6 @@ namespace kiln {
 namespace {
 
 constexpr int64_t longest_preparation_ns = int64_t(24) * 3600 * 1'000'000'000;
-
-// A job, and what the measuring process that does it is given.
-struct Order {
-    RunnerJob job;
-    bool measures = false;
-    OutOfTime out_of_time = {};
-    int64_t address_space = 0;  // 0: as much as there is
-};
 
 // Address space without what the kernel may use: the process itself with its libraries, a stack for each thread, twice
 // the operands (a call's own and the files they come from) for each kernel, and the reference.
@@ -44,7 +34,7 @@ int64_t needed_space(const RunnerCall &call, const std::vector<RunnerKernel> &ke
 }
 
 // The kernel's part is smaller where this process may not give as much. Errors (environment): it is too small.
-Status set_memory(Order *order, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
+Status set_memory(RunnerOrder *order, const std::vector<RunnerKernel> &kernels, const OperandFiles &files) {
     constexpr int64_t least_bytes = 64 << 20;
     RunnerCall &call = std::visit([](auto &job) -> RunnerCall & { return job.call; }, order->job);
     const int64_t needed = needed_space(call, kernels, files), most = most_address_space();
@@ -62,54 +52,6 @@ Status set_memory(Order *order, const std::vector<RunnerKernel> &kernels, const 
 
 RunnerKernel kernel_of(const Artifact &artifact) {
     return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes};
-}
-
-// Once more: whoever killed it may have meant something else. A kernel that takes all memory is killed again.
-Result<ChildResult> run_again_if_killed(const ChildRequest &request) {
-    auto result = run_child(request);
-    return result && was_killed(*result) ? run_child(request) : result;
-}
-
-std::string last_part(const std::string &text, size_t limit) {
-    return text.size() <= limit ? text : text.substr(text.size() - limit);
-}
-
-// The failure of a process that did not answer to the end.
-Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t time_limit_ns) {
-    Failure failure;
-    const std::string where = answer.step.empty() ? "" : fmt::format(" (in: {})", answer.step);
-    if (child.end == ChildResult::End::timed_out) {
-        failure.status = TrialStatus::timeout;
-        failure.message = fmt::format("the kernel did not end within {:.1f} s{}", double(time_limit_ns) * 1e-9, where);
-    } else if (child.end == ChildResult::End::signalled && child.code == SIGKILL) {
-        failure.status = TrialStatus::out_of_memory;
-        failure.message =
-            fmt::format("the measuring process was killed, probably because the machine ran out of memory{}", where);
-    } else {
-        failure.message = fmt::format("the measuring process ended with {}{}", describe(child), where);
-    }
-    return failure;
-}
-
-// The failure that an answer tells of. Errors: no kernel was loaded that could have done this.
-Result<Failure> failure_of(const ChildResult &child, const RunnerAnswer &answer, const ProcessRunnerOptions &options) {
-    Failure failure;
-    if (answer.status) {
-        failure.status = *answer.status;
-        failure.message = answer.message;
-        // A wrong result says itself where it was found.
-        if (failure.status == TrialStatus::crash || failure.status == TrialStatus::out_of_memory) {
-            failure.message += fmt::format(" (in: {})", answer.step);
-        }
-    } else if (answer.step.empty() && child.end == ChildResult::End::exited) {
-        return environment_error(fmt::format("{}: ended with {} before it did anything: {}", options.executable,
-                                             describe(child), last_part(child.error_output, 400)));
-    } else {
-        failure = failure_of(child, answer, options.time_limit_ns);
-    }
-    failure.stderr_text = last_part(child.error_output, 16 << 10);
-    failure.errors = answer.errors;
-    return failure;
 }
 
 }  // namespace
@@ -191,41 +133,6 @@ struct ProcessRunner::State {
     RunnerCall call_of(const Workload &workload, const Target &target) const {
         return {key(workload), target.threads, options.memory_limit_bytes};
     }
-
-    Result<Attempt<RunnerAnswer>> ask(const Order &order) {
-        std::optional<MeasuringLock> lock;
-        if (order.measures && !options.lock.empty()) {
-            auto acquired = MeasuringLock::acquire(options.lock, {options.on_wait, order.out_of_time});
-            if (!acquired) {
-                return acquired.error();
-            }
-            lock = std::move(*acquired);
-        }
-        ChildRequest child;
-        child.arguments = {options.executable};
-        child.input = to_json(order.job);
-        child.time_limit_ns = options.time_limit_ns;
-        child.memory_limit_bytes = order.address_space;
-        if (kiln::call_of(order.job).threads == 1) {
-            child.cpu = options.cpu;
-        }
-        const auto result = run_again_if_killed(child);
-        if (!result) {
-            return result.error();
-        }
-        RunnerAnswer answer = parse_runner_answer(result->output);
-        if (!answer.environment.empty()) {
-            return environment_error(fmt::format("{}: {}", options.executable, answer.environment));
-        }
-        if (answer.status == TrialStatus::ok) {
-            return Attempt<RunnerAnswer>{std::move(answer), result->wall_ns};
-        }
-        auto failure = failure_of(*result, answer, options);
-        if (!failure) {
-            return failure.error();
-        }
-        return Attempt<RunnerAnswer>{std::move(*failure), result->wall_ns};
-    }
 };
 
 ProcessRunner::ProcessRunner(ProcessRunnerOptions options) : state_(new State(std::move(options))) {}
@@ -245,11 +152,11 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     job.error_budget = request.error_budget;
     if (request.measure) job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns};
     job.data = (*files)->judging_data();
-    Order order{job, request.measure, request.out_of_time};
+    RunnerOrder order{job, request.measure, request.out_of_time};
     if (Status s = set_memory(&order, {job.kernel}, **files); !s) {
         return s.error();
     }
-    auto answered = state_->ask(order);
+    auto answered = ask(order, state_->options);
     if (!answered) {
         return answered.error();
     }
@@ -282,11 +189,11 @@ Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     job.workspace_bytes = request.workspace_bytes;
     job.workspace_bytes_per_thread = request.workspace_bytes_per_thread;
     job.operands = (*files)->operands();
-    Order order{job, true, request.out_of_time};
+    RunnerOrder order{job, true, request.out_of_time};
     if (Status s = set_memory(&order, job.kernels, **files); !s) {
         return s.error();
     }
-    auto answered = state_->ask(order);
+    auto answered = ask(order, state_->options);
     if (!answered) {
         return answered.error();
     }
@@ -308,11 +215,11 @@ Result<Attempt<Tensor>> ProcessRunner::execute(const ExecuteRequest &request, co
     }
     const ExecuteJob job{state_->call_of(request.workload, request.target), kernel_of(request.artifact),
                          files.operands(), state_->new_prefix() + "-output"};
-    Order order{job, false};
+    RunnerOrder order{job, false};
     if (Status s = set_memory(&order, {job.kernel}, files); !s) {
         return s.error();
     }
-    const auto answered = state_->ask(order);
+    const auto answered = ask(order, state_->options);
     if (!answered) {
         return answered.error();
     }

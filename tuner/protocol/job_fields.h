@@ -91,4 +91,24 @@ void visit_fields(Fields &fields, Value &job) {
     fields("output", job.output);
 }
 
+template<typename Fields, IsPart<PackJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("kernel", job.kernel);
+    fields("weights", job.weights);
+    fields("packed", job.packed);
+}
+
+template<typename Fields, IsPart<NetworkJob> Value>
+void visit_fields(Fields &fields, Value &job) {
+    fields("call", job.call);
+    fields("library", job.library);
+    fields("weights", job.weights);
+    fields("inputs", job.inputs);
+    fields("outputs", job.outputs);
+    fields("repeats", job.repeats);
+    fields("compare_threads", job.compare_threads);
+    fields("sampling", job.sampling);
+}
+
 }  // namespace kiln

@@ -11,7 +11,8 @@ namespace kiln {
 
 namespace {
 
-constexpr std::array<std::string_view, std::variant_size_v<RunnerJob>> kinds = {"judge", "heat", "execute", "prepare"};
+constexpr std::array<std::string_view, std::variant_size_v<RunnerJob>> kinds = {"judge",   "heat", "execute",
+                                                                                "prepare", "pack", "network"};
 constexpr int deepest_level = 8;
 
 template<typename T>
@@ -80,6 +81,8 @@ const char *what_is_wrong(const RunnerJob &job) {
     if (call_of(job).threads < 1) return "less than one thread";
     const auto *heat = std::get_if<HeatJob>(&job);
     if (heat && (heat->kernels.empty() || heat->rounds < 1)) return "a heat without a kernel or a round";
+    const auto *network = std::get_if<NetworkJob>(&job);
+    if (network && network->repeats < 1) return "a network without a call";
     return nullptr;
 }
 

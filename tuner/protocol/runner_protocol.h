@@ -22,7 +22,7 @@ namespace kiln {
 
 // What every job says of the calls that it asks for.
 struct RunnerCall {
-    std::string workload;  // key
+    std::string workload;  // key; empty for a network
     int threads = 1;
     int64_t memory_limit_bytes = 0;
     bool operator==(const RunnerCall &) const = default;
@@ -92,7 +92,27 @@ struct PrepareJob {
     bool operator==(const PrepareJob &) const = default;
 };
 
-using RunnerJob = std::variant<JudgeJob, HeatJob, ExecuteJob, PrepareJob>;
+// Weights as a kernel packs them, from file to file. What it leaves out is zero.
+struct PackJob {
+    RunnerCall call;
+    RunnerKernel kernel;
+    std::string weights, packed;
+    bool operator==(const PackJob &) const = default;
+};
+
+// Calls of a whole network, through the interface of its package. Files hold the elements in row-major order.
+struct NetworkJob {
+    RunnerCall call;                           // without a workload
+    std::string library;                       // lib<name>.so, which has <name>_network
+    std::string weights;                       // a file; empty: the library holds them
+    std::vector<std::string> inputs, outputs;  // in the order of the network's; no outputs: none are kept
+    int repeats = 1;                           // calls whose results must equal those of the first bit for bit
+    bool compare_threads = false;              // and those of one thread and of two
+    std::optional<SamplingOrder> sampling;     // nothing: not timed
+    bool operator==(const NetworkJob &) const = default;
+};
+
+using RunnerJob = std::variant<JudgeJob, HeatJob, ExecuteJob, PrepareJob, PackJob, NetworkJob>;
 
 const RunnerCall &call_of(const RunnerJob &job);
 

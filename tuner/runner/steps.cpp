@@ -275,6 +275,14 @@ RunnerAnswer run(const ExecuteJob &job, const Workload &workload, const SendLine
     return execute(job, {job.call, job.kernel, workload, kernels.front(), send});
 }
 
+RunnerAnswer run(const PackJob &, const Workload &, const SendLine &) {
+    return environment_failed(environment_error("weights cannot be packed ahead yet"));
+}
+
+RunnerAnswer run(const NetworkJob &, const Workload &, const SendLine &) {
+    return environment_failed(environment_error("networks cannot be run yet"));
+}
+
 RunnerAnswer run(const PrepareJob &job, const Workload &workload, const SendLine &) {
     const auto files = [](const RunnerData &data) {
         return JudgingFiles{data.operands, data.expected, data.magnitude};

@@ -24,12 +24,19 @@ HeatJob heat_job() {
     return {call, {kernel, kernel}, CacheMode::warm, 7, std::numeric_limits<uint64_t>::max(), 1, 2, {"a"}};
 }
 
+NetworkJob network_job() {
+    NetworkJob job{call, "libn.so", "n.weights", {"a", "b"}, {"c"}, 3, true, SamplingOrder{}};
+    job.sampling->limits.max_samples = 9;
+    return job;
+}
+
 TEST(RunnerJob, IsReadBackAsItWas) {
     JudgeJob unmeasured = judge_job();
     unmeasured.sampling.reset();
     for (const RunnerJob &job :
          {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
-          RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data})}) {
+          RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data}),
+          RunnerJob(PackJob{call, kernel, "a", "b"}), RunnerJob(network_job())}) {
         const Result<RunnerJob> back = parse_runner_job(to_json(job));
         ASSERT_TRUE(back.ok()) << back.error().message;
         EXPECT_EQ(*back, job);
@@ -38,7 +45,7 @@ TEST(RunnerJob, IsReadBackAsItWas) {
 }
 
 TEST(RunnerJob, BadOnesAreRefusedWithThePlace) {
-    const std::string good = to_json(judge_job()), heat = to_json(heat_job());
+    const std::string good = to_json(judge_job()), heat = to_json(heat_job()), network = to_json(network_job());
     const auto changed = [](std::string text, const std::string &from, const std::string &to) {
         const size_t at = text.find(from);
         EXPECT_NE(at, std::string::npos) << from;
@@ -57,6 +64,8 @@ TEST(RunnerJob, BadOnesAreRefusedWithThePlace) {
         {changed(good, "\"cold\"", "\"tepid\""), "cache: needs warm or cold"},
         {changed(good, "\"packed_bytes\":100", "\"packed_bytes\":0.5"), "packed_bytes: needs a whole number"},
         {changed(heat, "\"rounds\":7", "\"rounds\":0"), "without a kernel or a round"},
+        {changed(network, "\"repeats\":3", "\"repeats\":0"), "a network without a call"},
+        {changed(network, "\"compare_threads\":true", "\"compare_threads\":1"), "compare_threads: "},
         {changed(heat, "\"seed\":18446744073709551615", "\"seed\":-1"), "seed: needs a whole number"},
     };
     for (const auto &c : cases) {
