@@ -5,8 +5,8 @@
 #include <map>
 
 #include "cli/answers/output.h"
-#include "cli/bench_chart.h"
-#include "cli/bench_report.h"
+#include "cli/bench/bench_chart.h"
+#include "cli/bench/bench_report.h"
 #include "cli/command.h"
 #include "cli/peak_keeper.h"
 #include "compare/bench.h"

@@ -6,9 +6,7 @@
 #include "cli/command.h"
 #include "cli/network/network_layers.h"
 #include "cli/network/network_options.h"
-#include "graph/passes/passes.h"
 #include "package/output/text_files.h"
-#include "text/quoted_text.h"
 #include "workload/lists/workload_list_text.h"
 
 namespace kiln {
@@ -19,29 +17,20 @@ struct ImportArguments {
     std::string output;
 };
 
-// The list is called like the file.
-std::string list_name(const std::string &file) {
-    const std::string stem = quoted_line(std::filesystem::path(file).stem().string());
-    return stem.empty() ? "network" : stem;
-}
-
 int run(const ImportArguments &arguments) {
-    const Result<graph::Graph> network = read(arguments.network);
+    const Result<NetworkLayers> network = read_layers(arguments.network);
     if (!network) return fail_in_lines(network.error());
-    const Result<graph::Graph> graph = graph::run_passes(*network);
-    if (!graph) return fail(graph.error());
-    const NetworkLayers layers = layers_of(*graph);
-    if (layers.layers.empty()) {
-        tell(fmt::format("{}: {}; nothing to write", arguments.network.file, layers.note));
+    if (network->layers.empty()) {
+        tell(fmt::format("{}: {}; nothing to write", arguments.network.file, network->note));
         return exit_failed;
     }
-    const std::string text = workload_list_text(list_name(arguments.network.file), layers.layers);
+    const std::string text = workload_list_text(network_name(arguments.network.file), network->layers);
     if (arguments.output.empty()) {
         print_document(text);
     } else if (Status s = write_text(std::filesystem::absolute(arguments.output), text); !s) {
         return fail(s.error());
     }
-    tell(fmt::format("{}: {}", arguments.network.file, layers.note));
+    tell(fmt::format("{}: {}", arguments.network.file, network->note));
     return exit_done;
 }
 
@@ -59,7 +48,8 @@ void add_import_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln import resnet50.onnx -o layers.json\n"
         "  kiln import ocr.onnx --shape x=1x3x480x480 -o layers.json\n"
-        "  kiln tune --workloads layers.json --db kiln.db --time 20m");
+        "  kiln tune --workloads layers.json --db kiln.db --time 20m\n"
+        "`kiln tune --network` and others read a model themselves; a list can be edited and shared.");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

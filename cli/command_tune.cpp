@@ -12,6 +12,7 @@
 #include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
+#include "cli/layer_options.h"
 #include "cli/peak_keeper.h"
 #include "cli/progress.h"
 #include "tuner/job/tune.h"
@@ -24,7 +25,7 @@ namespace kiln {
 namespace {
 
 struct TuneArguments {
-    WorkloadOptions workloads;
+    LayerOptions layers;
     TargetOptions target;
     std::string db, cache = "warm";
     std::optional<std::string> time;
@@ -159,6 +160,19 @@ void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceCo
     if (any) tell(short_candidates_note);
 }
 
+// What a network spends in its layers. Nothing where one of them has no time.
+std::optional<std::string> network_summary(const TuneReport &report) {
+    double best = 0, standard = 0;
+    for (const TunedWorkload &tuned : report.workloads) {
+        if (!tuned.best_ns || !tuned.default_ns) return std::nullopt;
+        best += static_cast<double>(tuned.workload.count) * *tuned.best_ns;
+        standard += static_cast<double>(tuned.workload.count) * *tuned.default_ns;
+    }
+    if (report.workloads.empty()) return std::nullopt;
+    return fmt::format("{}: {:.3f} ms in its layers, {:.3f} ms with default kernels ({:.2f} times as long)",
+                       report.workloads.front().workload.list, best * 1e-6, standard * 1e-6, standard / best);
+}
+
 // Whether so many of the new trials failed that something is wrong with more than candidates.
 bool most_failed(const TuneReport &report) {
     constexpr int64_t fewest = 4;  // fewer say nothing
@@ -194,9 +208,9 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
     }
     if (without < report.workloads.size()) {
         tell_line(
-            fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build --workloads {1} --db {0} -o "
+            fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build {1} --db {0} -o "
                         "DIR` makes a library of them.",
-                        arguments.db, fmt::join(arguments.workloads.files, " ")));
+                        arguments.db, command_text(arguments.layers)));
     }
     return without || alarming ? exit_failed : exit_done;
 }
@@ -229,8 +243,8 @@ int run(const TuneArguments &arguments) {
     const Machine machine = read_machine();
     Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
-    Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
-    if (!workloads) return fail(workloads.error());
+    Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
+    if (!workloads) return fail(arguments.layers, workloads.error());
     install_interrupt_handler();
     std::optional<Workshop> workshop;
     Result<TrialStore> store = open_store(arguments.db, &workshop);
@@ -266,6 +280,11 @@ int run(const TuneArguments &arguments) {
     if (!report) return fail(report.error());
     print_results(*report, gauge.peak(), {.target = *target, .machine = machine, .toolchain = "", .algorithms = {}},
                   arguments.answer);
+    const auto summary = arguments.layers.of_network() ? network_summary(*report) : std::nullopt;
+    if (summary && arguments.answer.format == TableFormat::table) {
+        print_line("");
+        print_line(*summary);
+    }
     return conclude(*report, arguments);
 }
 
@@ -275,7 +294,7 @@ void add_tune_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<TuneArguments>();
     CLI::App *command = app.add_subcommand("tune", "Search for fast kernels and record every trial in a database");
     TuneOptions &options = arguments->options;
-    add_options(*command, arguments->workloads);
+    add_options(*command, arguments->layers);
     command->add_option("--db", arguments->db, "Database file; made if it does not exist, continued if it does")
         ->required()
         ->type_name("FILE");
@@ -295,6 +314,7 @@ void add_tune_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln tune --workloads workloads/resnet50.json --db kiln.db --trials 60\n"
         "  kiln tune --workloads workloads/*.json --filter 'resnet50/res2*' --db kiln.db --time 10m\n"
+        "  kiln tune --network m.onnx --shape x=1x3x480x480 --db kiln.db --time 20m\n"
         "Ctrl-C ends cleanly; the same command goes on where it stopped.");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }

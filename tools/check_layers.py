@@ -108,12 +108,17 @@ FOLDERS = {
     "graph/workloads": (["graph", "workload"], []),
     "network": (["graph", "graph/memory", "graph/workloads", "workload", "workload/expression"], []),
     "cli/network": (
-        ["graph", "graph/lower", "graph/onnx", "graph/workloads", "text", "workload", "workload/lists"], ["CLI/*", "fmt/*"]
+        ["graph", "graph/lower", "graph/onnx", "graph/passes", "graph/workloads", "text", "workload", "workload/lists"],
+        ["CLI/*", "fmt/*"],
     ),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),
+    "cli/bench": (
+        ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
+    ),
     "cli": (
-        ["cli/answers", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure",
-         "tuner/process", "tuner/search", "workload", "workload/lists"],
+        ["cli/answers", "cli/bench", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package",
+         "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
+         "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),
 }

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
+#include "graph/passes/passes.h"
 #include "graph/workloads/network_workloads.h"
 #include "text/quoted_text.h"
 
@@ -38,6 +40,21 @@ NetworkLayers layers_of(const graph::Graph &graph) {
     result.layers = merge_equal(result.layers);
     result.note = note(workloads, result.layers.size());
     return result;
+}
+
+Result<NetworkLayers> read_layers(const NetworkOptions &options) {
+    const Result<graph::Graph> network = read(options);
+    if (!network) return network.error();
+    const Result<graph::Graph> graph = graph::run_passes(*network);
+    if (!graph) return graph.error();
+    NetworkLayers result = layers_of(*graph);
+    for (NamedWorkload &layer : result.layers) layer.list = network_name(options.file);
+    return result;
+}
+
+std::string network_name(const std::string &file) {
+    const std::string stem = quoted_line(std::filesystem::path(file).stem().string());
+    return stem.empty() ? "network" : stem;
 }
 
 }  // namespace kiln

@@ -43,6 +43,11 @@ void add_shape_option(CLI::App &command, NetworkOptions &options) {
         ->type_name("NAME=SHAPE");
 }
 
+void add_network_options(CLI::App &command, NetworkOptions &options) {
+    command.add_option("--network", options.file, "An ONNX model, in place of --workloads")->type_name("M.onnx");
+    add_shape_option(command, options);
+}
+
 // Names of inputs may have any character, so the last `=` ends the name.
 Result<graph::InputShape> parse_input_shape(const std::string &text) {
     const auto refuse = [&](const std::string &why) {

@@ -16,6 +16,7 @@ struct NetworkOptions {
     std::vector<std::string> shapes;  // NAME=1x3x480x480
 };
 void add_shape_option(CLI::App &command, NetworkOptions &options);
+void add_network_options(CLI::App &command, NetworkOptions &options);  // --network too
 
 // Errors (usage): the text is no shape; the message shows how one is written.
 Result<graph::InputShape> parse_input_shape(const std::string &text);

@@ -110,7 +110,7 @@ class Import(WithFolder):
                 self.assertEqual(done.stdout, "")
 
     def test_files_that_cannot_be_read_or_written(self):
-        self.assertIn("No such file", self.run_kiln("import", "lost.onnx", status=3).stderr)
+        self.assertIn("No such file", self.run_kiln("import", "lost.onnx", status=2).stderr)
         self.assertIn("is a folder", self.run_kiln("import", ".", status=2).stderr)
         (self.folder / "file").write_text("")
         self.run_kiln("import", SMALL, "-o", "file/layers.json", status=3)

@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 KILN = None
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 XLA = str(CONFORMANCE / "xla_conv.json")
+NETWORK = str(CONFORMANCE / "onnx_graph" / "n01_residual_broadcast.onnx")
 RESNET50 = str(CONFORMANCE.parent.parent / "workloads" / "resnet50.json")
 
 
@@ -92,6 +93,20 @@ class Tune(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(len(self.query("trials")), 1)
         self.assertLess(time.monotonic() - start, 60)  # a busy machine's worst; the bar is in bench/bars
+
+    def test_a_network(self):
+        command = ["tune", "--network", NETWORK, "--db", self.db, "--trials", "1"]
+        done = kiln(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("n01_residual_broadcast: ", done.stdout.splitlines()[-1])
+        self.assertIn(f"kiln build --network {NETWORK} --db", done.stderr)
+        # The list is that of `kiln import`, so trials of the one count for the other.
+        layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]
+        known = {row["workload"] for row in self.query("trials")}
+        self.assertEqual(len(known), len(layers))
+        done = kiln(*command, "--filter", "*/" + layers[0]["name"], "--format", "json")
+        self.assertEqual([row["count"] for row in json.loads(done.stdout)], [layers[0]["count"]])
+        self.assertEqual({row["workload"] for row in self.query("trials")}, known)
 
     def test_most_trials_fail(self):
         bin_folder = self.folder / "bin"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/bench_report.h"
+#include "cli/bench/bench_report.h"
 
 namespace kiln {
 

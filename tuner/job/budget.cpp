@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace kiln {
 namespace {
@@ -19,6 +20,11 @@ double relative_gain(const LayerProgress &layer, size_t window) {
 double value(const LayerProgress &layer, const BudgetRules &rules) {
     return static_cast<double>(layer.count) * layer.best_ns.back() * expected_gain(layer, rules) /
            std::max(layer.seconds_per_trial, 1e-3);
+}
+
+// What the network spends in the layer as it is now; 0 where nothing is known yet.
+double network_ns(const LayerProgress &layer) {
+    return layer.best_ns.empty() ? 0 : static_cast<double>(layer.count) * layer.best_ns.back();
 }
 
 }  // namespace
@@ -41,19 +47,33 @@ bool is_hopeless(const LayerProgress &layer, const BudgetRules &rules) {
     return layer.best_ns.empty() && layer.trials >= rules.give_up;
 }
 
+std::vector<int64_t> floors(std::span<const LayerProgress> layers, const BudgetRules &rules) {
+    double total = 0;
+    for (const LayerProgress &layer : layers) total += network_ns(layer);
+    std::vector<int64_t> result;
+    for (const LayerProgress &layer : layers) {
+        const double share = total > 0 ? network_ns(layer) * static_cast<double>(layers.size()) / total : 1;
+        const auto trials =
+            static_cast<int64_t>(std::ceil(static_cast<double>(rules.floor_trials) * std::min(1.0, share)));
+        result.push_back(std::max(rules.least_floor, trials));
+    }
+    return result;
+}
+
 std::optional<size_t> next_layer(std::span<const LayerProgress> layers, const BudgetRules &rules) {
     std::optional<size_t> chosen;
     // The floor: whoever has the fewest trials.
-    const auto below_floor = [&](const LayerProgress &l) { return l.best_ns.empty() || l.trials < rules.floor_trials; };
-    const auto comes_before = [&](const LayerProgress &a, const LayerProgress &b) {
+    const std::vector<int64_t> floor = floors(layers, rules);
+    const auto below_floor = [&](size_t i) { return layers[i].best_ns.empty() || layers[i].trials < floor[i]; };
+    const auto comes_before = [&](size_t a, size_t b) {
         if (below_floor(a) != below_floor(b)) return below_floor(a);
-        if (!below_floor(a)) return value(a, rules) > value(b, rules);
+        if (!below_floor(a)) return value(layers[a], rules) > value(layers[b], rules);
         // One whose trials all failed must not keep the others from their first.
-        return a.trials < b.trials;
+        return layers[a].trials < layers[b].trials;
     };
     for (size_t i = 0; i < layers.size(); i++) {
         if (layers[i].finished || is_at_rest(layers[i], rules) || is_hopeless(layers[i], rules)) continue;
-        if (!chosen || comes_before(layers[i], layers[*chosen])) chosen = i;
+        if (!chosen || comes_before(i, *chosen)) chosen = i;
     }
     return chosen;
 }

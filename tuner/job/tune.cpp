@@ -151,7 +151,7 @@ Status Job::tune_by_worth() {
         }
         // First a trial each, so that every workload has one however short the time is.
         const LayerProgress &layer = layers[*next];
-        const bool below_floor = layer.trials < rules.floor_trials;
+        const bool below_floor = layer.trials < floors(layers, rules)[*next];
         Result<End> made = make_trials(*next, layer.best_ns.empty() ? 1 : below_floor ? 2 : turn_trials);
         if (!made) return made.error();
         end = *made;

@@ -28,6 +28,9 @@ private:
     int number_;
 };
 
+// Which file it is, is the user's word; a disk that fails is not.
+bool names_no_file(int problem) { return problem == ENOENT || problem == ENOTDIR || problem == ENAMETOOLONG; }
+
 Error system_error(const std::string &what) { return environment_error(what + ": " + std::strerror(errno)); }
 
 }  // namespace
@@ -38,7 +41,9 @@ Result<FileBytes> map_file(const std::filesystem::path &path, FinalLink link) {
     const Descriptor file(::open(path.c_str(), flags));
     struct stat status {};
     if (file.number() < 0 || ::fstat(file.number(), &status) != 0) {
-        return system_error("cannot be read");
+        const bool is_nowhere = names_no_file(errno);
+        const Error error = system_error("cannot be read");
+        return is_nowhere ? bad_input(error.message) : error;
     }
     if (!S_ISREG(status.st_mode)) {
         return bad_input(S_ISDIR(status.st_mode) ? "is a folder" : "is not a regular file: copy it into one");

@@ -45,8 +45,8 @@ TEST(ForeignFile, PathsThatAreNoFiles) {
         const char *message;
         ErrorCode code;
     } rows[] = {
-        {missing, ": cannot be read: No such file or directory", ErrorCode::environment},
-        {"", ": cannot be read: No such file or directory", ErrorCode::environment},
+        {missing, ": cannot be read: No such file or directory", ErrorCode::bad_input},
+        {"", ": cannot be read: No such file or directory", ErrorCode::bad_input},
         {testing::TempDir(), ": is a folder", ErrorCode::bad_input},
         {"/dev/zero", ": is not a regular file: copy it into one", ErrorCode::bad_input},
     };

@@ -52,10 +52,12 @@ TEST(NextLayer, FloorThenWorth) {
     } table[] = {
         {"none", {}, {}},
         {"all finished", {finished(), finished()}, {}},
-        {"the floor, fewest trials first", {layer(1, flat(4, 9e9)), layer(1, flat(2, 1)), layer(1, flat(3, 1))}, 1},
-        {"the floor before any worth", {layer(1000, flat(20, 9e9)), layer(1, flat(7, 1))}, 1},
+        {"the floor, fewest trials first", {layer(1, flat(4, 9)), layer(1, flat(2, 9)), layer(1, flat(3, 9))}, 1},
+        {"the floor before any worth", {layer(3, flat(20, 90)), layer(1, flat(7, 270))}, 1},
+        {"a small layer has a low floor", {layer(1000, flat(20, 9e9)), layer(1, flat(2, 1))}, 0},
+        {"which it gets", {layer(1000, flat(20, 9e9)), layer(1, flat(1, 1))}, 1},
         {"one without a valid trial is below it", {layer(1, flat(20, 100)), without_valid(30)}, 1},
-        {"but does not keep others from theirs", {without_valid(30), layer(1, flat(7, 1))}, 1},
+        {"but does not keep others from theirs", {without_valid(30), layer(1, flat(1, 1))}, 1},
         {"no hope is given up", {without_valid(50), layer(1, flat(20, 1))}, 1},
         {"count", {layer(1, flat(20, 100)), layer(3, flat(20, 100))}, 1},
         {"time", {layer(1, flat(20, 100)), layer(1, flat(20, 300))}, 1},
@@ -67,6 +69,22 @@ TEST(NextLayer, FloorThenWorth) {
         {"finished is out", {finished(), layer(1, flat(20, 1))}, 1},
     };
     for (const auto &row : table) EXPECT_EQ(next_layer(row.layers, {}), row.next) << row.what;
+}
+
+TEST(Floors, FollowTheShareOfTheTime) {
+    const struct {
+        const char *what;
+        std::vector<LayerProgress> layers;
+        std::vector<int64_t> floors;
+    } table[] = {
+        {"none", {}, {}},
+        {"nothing is known", {without_valid(1), without_valid(2)}, {8, 8}},
+        {"alike", {layer(1, {5}), layer(1, {5})}, {8, 8}},
+        {"count and time", {layer(4, {5}), layer(2, {5}), layer(1, {10}), layer(1, {1})}, {8, 8, 8, 2}},
+        {"half of the average", {layer(1, {30}), layer(1, {10})}, {8, 4}},
+        {"one that failed so far", {layer(1, {10}), without_valid(3)}, {8, 2}},
+    };
+    for (const auto &row : table) EXPECT_EQ(floors(row.layers, {}), row.floors) << row.what;
 }
 
 TEST(IsAtRest, NeedsManyTrialsWithoutGain) {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "cli/bench_report.h"
+#include "cli/bench/bench_report.h"
 
 namespace kiln {
 

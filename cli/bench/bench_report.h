@@ -1,4 +1,4 @@
-// What `kiln bench` measured, as a table and as `bench/1` JSON. cli/bench_chart.h draws it.
+// What `kiln bench` measured, as a table and as `bench/1` JSON. cli/bench/bench_chart.h draws it.
 #pragma once
 
 #include <string>

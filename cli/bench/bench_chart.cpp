@@ -1,4 +1,4 @@
-#include "cli/bench_chart.h"
+#include "cli/bench/bench_chart.h"
 
 #include <fmt/format.h>
 

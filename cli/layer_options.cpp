@@ -1,0 +1,71 @@
+#include "cli/layer_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string_view>
+
+#include "cli/network/network_layers.h"
+#include "workload/lists/glob.h"
+
+namespace kiln {
+namespace {
+
+Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+Status check(const LayerOptions &options) {
+    const bool of_lists = !options.workloads.files.empty();
+    if (of_lists && options.of_network()) return usage_error("--workloads and --network exclude each other; leave one");
+    if (!of_lists && !options.of_network()) return usage_error("needs --workloads FILE... or --network M.onnx");
+    if (of_lists && !options.network.shapes.empty()) return usage_error("--shape needs --network");
+    return {};
+}
+
+Result<std::vector<NamedWorkload>> layers_of_network(const LayerOptions &options) {
+    Result<NetworkLayers> network = read_layers(options.network);
+    if (!network) return network.error();
+    std::vector<NamedWorkload> chosen;
+    std::vector<std::string> names;
+    for (NamedWorkload &layer : network->layers) {
+        names.push_back(layer.list + "/" + layer.name);
+        if (glob_match(options.workloads.filter, names.back())) chosen.push_back(std::move(layer));
+    }
+    if (names.empty()) return bad_input(fmt::format("{}: {}; nothing to do", options.network.file, network->note));
+    if (chosen.empty()) return no_match(options.workloads.filter, "layer", names);
+    return chosen;
+}
+
+// A word that a shell takes as it stands, or quoted so that it does.
+std::string shell_word(const std::string &text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    return quoted + "'";
+}
+
+}  // namespace
+
+void add_options(CLI::App &command, LayerOptions &options) {
+    add_options(command, options.workloads);
+    command.get_option("--workloads")->required(false);
+    add_network_options(command, options.network);
+}
+
+Result<std::vector<NamedWorkload>> read(const LayerOptions &options) {
+    if (Status s = check(options); !s) return s.error();
+    return options.of_network() ? layers_of_network(options) : read(options.workloads);
+}
+
+int fail(const LayerOptions &options, const Error &error) {
+    return options.of_network() ? fail_in_lines(error) : fail(error);
+}
+
+std::string command_text(const LayerOptions &options) {
+    std::string text = options.of_network() ? "--network " + shell_word(options.network.file) : "--workloads";
+    for (const std::string &file : options.workloads.files) text += " " + shell_word(file);
+    for (const std::string &shape : options.network.shapes) text += " --shape " + shell_word(shape);
+    return text;
+}
+
+}  // namespace kiln

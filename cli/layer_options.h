@@ -1,0 +1,28 @@
+// The layers that a command works on: those of workload lists, or those of a network.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/network/network_options.h"
+
+namespace kiln {
+
+// --workloads FILE... or --network M.onnx with --shape, and --filter for both: a network is a list that is called like its file.
+struct LayerOptions {
+    WorkloadOptions workloads;
+    NetworkOptions network;
+
+    bool of_network() const { return !network.file.empty(); }
+};
+void add_options(CLI::App &command, LayerOptions &options);
+
+// Of a network the distinct ones, with their counts. An error of a model may have several lines, see fail().
+Result<std::vector<NamedWorkload>> read(const LayerOptions &options);
+int fail(const LayerOptions &options, const Error &error);
+
+// The options as somebody types them again, for the command that comes next.
+std::string command_text(const LayerOptions &options);
+
+}  // namespace kiln
