@@ -6,7 +6,8 @@
 
 #include <new>
 
-#include "runtime/arena.h"
+#include "runtime/byte_range.h"
+#include "runtime/call_contexts.h"
 #include "runtime/dispatch.h"
 #include "runtime/kernel_table.h"
 #include "runtime/thread_pool.h"
@@ -55,25 +56,9 @@ kiln_status refuse(const Problem &why, int operand, int dimension = -1) {
     return {why.code, static_cast<int16_t>(operand), static_cast<int16_t>(dimension), why.detail[operand]};
 }
 
-// Precondition: alignment is a power of two. (Division would take a third of the time of a call's checks.)
-bool is_aligned(const void *data, size_t alignment) {
-    return (reinterpret_cast<uintptr_t>(data) & (alignment - 1)) == 0;
-}
-
-// Sums of sizes that a size_t cannot hold. No buffer is large enough then.
-constexpr size_t no_such_size = SIZE_MAX;
-
 // A range of bytes that a call reads or writes.
-struct Range {
-    const void *data = nullptr;
-    size_t bytes = 0;
+struct Range : ByteRange {
     int operand = KILN_NO_OPERAND;
-
-    // Differences wrap around, so neither end can overflow.
-    bool meets(const Range &other) const {
-        const auto begin = reinterpret_cast<uintptr_t>(data), other_begin = reinterpret_cast<uintptr_t>(other.data);
-        return bytes > 0 && other.bytes > 0 && (begin - other_begin < other.bytes || other_begin - begin < bytes);
-    }
 };
 
 kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected, int operand, Range *range) {
@@ -93,7 +78,7 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
     }
     if (tensor.device != KILN_HOST || tensor.stream != nullptr) return refuse(bad_device, operand);
     const size_t element = element_bytes(expected.dtype);
-    *range = {tensor.data, operand_bytes(expected), operand};
+    *range = {{tensor.data, operand_bytes(expected)}, operand};
     if (range->bytes > 0 && tensor.data == nullptr) return refuse(null_data, operand);
     if (!is_aligned(tensor.data, element)) return refuse(bad_alignment, operand);
     return ok;
@@ -103,7 +88,7 @@ kiln_status check_bytes(const void *data, size_t bytes, size_t needed, size_t al
     if (data == nullptr && needed > 0) return refuse(null_data, operand);
     if (bytes < needed || needed == no_such_size) return refuse(too_small, operand);
     if (!is_aligned(data, alignment)) return refuse(bad_alignment, operand);
-    *range = {data, needed, operand};
+    *range = {{data, needed}, operand};
     return ok;
 }
 
@@ -122,13 +107,8 @@ public:
         if ((row_.info.cpu_features & ~enabled_cpu_features()) != 0) {
             return {KILN_UNSUPPORTED_CPU, KILN_NO_OPERAND, -1, "this CPU lacks features that the kernel needs"};
         }
-        if (const kiln_parallel *parallel = arguments_->parallel) {
-            const bool valid =
-                parallel->run != nullptr && parallel->threads >= 1 && parallel->threads <= ThreadPool::max_threads;
-            if (!valid) {
-                return {KILN_BAD_THREADS, KILN_NO_OPERAND, -1, "parallel needs a function and 1 to 1024 threads"};
-            }
-            threads_ = parallel->threads;
+        if (!is_valid(arguments_->parallel)) {
+            return {KILN_BAD_THREADS, KILN_NO_OPERAND, -1, "parallel needs a function and 1 to 1024 threads"};
         }
         return ok;
     }
@@ -150,9 +130,9 @@ public:
     // Checks the workspace and what overlaps with what, then calls.
     kiln_status finish(ArgvFunction function) {
         Range workspace;
-        const kiln_status status =
-            check_bytes(arguments_->workspace, arguments_->workspace_bytes,
-                        kernel_workspace_bytes(&row_.handle, threads_), 1, KILN_WORKSPACE, &workspace);
+        const kiln_status status = check_bytes(arguments_->workspace, arguments_->workspace_bytes,
+                                               kernel_workspace_bytes(&row_.handle, thread_count(arguments_->parallel)),
+                                               1, KILN_WORKSPACE, &workspace);
         if (status.code != KILN_OK) return status;
         const Range &written = ranges_[count_ - 1];
         for (int i = 0; i < count_; i++) {
@@ -171,28 +151,9 @@ private:
     }
 
     kiln_status run(ArgvFunction function) {
-        const kiln_parallel *parallel = arguments_->parallel;
-        const auto run_in_order = [](void *, int count, ParallelTask task, void *argument) {
-            for (int i = 0; i < count; i++) task(argument, i, 0);
-        };
-        // Contexts of the threads, the arena of this thread, then an arena for each thread of a parallel loop.
-        Arena rest = make_arena(arguments_->workspace, arguments_->workspace_bytes);
-        const auto take = [&](size_t bytes) {
-            char *memory = rest.base + rest.used;
-            rest.used += bytes;
-            return memory;
-        };
-        auto *workers = reinterpret_cast<KernelContext *>(take(sizeof(KernelContext) * threads_));
-        KernelContext context;
-        context.parallel = parallel != nullptr ? ParallelFor{parallel->run, parallel->pool, parallel->threads}
-                                               : ParallelFor{run_in_order, nullptr, 1};
-        context.workers = workers;
-        context.arena = make_arena(take(row_.workspace_bytes), row_.workspace_bytes);
-        for (int i = 0; i < threads_; i++) {
-            workers[i] = KernelContext{};
-            const size_t bytes = row_.workspace_bytes_per_thread;
-            workers[i].arena = make_arena(take(bytes), bytes);
-        }
+        const Arena memory = make_arena(arguments_->workspace, arguments_->workspace_bytes);
+        KernelContext context =
+            make_contexts(memory.base, {row_.workspace_bytes, row_.workspace_bytes_per_thread}, arguments_->parallel);
         KernelContext *user_context = &context;
         void *argv[1 + most_tensors] = {&user_context};
         for (int i = 0; i < count_; i++) argv[1 + i] = &buffers_[i];
@@ -203,7 +164,6 @@ private:
 
     const KernelRow &row_;
     const kiln_arguments *arguments_;
-    int threads_ = 1;
     int count_ = 0;
     halide_buffer_t buffers_[most_tensors] = {};
     Range ranges_[most_tensors];
@@ -212,14 +172,10 @@ private:
 }  // namespace
 
 size_t kernel_workspace_bytes(const kiln_kernel *kernel, int threads) {
-    if (threads < 1 || threads > ThreadPool::max_threads) return 0;
+    if (!is_valid_thread_count(threads)) return 0;
     const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
-    size_t bytes = 0;
-    const bool overflows = __builtin_add_overflow(sizeof(KernelContext), row.workspace_bytes_per_thread, &bytes) ||
-                           __builtin_mul_overflow(bytes, static_cast<size_t>(threads), &bytes) ||
-                           __builtin_add_overflow(bytes, row.workspace_bytes, &bytes) ||
-                           __builtin_add_overflow(bytes, arena_alignment - 1, &bytes);
-    return overflows ? no_such_size : bytes;
+    const size_t bytes = contexts_bytes({row.workspace_bytes, row.workspace_bytes_per_thread}, threads);
+    return bytes > no_such_size - (arena_alignment - 1) ? no_such_size : bytes + arena_alignment - 1;
 }
 
 kiln_status pack_weights(const kiln_kernel *kernel, const kiln_arguments *a) {
@@ -263,7 +219,7 @@ kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
 
 kiln_status create_pool(int threads, kiln_parallel *pool) {
     if (pool == nullptr) return {KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1, "pool is null"};
-    if (threads < 1 || threads > ThreadPool::max_threads) {
+    if (!is_valid_thread_count(threads)) {
         return {KILN_BAD_THREADS, KILN_NO_OPERAND, -1, "threads is not 1 to 1024"};
     }
     ThreadPool *made = ThreadPool::create(threads);

@@ -17,10 +17,18 @@
  *   s = kiln_pack(kernel, &a);                      once, when the weights are loaded
  *   s = kiln_run(kernel, &a);                       as often as you like, from any number of threads
  *
+ * A package of a network also exports `const kiln_network *NAME_network(void)`, see "Networks" below:
+ *
+ *   kiln_weights w;                   kiln_bound_network bound;
+ *   s = kiln_map_weights(NAME_network(), "NAME.weights", &w);
+ *   s = kiln_bind_network(NAME_network(), w.data, w.bytes, &bound);
+ *   kiln_network_arguments a = {sizeof a, inputs, outputs, workspace, workspace_bytes, NULL};
+ *   s = kiln_run_network(&bound, &a);               as often as you like, from any number of threads
+ *
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
  *
  * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
- * here allocates or locks, except kiln_pool_create and kiln_pool_destroy. A call that is refused has not touched any
+ * here allocates or locks, except kiln_pool_create and kiln_pool_destroy, and kiln_map_weights, which maps a file. A call that is refused has not touched any
  * memory. Two calls may run at the same time unless they share a written buffer: output, workspace.
  *
  * Stability: fields and functions are only ever added, at the end, and numbers never change. Structures that callers
@@ -58,8 +66,11 @@ enum {
     KILN_BUFFER_TOO_SMALL = 12,
     KILN_OVERLAP = 13,
     KILN_BAD_THREADS = 14,
-    KILN_NO_RESOURCES = 15, /* the system refused memory or threads */
-    KILN_KERNEL_FAILED = 16 /* the output is undefined; a kernel that kiln has checked does not do this */
+    KILN_NO_RESOURCES = 15,  /* the system refused memory or threads */
+    KILN_KERNEL_FAILED = 16, /* the output is undefined; a kernel that kiln has checked does not do this */
+    KILN_BAD_WEIGHTS = 17,   /* no weights of kiln's, cut, damaged, or of another version of the format */
+    KILN_OTHER_WEIGHTS = 18, /* weights of another build, or of another network */
+    KILN_CANNOT_READ = 19    /* the system does not give the file */
 };
 
 enum {
@@ -103,6 +114,17 @@ enum {
     KILN_NEST = 10
 };
 enum { KILN_F32 = 1, KILN_F16 = 2, KILN_BF16 = 3, KILN_I8 = 4, KILN_I32 = 5 };
+/* Of inputs and outputs of networks only; KILN_BOOL has a byte, 0 or 1. */
+enum {
+    KILN_F64 = 6,
+    KILN_U8 = 7,
+    KILN_I16 = 8,
+    KILN_U16 = 9,
+    KILN_U32 = 10,
+    KILN_I64 = 11,
+    KILN_U64 = 12,
+    KILN_BOOL = 13
+};
 enum { KILN_NHWC = 1, KILN_NCHW = 2, KILN_NCHWC = 3 }; /* of every spatial rank; NCHWC has blocks of channels */
 enum { KILN_HWIO = 1, KILN_HWOI = 2 };
 enum { KILN_EPILOGUE_BIAS = 1, KILN_EPILOGUE_ADD = 2, KILN_EPILOGUE_RELU = 3, KILN_EPILOGUE_CLAMP = 4 };
@@ -399,6 +421,136 @@ static inline kiln_status kiln_pool_create(const kiln_package *package, int thre
 }
 static inline void kiln_pool_destroy(const kiln_package *package, kiln_parallel *pool) {
     if (package) package->pool_destroy(pool);
+}
+
+/* Networks ----------------------------------------------------------------------------------------------------- */
+
+/* An input or an output of a network: a dense tensor in row-major order, in memory with the alignment of one element. */
+typedef struct kiln_port {
+    const char *name; /* the model's */
+    int32_t dtype, rank;
+    const int64_t *shape; /* `rank` extents, outermost first; null for a scalar */
+    size_t bytes;
+} kiln_port;
+
+/* The whole network for one target. */
+typedef struct kiln_network_variant {
+    const char *target;    /* a Halide target string */
+    uint64_t cpu_features; /* that it needs, see kiln_cpu_features */
+    size_t step_count;     /* kernels and copies of a run */
+} kiln_network_variant;
+
+typedef struct kiln_network_info {
+    size_t struct_size;
+    const char *name; /* the model's */
+    const char *plan; /* 32 hex digits; weights with another plan are refused */
+    size_t input_count, output_count;
+    const kiln_port *inputs, *outputs;
+    size_t variant_count; /* best first; the first that the CPU runs is used */
+    const kiln_network_variant *variants;
+    size_t weights_bytes;     /* of NAME.weights */
+    size_t weights_alignment; /* of the memory that holds them; a mapped file has it */
+    const void *weights;      /* those in the library; null where they are a file */
+} kiln_network_info;
+
+/* A weights file in memory, read-only. */
+typedef struct kiln_weights {
+    const void *data;
+    size_t bytes;
+} kiln_weights;
+
+/* A network with its weights: opaque memory of the caller's, which needs no release and may be copied. It is not written
+ * after kiln_bind_network, so any number of threads may run it at once. It points to the weights, which stay as they
+ * are for as long as it is in use. */
+typedef struct kiln_bound_network {
+    uint64_t memory[8];
+} kiln_bound_network;
+
+/* In the order of kiln_network_info. Arrays may be null where the network has no input or output, and pointers where a
+ * tensor has no bytes. Calls that run at the same time have outputs and workspaces of their own. */
+typedef struct kiln_network_arguments {
+    size_t struct_size;
+    const void *const *inputs;
+    void *const *outputs;
+    void *workspace; /* of any alignment */
+    size_t workspace_bytes;
+    const kiln_parallel *parallel; /* null: the calling thread alone. The results are the same for any number. */
+} kiln_network_arguments;
+
+typedef struct kiln_network kiln_network;
+
+/* What a network consists of. Callers use the functions below. */
+struct kiln_network {
+    size_t struct_size;
+    int32_t interface_version;
+    int32_t reserved;
+    const kiln_package *package; /* the kernels, pools of threads and the manifest */
+    const kiln_network_info *info;
+    const void *table; /* private */
+    size_t (*workspace_bytes)(const kiln_network *, int threads, uint64_t cpu_features);
+    kiln_status (*map_weights)(const char *path, kiln_weights *);
+    void (*unmap_weights)(kiln_weights *);
+    kiln_status (*bind)(const kiln_network *, const void *weights, size_t bytes, uint64_t cpu_features,
+                        kiln_bound_network *);
+    const kiln_network_variant *(*variant)(const kiln_bound_network *);
+    kiln_status (*run)(const kiln_bound_network *, const kiln_network_arguments *);
+};
+
+static inline const kiln_network_info *kiln_describe_network(const kiln_network *network) {
+    return network ? network->info : NULL;
+}
+
+/* Scratch memory for a run with this many threads on this CPU; 0 for a number of threads that is not 1 to 1024 and where
+ * the CPU runs no variant; SIZE_MAX if a size_t cannot hold the sum. NAME_NETWORK_WORKSPACE_BYTES(threads) in NAME.h is
+ * a constant that is enough for each variant. */
+static inline size_t kiln_network_workspace_bytes(const kiln_network *network, int threads) {
+    return network ? network->workspace_bytes(network, threads, network->package->cpu_features()) : 0;
+}
+
+/* Maps a weights file read-only; pages are read when they are first used. Whoever writes into the file meanwhile changes
+ * the weights, and whoever cuts it ends the program; replacing it by another file (rename) does neither.
+ * KILN_CANNOT_READ: the file cannot be opened, is empty or is no regular file. */
+static inline kiln_status kiln_map_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
+    return network ? network->map_weights(path, weights) : kiln_refuse_null("network is null");
+}
+static inline void kiln_unmap_weights(const kiln_network *network, kiln_weights *weights) {
+    if (network) network->unmap_weights(weights);
+}
+
+/* Takes the first variant that this CPU runs, and checks that the weights are those that were built with it: header,
+ * plan, size and places, not every byte. Null for the weights in the library (kiln build --weights embed). It neither
+ * copies nor allocates.
+ *
+ * Refused, with `bound` as it was: KILN_UNSUPPORTED_CPU; KILN_NULL_ARGUMENT, weights are null and the library has none;
+ * KILN_BAD_ALIGNMENT, they are not aligned to weights_alignment; KILN_BAD_WEIGHTS; KILN_OTHER_WEIGHTS. */
+static inline kiln_status kiln_bind_network(const kiln_network *network, const void *weights, size_t bytes,
+                                            kiln_bound_network *bound) {
+    if (!network) return kiln_refuse_null("network is null");
+    return network->bind(network, weights, bytes, network->package->cpu_features(), bound);
+}
+
+/* The variant that a CPU with these features would get: for tests. kiln_run_network refuses one that does not run here. */
+static inline kiln_status kiln_bind_network_for(const kiln_network *network, const void *weights, size_t bytes,
+                                                uint64_t cpu_features, kiln_bound_network *bound) {
+    return network ? network->bind(network, weights, bytes, cpu_features, bound) : kiln_refuse_null("network is null");
+}
+
+/* The variant that was bound. Precondition: kiln_bind_network answered KILN_OK. */
+static inline const kiln_network_variant *kiln_bound_variant(const kiln_bound_network *bound) {
+    const kiln_network *network;
+    memcpy(&network, bound->memory, sizeof network);
+    return network->variant(bound);
+}
+
+/* Computes the outputs. Allocates nothing and takes no lock. Inputs, outputs, workspace and weights must not share memory;
+ * but inputs may be the same. In a refusal `operand` is KILN_INPUT, KILN_OUTPUT or KILN_WORKSPACE, and `dimension` counts
+ * inputs or outputs. Precondition: kiln_bind_network answered KILN_OK for `bound`. */
+static inline kiln_status kiln_run_network(const kiln_bound_network *bound, const kiln_network_arguments *arguments) {
+    const kiln_network *network;
+    if (!bound) return kiln_refuse_null("bound is null");
+    memcpy(&network, bound->memory, sizeof network);
+    return network ? network->run(bound, arguments)
+                   : kiln_refuse_null("bound is not bound: kiln_bind_network fills it");
 }
 
 #ifdef __cplusplus

@@ -20,6 +20,7 @@ FOLDERS = {
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
+    "runtime/network": (["runtime"], ["HalideRuntime.h"]),
     "runtime/transpose": (["runtime"], []),
     "rewrites": (["workload", "workload/nest"], []),
     "schedules": (["rewrites", "text", "workload"], []),

@@ -1,0 +1,275 @@
+// Networks: binding weights, and calls of the whole; wrong ones are refused before any memory is touched.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <functional>
+#include <limits>
+#include <string>
+#include <thread>
+
+#include "tests/runtime/fake_network.h"
+
+namespace kiln {
+namespace {
+
+// A run of the fake network in memory of its own.
+struct Call {
+    explicit Call(const kiln_bound_network &bound_network, const kiln_parallel *parallel = nullptr)
+        : bound(bound_network), workspace(1 << 16) {
+        arguments.parallel = parallel;
+        for (float *values : {y, z}) std::fill(values, values + 4, std::numeric_limits<float>::quiet_NaN());
+    }
+
+    kiln_status run() const { return kiln_run_network(&bound, &arguments); }
+    bool is_untouched() const { return std::isnan(y[0]) && std::isnan(z[0]) && std::isnan(z[3]); }
+
+    kiln_bound_network bound;
+    float a[2] = {1, 2}, b[2] = {3, 4}, y[4], z[4];
+    const void *inputs[2] = {a, b};
+    void *outputs[2] = {y, z};
+    std::vector<char> workspace;
+    kiln_network_arguments arguments = {sizeof arguments, inputs, outputs, workspace.data(), workspace.size(), nullptr};
+};
+
+kiln_bound_network bound_to(const FakeNetwork &network, const FakeWeights &weights, uint64_t features = 0) {
+    kiln_bound_network bound;
+    const kiln_status status = kiln_bind_network_for(*network, &weights, fake_weights_bytes, features, &bound);
+    EXPECT_EQ(status.code, KILN_OK) << status.detail;
+    return bound;
+}
+
+void expect_results(const Call &call, float plain) {
+    for (int c = 0; c < 2; c++) {
+        const float x = float(c) + 1, of_plain = plain * x;
+        EXPECT_EQ(call.y[c], 2 * (x + 100 * x + of_plain) + of_plain) << c;
+        EXPECT_EQ(call.z[c], call.b[c] + 1);
+        EXPECT_EQ(call.z[2 + c], x + 10 * call.b[c]);
+    }
+}
+
+TEST(Network, RunsItsStepsInOrderAndInPlace) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    ASSERT_EQ(call.run().code, KILN_OK);
+    expect_results(call, 0.5);
+    ASSERT_EQ(call.run().code, KILN_OK);
+    expect_results(call, 0.5);
+}
+
+TEST(Network, TheFirstVariantThatTheCpuRunsIsTaken) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    const uint64_t wide = wide_feature | narrow_feature;
+    const struct {
+        uint64_t features;
+        const char *target;
+    } cases[] = {{0, "any"}, {narrow_feature, "any"}, {wide, "wide"}, {wide | missing_feature, "other"}};
+    for (const auto &c : cases) {
+        const kiln_bound_network bound = bound_to(network, weights, c.features);
+        EXPECT_STREQ(kiln_bound_variant(&bound)->target, c.target);
+    }
+    if ((kiln_cpu_features((*network)->package) & wide) == wide) {
+        Call call(bound_to(network, weights, wide));
+        ASSERT_EQ(call.run().code, KILN_OK);
+        expect_results(call, 0.25);
+    }
+    Call call(bound_to(network, weights, wide | missing_feature));
+    EXPECT_EQ(call.run().code, KILN_UNSUPPORTED_CPU);
+    EXPECT_TRUE(call.is_untouched());
+}
+
+TEST(Network, BadWeightsAreRefused) {
+    const FakeNetwork network;
+    const struct {
+        const char *what;
+        std::function<void(FakeWeights &)> spoil;
+        size_t bytes;
+        int code;
+        const char *detail;
+    } cases[] = {
+        {"no bytes", {}, 0, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut magic", {}, 7, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut version", {}, 10, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut number of sections", {}, 14, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut size", {}, 20, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut plan", {}, 39, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut header", {}, 63, KILN_BAD_WEIGHTS, "cut"},
+        {"the header alone", {}, 64, KILN_BAD_WEIGHTS, "cut"},
+        {"a cut table", {}, 100, KILN_BAD_WEIGHTS, "cut"},
+        {"a byte too few", {}, fake_weights_bytes - 1, KILN_BAD_WEIGHTS, "cut"},
+        {"a byte too many", {}, fake_weights_bytes + 1, KILN_BAD_WEIGHTS, "more bytes"},
+        {"another magic", [](auto &w) { w.header.magic[0] = 'K'; }, fake_weights_bytes, KILN_BAD_WEIGHTS, "no weights"},
+        {"another version", [](auto &w) { w.header.version++; }, fake_weights_bytes, KILN_BAD_WEIGHTS, "version"},
+        {"another plan", [](auto &w) { w.header.plan[15]++; }, fake_weights_bytes, KILN_OTHER_WEIGHTS, "another build"},
+        {"another size", [](auto &w) { w.header.file_bytes--; }, fake_weights_bytes - 1, KILN_BAD_WEIGHTS, "damaged"},
+        {"more sections", [](auto &w) { w.header.section_count++; }, fake_weights_bytes, KILN_BAD_WEIGHTS, "damaged"},
+        {"another place", [](auto &w) { w.sections[2].offset++; }, fake_weights_bytes, KILN_BAD_WEIGHTS, "table"},
+        {"a reserved byte", [](auto &w) { w.header.reserved[0] = 1; }, fake_weights_bytes, KILN_BAD_WEIGHTS, "table"},
+    };
+    for (const auto &c : cases) {
+        FakeWeights weights = fake_weights();
+        if (c.spoil) c.spoil(weights);
+        kiln_bound_network bound = {{1, 2, 3}};
+        const kiln_status status = kiln_bind_network(*network, &weights, c.bytes, &bound);
+        EXPECT_EQ(status.code, c.code) << c.what << ": " << status.detail;
+        EXPECT_NE(std::string(status.detail).find(c.detail), std::string::npos) << c.what << ": " << status.detail;
+        EXPECT_EQ(bound.memory[1], 2u) << c.what;
+    }
+}
+
+TEST(Network, WeightsAreAlignedAndThere) {
+    FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    kiln_bound_network bound;
+    alignas(64) static char moved[64 + sizeof weights];
+    for (const size_t by : {1, 8, 32}) {
+        memcpy(moved + by, &weights, fake_weights_bytes);
+        EXPECT_EQ(kiln_bind_network(*network, moved + by, fake_weights_bytes, &bound).code, KILN_BAD_ALIGNMENT) << by;
+    }
+    EXPECT_EQ(kiln_bind_network(*network, nullptr, 0, &bound).code, KILN_NULL_ARGUMENT);
+    EXPECT_EQ(kiln_bind_network(*network, &weights, fake_weights_bytes, nullptr).code, KILN_NULL_ARGUMENT);
+    EXPECT_EQ(kiln_bind_network(nullptr, &weights, fake_weights_bytes, &bound).code, KILN_NULL_ARGUMENT);
+    network.embed(&weights);
+    ASSERT_EQ(kiln_bind_network(*network, nullptr, 0, &bound).code, KILN_OK);
+    Call call(bound);
+    EXPECT_EQ(call.run().code, KILN_OK);
+}
+
+TEST(Network, WrongCallsTouchNothing) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    const kiln_bound_network bound = bound_to(network, weights);
+    const kiln_parallel none = {nullptr, nullptr, 2}, many = {[](void *, int, kiln_task, void *) {}, nullptr, 1025};
+    const struct {
+        const char *what;
+        std::function<void(Call &)> spoil;
+        int code, operand, index;
+    } cases[] = {
+        {"size", [](Call &c) { c.arguments.struct_size--; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
+        {"no function", [&](Call &c) { c.arguments.parallel = &none; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
+        {"too many", [&](Call &c) { c.arguments.parallel = &many; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
+        {"no inputs", [](Call &c) { c.arguments.inputs = nullptr; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
+        {"no outputs", [](Call &c) { c.arguments.outputs = nullptr; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
+        {"null input", [](Call &c) { c.inputs[1] = nullptr; }, KILN_NULL_ARGUMENT, KILN_INPUT, 1},
+        {"null output", [](Call &c) { c.outputs[0] = nullptr; }, KILN_NULL_ARGUMENT, KILN_OUTPUT, 0},
+        {"odd input", [](Call &c) { c.inputs[0] = reinterpret_cast<char *>(c.a) + 2; }, KILN_BAD_ALIGNMENT, KILN_INPUT,
+         0},
+        {"odd output", [](Call &c) { c.outputs[1] = reinterpret_cast<char *>(c.z) + 1; }, KILN_BAD_ALIGNMENT,
+         KILN_OUTPUT, 1},
+        {"no workspace", [](Call &c) { c.arguments.workspace = nullptr; }, KILN_NULL_ARGUMENT, KILN_WORKSPACE, -1},
+        {"small workspace",
+         [&](Call &c) { c.arguments.workspace_bytes = kiln_network_workspace_bytes(*network, 1) - 1; },
+         KILN_BUFFER_TOO_SMALL, KILN_WORKSPACE, -1},
+        {"output on input", [](Call &c) { c.outputs[1] = c.b; }, KILN_OVERLAP, KILN_OUTPUT, 1},
+        {"output on its input's end", [](Call &c) { c.outputs[0] = c.a + 1; }, KILN_OVERLAP, KILN_OUTPUT, 0},
+        {"output on output", [](Call &c) { c.outputs[0] = c.z + 3; }, KILN_OVERLAP, KILN_OUTPUT, 1},
+        {"output on workspace", [](Call &c) { c.outputs[0] = c.workspace.data() + 64; }, KILN_OVERLAP, KILN_OUTPUT, 0},
+        {"input on workspace", [](Call &c) { c.inputs[1] = c.workspace.data() + 64; }, KILN_OVERLAP, KILN_INPUT, 1},
+        {"output on weights", [&](Call &c) { c.outputs[1] = const_cast<float *>(weights.plain); }, KILN_OVERLAP,
+         KILN_OUTPUT, 1},
+        {"workspace on weights", [&](Call &c) { c.arguments.workspace = const_cast<float *>(weights.plain); },
+         KILN_OVERLAP, KILN_WORKSPACE, -1},
+    };
+    for (const auto &c : cases) {
+        Call call(bound);
+        c.spoil(call);
+        const kiln_status status = call.run();
+        EXPECT_EQ(status.code, c.code) << c.what << ": " << status.detail;
+        EXPECT_EQ(status.operand, c.operand) << c.what << ": " << status.detail;
+        EXPECT_EQ(status.dimension, c.index) << c.what << ": " << status.detail;
+        EXPECT_TRUE(call.is_untouched()) << c.what;
+    }
+    Call call(bound);
+    EXPECT_EQ(kiln_run_network(&call.bound, nullptr).code, KILN_NULL_ARGUMENT);
+    EXPECT_EQ(kiln_run_network(nullptr, &call.arguments).code, KILN_NULL_ARGUMENT);
+    call.bound = {};
+    EXPECT_EQ(call.run().code, KILN_NULL_ARGUMENT) << "bound to nothing";
+}
+
+TEST(Network, InputsMayBeTheSame) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    call.inputs[1] = call.a;
+    ASSERT_EQ(call.run().code, KILN_OK);
+    EXPECT_EQ(call.z[0], 2);
+    EXPECT_EQ(call.z[3], 22);
+}
+
+TEST(Network, JustItsWorkspaceAtAnyAddressIsEnough) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    EXPECT_EQ(kiln_network_workspace_bytes(*network, 0), 0u);
+    EXPECT_EQ(kiln_network_workspace_bytes(*network, 1025), 0u);
+    for (const int threads : {1, 2, 5}) {
+        kiln_parallel pool = {};
+        ASSERT_EQ(kiln_pool_create((*network)->package, threads, &pool).code, KILN_OK);
+        const size_t bytes = kiln_network_workspace_bytes(*network, threads);
+        for (const size_t skip : {0, 1, 63}) {
+            std::vector<char> exact(skip + bytes);  // the sanitizer sees what lies behind
+            Call call(bound_to(network, weights), &pool);
+            call.arguments.workspace = exact.data() + skip;
+            call.arguments.workspace_bytes = bytes;
+            ASSERT_EQ(call.run().code, KILN_OK);
+            expect_results(call, 0.5);
+        }
+        kiln_pool_destroy((*network)->package, &pool);
+    }
+}
+
+TEST(Network, ManyThreadsRunOneBoundNetworkAtOnce) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    const kiln_bound_network bound = bound_to(network, weights);
+    kiln_parallel pool = {};
+    ASSERT_EQ(kiln_pool_create((*network)->package, 2, &pool).code, KILN_OK);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; t++) {
+        threads.emplace_back([&, t] {
+            Call call(bound, t % 2 == 0 ? nullptr : &pool);
+            for (int i = 0; i < 200; i++) {
+                call.b[1] = float(t * 1000 + i);
+                if (call.run().code != KILN_OK || call.z[1] != call.b[1] + 1 || call.z[3] != 2 + 10 * call.b[1])
+                    wrong++;
+            }
+        });
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    kiln_pool_destroy((*network)->package, &pool);
+}
+
+TEST(Network, AFileOfWeightsIsMapped) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    const std::string path = testing::TempDir() + "kiln_network_test.weights";
+    FILE *file = fopen(path.c_str(), "wb");
+    ASSERT_NE(file, nullptr);
+    fwrite(&weights, 1, fake_weights_bytes, file);
+    fclose(file);
+    kiln_weights mapped;
+    ASSERT_EQ(kiln_map_weights(*network, path.c_str(), &mapped).code, KILN_OK);
+    EXPECT_EQ(mapped.bytes, fake_weights_bytes);
+    kiln_bound_network bound;
+    ASSERT_EQ(kiln_bind_network(*network, mapped.data, mapped.bytes, &bound).code, KILN_OK);
+    Call call(bound);
+    ASSERT_EQ(call.run().code, KILN_OK);
+    kiln_unmap_weights(*network, &mapped);
+    EXPECT_EQ(mapped.data, nullptr);
+    kiln_unmap_weights(*network, &mapped);
+    fclose(fopen(path.c_str(), "wb"));
+    for (const std::string &bad : {path, path + ".none", testing::TempDir(), std::string("/dev/null")}) {
+        EXPECT_EQ(kiln_map_weights(*network, bad.c_str(), &mapped).code, KILN_CANNOT_READ) << bad;
+        EXPECT_EQ(mapped.data, nullptr);
+    }
+    EXPECT_EQ(kiln_map_weights(*network, nullptr, &mapped).code, KILN_NULL_ARGUMENT);
+    remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace kiln
