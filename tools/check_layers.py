@@ -107,7 +107,9 @@ FOLDERS = {
     "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
-    "network": (["graph", "graph/memory", "graph/workloads", "workload", "workload/expression"], []),
+    "network": (
+        ["graph", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
+    ),
     "cli/network": (
         ["graph", "graph/lower", "graph/onnx", "graph/passes", "graph/workloads", "text", "workload", "workload/lists"],
         ["CLI/*", "fmt/*"],

@@ -1,5 +1,5 @@
-// Models of the conformance suites, from their files to outputs of the reference, before and after all passes, judged by the suites'
-// own rule; and where the values of each lie.
+// Models of the conformance suites, from their files to outputs of the reference, before and after all passes and as programs of
+// workloads, judged by the suites' own rule; and where the values of each lie.
 //
 // KILN_CONFORMANCE names another folder with these suites: there the manifest of real networks has the large ones too.
 #include <gtest/gtest.h>
@@ -15,7 +15,9 @@
 #include "graph/lower/lower.h"
 #include "graph/memory/memory_plan.h"
 #include "graph/passes/passes.h"
+#include "network/emit.h"
 #include "tests/build_paths.h"
+#include "tests/network/run_program.h"
 
 namespace kiln::graph {
 namespace {
@@ -46,18 +48,21 @@ double tolerance_of(const Json &c, const Json &tensor) {
     return (tensor.contains("tolerance") ? tensor : c).at("tolerance").at("value_floored").get<double>();
 }
 
+std::vector<std::byte> bytes_of(const Numbers &numbers) {
+    const ConstantData data = to_constant(numbers);
+    return {data.bytes().begin(), data.bytes().end()};
+}
+
 // Why an output is wrong, or nothing.
 std::string judge_output(const Numbers &got, const Numbers &expected, double tolerance) {
     if (got.form != expected.form) {
         return std::string(name(got.form.type)) + " " + to_text(got.form.shape) + " instead of " +
                std::string(name(expected.form.type)) + " " + to_text(expected.form.shape);
     }
-    const auto bytes = [](const Numbers &numbers) {
-        const ConstantData data = to_constant(numbers);
-        return std::vector<std::byte>(data.bytes().begin(), data.bytes().end());
+    if (expected.form.type != Element::f32) return bytes_of(got) == bytes_of(expected) ? "" : "other integers";
+    const auto tensor = [&](const Numbers &numbers) {
+        return Tensor{DType::f32, numbers.form.shape, bytes_of(numbers)};
     };
-    if (expected.form.type != Element::f32) return bytes(got) == bytes(expected) ? "" : "other integers";
-    const auto tensor = [&](const Numbers &numbers) { return Tensor{DType::f32, numbers.form.shape, bytes(numbers)}; };
     return judge(tensor(got), tensor(expected), {tolerance}).reason;
 }
 
@@ -106,6 +111,32 @@ std::string plan_fault(const Graph &graph) {
            " must be";
 }
 
+// Why the program of a graph does not compute what a case expects, or nothing.
+std::string program_fault(const Graph &graph, const Json &c) {
+    const auto program = network::emit(graph);
+    if (!program) return program.error().message;
+    const Json &tensors = c.at("tensors");
+    std::vector<network::Bytes> inputs;
+    for (const network::Port &port : program->inputs) {
+        const auto numbers = read_numbers(tensors.at(port.name));
+        if (!numbers) return numbers.error().message;
+        inputs.push_back(bytes_of(*numbers));
+    }
+    auto outputs = network::run_program(*program, inputs);
+    if (!outputs) return outputs.error().message;
+    for (size_t i = 0; i < outputs->size(); i++) {
+        const network::Port &port = program->outputs[i];
+        if (!tensors.contains(port.name)) continue;
+        const Json &tensor = tensors.at(port.name);
+        const auto expected = read_numbers(tensor);
+        if (!expected) return expected.error().message;
+        const Numbers got = from_constant(port.form, ConstantData(std::move((*outputs)[i])));
+        const std::string reason = judge_output(got, *expected, tolerance_of(c, tensor));
+        if (!reason.empty()) return "output `" + port.name + "`: " + reason;
+    }
+    return "";
+}
+
 // Why a case fails, or nothing.
 std::string run_case(const Json &c) {
     const auto graph = graph_of(c);
@@ -117,6 +148,7 @@ std::string run_case(const Json &c) {
         if (const std::string reason = run_graph(*g, c); !reason.empty()) return when + reason;
         if (const std::string reason = plan_fault(*g); !reason.empty()) return when + reason;
     }
+    if (const std::string reason = program_fault(*passed, c); !reason.empty()) return "as a program: " + reason;
     return "";
 }
 

@@ -1,0 +1,215 @@
+#include "network/emit.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/memory/memory_plan.h"
+#include "graph/workloads/node_workloads.h"
+#include "network/layouts.h"
+#include "network/node_nests.h"
+#include "network/prepare.h"
+#include "network/stored_constant.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+
+class Emission {
+public:
+    Emission(const StoredGraph &stored, const MemoryPlan &plan)
+        : graph_(stored.graph), storages_(stored.storages), plan_(plan) {
+        program_.name = graph_.name;
+        program_.workspace = plan.workspace;
+        program_.workspace_lower_bound = plan.lower_bound;
+        for (const ValueId id : graph_.inputs) program_.inputs.push_back({value(id).name, value(id).form});
+        for (const Output &output : graph_.outputs) {
+            program_.outputs.push_back({output.name, value(output.value).form});
+        }
+    }
+
+    Result<Program> run() {
+        for (const int index : plan_.order) {
+            node_ = &graph_.nodes[index];
+            if (bytes(node_->output) == 0) continue;
+            const Status status = std::visit([&](const auto &op) { return visit(op); }, node_->op);
+            if (!status) note(status.error().message);
+        }
+        for (const int index : plan_.copied_outputs) {
+            const ValueId id = graph_.outputs[index].value;
+            if (bytes(id) == 0) continue;
+            copy({.from = place(id), .to = {Place::Memory::output, index, 0}, .row_bytes = bytes(id)},
+                 graph_.outputs[index].name, {});
+        }
+        if (!problems_.empty()) return unsupported(problems_);
+        return std::move(program_);
+    }
+
+private:
+    const Value &value(ValueId id) const { return graph_.values[id]; }
+    const Shape &shape(ValueId id) const { return value(id).form.shape; }
+    int64_t bytes(ValueId id) const { return storages_[id].bytes; }
+    Stored stored(ValueId id) const { return {&value(id).form, &storages_[id]}; }
+
+    // A constant is numbered when something reads it first.
+    Place place(ValueId id) {
+        Place result = plan_.places[id];
+        if (result.memory != Place::Memory::constant) return result;
+        const auto [known, is_new] = constants_.emplace(result.index, static_cast<int>(program_.constants.size()));
+        if (is_new) {
+            const Value &whole = value(result.index);
+            program_.constants.push_back({whole.name, as_stored(whole, storages_[result.index])});
+        }
+        result.index = known->second;
+        return result;
+    }
+
+    std::string name_of_node() const {
+        return node_->origins.empty() ? value(node_->output).name : node_->origins.front();
+    }
+
+    void note(const std::string &why) {
+        const std::string line = "node '" + name_of_node() + "' (" + std::string(graph::name(node_->op)) + "): " + why;
+        if (!noted_.insert(line).second) return;
+        problems_ += (problems_.empty() ? "" : "\n") + line;
+    }
+
+    void copy(Copy work, std::string name, std::vector<std::string> origins) {
+        if (work.from == work.to) return;
+        // Rows that follow each other on both sides are one.
+        if (work.from_pitch == work.row_bytes && work.to_pitch == work.row_bytes) {
+            work.row_bytes *= work.rows;
+            work.rows = 1;
+        }
+        if (work.rows == 1) work.from_pitch = work.to_pitch = work.row_bytes;
+        program_.steps.push_back({std::move(name), std::move(origins), std::move(work)});
+    }
+
+    void call(Workload workload, std::vector<Place> operands) {
+        program_.steps.push_back({name_of_node(), node_->origins,
+                                  KernelCall{std::move(workload), std::move(operands), place(node_->output)}});
+    }
+
+    Status visit(const Convolution &op) {
+        const std::vector<ValueId> &inputs = node_->inputs;
+        Result<Workload> workload = convolution_workload(op, value(inputs[0]).form, value(inputs[1]).form);
+        if (!workload) return unsupported(workload.error().message);
+        if (value(inputs[0]).form.type != Element::f32) return unsupported("of " + type_of(inputs[0]));
+        // The roles of the epilogue's operands follow each other as in the signature, whatever the order of its steps.
+        std::vector<Place> operands{place(inputs[0]), place(inputs[1])};
+        size_t next = 2;
+        std::map<EpilogueStep::Kind, Place> taken;
+        for (const EpilogueStep &step : op.epilogue) {
+            if (!takes_operand(step)) continue;
+            if (!taken.emplace(step.kind, place(inputs[next++])).second) {
+                return unsupported("with two additions of one kind");
+            }
+        }
+        for (const auto &[kind, where] : taken) operands.push_back(where);
+        call(std::move(*workload), std::move(operands));
+        return {};
+    }
+
+    static bool takes_operand(const EpilogueStep &step) {
+        return step.kind == EpilogueStep::Kind::bias || step.kind == EpilogueStep::Kind::add;
+    }
+
+    std::string type_of(ValueId id) const { return std::string(name(value(id).form.type)); }
+
+    template<typename Op>
+    Status visit(const Op &op) {
+        StoredNode node{{}, stored(node_->output)};
+        for (const ValueId id : node_->inputs) node.inputs.push_back(stored(id));
+        for (const ValueId id : node_->inputs) {
+            if (value(id).form.type != Element::f32) return unsupported("of " + type_of(id));
+        }
+        if (value(node_->output).form.type != Element::f32)
+            return unsupported("with a result of " + type_of(node_->output));
+        Result<NodeNest> made = nest_of(op, node);
+        if (!made) return unsupported(made.error().message);
+        Workload workload = nest_workload(made->nest);
+        if (Status status = validate(workload); !status) return unsupported(status.error().message);
+        std::vector<Place> operands;
+        for (const NestSource &source : made->sources) {
+            operands.push_back(std::holds_alternative<size_t>(source) ? place(node_->inputs[std::get<size_t>(source)])
+                                                                      : own_constant(std::get<NestConstant>(source)));
+        }
+        call(std::move(workload), std::move(operands));
+        return {};
+    }
+
+    Place own_constant(const NestConstant &constant) {
+        program_.constants.push_back({name_of_node(), constant.data});
+        return {Place::Memory::constant, static_cast<int>(program_.constants.size()) - 1, 0};
+    }
+
+    // Whether the result has the bytes of its input; they are copied where they must lie elsewhere.
+    bool is_view() {
+        const ValueId x = node_->inputs[0], y = node_->output;
+        std::optional<int64_t> offset = offset_of_part(node_->op, stored(x), stored(y));
+        if (keeps_bytes(node_->op, stored(x), stored(y))) offset = 0;
+        if (!offset) return false;
+        Place from = place(x);
+        from.offset += *offset;
+        copy({.from = from, .to = place(y), .row_bytes = bytes(y)}, name_of_node(), node_->origins);
+        return true;
+    }
+
+    Status visit(const Reshape &) { return is_view() ? Status() : unsupported("of bytes in another order"); }
+    Status visit(const Transpose &op) { return is_view() ? Status() : visit<Transpose>(op); }
+    Status visit(const Resample &op) { return is_view() ? Status() : visit<Resample>(op); }
+
+    // Each input is rows of the result, from the concatenated axis on inward.
+    Status visit(const Concat &op) {
+        const ValueId y = node_->output;
+        int64_t rows = 1;
+        for (const int axis : storages_[y].order) {
+            if (axis == op.axis) break;
+            rows *= shape(y)[axis];
+        }
+        int64_t offset = 0;
+        for (const ValueId x : node_->inputs) {
+            if (bytes(x) == 0) continue;
+            Copy part{.from = place(x), .to = place(y), .rows = rows, .row_bytes = bytes(x) / rows};
+            part.to.offset += offset;
+            part.from_pitch = part.row_bytes;
+            part.to_pitch = bytes(y) / rows;
+            offset += part.row_bytes;
+            copy(std::move(part), name_of_node(), node_->origins);
+        }
+        return {};
+    }
+
+    Status visit(const Normalize &) { return unsupported("was not expanded"); }
+
+    const Graph &graph_;
+    const std::vector<Storage> &storages_;
+    const MemoryPlan &plan_;
+    const Node *node_ = nullptr;
+    Program program_;
+    std::map<int, int> constants_;  // by value: its number in the program
+    std::set<std::string> noted_;
+    std::string problems_;
+};
+
+}  // namespace
+
+Result<Program> emit(const Graph &graph) {
+    const StoredGraph stored = choose_layouts(expand_normalizations(fold_empty_values(graph)));
+    const MemoryNeeds needs{stored.storages, {}};
+    const MemoryPlan plan = plan_memory(stored.graph, needs);
+    if (Status status = check_plan(stored.graph, needs, plan); !status) {
+        return Error{ErrorCode::unsupported,
+                     "the memory plan is wrong, which is a fault of kiln: " + status.error().message};
+    }
+    return Emission(stored, plan).run();
+}
+
+}  // namespace kiln::network

@@ -1,0 +1,134 @@
+// Transposes, slices, pads, gathers and resizes as nests.
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+#include "network/node_nests.h"
+
+namespace kiln::network {
+namespace {
+
+using graph::Resample;
+using graph::Stored;
+using scalar::Function;
+
+// index = factor * i + offset.
+struct Line {
+    int64_t factor = 1, offset = 0;
+};
+
+// The line through the indices of an axis with one tap, where what is outside of the input is outside on the line, too.
+std::optional<Line> line_through(const Resample::Axis &axis, int64_t extent) {
+    const std::vector<int64_t> &indices = axis.indices;
+    std::vector<size_t> inside;
+    for (size_t i = 0; i < indices.size() && inside.size() < 2; i++) {
+        if (indices[i] != Resample::outside) inside.push_back(i);
+    }
+    if (axis.taps != 1 || inside.empty()) return {};
+    std::vector<int64_t> factors{1, -1, extent};  // any line through a single point may do
+    if (inside.size() == 2) {
+        const int64_t rise = indices[inside[1]] - indices[inside[0]], run = int64_t(inside[1] - inside[0]);
+        if (rise % run != 0) return {};
+        factors = {rise / run};
+    }
+    for (int64_t factor : factors) {
+        const Line line{factor, indices[inside[0]] - factor * int64_t(inside[0])};
+        const auto fits = [&](size_t i) {
+            const int64_t index = line.factor * int64_t(i) + line.offset;
+            return indices[i] == Resample::outside ? index < 0 || index >= extent : index == indices[i];
+        };
+        bool all_fit = true;
+        for (size_t i = 0; i < indices.size() && all_fit; i++) all_fit = fits(i);
+        if (all_fit) return line;
+    }
+    return {};
+}
+
+class ResampleNest {
+public:
+    ResampleNest(const Resample &op, const StoredNode &node) : op_(op), node_(node), nest_(node.result) {}
+
+    Result<NodeNest> run() && {
+        std::vector<NestIndex> indices;
+        for (size_t axis = 0; axis < node_.result.form->shape.size(); axis++) {
+            indices.push_back(nest_.along(static_cast<int>(axis)));
+        }
+        for (const Resample::Axis &axis : op_.axes) indices[axis.axis] = index_of(axis);
+        scalar::Expression term = scalar::operand(nest_.read(0, node_.inputs[0], indices));
+        for (const scalar::Expression &weight : weights_) term = scalar::apply(Function::multiply, term, weight);
+        if (!mask_) return std::move(nest_).finish(Reduction::sum, std::move(term));
+        const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0), *mask_);
+        const auto filled = [&](scalar::Expression value) {
+            return scalar::apply(Function::select, is_inside, std::move(value), scalar::constant(op_.fill));
+        };
+        const scalar::Expression reduced = scalar::operand(nest_.read_count());
+        return std::move(nest_).finish(Reduction::sum, std::move(term), filled(reduced));
+    }
+
+private:
+    bool fills(const Resample::Axis &axis) const {
+        return op_.fill != 0 && std::ranges::count(axis.indices, Resample::outside) > 0;
+    }
+
+    NestIndex index_of(const Resample::Axis &axis) {
+        const int64_t extent = node_.inputs[0].form->shape[axis.axis];
+        if (axis.weights.empty() && !fills(axis)) {
+            if (const std::optional<Line> line = line_through(axis, extent)) {
+                return nest_.along(axis.axis, line->factor, line->offset);
+            }
+        }
+        const int64_t count = node_.result.form->shape[axis.axis], taps = axis.taps;
+        std::vector<NestIndex> place{nest_.along(axis.axis)};
+        std::vector<int64_t> shape{count};
+        if (taps > 1) {
+            place.push_back(nest_.reduce(taps));
+            shape.push_back(taps);
+        }
+        if (!axis.weights.empty()) {
+            weights_.push_back(
+                scalar::operand(nest_.read_numbers({axis.weights.begin(), axis.weights.end()}, shape, place)));
+        }
+        if (fills(axis)) add_mask(axis);
+        std::vector<int32_t> table;
+        for (int64_t index : axis.indices) {
+            const bool reads_anything = index == Resample::outside && fills(axis);
+            table.push_back(static_cast<int32_t>(reads_anything ? 0 : index));
+        }
+        return nest_.from_table(table, shape, place);
+    }
+
+    // 1 where the element comes from the input, 0 where it is the fill.
+    void add_mask(const Resample::Axis &axis) {
+        const int64_t count = node_.result.form->shape[axis.axis];
+        std::vector<float> inside;
+        for (int64_t i = 0; i < count; i++) {
+            const auto taps = axis.indices.begin() + i * axis.taps;
+            inside.push_back(std::count(taps, taps + axis.taps, Resample::outside) == 0);
+        }
+        const scalar::Expression mask = scalar::operand(nest_.read_numbers(inside, {count}, {nest_.along(axis.axis)}));
+        mask_ = mask_ ? scalar::apply(Function::multiply, *mask_, mask) : mask;
+    }
+
+    const Resample &op_;
+    const StoredNode &node_;
+    NestBuilder nest_;
+    std::vector<scalar::Expression> weights_;
+    std::optional<scalar::Expression> mask_;
+};
+
+}  // namespace
+
+Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
+    NestBuilder nest(node.result);
+    std::vector<NestIndex> indices(op.permutation.size());
+    for (size_t axis = 0; axis < op.permutation.size(); axis++) {
+        indices[op.permutation[axis]] = nest.along(static_cast<int>(axis));
+    }
+    const int read = nest.read(0, node.inputs[0], indices);
+    return std::move(nest).finish(Reduction::none, scalar::operand(read));
+}
+
+Result<NodeNest> nest_of(const Resample &op, const StoredNode &node) { return ResampleNest(op, node).run(); }
+
+}  // namespace kiln::network

@@ -1,0 +1,180 @@
+#include "network/nest_builder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "network/merge_loops.h"
+
+namespace kiln::network {
+namespace {
+
+template<typename T>
+graph::ConstantData bytes_of(const std::vector<T> &elements) {
+    std::vector<std::byte> bytes(elements.size() * sizeof(T));
+    if (!bytes.empty()) std::memcpy(bytes.data(), elements.data(), bytes.size());
+    return graph::ConstantData(std::move(bytes));
+}
+
+// Whether an index is 0, whatever the loops.
+bool is_zero(const NestIndex &index) {
+    const auto none = [](const std::vector<int64_t> &factors) {
+        return std::ranges::all_of(factors, [](int64_t factor) { return factor == 0; });
+    };
+    return index.table < 0 && index.offset == 0 && none(index.loops) && none(index.over);
+}
+
+// Factors for loops that came later.
+void fill_up(NestIndex *index, const Nest &nest) {
+    index->loops.resize(nest.loops.size(), 0);
+    index->over.resize(nest.over.size(), 0);
+    for (NestIndex &place : index->place) fill_up(&place, nest);
+}
+
+void clear_factors_of_table(NestIndex *index) {
+    if (index->table < 0) return;
+    index->loops.clear();
+    index->over.clear();
+}
+
+std::string count_of(size_t count, const char *things, size_t most) {
+    return "with " + std::to_string(count) + " " + things + " of at most " + std::to_string(most);
+}
+
+}  // namespace
+
+NestIndex constant_index(int64_t index) {
+    NestIndex result;
+    result.offset = index;
+    return result;
+}
+
+NestIndex sum(NestIndex a, const NestIndex &b, int64_t factor) {
+    const auto add = [factor](std::vector<int64_t> &to, const std::vector<int64_t> &from) {
+        to.resize(std::max(to.size(), from.size()), 0);
+        for (size_t i = 0; i < from.size(); i++) to[i] += factor * from[i];
+    };
+    add(a.loops, b.loops);
+    add(a.over, b.over);
+    a.offset += factor * b.offset;
+    return a;
+}
+
+NestBuilder::NestBuilder(const graph::Stored &result) : place_(result.form->shape.size(), -1) {
+    for (int axis : result.storage->order) {
+        const int64_t extent = result.form->shape[axis];
+        if (extent == 1) continue;
+        place_[axis] = static_cast<int>(made_.nest.loops.size());
+        made_.nest.loops.push_back(extent);
+    }
+    if (made_.nest.loops.empty()) made_.nest.loops.push_back(1);
+}
+
+NestIndex NestBuilder::along(int axis, int64_t factor, int64_t offset) const {
+    NestIndex index = constant_index(offset);
+    index.loops.assign(made_.nest.loops.size(), 0);
+    if (place_[axis] >= 0) index.loops[place_[axis]] = factor;
+    return index;
+}
+
+NestIndex NestBuilder::reduce(int64_t extent) {
+    NestIndex index;
+    if (extent == 1) return index;
+    made_.nest.over.push_back(extent);
+    index.over.assign(made_.nest.over.size(), 0);
+    index.over.back() = 1;
+    return index;
+}
+
+int NestBuilder::operand(NestSource source, const std::vector<int64_t> &shape) {
+    for (size_t i = 0; i < made_.sources.size(); i++) {
+        if (made_.sources[i] == source && made_.nest.operands[i] == shape) return static_cast<int>(i);
+    }
+    made_.sources.push_back(std::move(source));
+    made_.nest.operands.push_back(shape);
+    return static_cast<int>(made_.sources.size()) - 1;
+}
+
+int NestBuilder::read(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &indices) {
+    NestRead read;
+    std::vector<int64_t> shape;
+    for (int axis : stored.storage->order) {
+        const int64_t extent = stored.form->shape[axis];
+        if (extent == 1 && is_zero(indices[axis])) continue;
+        shape.push_back(extent);
+        read.indices.push_back(indices[axis]);
+    }
+    if (shape.empty()) {
+        shape.push_back(1);
+        read.indices.push_back({});
+    }
+    read.operand = operand(input, shape);
+    const auto same = std::ranges::find(made_.nest.reads, read);
+    if (same != made_.nest.reads.end()) return static_cast<int>(same - made_.nest.reads.begin());
+    made_.nest.reads.push_back(std::move(read));
+    return static_cast<int>(made_.nest.reads.size()) - 1;
+}
+
+int NestBuilder::read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
+                              const std::vector<NestIndex> &indices) {
+    made_.nest.reads.push_back({operand(NestConstant{graph::Element::f32, bytes_of(numbers)}, shape), indices});
+    return static_cast<int>(made_.nest.reads.size()) - 1;
+}
+
+NestIndex NestBuilder::from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,
+                                  const std::vector<NestIndex> &place) {
+    NestIndex index;
+    index.table = operand(NestConstant{graph::Element::i32, bytes_of(elements)}, shape);
+    index.place = place;
+    return index;
+}
+
+void NestBuilder::add_single_loop() {
+    made_.nest.over.push_back(1);
+    for (NestRead &read : made_.nest.reads) {
+        for (NestIndex &index : read.indices) {
+            fill_up(&index, made_.nest);
+            clear_factors_of_table(&index);
+        }
+    }
+}
+
+Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression term, scalar::Expression finish) && {
+    Nest &nest = made_.nest;
+    for (NestRead &read : nest.reads) {
+        for (NestIndex &index : read.indices) {
+            fill_up(&index, nest);
+            clear_factors_of_table(&index);
+        }
+    }
+    // What lies outside is left out of a reduction, also of one over a single element.
+    const bool may_leave = std::ranges::any_of(nest.reads, [&](const NestRead &read) { return nest.may_leave(read); });
+    if (reduction != Reduction::none && nest.over.empty() && may_leave) add_single_loop();
+    nest.reduction = nest.over.empty() ? Reduction::none : reduction;
+    nest.term = std::move(term);
+    nest.finish = std::move(finish);
+    if (reduction != Reduction::none && nest.over.empty()) {
+        // One term is its own sum, mean or maximum.
+        if (!nest.finish.steps.empty()) {
+            nest.term = scalar::compose(nest.finish, static_cast<int>(nest.reads.size()), nest.term);
+        }
+        nest.finish = {};
+    } else if (reduction != Reduction::none && nest.finish.steps.empty()) {
+        nest.finish = scalar::operand(static_cast<int>(nest.reads.size()));
+    }
+    merge_loops(&nest);
+    const size_t loops = std::max(nest.loops.size(), nest.over.size());
+    if (loops > most_nest_loops) return unsupported(count_of(loops, "loops", most_nest_loops));
+    for (const std::vector<int64_t> &shape : nest.operands) {
+        if (shape.size() > most_nest_loops) return unsupported(count_of(shape.size(), "axes", most_nest_loops));
+    }
+    if (nest.operands.size() > most_nest_operands) {
+        return unsupported(count_of(nest.operands.size(), "operands", most_nest_operands));
+    }
+    if (nest.reads.size() > most_nest_reads) return unsupported(count_of(nest.reads.size(), "reads", most_nest_reads));
+    return std::move(made_);
+}
+
+}  // namespace kiln::network

@@ -1,0 +1,68 @@
+// Makes the nest of one node: its loops are the axes of the result as they lie in memory, and its reads go by logical axes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "graph/constant_data.h"
+#include "graph/element.h"
+#include "graph/memory/storage.h"
+#include "workload/nest/nest.h"
+#include "workload/result.h"
+
+namespace kiln::network {
+
+// Elements that one nest alone needs.
+struct NestConstant {
+    graph::Element type = graph::Element::f32;  // or i32, of a table
+    graph::ConstantData data;
+    bool operator==(const NestConstant &) const = default;
+};
+
+// Where an operand of a nest comes from: an input of the node, by its number, or a constant.
+using NestSource = std::variant<size_t, NestConstant>;
+
+struct NodeNest {
+    Nest nest;
+    std::vector<NestSource> sources;  // by operand
+};
+
+class NestBuilder {
+public:
+    explicit NestBuilder(const graph::Stored &result);
+
+    // The index that walks along an axis of the result, times `factor`, plus `offset`.
+    NestIndex along(int axis, int64_t factor = 1, int64_t offset = 0) const;
+    // A new loop of the reduction; no loop where there is one element.
+    NestIndex reduce(int64_t extent);
+
+    // Reads operand `source`, which lies in memory like `stored`, at one index for each of its logical axes; answers the number of
+    // the read.
+    int read(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &indices);
+    // Reads one of the numbers of a constant.
+    int read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
+                     const std::vector<NestIndex> &indices);
+    // An index that is an element of a table.
+    NestIndex from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,
+                         const std::vector<NestIndex> &place);
+
+    int read_count() const { return static_cast<int>(made_.nest.reads.size()); }
+
+    // Adjacent loops that every operand walks through as one become one. An error (unsupported): the nest has too many loops, operands
+    // or reads.
+    Result<NodeNest> finish(Reduction reduction, scalar::Expression term, scalar::Expression finish = {}) &&;
+
+private:
+    int operand(NestSource source, const std::vector<int64_t> &shape);
+    void add_single_loop();
+
+    std::vector<int> place_;  // of each axis of the result: its loop, or -1
+    NodeNest made_;
+};
+
+NestIndex sum(NestIndex a, const NestIndex &b, int64_t factor = 1);  // a + factor * b
+NestIndex constant_index(int64_t index);
+
+}  // namespace kiln::network

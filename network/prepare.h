@@ -1,0 +1,15 @@
+// What turns a graph behind all passes into one whose nodes are single kernels. Pure functions, like the passes.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace kiln::network {
+
+// Softmax and the normalization by mean and variance become reductions with element-wise nodes between them, each of which
+// is one nest. Their temporary values get a place in the memory plan like any other.
+graph::Graph expand_normalizations(const graph::Graph &graph);
+
+// A value without elements is a constant, so that what depends on nothing else is one, too: a kernel always has something to read.
+graph::Graph fold_empty_values(const graph::Graph &graph);
+
+}  // namespace kiln::network
