@@ -202,7 +202,8 @@ private:
 }  // namespace
 
 Result<Program> emit(const Graph &graph) {
-    const StoredGraph stored = choose_layouts(expand_normalizations(fold_empty_values(graph)));
+    const Graph prepared = expand_normalizations(store_as_floats(fold_empty_values(graph)));
+    const StoredGraph stored = choose_layouts(prepared);
     const MemoryNeeds needs{stored.storages, {}};
     const MemoryPlan plan = plan_memory(stored.graph, needs);
     if (Status status = check_plan(stored.graph, needs, plan); !status) {

@@ -89,7 +89,6 @@ public:
             builder_.output(output.name, in_order(id, row_major(shape(id).size())));
         }
         StoredGraph result{std::move(builder_).finish(), {}};
-        result.graph = std::move(result.graph);
         for (size_t id = 0; id < result.graph.values.size(); id++) {
             const TypedShape &form = result.graph.values[id].form;
             result.storages.push_back({*element_count(form.shape) * size_of(form.type), orders_[id]});

@@ -57,13 +57,15 @@ public:
         for (const Resample::Axis &axis : op_.axes) indices[axis.axis] = index_of(axis);
         scalar::Expression term = scalar::operand(nest_.read(0, node_.inputs[0], indices));
         for (const scalar::Expression &weight : weights_) term = scalar::apply(Function::multiply, term, weight);
-        if (!mask_) return std::move(nest_).finish(Reduction::sum, std::move(term));
+        const Reduction reduction = nest_.has_reduction() ? Reduction::sum : Reduction::none;
+        if (!mask_) return std::move(nest_).finish(reduction, std::move(term));
         const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0), *mask_);
         const auto filled = [&](scalar::Expression value) {
             return scalar::apply(Function::select, is_inside, std::move(value), scalar::constant(op_.fill));
         };
+        if (reduction == Reduction::none) return std::move(nest_).finish(reduction, filled(std::move(term)));
         const scalar::Expression reduced = scalar::operand(nest_.read_count());
-        return std::move(nest_).finish(Reduction::sum, std::move(term), filled(reduced));
+        return std::move(nest_).finish(reduction, std::move(term), filled(reduced));
     }
 
 private:

@@ -48,6 +48,7 @@ public:
     NestIndex from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,
                          const std::vector<NestIndex> &place);
 
+    bool has_reduction() const { return !made_.nest.over.empty(); }
     int read_count() const { return static_cast<int>(made_.nest.reads.size()); }
 
     // Adjacent loops that every operand walks through as one become one. An error (unsupported): the nest has too many loops, operands

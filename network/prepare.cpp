@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/evaluate/evaluate.h"
 #include "graph/rewriting/rewriting.h"
 
 namespace kiln::network {
@@ -47,6 +48,27 @@ ValueId mean_variance(Rewriting &graph, const Normalize &op, ValueId x) {
 
 bool is_empty(const Shape &shape) { return std::ranges::count(shape, 0) > 0; }
 
+// The largest constant that is made of nothing.
+constexpr int64_t most_elements_of_nothing = int64_t{1} << 20;
+
+// What a node computes whose inputs are all constants.
+std::optional<ValueId> computed(Rewriting &graph, const Node &node) {
+    std::vector<Numbers> inputs;
+    std::vector<const Numbers *> pointers;
+    std::vector<TypedShape> forms;
+    for (const ValueId id : node.inputs) {
+        if (!graph.is_constant(id)) return {};
+        inputs.push_back(graph.numbers(id));
+        forms.push_back(graph.value(id).form);
+    }
+    const Result<TypedShape> form = result_of(node.op, forms);
+    if (!form || *element_count(form->shape) > most_elements_of_nothing) return {};
+    for (const Numbers &numbers : inputs) pointers.push_back(&numbers);
+    const Result<Numbers> result = evaluate(node.op, pointers);
+    if (!result) return {};
+    return graph.constant(*result);
+}
+
 }  // namespace
 
 Graph expand_normalizations(const Graph &graph) {
@@ -60,12 +82,17 @@ Graph expand_normalizations(const Graph &graph) {
 
 Graph fold_empty_values(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
-        std::vector<ValueId> inputs = node.inputs;
-        for (ValueId &id : inputs) {
-            if (is_empty(now.shape(id)) && !now.is_constant(id)) id = now.constant(now.value(id).form, ConstantData());
+        Node filled = node;
+        bool has_empty = false;
+        for (ValueId &id : filled.inputs) {
+            if (!is_empty(now.shape(id))) continue;
+            has_empty = true;
+            if (!now.is_constant(id)) id = now.constant(now.value(id).form, ConstantData());
         }
-        if (inputs == node.inputs) return {};
-        return now.result(node.op, std::move(inputs));
+        if (!has_empty) return {};
+        if (const std::optional<ValueId> constant = computed(now, filled)) return constant;
+        if (filled.inputs == node.inputs) return {};
+        return now.result(filled.op, std::move(filled.inputs));
     });
 }
 

@@ -108,7 +108,7 @@ FOLDERS = {
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network": (
-        ["graph", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
+        ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
     ),
     "cli/network": (
         ["graph", "graph/lower", "graph/onnx", "graph/passes", "graph/workloads", "text", "workload", "workload/lists"],

@@ -124,13 +124,15 @@ std::string program_fault(const Graph &graph, const Json &c) {
     }
     auto outputs = network::run_program(*program, inputs);
     if (!outputs) return outputs.error().message;
-    for (size_t i = 0; i < outputs->size(); i++) {
+    for (const auto &[output, tensor] : tensors.items()) {
+        if (tensor.at("role") != "expected") continue;
+        const auto has_name = [&](const network::Port &port) { return port.name == output; };
+        const size_t i = std::ranges::find_if(program->outputs, has_name) - program->outputs.begin();
+        if (i == program->outputs.size()) return "no output `" + output + "`";
         const network::Port &port = program->outputs[i];
-        if (!tensors.contains(port.name)) continue;
-        const Json &tensor = tensors.at(port.name);
         const auto expected = read_numbers(tensor);
         if (!expected) return expected.error().message;
-        const Numbers got = from_constant(port.form, ConstantData(std::move((*outputs)[i])));
+        const Numbers got = from_constant(port.form, ConstantData((*outputs)[i]));
         const std::string reason = judge_output(got, *expected, tolerance_of(c, tensor));
         if (!reason.empty()) return "output `" + port.name + "`: " + reason;
     }

@@ -1,0 +1,108 @@
+// Conditions and integers as floats: tensors of nests are f32.
+#include <cmath>
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/evaluate/evaluate.h"
+#include "graph/rewriting/rewriting.h"
+#include "network/prepare.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+using scalar::Function;
+
+// The elements as f32, if each of them is one exactly.
+std::optional<Numbers> as_floats(const Numbers &numbers) {
+    constexpr int64_t most = int64_t{1} << 24;
+    Numbers result{{Element::f32, numbers.form.shape}, std::vector<double>()};
+    auto &elements = std::get<std::vector<double>>(result.elements);
+    if (const auto *integers = std::get_if<std::vector<int64_t>>(&numbers.elements)) {
+        for (const int64_t integer : *integers) {
+            if (integer < -most || integer > most) return {};
+            elements.push_back(static_cast<double>(integer));
+        }
+        return result;
+    }
+    for (const double number : std::get<std::vector<double>>(numbers.elements)) {
+        if (!(static_cast<double>(static_cast<float>(number)) == number || std::isnan(number))) return {};
+        elements.push_back(number);
+    }
+    return result;
+}
+
+ValueId input_of(const Rewriting &graph, ValueId id) { return graph.producer(id)->inputs[0]; }
+
+// Whether a value is a condition that was stored as f32: a cast of one and nothing else.
+bool is_stored_condition(const Rewriting &graph, ValueId id) {
+    const auto *op = graph.computed_by<Elementwise>(id);
+    return op && op->expression == scalar::cast(scalar::operand(0), Element::boolean) &&
+           graph.value(input_of(graph, id)).form.type == Element::f32 &&
+           graph.shape(input_of(graph, id)) == graph.shape(id);
+}
+
+// What an input is read from instead, as f32.
+std::optional<ValueId> float_source(Rewriting &graph, ValueId id) {
+    if (graph.value(id).form.type == Element::f32) return {};
+    if (is_stored_condition(graph, id)) return input_of(graph, id);
+    if (!graph.is_constant(id)) return {};
+    const std::optional<Numbers> floats = as_floats(graph.numbers(id));
+    return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
+}
+
+// The expression with a cast behind each use of an operand.
+scalar::Expression with_cast(const scalar::Expression &expression, size_t operand, Element type) {
+    scalar::Expression result;
+    for (const scalar::Step &step : expression.steps) {
+        result.steps.push_back(step);
+        if (step.function != Function::operand || step.operand != static_cast<int>(operand)) continue;
+        result.steps.push_back({.function = Function::cast, .type = type});
+    }
+    return result;
+}
+
+std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, const Node &node) {
+    Elementwise changed = op;
+    std::vector<ValueId> inputs = node.inputs;
+    for (size_t i = 0; i < inputs.size(); i++) {
+        const Element type = graph.value(inputs[i]).form.type;
+        const std::optional<ValueId> source = float_source(graph, inputs[i]);
+        if (!source) continue;
+        inputs[i] = *source;
+        changed.expression = with_cast(changed.expression, i, type);
+    }
+    if (inputs == node.inputs) return {};
+    return graph.result(std::move(changed), std::move(inputs));
+}
+
+Element type_of_result(const Rewriting &graph, const Elementwise &op, const Node &node) {
+    std::vector<Element> types;
+    for (const ValueId id : node.inputs) types.push_back(graph.value(id).form.type);
+    const Result<Element> type = scalar::type_of(op.expression, types);
+    return type ? *type : Element::f32;
+}
+
+std::optional<ValueId> store_condition(Rewriting &graph, const Elementwise &op, const Node &node) {
+    if (type_of_result(graph, op, node) != Element::boolean) return {};
+    const Element first = node.inputs.empty() ? Element::boolean : graph.value(node.inputs[0]).form.type;
+    const scalar::Expression read = scalar::cast(scalar::operand(0), Element::boolean);
+    if (op.expression == read && first == Element::f32 && graph.shape(node.inputs[0]) == op.shape) return {};
+    const ValueId stored = graph.between(Elementwise{scalar::cast(op.expression, Element::f32), op.shape}, node.inputs);
+    return graph.result(Elementwise{read, op.shape}, {stored});
+}
+
+}  // namespace
+
+Graph store_as_floats(const Graph &graph) {
+    return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
+        const auto *op = std::get_if<Elementwise>(&node.op);
+        if (!op) return {};
+        if (const auto result = read_floats(now, *op, node)) return result;
+        return store_condition(now, *op, node);
+    });
+}
+
+}  // namespace kiln::network

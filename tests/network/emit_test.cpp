@@ -1,0 +1,245 @@
+// Graphs as programs: which workloads and copies small graphs become, what is refused, and that programs of graphs drawn at random
+// compute what the graphs do.
+#include "network/emit.h"
+
+#include <cstring>
+#include <functional>
+
+#include "graph/passes/passes.h"
+#include "tests/graph/passes/random_graphs.h"
+#include "tests/graph/passes/sketch.h"
+#include "tests/network/run_program.h"
+#include "tests/test_seed.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+using Ids = std::vector<ValueId>;
+
+std::string told(const Place &place) {
+    const std::string at = std::to_string(place.offset);
+    switch (place.memory) {
+        case Place::Memory::input:
+            return "x" + std::to_string(place.index) + (place.offset ? "+" + at : "");
+        case Place::Memory::output:
+            return "y" + std::to_string(place.index) + (place.offset ? "+" + at : "");
+        case Place::Memory::constant:
+            return "c" + std::to_string(place.index) + (place.offset ? "+" + at : "");
+        case Place::Memory::workspace:
+            break;
+    }
+    return "w" + at;
+}
+
+std::string told(const KernelCall &call) {
+    std::string text = key(call.workload) + " (";
+    for (size_t i = 0; i < call.operands.size(); i++) text += (i ? ", " : "") + told(call.operands[i]);
+    return text + ") -> " + told(call.result);
+}
+
+std::string told(const Copy &copy) {
+    const std::string rows = copy.rows == 1 ? "" : std::to_string(copy.rows) + " x ";
+    const std::string pitches =
+        copy.rows == 1 ? "" : " by " + std::to_string(copy.from_pitch) + " and " + std::to_string(copy.to_pitch);
+    return "copy " + rows + std::to_string(copy.row_bytes) + pitches + " (" + told(copy.from) + ") -> " + told(copy.to);
+}
+
+std::string told(const Program &program) {
+    std::string text;
+    for (const Step &step : program.steps) {
+        text += (text.empty() ? "" : "\n") + std::visit([](const auto &work) { return told(work); }, step.work);
+    }
+    return text;
+}
+
+std::vector<Bytes> bytes_of(const std::vector<Numbers> &numbers) {
+    std::vector<Bytes> result;
+    for (const Numbers &n : numbers) {
+        const ConstantData data = to_constant(n);
+        result.emplace_back(data.bytes().begin(), data.bytes().end());
+    }
+    return result;
+}
+
+// That the program of a graph computes what the graph does, up to the rounding of values between steps.
+void expect_right(const Graph &graph, const Program &program, uint64_t seed) {
+    const std::vector<Numbers> inputs = drawn_inputs(graph, seed);
+    const auto expected = evaluate(graph, inputs);
+    ASSERT_TRUE(expected) << expected.error().message;
+    const auto got = run_program(program, bytes_of(inputs));
+    ASSERT_TRUE(got) << got.error().message;
+    ASSERT_EQ(got->size(), expected->size());
+    for (size_t i = 0; i < got->size(); i++) {
+        const auto &wanted = std::get<std::vector<double>>((*expected)[i].elements);
+        double largest = 1;
+        for (double number : wanted) largest = std::max(largest, std::abs(number));
+        ASSERT_EQ((*got)[i].size(), wanted.size() * sizeof(float));
+        for (size_t k = 0; k < wanted.size(); k++) {
+            float element = 0;
+            std::memcpy(&element, (*got)[i].data() + k * sizeof element, sizeof element);
+            const bool is_right =
+                (std::isnan(element) && std::isnan(wanted[k])) || std::abs(element - wanted[k]) <= 1e-4 * largest;
+            ASSERT_TRUE(is_right) << "output " << i << ", element " << k << " is " << element << ", not " << wanted[k];
+        }
+    }
+}
+
+struct EmissionRow {
+    const char *what;
+    std::function<Ids(Sketch &)> graph;  // returns the outputs
+    const char *program;
+};
+
+TEST(Emit, table) {
+    const std::vector<EmissionRow> rows{
+        {"a value in row-major order is moved to channels-last and back",
+         [](Sketch &s) {
+             return Ids{s.convolution({s.input({1, 3, 4, 4})}, 8, {1, 1})};
+         },
+         "nest/loops:16x3/operands:3x16/reads:x0[i1,i0]/term:x0 (x0) -> w512\n"
+         "conv2d/input:1x4x4x3/kernel:1x1x3x8 (w512, c0) -> w0\n"
+         "nest/loops:8x16/operands:16x8/reads:x0[i1,i0]/term:x0 (w0) -> y0"},
+        {"element by element in one loop, in the place of an operand",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 3, 4});
+             return Ids{s.elementwise("add(x0,1)", {s.elementwise("mul(x0,x1)", {x, s.input({2, 3, 4})})})};
+         },
+         "nest/loops:24/operands:24,24/reads:x0[i0];x1[i0]/term:mul(x0,x1) (x0, x1) -> y0\n"
+         "nest/loops:24/operands:24/reads:x0[i0]/term:add(x0,1) (y0) -> y0"},
+        {"a vector for each channel",
+         [](Sketch &s) {
+             return Ids{s.elementwise("add(x0,x1)", {s.input({2, 3, 4, 5}), s.input({3, 1, 1})})};
+         },
+         "nest/loops:2x3x20/operands:2x3x20,3/reads:x0[i0,i1,i2];x1[i1]/term:add(x0,x1) (x0, x1) -> y0"},
+        {"a reduction of all",
+         [](Sketch &s) {
+             return Ids{s.node(Reduce{Reduce::Kind::mean, {1, 2}}, {s.input({1, 6, 7})})};
+         },
+         "nest/loops:1/over:42/operands:42/reduction:mean/reads:x0[r0]/term:x0 (x0) -> y0"},
+        {"a reduction of one element is none",
+         [](Sketch &s) {
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {1}}, {s.input({5, 1})})};
+         },
+         "nest/loops:5/operands:5/reads:x0[i0]/term:x0 (x0) -> y0"},
+        {"a product of activations",
+         [](Sketch &s) {
+             return Ids{s.node(MatrixProduct{}, {s.input({6, 2, 3}), s.input({6, 3, 4})})};
+         },
+         "nest/loops:6x2x4/over:3/operands:6x2x3,6x3x4/reduction:sum/reads:x0[i0,i1,r0];x1[i0,r0,i2]"
+         "/term:mul(x0,x1) (x0, x1) -> y0"},
+        {"a pool with padding",
+         [](Sketch &s) {
+             const Pool op{Pool::Kind::maximum, {3, 3}, {2, 2}, {1, 1}, {{1, 1}, {1, 1}}, {0, 0}};
+             return Ids{s.node(op, {s.input({1, 2, 8, 8})})};
+         },
+         "nest/loops:2x4x4/over:3x3/operands:2x8x8/reduction:maximum/reads:x0[i0,2*i1+r0-1,2*i2+r1-1]/term:x0"
+         " (x0) -> y0"},
+        {"an average that counts padding, where windows at the borders are cut",
+         [](Sketch &s) {
+             const Pool op{Pool::Kind::average, {2}, {2}, {1}, {{0, 0}}, {1}, true};
+             return Ids{s.node(op, {s.input({1, 1, 5})})};
+         },
+         "nest/loops:3/over:2/operands:5,3/reduction:sum/reads:x0[2*i0+r0];x1[i0]/term:x0/finish:div(x2,x1)"
+         " (x0, c0) -> y0"},
+        {"a slice of the outermost axis is a view",
+         [](Sketch &s) {
+             return Ids{s.pad(s.input({4, 3}), 0, -1, -1)};
+         },
+         "copy 24 (x0+12) -> y0"},
+        {"a slice of the innermost axis reads on a line",
+         [](Sketch &s) {
+             return Ids{s.pad(s.input({4, 5}), 1, -1, -1)};
+         },
+         "nest/loops:4x3/operands:4x5/reads:x0[i0,i1+1]/term:x0 (x0) -> y0"},
+        {"zeros around are what lies outside", [](Sketch &s) { return Ids{s.pad(s.input({4}), 0, 1, 2)}; },
+         "nest/loops:7/operands:4/reads:x0[i0-1]/term:x0 (x0) -> y0"},
+        {"parts of the outermost axis are computed where they belong",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 3});
+             const ValueId a = s.elementwise("exp(x0)", {x}), b = s.elementwise("neg(x0)", {x});
+             return Ids{s.node(Concat{0}, {a, b})};
+         },
+         "nest/loops:6/operands:6/reads:x0[i0]/term:exp(x0) (x0) -> y0\n"
+         "nest/loops:6/operands:6/reads:x0[i0]/term:neg(x0) (x0) -> y0+24"},
+        {"parts of an inner axis are copied",
+         [](Sketch &s) {
+             return Ids{s.node(Concat{1}, {s.input({2, 3}), s.input({2, 1})})};
+         },
+         "copy 2 x 12 by 12 and 16 (x0) -> y0\ncopy 2 x 4 by 4 and 16 (x1) -> y0+12"},
+        {"an output that is an input",
+         [](Sketch &s) {
+             return Ids{s.input({2, 3})};
+         },
+         "copy 24 (x0) -> y0"},
+        {"a sum of nothing",
+         [](Sketch &s) {
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {1}}, {s.input({2, 0})})};
+         },
+         "copy 8 (c0) -> y0"},
+        {"nothing",
+         [](Sketch &s) {
+             return Ids{s.elementwise("neg(x0)", {s.input({2, 0})})};
+         },
+         ""},
+        {"a condition is stored as f32",
+         [](Sketch &s) {
+             const ValueId x = s.input({1, 1}), small = s.elementwise("less(x0,1)", {x});
+             return Ids{s.elementwise("select(x0,x1,0)", {small, s.input({2, 3})})};
+         },
+         "nest/loops:1/operands:1/reads:x0[0]/term:f32(less(x0,1)) (x0) -> w0\n"
+         "nest/loops:6/operands:1,6/reads:x0[0];x1[i0]/term:select(bool(x0),x1,0) (w0, x1) -> y0"},
+        {"channels shuffled in one move",
+         [](Sketch &s) {
+             const ValueId x = s.convolution({s.convolution({s.input({1, 4, 1, 1})}, 6, {1, 1})}, 6, {1, 1});
+             const ValueId shuffled =
+                 s.reshape(s.transpose(s.reshape(x, {1, 2, 3, 1, 1}), {0, 2, 1, 3, 4}), {1, 6, 1, 1});
+             return Ids{s.convolution({shuffled}, 2, {1, 1})};
+         },
+         "conv2d/input:1x1x1x4/kernel:1x1x4x6 (x0, c0) -> w0\n"
+         "conv2d/input:1x1x1x6/kernel:1x1x6x6 (w0, c1) -> w64\n"
+         "nest/loops:3x2/operands:2x3/reads:x0[i1,i0]/term:x0 (w64) -> w0\n"
+         "conv2d/input:1x1x1x6/kernel:1x1x6x2 (w0, c2) -> y0"},
+    };
+    uint64_t seed = 1;
+    for (const EmissionRow &row : rows) {
+        SCOPED_TRACE(row.what);
+        Sketch sketch(seed);
+        const Ids outputs = row.graph(sketch);
+        const Graph graph = std::move(sketch).finish(outputs);
+        const auto program = emit(graph);
+        ASSERT_TRUE(program) << program.error().message;
+        EXPECT_EQ(told(*program), row.program);
+        expect_right(graph, *program, seed++);
+    }
+}
+
+TEST(Emit, names_every_node_without_a_kernel) {
+    Sketch s;
+    const ValueId x = s.input({2, 3}, Element::i64);
+    const ValueId many = s.input({2, 3, 2, 3, 2, 3, 2, 3, 2, 3});
+    const Ids outputs{s.elementwise("add(x0,i64:1)", {x}), s.transpose(many, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0})};
+    const auto program = emit(std::move(s).finish(outputs));
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().code, ErrorCode::unsupported);
+    EXPECT_NE(program.error().message.find("(elementwise): of i64"), std::string::npos) << program.error().message;
+    EXPECT_NE(program.error().message.find("(transpose): with 10 loops of at most 8"), std::string::npos)
+        << program.error().message;
+}
+
+TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
+    for (uint64_t i = 0; i < 60 && !testing::Test::HasFailure(); i++) {
+        const uint64_t seed = test_seed() * 1000000 + i;
+        SCOPED_TRACE(seed);
+        const Graph graph = random_graph(seed, {.nodes = 30});
+        const Graph passed = *run_passes(graph);
+        for (const Graph *g : {&graph, &passed}) {
+            const auto program = emit(*g);
+            ASSERT_TRUE(program) << program.error().message;
+            expect_right(*g, *program, seed);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace kiln::network
