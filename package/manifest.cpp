@@ -91,9 +91,54 @@ Json entry(const PackagedKernel &kernel) {
     return json;
 }
 
+Json ports(const std::vector<network::Port> &ports) {
+    Json list = Json::array();
+    for (const network::Port &port : ports) {
+        list.push_back({{"name", port.name},
+                        {"dtype", graph::name(port.form.type)},
+                        {"shape", port.form.shape},
+                        {"bytes", bytes_of(port.form)}});
+    }
+    return list;
+}
+
+// Steps with the numbers of their kernels in `kernels`; a copy has none.
+Json variant(const DescribedVariant &described, const network::Program &program) {
+    const NetworkMemory &memory = described.memory;
+    Json steps = Json::array();
+    for (size_t i = 0; i < program.steps.size(); i++) {
+        steps.push_back({{"name", program.steps[i].name},
+                         {"origins", program.steps[i].origins},
+                         {"kernel", described.rows[i] < 0 ? Json() : Json(described.rows[i])}});
+    }
+    return {{"target", described.variant->target.halide},
+            {"why_place", described.variant->why_place},
+            {"workspace_bytes", memory.fixed_bytes()},
+            {"workspace_bytes_per_thread", memory.bytes_per_thread()},
+            {"steps", std::move(steps)}};
+}
+
+Json network_json(const DescribedNetwork &described, const std::string &package) {
+    const PackagedNetwork &network = *described.network;
+    Json json = {{"name", network.program.name},
+                 {"plan", network.plan},
+                 {"inputs", ports(network.program.inputs)},
+                 {"outputs", ports(network.program.outputs)},
+                 {"weights",
+                  {{"file", network.embeds_weights ? Json() : Json(package + ".weights")},
+                   {"bytes", network.weights_bytes},
+                   {"digest", network.weights_digest},
+                   {"sections", network.sections.size()}}},
+                 {"plan_bytes", network.program.workspace},
+                 {"plan_lower_bound", network.program.workspace_lower_bound},
+                 {"variants", Json::array()}};
+    for (const DescribedVariant &of : described.variants) json["variants"].push_back(variant(of, network.program));
+    return json;
+}
+
 }  // namespace
 
-std::string manifest_text(const Package &package) {
+std::string manifest_text(const Package &package, const DescribedNetwork *network) {
     Json json;
     json["format"] = manifest_format;
     json["name"] = package.name;
@@ -104,6 +149,7 @@ std::string manifest_text(const Package &package) {
     json["fallback"] = package.fallback;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
+    if (network) json["network"] = network_json(*network, package.name);
     // Names may hold any bytes; a manifest is always valid UTF-8, and plain where somebody looks at it.
     return quoted_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

@@ -5,12 +5,14 @@
 #include <string>
 #include <string_view>
 
+#include "package/described_network.h"
 #include "package/package.h"
 
 namespace kiln {
 
 inline constexpr std::string_view manifest_format = "package/1";
 
-std::string manifest_text(const Package &package);
+// No network: null.
+std::string manifest_text(const Package &package, const DescribedNetwork *network = nullptr);
 
 }  // namespace kiln

@@ -118,7 +118,8 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &source
     manifest.database_digest = fields.get<std::optional<std::string>>("database_digest").value_or("");
     manifest.fallback = fields.get_or("fallback", false);
     const Json &kernels = fields.list("kernels");
-    if (kernels.empty()) fields.fail("kernels", "is empty, and a package has at least one");
+    if (kernels.empty() && !json->contains("network"))
+        fields.fail("kernels", "is empty, and a package has at least one");
     for (size_t i = 0; i < kernels.size() && fields.ok(); i++) {
         manifest.kernels.push_back(read_kernel(kernels[i], fmt::format("{}: kernels[{}]: ", source, i), &problem));
     }

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "json/file_text.h"
 #include "package/described_kernel.h"
+#include "package/described_network.h"
 #include "package/manifest.h"
+#include "package/network_table.h"
 #include "package/output/package_folder.h"
 #include "package/output/package_name.h"
 #include "package/output/text_files.h"
@@ -44,20 +47,45 @@ Status write_libraries(const Package &package, const std::string &table, const P
         Status s = tools->prefix_symbols(*code, symbol_prefix(hash), inputs.back());
         if (!s) return s;
     }
+    std::vector<std::string> symbols = {package.name + "_package"};
+    if (package.network) symbols.push_back(package.name + "_network");
+    if (package.network && package.network->embeds_weights) {
+        inputs.push_back(work / "weights.o");
+        Status s = tools->embed(package.network->weights_file, weights_symbol(package.name), inputs.back());
+        if (!s) return s;
+    }
     inputs.push_back(parts.runtime_library);
     const fs::path object = work / (package.name + ".o");
-    if (Status s = tools->merge(inputs, package.name + "_package", object); !s) return s;
+    if (Status s = tools->merge(inputs, symbols, object); !s) return s;
     if (Status s = make_folders(folder); !s) return s;
     const std::string stem = "lib" + package.name;
     if (Status s = tools->archive(object, folder / (stem + ".a")); !s) return s;
     return tools->link_shared(object, folder / (stem + ".so"));
 }
 
+Status write_weights_file(const Package &package, const fs::path &folder) {
+    if (!package.network || package.network->embeds_weights) return {};
+    std::error_code error;
+    const fs::path path = folder / (package.name + ".weights");
+    fs::copy_file(package.network->weights_file, path, error);
+    if (error) return cannot("write the weights", path, error.message());
+    return {};
+}
+
 Status write_files(const Package &package, const PackageParts &parts, const fs::path &folder) {
     const std::string &name = package.name;
     const Result<std::vector<DescribedKernel>> kernels = describe_kernels(package);
     if (!kernels) return kernels.error();
-    if (Status s = write_libraries(package, table_source(package, *kernels), parts, folder / "lib"); !s) return s;
+    std::optional<DescribedNetwork> network;
+    if (package.network) {
+        Result<DescribedNetwork> described = describe_network(package, *kernels);
+        if (!described) return described.error();
+        network = std::move(*described);
+    }
+    const DescribedNetwork *described = network ? &*network : nullptr;
+    if (Status s = write_libraries(package, table_source(package, *kernels, described), parts, folder / "lib"); !s)
+        return s;
+    if (Status s = write_weights_file(package, folder / "lib"); !s) return s;
     const std::pair<const char *, fs::path> copies[] = {
         {"kiln.h", fs::path("include") / name / "kiln.h"},
         {"kiln.hpp", fs::path("include") / name / "kiln.hpp"},
@@ -70,13 +98,14 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         if (Status s = write_text(folder / path, *text); !s) return s;
     }
     const std::pair<fs::path, std::string> texts[] = {
-        {fs::path("include") / (name + ".h"), package_header(package)},
+        {fs::path("include") / (name + ".h"), package_header(package, described)},
         {fs::path("lib/cmake") / name / (name + "-config.cmake"), package_cmake_config(package)},
         {fs::path("lib/cmake") / name / (name + "-config-version.cmake"), package_cmake_version()},
         {fs::path("lib/pkgconfig") / (name + ".pc"), package_pkg_config(package, LibraryKind::archive)},
         {fs::path("lib/pkgconfig") / (name + "-shared.pc"), package_pkg_config(package, LibraryKind::shared)},
-        {fs::path("share") / name / "manifest.json", manifest_text(package)},
-        {fs::path("README.md"), package_readme(package, *kernels)},
+        {fs::path("share") / name / "manifest.json", manifest_text(package, described)},
+        {fs::path("README.md"),
+         described ? network_readme(*described, package, *kernels) : package_readme(package, *kernels)},
     };
     for (const auto &[path, text] : texts) {
         if (Status s = write_text(folder / path, text); !s) return s;
@@ -101,6 +130,15 @@ Status check_sizes(const PackagedKernel &kernel) {
     return {};
 }
 
+// Code and data of a program lie within 2 GiB of each other.
+Status check_embedded(const Package &package) {
+    constexpr int64_t most_bytes = int64_t(3) << 29;
+    if (!package.network || !package.network->embeds_weights || package.network->weights_bytes <= most_bytes) return {};
+    return unsupported(
+        fmt::format("{} MB of weights are too many for a library; `--weights file` writes them beside it",
+                    package.network->weights_bytes / 1'000'000));
+}
+
 }  // namespace
 
 Status check_package_folder(const std::string &folder, const std::string &name) {
@@ -110,10 +148,11 @@ Status check_package_folder(const std::string &folder, const std::string &name) 
 
 Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(given.name); !s) return s;
-    if (given.kernels.empty()) return unsupported("a package needs at least one kernel");
+    if (given.kernels.empty() && !given.network) return unsupported("a package needs at least one kernel");
     for (const PackagedKernel &kernel : given.kernels) {
         if (Status s = check_sizes(kernel); !s) return s;
     }
+    if (Status s = check_embedded(given); !s) return s;
     Package package = given;
     package.kernels = in_table_order(std::move(package.kernels));
     Result<PackageFolder> staging = PackageFolder::create(folder, package.name);

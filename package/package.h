@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "database/trial_store.h"
+#include "package/packaged_network.h"
 #include "tuner/build/builder.h"
 #include "workload/lists/workload_list.h"
 #include "workload/result.h"
@@ -48,9 +49,10 @@ struct Package {
     std::string name;                     // a C identifier in lower case; the library's and its one symbol's
     std::string toolchain;                // of the builder
     std::string database;                 // the file's name, without its folder; empty where there was none
-    std::vector<PackagedKernel> kernels;  // one for each workload and target
+    std::vector<PackagedKernel> kernels;  // one for each workload and target; at least one, but for a network of copies
     std::string database_digest;          // TrialStore::digest(); empty where there was none
     bool fallback = false;                // add one for convolutions of any sizes (runtime/fallback/fallback.h)
+    std::optional<PackagedNetwork> network;  // that its kernels compute; each of its steps has one for each variant
 };
 
 // The parts that go into every package.

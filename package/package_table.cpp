@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "package/manifest.h"
+#include "package/network_table.h"
 #include "package/templates/template_text.h"
 #include "runtime/arena.h"
 #include "runtime/descriptor.h"
@@ -102,7 +103,8 @@ std::string declarations(const Package &package) {
 
 std::string symbol_prefix(std::string_view object_hash) { return fmt::format("kiln_k_{}_", object_hash); }
 
-std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels) {
+std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels,
+                         const DescribedNetwork *network) {
     std::string rows;
     std::vector<DescriptorIndex> index;
     for (size_t i = 0; i < kernels.size(); i++) {
@@ -117,12 +119,13 @@ std::string table_source(const Package &package, const std::vector<DescribedKern
                                    {"WORDS", std::to_string(sizeof(kiln_descriptor) / sizeof(uint64_t))},
                                    {"ROWS", rows},
                                    {"INDEX", index_text},
-                                   {"MANIFEST", c_lines(manifest_text(package))},
+                                   {"MANIFEST", c_lines(manifest_text(package, network))},
                                    {"ROW_COUNT", std::to_string(kernels.size())},
                                    {"INDEX_COUNT", std::to_string(index.size())},
                                    {"NAME_TEXT", c_string(package.name)},
                                    {"TOOLCHAIN", c_string(package.toolchain)},
                                    {"FALLBACK", package.fallback ? "kiln::make_fallback" : "nullptr"},
+                                   {"NETWORK", network ? network_source(package.name, *network) : ""},
                                    {"NAME", package.name}});
 }
 

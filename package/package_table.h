@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "package/described_kernel.h"
+#include "package/described_network.h"
 
 namespace kiln {
 
@@ -13,7 +14,8 @@ namespace kiln {
 std::string symbol_prefix(std::string_view object_hash);
 
 // C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. The kernels are those of the package,
-// in table order.
-std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels);
+// in table order. With a network it defines <name>_network(), too.
+std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels,
+                         const DescribedNetwork *network = nullptr);
 
 }  // namespace kiln

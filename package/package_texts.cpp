@@ -8,6 +8,7 @@
 
 #include "package/templates/template_text.h"
 #include "text/markup.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -26,12 +27,66 @@ std::string argument_lines(const CallShapes &shapes) {
     return lines;
 }
 
+std::string upper(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
+    return name;
+}
+
+// Inside a comment of C, which it must not end.
+std::string comment_text(const std::string &text) {
+    std::string result = quoted_line(text);
+    for (size_t at; (at = result.find("*/")) != std::string::npos;) result.replace(at, 2, "* /");
+    return result;
+}
+
+std::string kernel_rows(const std::vector<DescribedKernel> &kernels) {
+    std::string text;
+    for (const DescribedKernel &described : kernels) {
+        const PackagedKernel &kernel = *described.kernel;
+        const Measurement *m = kernel.measurement();
+        text += fmt::format("| {} | `{}` | {} | {} | {} |\n", markdown_text(described.layer), described.key,
+                            kernel.target.halide, kernel.best ? "tuned" : "default",
+                            m ? fmt::format("{:.1f}", m->median * 1e-3) : std::string("-"));
+    }
+    return text;
+}
+
+std::string port_rows(const char *kind, const std::vector<network::Port> &ports) {
+    std::string text;
+    for (const network::Port &port : ports) {
+        text += fmt::format("| {} | {} | {} | {} | {} |\n", kind, markdown_text(port.name), graph::name(port.form.type),
+                            graph::to_text(port.form.shape), bytes_of(port.form));
+    }
+    return text;
+}
+
+// "x" for one, "x0, x1" for several.
+std::string argument_names(const std::string &name, const std::vector<network::Port> &ports) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < ports.size(); i++) names.push_back(ports.size() == 1 ? name : name + std::to_string(i));
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string weights_sentence(const PackagedNetwork &network, const std::string &name) {
+    const double mb = double(network.weights_bytes) * 1e-6;
+    if (network.embeds_weights) return fmt::format("The library holds the weights ({:.1f} MB).", mb);
+    return fmt::format("The weights ({:.1f} MB) are the file `lib/{}.weights`; it belongs to this very library.", mb,
+                       name);
+}
+
 }  // namespace
 
-std::string package_header(const Package &package) {
-    std::string upper = package.name;
-    std::transform(upper.begin(), upper.end(), upper.begin(), [](unsigned char c) { return std::toupper(c); });
-    return filled(header_template, {{"UPPER", upper}, {"NAME", package.name}});
+std::string package_header(const Package &package, const DescribedNetwork *network) {
+    std::string text;
+    if (network) {
+        const NetworkMemory memory = network->most_memory();
+        text = filled(network_header_template, {{"NAME", package.name},
+                                                {"UPPER", upper(package.name)},
+                                                {"MODEL", comment_text(network->network->program.name)},
+                                                {"FIXED", std::to_string(memory.fixed_bytes())},
+                                                {"PER_THREAD", std::to_string(memory.bytes_per_thread())}});
+    }
+    return filled(header_template, {{"UPPER", upper(package.name)}, {"NAME", package.name}, {"NETWORK", text}});
 }
 
 std::string package_cmake_config(const Package &package) {
@@ -57,14 +112,33 @@ std::string package_readme(const Package &package, const std::vector<DescribedKe
                                                 {"NAME", package.name},
                                                 {"KEY", first.key},
                                                 {"ARGUMENTS", argument_lines(first.form.shapes)}});
-    for (const DescribedKernel &described : kernels) {
-        const PackagedKernel &kernel = *described.kernel;
-        const Measurement *m = kernel.measurement();
-        text += fmt::format("| {} | `{}` | {} | {} | {} |\n", markdown_text(described.layer), described.key,
-                            kernel.target.halide, kernel.best ? "tuned" : "default",
-                            m ? fmt::format("{:.1f}", m->median * 1e-3) : std::string("-"));
-    }
-    return text;
+    return text + kernel_rows(kernels);
+}
+
+std::string network_readme(const DescribedNetwork &described, const Package &package,
+                           const std::vector<DescribedKernel> &kernels) {
+    const PackagedNetwork &network = *described.network;
+    std::vector<std::string> targets;
+    for (const PackagedVariant &variant : network.variants) targets.push_back(variant.target.halide);
+    const std::string &name = package.name;
+    const std::string file = fmt::format(
+        "kiln_weights weights;\n"
+        "kiln_status status = kiln_map_weights({0}_network(), \"lib/{0}.weights\", &weights);\n"
+        "if (status.code == KILN_OK) status = kiln_bind_network({0}_network(), weights.data, weights.bytes, &bound);",
+        name);
+    const std::string embedded =
+        fmt::format("kiln_status status = kiln_bind_network({}_network(), NULL, 0, &bound);", name);
+    return filled(network_readme_template,
+                  {{"NAME", name},
+                   {"UPPER", upper(name)},
+                   {"MODEL", markdown_text(network.program.name)},
+                   {"INPUTS", argument_names("x", network.program.inputs)},
+                   {"OUTPUTS", argument_names("y", network.program.outputs)},
+                   {"BIND", network.embeds_weights ? embedded : file},
+                   {"WEIGHTS", weights_sentence(network, name)},
+                   {"PORTS", port_rows("input", network.program.inputs) + port_rows("output", network.program.outputs)},
+                   {"TARGETS", fmt::format("{}", fmt::join(targets, ", then "))}}) +
+           kernel_rows(kernels);
 }
 
 }  // namespace kiln

@@ -4,10 +4,12 @@
 #include <string>
 
 #include "package/described_kernel.h"
+#include "package/described_network.h"
 
 namespace kiln {
 
-std::string package_header(const Package &package);        // include/<name>.h
+// include/<name>.h. No network: null.
+std::string package_header(const Package &package, const DescribedNetwork *network);
 std::string package_cmake_config(const Package &package);  // lib/cmake/<name>/<name>-config.cmake
 std::string package_cmake_version();                       // lib/cmake/<name>/<name>-config-version.cmake
 
@@ -15,5 +17,7 @@ enum class LibraryKind { archive, shared };
 std::string package_pkg_config(const Package &package, LibraryKind kind);  // lib/pkgconfig/<name>[-shared].pc
 
 std::string package_readme(const Package &package, const std::vector<DescribedKernel> &kernels);
+std::string network_readme(const DescribedNetwork &network, const Package &package,
+                           const std::vector<DescribedKernel> &kernels);
 
 }  // namespace kiln

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 
+#include "text/markup.h"
 #include "tuner/build/object_file.h"
 #include "tuner/process/child_process.h"
 
@@ -94,7 +96,21 @@ Status PackageTools::prefix_symbols(const std::string &object, const std::string
     return run_tool({objcopy_, "--redefine-syms=" + names, object, result});
 }
 
-Status PackageTools::merge(const std::vector<std::string> &inputs, const std::string &symbol,
+Status PackageTools::embed(const std::string &file, const std::string &symbol, const std::string &object) const {
+    const std::string source = object + ".s";
+    std::ofstream text(source);
+    text << ".section .rodata." << symbol << ",\"a\",@progbits\n.balign 64\n.globl " << symbol << "\n.hidden " << symbol
+         << "\n.type " << symbol << ",@object\n"
+         << symbol << ":\n.incbin " << c_string(file) << "\n.size " << symbol << ", .-" << symbol
+         << "\n.section .note.GNU-stack,\"\",@progbits\n";
+    text.close();
+    if (!text) return environment_error(source + ": cannot be written");
+    std::vector<std::string> command = compiler_;
+    command.insert(command.end(), {"-c", source, "-o", object});
+    return run_tool(std::move(command));
+}
+
+Status PackageTools::merge(const std::vector<std::string> &inputs, std::vector<std::string> symbols,
                            const std::string &result) const {
     // The linker dissolves groups (inline functions): packages must not share them, and their symbols are local.
     const std::string whole = result + ".whole";
@@ -108,15 +124,19 @@ Status PackageTools::merge(const std::vector<std::string> &inputs, const std::st
             return unsupported(fmt::format("a kernel calls {}, which packages do not have", name));
         }
     }
-    const std::string keep = "--keep-global-symbol=" + symbol;
-    Status localized = run_tool({objcopy_, keep, "--discard-all", "--remove-section=.comment", whole, result});
-    if (!localized) return localized;
+    std::vector<std::string> localize = {objcopy_, "--discard-all", "--remove-section=.comment"};
+    for (const std::string &symbol : symbols) localize.push_back("--keep-global-symbol=" + symbol);
+    localize.insert(localize.end(), {whole, result});
+    if (Status s = run_tool(std::move(localize)); !s) return s;
     // Any other global symbol would meet the same symbol of another package.
     const Result<std::vector<std::string>> global = defined_symbols(result);
     if (!global) return global.error();
-    if (*global == std::vector{symbol}) return {};
-    return environment_error(fmt::format("{} did not make all symbols local but {}; it left {}", objcopy_, symbol,
-                                         fmt::join(*global, ", ")));
+    std::vector<std::string> left = *global;
+    std::ranges::sort(left);
+    std::ranges::sort(symbols);
+    if (left == symbols) return {};
+    return environment_error(fmt::format("{} did not make all symbols local but {}; it left {}", objcopy_,
+                                         fmt::join(symbols, ", "), fmt::join(left, ", ")));
 }
 
 Status PackageTools::archive(const std::string &object, const std::string &library) const {

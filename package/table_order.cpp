@@ -10,14 +10,6 @@
 namespace kiln {
 namespace {
 
-int feature_count(const Target &target) {
-    return static_cast<int>(std::count(target.halide.begin(), target.halide.end(), '-'));
-}
-
-bool same_conditions(const Measurement &a, const Measurement &b) {
-    return a.machine == b.machine && a.threads == b.threads && a.cache == b.cache && a.metric == b.metric;
-}
-
 bool are_comparable(std::span<const PackagedKernel> kernels) {
     const Measurement *first = kernels.front().measurement();
     return first && std::ranges::all_of(kernels, [&](const PackagedKernel &kernel) {
@@ -49,6 +41,14 @@ void order_workload(std::span<PackagedKernel> kernels) {
 }
 
 }  // namespace
+
+int feature_count(const Target &target) {
+    return static_cast<int>(std::count(target.halide.begin(), target.halide.end(), '-'));
+}
+
+bool same_conditions(const Measurement &a, const Measurement &b) {
+    return a.machine == b.machine && a.threads == b.threads && a.cache == b.cache && a.metric == b.metric;
+}
 
 std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels) {
     struct Keyed {

@@ -11,6 +11,9 @@
 
 namespace kiln {
 
+int feature_count(const Target &target);
+bool same_conditions(const Measurement &a, const Measurement &b);
+
 // The kernels in the order of the table, with `place` and `why_place` set. They are ordered by key, and those of one
 // workload come best first.
 std::vector<PackagedKernel> in_table_order(std::vector<PackagedKernel> kernels);

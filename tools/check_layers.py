@@ -82,9 +82,14 @@ FOLDERS = {
     ),
     "package/output": (["json", "tuner/process", "workload"], ["fmt/*", "nlohmann/*"]),
     "package": (
-        ["package/output", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "json", "records", "runtime",
-         "text", "workload", "workload/lists"],
+        ["package/output", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "database", "graph", "json",
+         "network/program.h", "records", "runtime", "runtime/network/weights_file.h", "text", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
+    ),
+    "package/network": (
+        ["package", "package/output", "tuner/measure", "tuner/process", "graph", "network/program.h",
+         "runtime/network/weights_file.h", "workload", "workload/lists"],
+        ["fmt/*", "xxhash.h"],
     ),
     "check": (
         ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "json", "workload", "workload/lists"],

@@ -129,6 +129,7 @@ std::vector<std::string> package_files(const std::string &name) {
         "include/" + name + "/kiln.hpp",
         "lib/cmake/" + name + "/" + name + "-config-version.cmake",
         "lib/cmake/" + name + "/" + name + "-config.cmake",
+        "lib/" + name + ".weights",  // of a network
         "lib/lib" + name + ".a",
         "lib/lib" + name + ".so",
         "lib/pkgconfig/" + name + "-shared.pc",

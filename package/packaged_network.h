@@ -1,0 +1,40 @@
+// The network of a package: its program with the kernels' weights laid out for each target.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "network/program.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+// A stretch of the weights file.
+struct StoredSection {
+    int64_t offset = 0, bytes = 0;
+    std::string digest;  // of its bytes
+};
+
+// The places of a step's operands, then of its result; of a copy: from, to. Constants lie at `offset` in the weights file,
+// in the form that the kernel reads.
+using StepPlaces = std::vector<graph::Place>;
+
+struct PackagedVariant {
+    Target target;
+    std::vector<StepPlaces> steps;  // by step of the program
+    std::string why_place;          // among the variants, a sentence
+};
+
+struct PackagedNetwork {
+    network::Program program;
+    std::vector<PackagedVariant> variants;  // best first
+    std::string weights_file;               // in the build's work folder
+    int64_t weights_bytes = 0;              // of that file
+    std::string weights_digest;
+    std::vector<StoredSection> sections;
+    std::string plan;             // 32 hex digits: a hash of all that library and weights must agree on
+    bool embeds_weights = false;  // the library holds them, and there is no file
+};
+
+}  // namespace kiln
