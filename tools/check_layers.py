@@ -75,6 +75,7 @@ FOLDERS = {
         ["tuner/process", "tuner/protocol", "tuner/reference", "records", "runtime", "workload"],
         ["HalideRuntime.h", "fmt/*", "nlohmann/*"],
     ),
+    "tuner/runner/jobs": (["tuner/runner", "tuner/process", "tuner/protocol", "tuner/reference", "runtime", "workload"], ["fmt/*", "HalideRuntime.h"]),
     "tuner/job": (
         ["tuner/build", "tuner/measure", "tuner/process", "tuner/protocol", "tuner/race", "tuner/search", "catalog",
          "database", "records", "schedules", "workload", "workload/lists"],

@@ -54,7 +54,13 @@ Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_
     runner_options.machine = key(read_machine());
     runner_options.lock = machine_lock_path();
     runner_options.on_wait = on_wait;
-    return Workshop{std::move(*folder), std::move(*builder), std::make_unique<ProcessRunner>(runner_options),
+    ProcessRunnerOptions network_options = runner_options;
+    network_options.time_limit_ns = 600'000'000'000;  // of many kernels
+    return Workshop{std::move(*folder),
+                    std::move(*builder),
+                    std::make_unique<ProcessRunner>(runner_options),
+                    std::make_unique<ProcessNetworkRunner>(network_options),
+                    std::make_unique<ProcessWeightsPacker>(network_options),
                     runner_options.cpu};
 }
 

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "tuner/build/generator_builder.h"
+#include "tuner/measure/network_runner.h"
 #include "tuner/measure/process_runner.h"
+#include "tuner/measure/weights_packer.h"
 #include "tuner/process/lock_holder.h"
 #include "tuner/process/temporary_folder.h"
 
@@ -17,6 +19,8 @@ struct Workshop {
     TemporaryFolder folder;
     std::unique_ptr<GeneratorBuilder> builder;
     std::unique_ptr<ProcessRunner> runner;
+    std::unique_ptr<ProcessNetworkRunner> networks;
+    std::unique_ptr<ProcessWeightsPacker> packer;
     std::optional<int> cpu;  // where one-thread kernels are measured, and nothing is built
 };
 

@@ -50,7 +50,7 @@ public:
 
     // A failure is the network's: `refused` (the package says why it does not bind or run), `wrong_result` (outputs that
     // differ between calls or numbers of threads), `unstable`, `crash`, `timeout`, `out_of_memory`. Errors are for what it
-    // cannot be blamed for: no executable, an input file that is missing or has another size (bad_input), an interrupt.
+    // cannot be blamed for: no executable, an input file that is missing or has another size, an interrupt.
     virtual Result<Attempt<NetworkRunReport>> run(const NetworkRunRequest &request) = 0;
 };
 

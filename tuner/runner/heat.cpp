@@ -25,12 +25,6 @@ struct Turn {
     std::unique_ptr<UndisturbedSamples> samples;
 };
 
-RunnerAnswer environment_failed(const Error &error) {
-    RunnerAnswer answer;
-    answer.environment = error.message;
-    return answer;
-}
-
 // The sizes come from records, which somebody else may have written. No kernel had more than this when it was judged.
 WorkspaceSize workspace_of(const HeatJob &job) {
     const int64_t most = job.call.memory_limit_bytes / 2, most_per_thread = most / 2 / job.call.threads;

@@ -14,10 +14,13 @@ Result<LoadedPackage> LoadedPackage::load(const std::string &library) {
     loaded.library_.reset(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL));
     if (!loaded.library_) return bad_input(dlerror());
     const std::string stem = path.stem();
-    const std::string symbol = (stem.starts_with("lib") ? stem.substr(3) : stem) + "_package";
-    const auto function = reinterpret_cast<const kiln_package *(*)()>(dlsym(loaded.library_.get(), symbol.c_str()));
+    const std::string name = stem.starts_with("lib") ? stem.substr(3) : stem, symbol = name + "_package";
+    const auto find = [&](const std::string &function) { return dlsym(loaded.library_.get(), function.c_str()); };
+    const auto function = reinterpret_cast<const kiln_package *(*)()>(find(symbol));
     if (!function) return bad_input(library + ": does not export " + symbol);
     loaded.package_ = function();
+    const auto network = reinterpret_cast<const kiln_network *(*)()>(find(name + "_network"));
+    if (network) loaded.network_ = network();
     return loaded;
 }
 

@@ -12,10 +12,12 @@ namespace kiln {
 
 class LoadedPackage {
 public:
-    // Of `lib<name>.so`, which has `<name>_package`. Errors: it cannot be loaded, or is none (bad_input).
+    // Of `lib<name>.so`, which has `<name>_package`, and `<name>_network` if it holds one. Errors: it cannot be loaded, or
+    // is none (bad_input).
     static Result<LoadedPackage> load(const std::string &library);
 
     const kiln_package *operator*() const { return package_; }
+    const kiln_network *network() const { return network_; }  // null: it holds none
 
 private:
     struct Close {
@@ -24,6 +26,7 @@ private:
 
     std::unique_ptr<void, Close> library_;
     const kiln_package *package_ = nullptr;
+    const kiln_network *network_ = nullptr;
 };
 
 }  // namespace kiln

@@ -22,19 +22,6 @@ namespace {
 
 using End = std::optional<RunnerAnswer>;  // nothing: go on
 
-RunnerAnswer failed(TrialStatus status, std::string message) {
-    RunnerAnswer answer;
-    answer.status = status;
-    answer.message = std::move(message);
-    return answer;
-}
-
-RunnerAnswer environment_failed(const Error &error) {
-    RunnerAnswer answer;
-    answer.environment = error.message;
-    return answer;
-}
-
 RunnerAnswer kernel_error(const char *function, int code) {
     return failed(TrialStatus::crash, fmt::format("{} returned the error code {}", function, code));
 }
@@ -275,14 +262,6 @@ RunnerAnswer run(const ExecuteJob &job, const Workload &workload, const SendLine
     return execute(job, {job.call, job.kernel, workload, kernels.front(), send});
 }
 
-RunnerAnswer run(const PackJob &, const Workload &, const SendLine &) {
-    return environment_failed(environment_error("weights cannot be packed ahead yet"));
-}
-
-RunnerAnswer run(const NetworkJob &, const Workload &, const SendLine &) {
-    return environment_failed(environment_error("networks cannot be run yet"));
-}
-
 RunnerAnswer run(const PrepareJob &job, const Workload &workload, const SendLine &) {
     const auto files = [](const RunnerData &data) {
         return JudgingFiles{data.operands, data.expected, data.magnitude};
@@ -299,13 +278,29 @@ RunnerAnswer run(const PrepareJob &job, const Workload &workload, const SendLine
 
 }  // namespace
 
+RunnerAnswer failed(TrialStatus status, std::string message) {
+    RunnerAnswer answer;
+    answer.status = status;
+    answer.message = std::move(message);
+    return answer;
+}
+
+RunnerAnswer environment_failed(const Error &error) {
+    RunnerAnswer answer;
+    answer.environment = error.message;
+    return answer;
+}
+
 RunnerAnswer run_job(const RunnerJob &job, const SendLine &send) {
     const auto workload = parse_workload_key(call_of(job).workload);
     if (!workload) {
         return environment_failed(workload.error());
     }
     send(step_line("loading"));
-    return std::visit([&](const auto &kind) { return run(kind, *workload, send); }, job);
+    if (const auto *judge = std::get_if<JudgeJob>(&job)) return run(*judge, *workload, send);
+    if (const auto *heat = std::get_if<HeatJob>(&job)) return run(*heat, *workload, send);
+    if (const auto *execute = std::get_if<ExecuteJob>(&job)) return run(*execute, *workload, send);
+    return run(std::get<PrepareJob>(job), *workload, send);
 }
 
 }  // namespace kiln

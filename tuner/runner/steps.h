@@ -10,7 +10,11 @@ namespace kiln {
 
 using SendLine = std::function<void(const std::string &)>;
 
-// Sends what is known on the way; the answer is the end.
+// Ends of a job: what was to be done failed, or could not be tried.
+RunnerAnswer failed(TrialStatus status, std::string message);
+RunnerAnswer environment_failed(const Error &error);
+
+// Sends what is known on the way; the answer is the end. Precondition: the job is one kernel's, no PackJob and no NetworkJob.
 RunnerAnswer run_job(const RunnerJob &job, const SendLine &send);
 
 }  // namespace kiln

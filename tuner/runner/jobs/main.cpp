@@ -11,6 +11,8 @@
 
 #include "tuner/protocol/runner_protocol.h"
 #include "tuner/runner/crash.h"
+#include "tuner/runner/jobs/network_job.h"
+#include "tuner/runner/jobs/pack_job.h"
 #include "tuner/runner/steps.h"
 
 namespace {
@@ -27,6 +29,12 @@ void stay_on_this_cpu() {
     sched_setaffinity(0, sizeof(set), &set);
 }
 
+kiln::RunnerAnswer run(const kiln::RunnerJob &job, const kiln::SendLine &send) {
+    if (const auto *pack = std::get_if<kiln::PackJob>(&job)) return kiln::run_pack_job(*pack, send);
+    if (const auto *network = std::get_if<kiln::NetworkJob>(&job)) return kiln::run_network_job(*network, send);
+    return kiln::run_job(job, send);
+}
+
 kiln::RunnerAnswer answer(const std::string &text, int descriptor) {
     kiln::RunnerAnswer end;
     const auto job = kiln::parse_runner_job(text);
@@ -38,7 +46,7 @@ kiln::RunnerAnswer answer(const std::string &text, int descriptor) {
         stay_on_this_cpu();
     }
     try {
-        return kiln::run_job(*job, [&](const std::string &line) { send(descriptor, line); });
+        return run(*job, [&](const std::string &line) { send(descriptor, line); });
     } catch (const std::bad_alloc &) {
         end.status = kiln::TrialStatus::out_of_memory;
         end.message = "the memory limit is reached";
