@@ -3,40 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <limits>
 #include <map>
 
 #include "check/case_tensors.h"
 #include "check/convolution_case.h"
 #include "check/movement_case.h"
+#include "check/network_case.h"
+#include "check/suite_file.h"
 #include "json/json_fields.h"
 
 namespace kiln {
-namespace fs = std::filesystem;
-
 namespace {
-
-FieldProblem read_shape(const Json &value, Shape *shape) {
-    if (FieldProblem problem = read_value(value, shape)) return problem;
-    for (const int64_t extent : *shape) {
-        if (extent < 0 || extent > std::numeric_limits<int32_t>::max()) {
-            return expected("extents from 0 to 2147483647", value);
-        }
-    }
-    return {};
-}
-
-// A suite may name its own files only: a stranger's suite must not choose which files are read. Links are judged at their
-// end. Null if the file is fine.
-const char *problem_of_file(const std::string &folder, const std::string &path) {
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return "does not exist, or is no regular file";
-    const fs::path own = fs::canonical(folder, error), file = fs::canonical(path, error);
-    if (error) return "cannot be found";
-    const auto [end, ignored] = std::mismatch(own.begin(), own.end(), file.begin(), file.end());
-    return end == own.end() ? nullptr : "lies outside of the suite's folder; copy it there";
-}
 
 CaseTensor read_tensor(JsonFields fields, const std::string &folder) {
     CaseTensor read{.tensor = {.path = folder + "/" + fields.get<std::string>("file"),
@@ -74,7 +51,6 @@ Mapped map_case(std::string_view op, JsonFields &attributes, CaseTensors tensors
     if (op == "conv_int8" || op == "depthwise_conv_int8") {
         return Unmapped{"int8 needs the epilogue step `requantize`, which workloads do not have yet"};
     }
-    if (op == "onnx_graph") return Unmapped{"a graph of layers; kiln compiles single workloads"};
     return Unmapped{fmt::format("operation `{}` is not known", op)};
 }
 
@@ -93,10 +69,11 @@ Result<ConformanceCase> parse_conformance_case(const Json &object, const std::st
     const auto op = fields.get<std::string>("op");
     const auto tags = fields.get_or<std::vector<std::string>>("tags", {});
     const auto tensors = read_tensors(fields, folder);
-    JsonFields tolerance = fields.object("tolerance"), attributes = fields.object("attrs");
-    const bool is_exact = tolerance.get<std::string>("kind") == "exact";
-    result.tolerance.value = is_exact ? 0 : tolerance.get<double>("value_floored");
+    JsonFields attributes = fields.object("attrs");
+    result.tolerance = parse_tolerance(fields.object("tolerance"));
+    if (op == "onnx_graph") result.network = parse_network_case(fields, folder);
     if (problem) return bad_input(*problem);
+    if (result.network) return result;
 
     const Mapped unmapped = map_case(op, attributes, CaseTensors(attributes, tensors), &result);
     if (problem) return bad_input(*problem);

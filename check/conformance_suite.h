@@ -1,7 +1,7 @@
 // Conformance suites: inputs and expected outputs that other implementations made. A suite is a manifest SUITE.json and
 // .npy files beside it; tests/conformance/README.md describes both.
 //
-// A case becomes a workload with operands where kiln has words for it. Elsewhere it has a reason. A manifest that
+// A case becomes a workload with operands, or a network, where kiln has words for it. Elsewhere it has a reason. A manifest that
 // contradicts itself is an error, which names file, case and field.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "check/network_case.h"
 #include "check/tolerance.h"
 #include "tuner/reference/tensor.h"
 #include "workload/result.h"
@@ -25,7 +26,8 @@ struct SuiteTensor {
 struct ConformanceCase {
     std::string id;
     std::optional<Workload> workload;
-    std::string reason;  // why there is no workload; else empty
+    std::optional<NetworkCase> network;  // in place of a workload
+    std::string reason;                  // why there is neither; else empty
     std::optional<SuiteTensor> first, second, bias;
     SuiteTensor expected;
     Tolerance tolerance;

@@ -27,8 +27,8 @@ struct ElementType {
     std::string_view descr;
     int64_t bytes;
 };
-constexpr ElementType element_types[] = {{"<f4", 4}, {"<f2", 2}, {"<u2", 2}, {"|i1", 1},
-                                         {"<i4", 4}, {"<i8", 8}, {"<f8", 8}};
+constexpr ElementType element_types[] = {{"<f4", 4}, {"<f2", 2}, {"<u2", 2}, {"|i1", 1}, {"<i4", 4}, {"<i8", 8},
+                                         {"<f8", 8}, {"|u1", 1}, {"<i2", 2}, {"<u4", 4}, {"<u8", 8}, {"|b1", 1}};
 
 const ElementType *find_type(std::string_view descr) {
     for (const ElementType &type : element_types) {
@@ -143,6 +143,15 @@ std::optional<int64_t> byte_count(const std::vector<int64_t> &shape, int64_t ele
     return bytes;
 }
 
+Status write_bytes(const std::string &path, const std::string &header, const std::vector<std::byte> &data) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << header;
+    file.write(reinterpret_cast<const char *>(data.data()), static_cast<std::streamsize>(data.size()));
+    file.close();
+    if (!file) return environment_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
+    return {};
+}
+
 }  // namespace
 
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source) {
@@ -161,7 +170,8 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source) {
     if (!header) return refuse("malformed .npy header");
     const ElementType *type = find_type(*header->descr);
     if (!type) {
-        return refuse(fmt::format("element type `{}`; <f4, <f2, <u2, |i1, <i4, <i8 and <f8 are known", *header->descr));
+        return refuse(fmt::format("element type `{}`; <f4, <f2, <f8, whole numbers of 8 to 64 bits and |b1 are known",
+                                  *header->descr));
     }
     if (*header->fortran_order) return refuse("in Fortran order; save it in C order");
     const auto data_bytes = byte_count(*header->shape, type->bytes);
@@ -177,15 +187,19 @@ Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source) {
     return array;
 }
 
-std::string npy_bytes(const NpyArray &array) {
-    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", array.descr,
-                                     fmt::join(array.shape, ", "), array.shape.size() == 1 ? "," : "");
+std::string npy_header(std::string_view descr, const std::vector<int64_t> &shape) {
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
+                                     fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
     const size_t prefix = magic.size() + 4;
     header.append(alignment - 1 - (prefix + header.size()) % alignment, ' ');
     header += '\n';
     std::string bytes(magic);
     bytes += {'\x01', '\x00', static_cast<char>(header.size() & 255), static_cast<char>(header.size() >> 8)};
-    bytes += header;
+    return bytes + header;
+}
+
+std::string npy_bytes(const NpyArray &array) {
+    std::string bytes = npy_header(array.descr, array.shape);
     bytes.append(reinterpret_cast<const char *>(array.data.data()), array.data.size());
     return bytes;
 }
@@ -202,12 +216,10 @@ Result<NpyArray> read_npy(const std::string &path) {
 }
 
 Status write_npy(const std::string &path, const NpyArray &array) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << npy_bytes(array);
-    file.close();
-    if (!file) return environment_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno)));
-    return {};
+    return write_bytes(path, npy_header(array.descr, array.shape), array.data);
 }
+
+Status write_elements(const std::string &path, const NpyArray &array) { return write_bytes(path, "", array.data); }
 
 std::string_view npy_descr(DType dtype) {
     switch (dtype) {
@@ -221,6 +233,37 @@ std::string_view npy_descr(DType dtype) {
             return "|i1";
         case DType::i32:
             return "<i4";
+    }
+    return "?";
+}
+
+std::string_view npy_descr(scalar::Element type) {
+    switch (type) {
+        case scalar::Element::f32:
+            return "<f4";
+        case scalar::Element::f64:
+            return "<f8";
+        case scalar::Element::f16:
+            return "<f2";
+        case scalar::Element::bf16:
+        case scalar::Element::u16:
+            return "<u2";
+        case scalar::Element::i8:
+            return "|i1";
+        case scalar::Element::u8:
+            return "|u1";
+        case scalar::Element::i16:
+            return "<i2";
+        case scalar::Element::i32:
+            return "<i4";
+        case scalar::Element::u32:
+            return "<u4";
+        case scalar::Element::i64:
+            return "<i8";
+        case scalar::Element::u64:
+            return "<u8";
+        case scalar::Element::boolean:
+            return "|b1";
     }
     return "?";
 }

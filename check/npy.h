@@ -11,25 +11,29 @@
 #include <vector>
 
 #include "tuner/reference/tensor.h"
+#include "workload/expression/element.h"
 #include "workload/result.h"
 
 namespace kiln {
 
 struct NpyArray {
-    std::string descr;  // "<f4", "<f2", "<u2", "|i1", "<i4", "<i8" or "<f8"
+    std::string descr;  // "<f4", "<i8", "|b1", ...
     std::vector<int64_t> shape;
     std::vector<std::byte> data;
     bool operator==(const NpyArray &) const = default;
 };
 
 Result<NpyArray> parse_npy(std::string_view bytes, const std::string &source);
-std::string npy_bytes(const NpyArray &array);  // version 1
+std::string npy_bytes(const NpyArray &array);                                       // version 1
+std::string npy_header(std::string_view descr, const std::vector<int64_t> &shape);  // what stands before the data
 
 Result<NpyArray> read_npy(const std::string &path);
 Status write_npy(const std::string &path, const NpyArray &array);
+Status write_elements(const std::string &path, const NpyArray &array);  // without a header
 
 // The element type of a stored tensor; bf16 is "<u2".
 std::string_view npy_descr(DType dtype);
+std::string_view npy_descr(scalar::Element type);
 Result<Tensor> to_tensor(NpyArray array, DType dtype, const std::string &source);
 NpyArray to_npy(const Tensor &tensor);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "tuner/reference/half.h"
 
@@ -36,11 +37,11 @@ double element(const Tensor &tensor, int64_t index) {
     return 0;
 }
 
-// Relative to max(1, |expected|); infinite where only equality would do.
-double error(double got, double expected) {
+// Relative to max(1, |expected|) unless the tolerance is absolute; infinite where only equality would do.
+double error(double got, double expected, bool is_absolute) {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) return 0;
     if (!std::isfinite(got) || !std::isfinite(expected)) return std::numeric_limits<double>::infinity();
-    return std::fabs(got - expected) / std::max(1.0, std::fabs(expected));
+    return std::fabs(got - expected) / (is_absolute ? 1 : std::max(1.0, std::fabs(expected)));
 }
 
 double base(DType dtype) {
@@ -65,16 +66,16 @@ Tolerance convolution_tolerance(const Workload &w) {
     return {std::log(std::max(2.0, terms)) * std::max(base(w.dtype), base(w.output_dtype))};
 }
 
-Verdict judge(const Tensor &got, const Tensor &expected, Tolerance tolerance) {
-    if (got.shape != expected.shape) {
-        return {.reason = fmt::format("the output has shape [{}]; expected is [{}]", fmt::join(got.shape, ", "),
-                                      fmt::join(expected.shape, ", "))};
-    }
+namespace {
+
+// `at(i)`: the elements got and expected.
+template<typename At>
+Verdict judge_elements(int64_t count, Tolerance tolerance, const At &at) {
     double worst = 0;
     int64_t worst_at = 0, wrong = 0;
-    const int64_t count = expected.elements();
     for (int64_t i = 0; i < count; i++) {
-        const double e = error(element(got, i), element(expected, i));
+        const auto [got, expected] = at(i);
+        const double e = error(got, expected, tolerance.is_absolute);
         wrong += e > tolerance.value;
         if (e > worst) {
             worst = e;
@@ -84,10 +85,45 @@ Verdict judge(const Tensor &got, const Tensor &expected, Tolerance tolerance) {
     Verdict verdict{.passed = wrong == 0};
     if (std::isfinite(worst)) verdict.max_error = worst;
     if (!verdict.passed) {
+        const auto [got, expected] = at(worst_at);
         verdict.reason = fmt::format("{} of {} elements are wrong; element {} is {:.9g} where {:.9g} is expected",
-                                     wrong, count, worst_at, element(got, worst_at), element(expected, worst_at));
+                                     wrong, count, worst_at, got, expected);
     }
     return verdict;
+}
+
+std::string other_shape(const std::vector<int64_t> &got, const std::vector<int64_t> &expected) {
+    return fmt::format("the output has shape [{}]; expected is [{}]", fmt::join(got, ", "), fmt::join(expected, ", "));
+}
+
+}  // namespace
+
+Verdict judge(const Tensor &got, const Tensor &expected, Tolerance tolerance) {
+    if (got.shape != expected.shape) return {.reason = other_shape(got.shape, expected.shape)};
+    return judge_elements(expected.elements(), tolerance,
+                          [&](int64_t i) { return std::pair(element(got, i), element(expected, i)); });
+}
+
+Verdict judge(const Elements &got, const Elements &expected, Tolerance tolerance) {
+    if (got.shape != expected.shape) return {.reason = other_shape(got.shape, expected.shape)};
+    if (got.type != expected.type) {
+        return {.reason =
+                    fmt::format("the output's elements are {}; expected are {}", name(got.type), name(expected.type))};
+    }
+    const int size = size_of(expected.type);
+    const auto count = static_cast<int64_t>(expected.bytes.size()) / size;
+    if (got.bytes.size() != expected.bytes.size()) {
+        return {.reason =
+                    fmt::format("the output has {} bytes; expected are {}", got.bytes.size(), expected.bytes.size())};
+    }
+    return judge_elements(count, tolerance, [&](int64_t i) {
+        const std::byte *a = got.bytes.data() + i * size, *b = expected.bytes.data() + i * size;
+        if (is_float(expected.type)) return std::pair(read_float(expected.type, a), read_float(expected.type, b));
+        // Whole numbers of 64 bits differ where their doubles do not.
+        const int64_t x = read_integer(expected.type, a), y = read_integer(expected.type, b);
+        const auto wide = static_cast<double>(y);
+        return std::pair(x == y ? wide : wide + static_cast<double>(x - y), wide);
+    });
 }
 
 }  // namespace kiln

@@ -161,6 +161,23 @@ Result<Workshop> make_workshop() {
     return make_workshop(*folder, WaitTeller());
 }
 
+Result<PackageParts> package_parts(const Workshop &workshop) {
+    const Result<std::string> folder = own_folder();
+    if (!folder) return folder.error();
+    const std::filesystem::path root = std::filesystem::path(*folder).parent_path();
+    PackageParts parts;
+    parts.runtime_library = root / "lib" / "libkiln_kernel_runtime.a";
+    parts.header_folder = root / "include" / "kiln";
+    parts.work_folder = workshop.folder.path();
+    for (const std::string &path : {parts.runtime_library, parts.header_folder}) {
+        std::error_code ignored;
+        if (!std::filesystem::exists(path, ignored)) {
+            return environment_error(path + " is missing; build kiln with ./setup");
+        }
+    }
+    return parts;
+}
+
 CLI::Validator whole_number() {
     const auto check = [](const std::string &text) -> std::string {
         int64_t value = 0;

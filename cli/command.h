@@ -11,6 +11,7 @@
 
 #include "cli/answers/answer.h"
 #include "database/trial_store.h"
+#include "package/package.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/job/workshop.h"
 #include "workload/lists/workload_list.h"
@@ -71,6 +72,9 @@ Result<std::string> own_folder();
 
 // Over the executables in own_folder(); says on stderr where it has to wait for another process.
 Result<Workshop> make_workshop();
+
+// The files that go into every package; they lie in the build folder, beside the folder of the executables.
+Result<PackageParts> package_parts(const Workshop &workshop);
 
 // --algorithm and --without: globs over names of algorithms.
 void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter);

@@ -48,24 +48,6 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
     return targets;
 }
 
-// The files that go into every package lie in the build folder, beside the folder of the executables.
-Result<PackageParts> package_parts(const Workshop &workshop) {
-    const Result<std::string> folder = own_folder();
-    if (!folder) return folder.error();
-    const std::filesystem::path root = std::filesystem::path(*folder).parent_path();
-    PackageParts parts;
-    parts.runtime_library = root / "lib" / "libkiln_kernel_runtime.a";
-    parts.header_folder = root / "include" / "kiln";
-    parts.work_folder = workshop.folder.path();
-    for (const std::string &path : {parts.runtime_library, parts.header_folder}) {
-        std::error_code ignored;
-        if (!std::filesystem::exists(path, ignored)) {
-            return environment_error(path + " is missing; build kiln with ./setup");
-        }
-    }
-    return parts;
-}
-
 void show(const KernelReport &report) {
     const std::string layer =
         fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);

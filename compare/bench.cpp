@@ -52,20 +52,45 @@ Result<Layer> Bench::measure(const Workload &workload) {
     Result<std::vector<Kernel>> kernels = build_kernels(workload, &layer);
     if (!kernels) return kernels.error();
     if (!layer.problem.empty()) return layer;
-    if (Status s = prepare_peers(workload, &layer); !s) return s.error();
-    std::vector<Turn> all = turns(workload, &*kernels, &layer);
-    for (int round = 0; round < rounds_; round++) {
-        std::shuffle(all.begin(), all.end(), order_);
-        for (const Turn &turn : all) {
-            if (Status s = turn(); !s) return s.error();
-            if (layer.problem.empty()) continue;
-            layer.peers.clear();
-            return layer;
-        }
-    }
+    const auto prepared = [&](Peer &peer) { return peer.prepare(workload, context_.target.threads); };
+    if (Status s = prepare_peers(prepared, &layer); !s) return s.error();
+    if (Status s = take_turns(turns(workload, &*kernels, &layer), &layer); !s) return s.error();
+    if (!layer.problem.empty()) return layer;
     layer.chosen = kernels->front().timing;
     layer.standard = kernels->back().timing;
     return layer;
+}
+
+Result<Layer> Bench::measure(const BenchedNetwork &network, NetworkRunner &runner) {
+    Layer layer;
+    layer.algorithm = network.about;
+    layer.untuned = network.untuned;
+    const auto prepared = [&](Peer &peer) { return peer.prepare(network.for_peers, context_.target.threads); };
+    if (Status s = prepare_peers(prepared, &layer); !s) return s.error();
+    Timing chosen{.candidate = network.about}, standard{.candidate = "default kernels"};
+    std::vector<Turn> all;
+    all.push_back([&] { return measure_once(network.chosen, runner, &chosen, &layer); });
+    if (network.standard) all.push_back([&] { return measure_once(*network.standard, runner, &standard, &layer); });
+    add_peers(&all, &layer);
+    if (Status s = take_turns(std::move(all), &layer); !s) return s.error();
+    if (!layer.problem.empty()) return layer;
+    layer.chosen = chosen;
+    layer.standard = network.standard ? standard : chosen;
+    return layer;
+}
+
+// Each turn once a round, in another order each time. A kernel without a time ends them, and peers' times with it.
+Status Bench::take_turns(std::vector<Turn> turns, Layer *layer) {
+    for (int round = 0; round < rounds_; round++) {
+        std::shuffle(turns.begin(), turns.end(), order_);
+        for (const Turn &turn : turns) {
+            if (Status s = turn(); !s) return s;
+            if (layer->problem.empty()) continue;
+            layer->peers.clear();
+            return {};
+        }
+    }
+    return {};
 }
 
 // The chosen kernel, then the default one if that is another. If one cannot be built, the layer says why.
@@ -104,16 +129,16 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
     return std::optional<Kernel>({request, {text, {}, 0}});
 }
 
-Status Bench::prepare_peers(const Workload &workload, Layer *layer) {
+Status Bench::prepare_peers(const Preparation &preparation, Layer *layer) {
     for (RunningPeer &peer : peers_) {
-        Result<PeerTiming> prepared = prepare(&peer, workload);
+        Result<PeerTiming> prepared = prepare(&peer, preparation);
         if (!prepared) return prepared.error();
         layer->peers.push_back(std::move(*prepared));
     }
     return {};
 }
 
-Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Workload &workload) {
+Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Preparation &preparation) {
     if (!peer->peer) {
         Result<std::unique_ptr<Peer>> started = peer->source.start();
         if (!started) return started.error();
@@ -125,7 +150,7 @@ Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Workload &workload) {
                       .call_overheads_ns = {},
                       .problem = "",
                       .is_failure = false};
-    const Result<PeerLayer> layer = peer->peer->prepare(workload, context_.target.threads);
+    const Result<PeerLayer> layer = preparation(*peer->peer);
     if (!layer) {
         peer->peer.reset();
         if (layer.error().code == ErrorCode::interrupted) return layer.error();
@@ -146,10 +171,14 @@ std::vector<Bench::Turn> Bench::turns(const Workload &workload, std::vector<Kern
         all.push_back([this, &workload, layer] { return measure_copy(workload, layer), Status(); });
     }
     for (Kernel &kernel : *kernels) all.push_back([this, &kernel, layer] { return measure_once(&kernel, layer); });
-    for (size_t i = 0; i < peers_.size(); i++) {
-        all.push_back([this, i, layer] { return measure_once(&peers_[i], &layer->peers[i]); });
-    }
+    add_peers(&all, layer);
     return all;
+}
+
+void Bench::add_peers(std::vector<Turn> *turns, Layer *layer) {
+    for (size_t i = 0; i < peers_.size(); i++) {
+        turns->push_back([this, i, layer] { return measure_once(&peers_[i], &layer->peers[i]); });
+    }
 }
 
 // A busy moment of the machine is no fault of the kernel: it gets another turn.
@@ -166,6 +195,22 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
     }
     const Summary summary = summarize(run->value().samples);
     kernel->timing.add(summary.median, summary.min);
+    return {};
+}
+
+Status Bench::measure_once(const NetworkRunRequest &request, NetworkRunner &runner, Timing *timing, Layer *layer) {
+    constexpr int attempts = 3;
+    Result<Attempt<NetworkRunReport>> run = runner.run(request);
+    for (int i = 1; i < attempts && run && !run->ok() && run->failure().status == TrialStatus::unstable; i++) {
+        run = runner.run(request);
+    }
+    if (!run) return run.error();
+    if (!run->ok()) {
+        layer->problem = text_of(run->failure(), timing->candidate);
+        return {};
+    }
+    const Summary summary = summarize(run->value().samples);
+    timing->add(summary.median, summary.min);
     return {};
 }
 

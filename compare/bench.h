@@ -1,4 +1,4 @@
-// Measures a layer's tuned and default kernels and its peers side by side: the engine behind `kiln bench`. Processes,
+// Measures a layer's or a network's tuned and default kernels and its peers side by side: the engine behind `kiln bench`. Processes,
 // clock and hardware come in as arguments, so that tests feed it fakes.
 //
 // Each has one turn in a round, and every round draws its order anew. So a slow phase of the machine meets all, and
@@ -16,11 +16,12 @@
 #include "compare/timing.h"
 #include "tuner/build/builder.h"
 #include "tuner/job/candidate_choice.h"
+#include "tuner/measure/network_runner.h"
 #include "tuner/measure/runner.h"
 
 namespace kiln {
 
-// A peer on one layer. The overhead of its calls is subtracted from its times.
+// A peer on one layer or network. The overhead of its calls is subtracted from its times.
 struct PeerTiming {
     std::string name, version;
     std::optional<Timing> timing;
@@ -43,6 +44,15 @@ struct Layer {
     bool is_complete() const;
 };
 
+// A network as it is measured: packages of tuned (or else default) and of default kernels, and what peers read.
+struct BenchedNetwork {
+    NetworkRunRequest chosen;
+    std::optional<NetworkRunRequest> standard;  // nothing: it is the chosen one
+    std::string about;                          // of its kernels
+    bool untuned = false;
+    PeerNetwork for_peers;
+};
+
 // The engine works with these. All outlive it.
 struct BenchTools {
     Builder &builder;
@@ -62,6 +72,9 @@ public:
     // Errors: the environment failed, or the user stopped. A layer carries its own problems.
     Result<Layer> measure(const Workload &workload);
 
+    // The same for a whole network, a whole call being one sample.
+    Result<Layer> measure(const BenchedNetwork &network, NetworkRunner &runner);
+
 private:
     struct Kernel {
         RunRequest request;
@@ -75,12 +88,16 @@ private:
 
     Result<std::vector<Kernel>> build_kernels(const Workload &workload, Layer *layer);
     Result<std::optional<Kernel>> build(const Workload &workload, const Candidate &candidate, Layer *layer);
-    Status prepare_peers(const Workload &workload, Layer *layer);
-    Result<PeerTiming> prepare(RunningPeer *peer, const Workload &workload);
+    using Preparation = std::function<Result<PeerLayer>(Peer &)>;
+    Status prepare_peers(const Preparation &preparation, Layer *layer);
+    Result<PeerTiming> prepare(RunningPeer *peer, const Preparation &preparation);
+    Status take_turns(std::vector<Turn> turns, Layer *layer);
+    void add_peers(std::vector<Turn> *turns, Layer *layer);
     std::vector<Turn> turns(const Workload &workload, std::vector<Kernel> *kernels, Layer *layer);
     Status measure_once(Kernel *kernel, Layer *layer);
     Status measure_once(RunningPeer *peer, PeerTiming *timing);
     void measure_copy(const Workload &workload, Layer *layer);
+    static Status measure_once(const NetworkRunRequest &request, NetworkRunner &runner, Timing *timing, Layer *layer);
 
     const ChoiceContext &context_;
     BenchTools tools_;

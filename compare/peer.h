@@ -1,10 +1,11 @@
-// A peer: another library's convolution, made ready for one layer at a time and timed in rounds. The real one is a
+// A peer: another library's convolution or network, made ready for one at a time and timed in rounds. The real one is a
 // process of its own (compare/peer_process.h); tests use fakes.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "records/measurement.h"
 #include "workload/result.h"
@@ -24,12 +25,22 @@ struct PeerRound {
     double call_overhead_ns = 0;  // of such a call without work, in the same round
 };
 
+// A whole network for a peer: files that it reads. Its outputs must be kiln's, which are there already.
+struct PeerNetwork {
+    struct Tensor {
+        std::string name, file;  // a .npy file
+    };
+    std::string model;  // the ONNX file
+    std::vector<Tensor> inputs, outputs;
+};
+
 class Peer {
 public:
     virtual ~Peer() = default;
 
     // After an error the peer is lost; start another.
     virtual Result<PeerLayer> prepare(const Workload &workload, int threads) = 0;
+    virtual Result<PeerLayer> prepare(const PeerNetwork &network, int threads) = 0;
     virtual Result<PeerRound> round(int64_t budget_ns) = 0;  // precondition: prepare() without refusal
     virtual const std::string &version() const = 0;
 };

@@ -116,6 +116,13 @@ struct PeerProcess::State {
         }
     }
 
+    Result<PeerLayer> prepare(const Json &request) {
+        const auto answer = ask(request);
+        if (!answer) return answer.error();
+        auto layer = parse_peer_layer(*answer);
+        return layer ? layer : error(layer.error().message);
+    }
+
     // The line that answers it.
     Result<std::string> ask(const Json &request) {
         if (!child) {
@@ -167,15 +174,21 @@ Result<PeerProcess> PeerProcess::start(const PeerProgram &program) {
 }
 
 Result<PeerLayer> PeerProcess::prepare(const Workload &workload, int threads) {
-    const auto answer = state_->ask({{"do", "prepare"}, {"threads", threads}, {"workload", entry(workload)}});
-    if (!answer) {
-        return answer.error();
-    }
-    auto layer = parse_peer_layer(*answer);
-    if (!layer) {
-        return state_->error(layer.error().message);
-    }
-    return layer;
+    return state_->prepare({{"do", "prepare"}, {"threads", threads}, {"workload", entry(workload)}});
+}
+
+Result<PeerLayer> PeerProcess::prepare(const PeerNetwork &network, int threads) {
+    const auto files = [](const std::vector<PeerNetwork::Tensor> &tensors) {
+        Json list = Json::array();
+        for (const PeerNetwork::Tensor &tensor : tensors)
+            list.push_back({{"name", tensor.name}, {"file", tensor.file}});
+        return list;
+    };
+    return state_->prepare({{"do", "prepare_network"},
+                            {"threads", threads},
+                            {"model", network.model},
+                            {"inputs", files(network.inputs)},
+                            {"outputs", files(network.outputs)}});
 }
 
 Result<PeerRound> PeerProcess::round(int64_t budget_ns) {

@@ -1,4 +1,4 @@
-// A peer as a process: a small program (bench/peers) runs another library's convolution. It lives as long as this
+// A peer as a process: a small program (bench/peers) runs another library's convolution or network. It lives as long as this
 // object and answers each line of JSON with one line. Its protocol is at the head of bench/peers/peer_protocol.py.
 //
 // Whatever a peer does wrong (garbage, an end in the middle, no answer in time), the caller gets an error that names
@@ -30,6 +30,7 @@ public:
     // Errors: interrupted, or environment for all else.
     static Result<PeerProcess> start(const PeerProgram &program);
     Result<PeerLayer> prepare(const Workload &workload, int threads) override;
+    Result<PeerLayer> prepare(const PeerNetwork &network, int threads) override;
     Result<PeerRound> round(int64_t budget_ns) override;
 
     const std::string &name() const;

@@ -93,7 +93,8 @@ FOLDERS = {
         ["fmt/*", "xxhash.h"],
     ),
     "check": (
-        ["tuner/build", "tuner/job", "tuner/measure", "tuner/reference", "json", "workload", "workload/lists"],
+        ["graph/lower", "graph/onnx", "graph/passes", "network", "tuner/build", "tuner/job", "tuner/measure", "tuner/reference",
+         "json", "text", "workload", "workload/expression", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "compare": (
@@ -117,7 +118,8 @@ FOLDERS = {
         ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
     ),
     "cli/network": (
-        ["graph", "graph/lower", "graph/onnx", "graph/passes", "graph/workloads", "text", "workload", "workload/lists"],
+        ["graph", "graph/lower", "graph/onnx", "graph/passes", "check/npy.h", "network", "text", "workload",
+         "workload/expression", "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),

@@ -11,7 +11,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from peer_protocol import Convolution, Layer, Operands, Peer, serve
+from peer_protocol import Convolution, Layer, Network, Operands, Peer, serve
 
 REORDERS = ("ReorderInput", "ReorderOutput")
 
@@ -34,7 +34,7 @@ def plain_model(c: Convolution, operands: Operands) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def session(model: onnx.ModelProto, threads: int, level: onnxruntime.GraphOptimizationLevel,
+def session(model: onnx.ModelProto | str, threads: int, level: onnxruntime.GraphOptimizationLevel,
             save: str = "") -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -44,7 +44,8 @@ def session(model: onnx.ModelProto, threads: int, level: onnxruntime.GraphOptimi
     options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
     if save:
         options.optimized_model_filepath = save
-    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    source = model if isinstance(model, str) else model.SerializeToString()
+    return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
 def optimized(model: onnx.ModelProto, threads: int) -> onnx.ModelProto:
@@ -106,6 +107,20 @@ class OnnxRuntime(Peer):
             return got.transpose(0, 2, 3, 1)
 
         return Layer(lambda: alone.run_with_iobinding(binding), result, self.about(model, blocked_input, b))
+
+    def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> Network:
+        whole = session(model, threads, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+        binding = whole.io_binding()
+        for name, array in inputs.items():
+            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+        names = [output.name for output in whole.get_outputs()]
+        for name in names:
+            binding.bind_output(name)  # kept by the session's arena from the first call on
+
+        def outputs() -> dict[str, np.ndarray]:
+            return dict(zip(names, binding.copy_outputs_to_cpu()))
+
+        return Network(lambda: whole.run_with_iobinding(binding), outputs, "all graph optimizations")
 
     @staticmethod
     def about(model: onnx.ModelProto, blocked_input: bool, block: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import openvino
 from openvino import opset13 as ops
 
-from peer_protocol import FORWARD, INPUT_GRADIENT, Convolution, Layer, Operands, Peer, serve, warm_up
+from peer_protocol import FORWARD, INPUT_GRADIENT, Convolution, Layer, Network, Operands, Peer, serve, warm_up
 
 TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
@@ -60,11 +60,27 @@ class OpenVino(Peer):
         layers = [self.prepare_in(layout, c, operands, threads) for layout in ("NHWC", "NCHW")]
         return min(layers, key=lambda layer: warm_up(layer.call))
 
+    @staticmethod
+    def options(threads: int) -> dict:
+        return {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
+                "ENABLE_CPU_PINNING": False}
+
+    def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> Network:
+        read = self.core.read_model(model)
+        read.reshape({name: list(array.shape) for name, array in inputs.items()})
+        compiled = self.core.compile_model(read, "CPU", self.options(threads))
+        request = compiled.create_infer_request()
+        for name, array in inputs.items():
+            request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+
+        def outputs(kept: dict[str, np.ndarray] = inputs) -> dict[str, np.ndarray]:
+            return {name: request.get_tensor(output).data.copy() for output in compiled.outputs for name in output.names}
+
+        return Network(lambda: request.infer(), outputs, "whole model")
+
     def prepare_in(self, layout: str, c: Convolution, operands: Operands, threads: int) -> Layer:
         is_nhwc = layout == "NHWC"
-        options = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
-                   "ENABLE_CPU_PINNING": False}
-        compiled = self.core.compile_model(model(c, operands, is_nhwc), "CPU", options)
+        compiled = self.core.compile_model(model(c, operands, is_nhwc), "CPU", self.options(threads))
         request = compiled.create_infer_request()
         x = operands.dy if c.op == INPUT_GRADIENT else operands.x
         if not is_nhwc:

@@ -5,12 +5,14 @@ A peer is a child of `kiln bench` that lives as long as it. One JSON object a li
     (at the start)                                      {"peer": "onednn", "version": "3.13.0"} or {"error": REASON}
     {"do": "prepare", "threads": 1, "workload": {...}}  {"about": "..."} | {"unsupported": REASON}
                                                         | {"wrong": REASON} | {"error": REASON}
+    {"do": "prepare_network", "threads": 1, "model": FILE, "inputs": [{"name", "file"}], "outputs": [...]}   the same answers
     {"do": "round", "budget_ns": N}                     {"samples_ns": [...], "call_overhead_ns": X} | {"error": REASON}
 
 `workload` has the fields of a `workloads/1` entry, all of them. `prepare` compiles, packs weights, lays out the operands as
 the peer likes best, checks its numbers and warms up; only what `round` calls is timed. `call_overhead_ns` is the same
-call on a convolution of one multiplication: Python and the library's own dispatch, which kiln subtracts. stdout belongs to the protocol:
-what a library prints there goes to stderr.
+call on a convolution of one multiplication: Python and the library's own dispatch, which kiln subtracts. A network is an ONNX file with .npy files of its
+inputs, and of the outputs that kiln computed, which the peer's own must equal. stdout belongs to the protocol: what a library prints
+there goes to stderr.
 """
 
 import abc
@@ -119,6 +121,15 @@ class Layer:
     about: str  # layout, chosen implementation: for people
 
 
+@dataclasses.dataclass
+class Network:
+    """A prepared network."""
+
+    call: Callable[[], None]
+    outputs: Callable[[], dict[str, np.ndarray]]  # of the last call, by name
+    about: str
+
+
 class Peer(abc.ABC):
     """One library. `prepare` may raise Unsupported."""
 
@@ -129,6 +140,9 @@ class Peer(abc.ABC):
 
     @abc.abstractmethod
     def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer: ...
+
+    def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> "Network":
+        raise Unsupported("networks")
 
 
 def products(c: Convolution, operands: Operands, index: tuple[int, ...]) -> np.ndarray:
@@ -187,6 +201,22 @@ def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
         value = float(got[point])
         if not abs(value - total) <= 1e-4 * magnitude + 1e-6:  # also NaN
             raise WrongNumbers(f"result{list(point)} is {value:.7g}, not {total:.7g}")
+
+
+def check_outputs(got: dict[str, np.ndarray], expected: dict[str, np.ndarray]) -> None:
+    """Rounding grows from layer to layer, and a softmax or a division makes more of it: what counts is whether both computed the same
+    network."""
+    for name, ours in expected.items():
+        if name not in got:
+            raise WrongNumbers(f"there is no output {name}")
+        theirs = got[name]
+        if theirs.shape != ours.shape:
+            raise WrongNumbers(f"output {name} is {list(theirs.shape)}, not {list(ours.shape)}")
+        a, b = theirs.astype(float), ours.astype(float)
+        scale = np.max(np.abs(b[np.isfinite(b)]), initial=1e-6)
+        distance = np.max(np.abs(np.where(a == b, 0, a - b)), initial=0)  # NaN where only one of them is no number
+        if not np.array_equal(np.isnan(a), np.isnan(b)) or np.nan_to_num(distance) > 1e-3 * scale:
+            raise WrongNumbers(f"output {name} is {distance:.3g} from kiln's, whose largest element is {scale:.3g}")
 
 
 def time_calls(call: Callable[[], None], calls: int) -> float:
@@ -261,6 +291,20 @@ class Server:
         self.timed = self.timed_layer(c, threads)
         return {"about": self.timed.layer.about}
 
+    def prepare_network(self, request: dict) -> dict:
+        self.timed = None
+        threads = int(request["threads"])
+        inputs, outputs = ({t["name"]: np.load(t["file"]) for t in request[what]} for what in ("inputs", "outputs"))
+        network = self.peer.prepare_network(request["model"], inputs, threads)
+        network.call()
+        check_outputs(network.outputs(), outputs)
+        self.overhead = (FORWARD, threads)
+        if self.overhead not in self.empty:
+            self.empty[self.overhead] = self.timed_layer(empty_call(FORWARD), threads)
+        layer = Layer(network.call, lambda: np.zeros(0), network.about)
+        self.timed = Timed(layer, warm_up(network.call), threads == 1 and self.peer.works_in_calling_thread)
+        return {"about": network.about}
+
     def round(self, request: dict) -> dict:
         if self.timed is None:
             return {"error": "round before prepare"}
@@ -271,7 +315,7 @@ class Server:
     def answer(self, line: str) -> dict:
         try:
             request = json.loads(line)
-            what = {"prepare": self.prepare, "round": self.round}[request["do"]]
+            what = {"prepare": self.prepare, "prepare_network": self.prepare_network, "round": self.round}[request["do"]]
             return what(request)
         except Unsupported as reason:
             return {"unsupported": str(reason)}

@@ -36,6 +36,8 @@ const GoodFile good_files[] = {
     {"i8", file(header("|i1", "(5,)"), std::string(5, 'x')), "|i1", {5}, 5},
     {"i32", file(header("<i4", "(1,)"), std::string(4, 'x')), "<i4", {1}, 4},
     {"i64", file(header("<i8", "(2,)"), std::string(16, 'x')), "<i8", {2}, 16},
+    {"bool", file(header("|b1", "(3,)"), std::string(3, '\1')), "|b1", {3}, 3},
+    {"u64", file(header("<u8", "(1,)"), std::string(8, 'x')), "<u8", {1}, 8},
     {"f64", file(header("<f8", "(1,)"), std::string(8, 'x')), "<f8", {1}, 8},
     {"scalar", file(header("<f4", "()"), std::string(4, 'x')), "<f4", {}, 4},
     {"empty", file(header("<f4", "(3, 0)"), ""), "<f4", {3, 0}, 0},

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 namespace kiln {
 namespace {
@@ -90,6 +91,36 @@ TEST(ConvolutionTolerance, IsTheSuitesFormula) {
     w.output_dtype = DType::bf16;
     EXPECT_DOUBLE_EQ(convolution_tolerance(w).value, std::log(18.0) * 5e-2);
     EXPECT_DOUBLE_EQ(convolution_tolerance(convolution({1, 8, 8, 1}, {1, 1, 1, 4})).value, std::log(2.0) * 1e-4);
+}
+
+TEST(Judge, AnAbsoluteToleranceHasNoFactor) {
+    EXPECT_TRUE(judge(f32({102}), f32({100}), {.value = 0.02}).passed);
+    EXPECT_FALSE(judge(f32({102}), f32({100}), {.value = 0.02, .is_absolute = true}).passed);
+    const Verdict verdict = judge(f32({102}), f32({100}), {.value = 2, .is_absolute = true});
+    EXPECT_TRUE(verdict.passed);
+    EXPECT_EQ(verdict.max_error, 2);
+}
+
+template<typename T>
+Verdict judge_one(scalar::Element type, T got, T expected, double tolerance = 0) {
+    const auto bytes = [](const T &value) { return std::as_bytes(std::span(&value, 1)); };
+    return judge({type, {1}, bytes(got)}, {type, {1}, bytes(expected)}, {.value = tolerance});
+}
+
+TEST(Judge, ElementsOfAnyType) {
+    EXPECT_TRUE(judge_one<double>(scalar::Element::f64, 0.5, 0.5).passed);
+    EXPECT_FALSE(judge_one<double>(scalar::Element::f64, 0.5, 0.6, 0.05).passed);
+    EXPECT_TRUE(judge_one<int64_t>(scalar::Element::i64, INT64_MAX, INT64_MAX).passed);
+    EXPECT_FALSE(judge_one<int64_t>(scalar::Element::i64, -3, 3).passed);
+    EXPECT_TRUE(judge_one<uint8_t>(scalar::Element::boolean, 1, 1).passed);
+    EXPECT_FALSE(judge_one<uint8_t>(scalar::Element::boolean, 1, 0).passed);
+    const float one = 1;
+    const auto bytes = std::as_bytes(std::span(&one, 1));
+    const Elements f32{scalar::Element::f32, {1}, bytes}, i32{scalar::Element::i32, {1}, bytes},
+        matrix{scalar::Element::f32, {1, 1}, bytes}, cut{scalar::Element::f32, {1}, bytes.first(3)};
+    EXPECT_EQ(judge(i32, f32, {}).reason, "the output's elements are i32; expected are f32");
+    EXPECT_EQ(judge(matrix, f32, {}).reason, "the output has shape [1, 1]; expected is [1]");
+    EXPECT_EQ(judge(cut, f32, {}).reason, "the output has 3 bytes; expected are 4");
 }
 
 }  // namespace

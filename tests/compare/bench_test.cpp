@@ -16,6 +16,7 @@ struct FakeLibrary {
     PeerRound usual{.samples_ns = {5000, 4000, 6000}, .call_overhead_ns = 1000};
     std::optional<Error> start_error, prepare_error;
     int starts = 0, prepared = 0, asked = 0;
+    std::string model;  // of the last network
 
     PeerSource source(const std::string &name);
 };
@@ -27,6 +28,10 @@ public:
         library_.prepared++;
         if (library_.prepare_error) return *library_.prepare_error;
         return library_.layer;
+    }
+    Result<PeerLayer> prepare(const PeerNetwork &network, int) override {
+        library_.model = network.model;
+        return prepare(Workload(), 1);
     }
     Result<PeerRound> round(int64_t) override {
         library_.asked++;
@@ -49,6 +54,21 @@ PeerSource FakeLibrary::source(const std::string &name) {
                 return std::unique_ptr<Peer>(std::make_unique<FakePeer>(*this));
             }};
 }
+
+// Networks take as many ns as the name of their library says.
+class FakeNetworkRunner : public NetworkRunner {
+public:
+    Result<Attempt<NetworkRunReport>> run(const NetworkRunRequest &request) override {
+        runs++;
+        if (fails_at == runs) return Attempt<NetworkRunReport>{Failure{TrialStatus::crash, "made to fail", "", {}}, 1};
+        const double ns = std::stod(request.files.library);
+        NetworkRunReport report;
+        report.samples = {ns, ns + 1, ns + 2};
+        return Attempt<NetworkRunReport>{report, 1};
+    }
+
+    int runs = 0, fails_at = 0;
+};
 
 Error lost() { return {ErrorCode::environment, "fake: ended in the middle"}; }
 
@@ -111,6 +131,31 @@ TEST_F(BenchTest, TheTunedOneAndTheDefaultHaveAsManyTurns) {
     EXPECT_EQ(layer.chosen->median_ns(), 500);
     EXPECT_EQ(layer.standard->median_ns(), 9000);
     EXPECT_NE(layer.chosen->candidate, layer.standard->candidate);
+}
+
+TEST_F(BenchTest, NetworksHaveTheirTurnsToo) {
+    BenchedNetwork network{.chosen = {.files = {"500", ""}},
+                           .standard = NetworkRunRequest{.files = {"900", ""}},
+                           .about = "12 kernels",
+                           .for_peers = {.model = "m.onnx"}};
+    FakeNetworkRunner runner;
+    Bench bench(context, {shop.builder, shop.runner, {}}, 4);
+    ASSERT_TRUE(bench.add(library.source("onnxruntime")).ok());
+    const Result<Layer> both = bench.measure(network, runner);
+    ASSERT_TRUE(both.ok());
+    EXPECT_EQ(runner.runs, 8);
+    EXPECT_EQ(library.asked, 4);
+    EXPECT_EQ(library.model, "m.onnx");
+    EXPECT_EQ(both->chosen->median_ns(), 501);
+    EXPECT_EQ(both->standard->median_ns(), 901);
+    EXPECT_EQ(both->peers.at(0).timing->median_ns(), 4000);  // without the overhead
+    network.standard.reset();
+    EXPECT_EQ(bench.measure(network, runner)->standard->median_ns(), 501);
+    runner.fails_at = runner.runs + 2;
+    const Result<Layer> failed = bench.measure(network, runner);
+    EXPECT_EQ(failed->problem, "crash: made to fail (12 kernels)");
+    EXPECT_FALSE(failed->is_complete());
+    EXPECT_TRUE(failed->peers.empty());
 }
 
 TEST_F(BenchTest, ABusyMomentIsNoFaultOfTheKernel) {

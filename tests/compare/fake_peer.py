@@ -55,7 +55,7 @@ say({"peer": "fake", "version": "1.2"})
 for line in sys.stdin:
     request = json.loads(line)
     misbehave(request["do"])
-    if request["do"] == "prepare":
+    if request["do"].startswith("prepare"):
         say({"about": json.dumps(request, sort_keys=True)})
     else:
         say({"samples_ns": [3000.0, 1000, 2000], "call_overhead_ns": 250.5})

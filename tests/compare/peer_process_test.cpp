@@ -56,6 +56,17 @@ TEST(PeerProcessTest, RightAnswers) {
     }
 }
 
+TEST(PeerProcessTest, Networks) {
+    auto peer = PeerProcess::start(fake("right"));
+    ASSERT_TRUE(peer.ok()) << peer.error().message;
+    const auto prepared = peer->prepare(
+        {.model = "m.onnx", .inputs = {{"x", "in.npy"}}, .outputs = {{"y/0", "a.npy"}, {"z", "b.npy"}}}, 2);
+    ASSERT_TRUE(prepared.ok()) << prepared.error().message;
+    EXPECT_EQ(prepared->about,
+              R"({"do": "prepare_network", "inputs": [{"file": "in.npy", "name": "x"}], "model": "m.onnx", )"
+              R"("outputs": [{"file": "a.npy", "name": "y/0"}, {"file": "b.npy", "name": "z"}], "threads": 2})");
+}
+
 TEST(PeerProcessTest, Refusals) {
     using Refusal = PeerLayer::Refusal;
     const struct {

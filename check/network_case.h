@@ -1,0 +1,34 @@
+// A case of a whole network: an ONNX model, the shapes of its inputs, and tensors by the names that the model gives them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "check/tolerance.h"
+#include "json/json_fields.h"
+#include "workload/expression/element.h"
+
+namespace kiln {
+
+struct NetworkTensor {
+    std::string name, path;
+    scalar::Element type = scalar::Element::f32;
+    std::vector<int64_t> shape;
+    Tolerance tolerance;  // of an expected one
+};
+
+struct NetworkCase {
+    std::string model;                                         // the path of a file
+    std::map<std::string, std::vector<int64_t>> input_shapes;  // those that the model leaves open
+    std::vector<NetworkTensor> inputs, expected;
+};
+
+// What a manifest says of tolerances. Every `kind` but `exact` and `quanta` is relative where the expected value is large.
+Tolerance parse_tolerance(JsonFields fields);
+
+// The tensors of a case whose operation is `onnx_graph`; file names are relative to `folder`. Problems are those of `fields`.
+NetworkCase parse_network_case(JsonFields &fields, const std::string &folder);
+
+}  // namespace kiln
