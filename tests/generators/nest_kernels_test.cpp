@@ -1,11 +1,17 @@
 // Nests built by the real generator and judged by the real runner: defaults, and candidates drawn from the space.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "catalog/catalog.h"
 #include "tests/generators/built_kernels.h"
+#include "tests/generators/tensor_elements.h"
 #include "tests/test_seed.h"
+#include "tuner/reference/operands.h"
 
 namespace kiln {
 namespace {
@@ -59,6 +65,20 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:mul(x0,tanh(add(max(x0,0),log1p(exp(neg(abs(x0)))))))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"
     "term:select(or(less(x0,x1),not(less_or_equal(x0,0.5))),div(x0,add(abs(x1),1)),reciprocal(add(abs(x0),2)))",
+    // Heuristics of the default: operands that are copied, gathered by rows, partial sums with a rest.
+    "nest/loops:3x21x38/over:29/operands:3x21x29,3x38x29/reduction:sum/reads:x0[i0,i1,r0];x1[i0,i2,r0]/term:mul(x0,x1)",
+    "nest/loops:2x9x50/over:3x8/operands:9x2x3x8,50x2x3x8/reduction:maximum/reads:x0[i1,i0,r0,r1];x1[i2,i0,r0,r1]/"
+    "term:add(x0,x1)",
+    "nest/loops:3x35x41/operands:3x41x35/reads:x0[i0,i2,i1]/term:mul(x0,2)",
+    "nest/loops:37/over:100/operands:37x100,37/reduction:mean/reads:x0[i0,r0];x1[i0]/term:mul(sub(x0,x1),sub(x0,x1))/"
+    "finish:reciprocal(sqrt(add(x2,0.001)))",
+    "nest/loops:40/over:23/operands:40x20/reduction:maximum/reads:x0[i0,r0-1]/term:x0",
+    "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:add(mul(sin(mul(x0,50)),cos(mul(x1,9))),mod(x0,x1))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:f32(mod(div(i64(mul(x0,1024)),i64:7),i64:-5))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:f32(add(mul(u8(i32(mul(x0,1024))),u8:3),u8(mul(x0,256))))",
+    "nest/loops:100/operands:100/reads:x0[i0]/"
+    "term:f32(xor(bool(i32(mul(x0,2))),not(and(less(x0,0.3),not(or(is_nan(x0),is_inf(x0)))))))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:add(f32(f16(mul(x0,0.015625))),f32(sqrt(f64(abs(x0)))))",
     "nest/dtype:f16/loops:9x33/operands:9x33,33/reads:x0[i0,i1];x1[i1]/term:add(x0,x1)",
     "nest/dtype:bf16/output_dtype:f32/loops:40/over:25/operands:25x40/reduction:sum/reads:x0[r0,i0]/term:x0",
 };
@@ -73,6 +93,70 @@ TEST_F(NestKernels, AreRightWithThreads) {
 
 TEST_F(NestKernels, AreRightWithoutWideVectors) {
     for (size_t i = 0; i < std::size(nests); i += 3) expect_right(nests[i], {"x86-64-linux-sse41", 1}, 1);
+}
+
+double to_i32(double x) { return std::isnan(x) ? 0 : std::trunc(std::clamp(x, -2147483648.0, 2147483647.0)); }
+double negated_i32(double x) { return to_i32(x) == -2147483648.0 ? to_i32(x) : -to_i32(x); }  // it wraps around
+
+// Where libm has its corners: the function of each number, in a single vector.
+TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
+    struct Row {
+        const char *term;
+        double (*expected)(double);
+        float tolerance = 1e-6f;
+    };
+    const Row rows[] = {
+        {"exp(x0)", std::exp},
+        {"log1p(x0)", std::log1p},
+        {"tanh(x0)", std::tanh},
+        {"erf(x0)", std::erf},
+        {"sigmoid(x0)", [](double x) { return 1 / (1 + std::exp(-x)); }},
+        {"sin(x0)", std::sin},
+        {"cos(x0)", std::cos},
+        {"mod(x0,3)", [](double x) { return x - 3 * std::floor(x / 3); }},
+        {"mod(x0,-3)", [](double x) { return x + 3 * std::floor(x / -3); }},
+        {"f32(is_nan(x0))", [](double x) { return double(std::isnan(x)); }},
+        {"f32(is_inf(x0))", [](double x) { return double(std::isinf(x)); }},
+        {"f32(is_nan(add(x0,1)))", [](double x) { return double(std::isnan(x)); }},
+        {"f32(i32(x0))", to_i32},
+        {"f32(u8(x0))", [](double x) { return std::isnan(x) ? 0 : std::trunc(std::clamp(x, 0.0, 255.0)); }},
+        {"sign(x0)", [](double x) { return x > 0   ? 1
+                                           : x < 0 ? -1
+                                                   : x; }},
+        {"log(x0)", std::log},
+        {"floor(x0)", std::floor},
+        {"ceil(x0)", std::ceil},
+        {"round(x0)", std::nearbyint},
+        {"pow(x0,2.5)", [](double x) { return std::pow(x, 2.5); }, 4e-6f},
+        {"f32(div(i32(x0),i32:-1))", negated_i32},
+    };
+    constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+    const std::vector<float> numbers{0,      -0.0f,    0.5f,      -0.5f,      1.5f,       2.5f,       -2.5f, 1e-6f,
+                                     -1e-6f, 0.1f,     3,         -3,         88.5f,      -87,        89,    -104,
+                                     20,     -20,      1e5f,      -1e5f,      7.5f,       255.5f,     300,   4e9f,
+                                     nan,    infinity, -infinity, 3.1415927f, 1.5707964f, 0.7853982f, -0.9f, 9};
+    for (const Row &row : rows) {
+        const auto w = parse_workload_key("nest/loops:32/operands:32/reads:x0[i0]/term:" + std::string(row.term));
+        ASSERT_TRUE(w) << row.term << ": " << w.error().message;
+        Operands operands = make_operands(*w, Data::ordinary, 1);
+        for (size_t i = 0; i < numbers.size(); i++) set(operands.first, static_cast<int64_t>(i), numbers[i]);
+        for (const std::string &name : {machine_.halide_target, std::string("x86-64-linux")}) {
+            const Target target{name, 1};
+            const auto untuned = default_candidate(*w, target, core_of(machine_, target), default_error_budget);
+            ASSERT_TRUE(untuned) << row.term << ": " << untuned.error().message;
+            const auto got = result_of(*w, target, *untuned, operands);
+            ASSERT_TRUE(got) << row.term << ": " << got.error().message;
+            for (size_t i = 0; i < numbers.size(); i++) {
+                const auto right = static_cast<float>(row.expected(numbers[i]));
+                const auto value = get<float>(*got, static_cast<int64_t>(i));
+                const bool same = std::isnan(right) ? std::isnan(value)
+                                                    : value == right || std::fabs(value - right) <=
+                                                                            row.tolerance * std::fabs(right) + 1e-37f;
+                EXPECT_TRUE(same) << row.term << " of " << numbers[i] << " is " << value << ", not " << right << ", "
+                                  << name;
+            }
+        }
+    }
 }
 
 }  // namespace

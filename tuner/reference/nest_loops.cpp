@@ -1,7 +1,9 @@
 #include "tuner/reference/nest_loops.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <optional>
 
@@ -31,7 +33,7 @@ Bounded of_one(Function function, const Bounded &x) {
         case Function::negate:
             return {-v, x.error};
         case Function::sign:
-            return {double(v > 0) - double(v < 0), 0};
+            return {std::isnan(v) ? v : double(v > 0) - double(v < 0), 0};
         case Function::reciprocal:
             return through(1 / v, 1 / (v * v), x.error);
         case Function::square_root:
@@ -89,8 +91,10 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
             return {x * y, std::fabs(y) * a.error + std::fabs(x) * b.error};
         case Function::divide:
             return {x / y, a.error / std::fabs(y) + std::fabs(x / y) * (b.error / std::fabs(y)) + std::fabs(x / y)};
-        case Function::remainder:
-            return {x - std::floor(x / y) * y, a.error + std::fabs(std::floor(x / y)) * b.error};
+        case Function::remainder: {
+            const double rest = std::fmod(x, y), value = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+            return {value, a.error + std::fabs(std::floor(x / y)) * b.error};
+        }
         case Function::power:
             return power(a, b);
         case Function::minimum:
@@ -112,9 +116,48 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
     }
 }
 
-Bounded converted(const Bounded &x, scalar::Element type) {
-    if (type == scalar::Element::boolean) return {double(x.value != 0), 0};
-    return scalar::is_float(type) ? x : Bounded{std::trunc(x.value), 0};
+// What an integer of `type` is after arithmetic, which wraps around. Those of 64 bits are as exact as f64.
+double wrapped(scalar::Element type, double value) {
+    const int bits = 8 * scalar::size_of(type);
+    if (bits == 64) return value;
+    const double range = std::ldexp(1, bits), rest = value - std::floor(value / range) * range;
+    const bool is_unsigned =
+        type == scalar::Element::u8 || type == scalar::Element::u16 || type == scalar::Element::u32;
+    return !is_unsigned && rest >= range / 2 ? rest - range : rest;
+}
+
+bool is_integer(scalar::Element type) { return !scalar::is_float(type) && type != scalar::Element::boolean; }
+
+// Floats are cut off, and saturate.
+double cut_off(scalar::Element type, double value) {
+    std::array<std::byte, 8> bytes{};
+    scalar::write_float(type, std::trunc(value), bytes.data());
+    return static_cast<double>(scalar::read_integer(type, bytes.data()));
+}
+
+double rounded(scalar::Element type, double value) {
+    std::array<std::byte, 8> bytes{};
+    scalar::write_float(type, value, bytes.data());
+    return scalar::read_float(type, bytes.data());
+}
+
+Bounded converted(const Bounded &x, scalar::Element from, scalar::Element to) {
+    if (to == scalar::Element::boolean) return {double(x.value != 0), 0};
+    if (!is_integer(to)) return x;
+    return {is_integer(from) ? wrapped(to, x.value) : cut_off(to, x.value), 0};
+}
+
+// Roundings of f32 in one of `type`.
+double roundings(scalar::Element type) {
+    return type == scalar::Element::f16 ? 1 << 13 : type == scalar::Element::bf16 ? 1 << 16 : 0;
+}
+
+Bounded of_integers(Function function, scalar::Element type, const Bounded &a, const Bounded &b) {
+    const double x = a.value, y = b.value;
+    if (function == Function::divide) return {y == 0 ? 0 : wrapped(type, std::trunc(x / y)), 0};
+    if (function == Function::remainder && y == 0) return {};
+    if (function == Function::power) return {cut_off(type, std::pow(x, y)), 0};
+    return {wrapped(type, of_two(function, a, b).value), 0};
 }
 
 // An expression's value; `operands` in the order of its numbers.
@@ -122,36 +165,68 @@ class Calculator {
 public:
     explicit Calculator(const scalar::Expression &expression) : steps_(expression.steps) {
         stack_.reserve(steps_.size());
+        std::vector<scalar::Element> types;
+        for (const scalar::Step &step : steps_) {
+            const int count = scalar::argument_count(step.function);
+            // The last argument's: of a select that is its result's, too.
+            argument_types_.push_back(count == 0 ? scalar::Element::f32 : types.back());
+            types.resize(types.size() - count);
+            types.push_back(result_type(step, argument_types_.back()));
+        }
     }
 
     Bounded operator()(const std::vector<Bounded> &operands) {
         stack_.clear();
-        for (const scalar::Step &step : steps_) take(step, operands);
+        for (size_t i = 0; i < steps_.size(); i++) take(steps_[i], argument_types_[i], operands);
         return stack_.back();
     }
 
 private:
-    void take(const scalar::Step &step, const std::vector<Bounded> &operands) {
+    static scalar::Element result_type(const scalar::Step &step, scalar::Element argument) {
+        switch (step.function) {
+            case Function::operand:
+                return scalar::Element::f32;
+            case Function::constant:
+            case Function::cast:
+                return step.type;
+            case Function::is_nan:
+            case Function::is_infinite:
+            case Function::equal:
+            case Function::less:
+            case Function::less_or_equal:
+                return scalar::Element::boolean;
+            default:
+                return argument;
+        }
+    }
+
+    void take(const scalar::Step &step, scalar::Element argument, const std::vector<Bounded> &operands) {
         if (step.function == Function::operand) return stack_.push_back(operands[step.operand]);
         if (step.function == Function::constant) return stack_.push_back({step.number, std::fabs(step.number)});
-        const Bounded last = stack_.back();
-        stack_.pop_back();
         const int count = scalar::argument_count(step.function);
-        if (count == 1) {
-            return stack_.push_back(step.function == Function::cast ? converted(last, step.type)
-                                                                    : of_one(step.function, last));
+        const Bounded *first = &stack_[stack_.size() - count];
+        Bounded result = called(step, argument, first);
+        const scalar::Element type = result_type(step, argument);
+        if (roundings(type) > 0)
+            result = {rounded(type, result.value), result.error + std::fabs(result.value) * roundings(type)};
+        stack_.resize(stack_.size() - count);
+        stack_.push_back(result);
+    }
+
+    static Bounded called(const scalar::Step &step, scalar::Element argument, const Bounded *a) {
+        if (step.function == Function::cast) return converted(a[0], argument, step.type);
+        if (step.function == Function::select) return a[0].value != 0 ? a[1] : a[2];
+        const bool answers = result_type(step, argument) == scalar::Element::boolean;
+        if (scalar::argument_count(step.function) == 1) {
+            const Bounded result = of_one(step.function, a[0]);
+            return is_integer(argument) ? Bounded{wrapped(argument, result.value), 0} : result;
         }
-        Bounded &first = stack_[stack_.size() - count + 1];
-        if (count == 2) {
-            first = of_two(step.function, first, last);
-            return;
-        }
-        const Bounded chosen = first.value != 0 ? stack_.back() : last;  // select
-        stack_.pop_back();
-        stack_.back() = chosen;
+        if (is_integer(argument) && !answers) return of_integers(step.function, argument, a[0], a[1]);
+        return of_two(step.function, a[0], a[1]);
     }
 
     const std::vector<scalar::Step> &steps_;
+    std::vector<scalar::Element> argument_types_;  // of each step
     std::vector<Bounded> stack_;
 };
 

@@ -1,0 +1,143 @@
+#include "generators/nest/float_functions.h"
+
+#include <limits>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+constexpr uint32_t bits_of_infinity = 0x7f800000;
+
+Expr number(double value) { return Expr(static_cast<float>(value)); }
+Expr infinity() { return number(std::numeric_limits<double>::infinity()); }
+Expr not_a_number() { return number(std::numeric_limits<double>::quiet_NaN()); }
+
+Expr polynomial(const Expr &x, const std::vector<double> &coefficients) {  // the highest power first
+    Expr sum = number(coefficients.front());
+    for (size_t i = 1; i < coefficients.size(); i++) sum = sum * x + number(coefficients[i]);
+    return sum;
+}
+
+Expr bits_of_size(const Expr &x) { return reinterpret<uint32_t>(x) & Expr(uint32_t{0x7fffffff}); }
+
+// x = quadrant * pi / 2 + rest. Quadrants are counted from 0 to 3, and the rest is at most pi / 4 in size.
+struct Angle {
+    Expr quadrant, rest;
+};
+
+// The parts of pi / 2 are those of fdlibm for f32: the first times a quotient has no rounding in f64.
+Angle angle_of(const Expr &x) {
+    const Expr wide = cast<double>(x), quotient = round(wide * Expr(0.6366197723675814));
+    const Expr rest = wide - quotient * Expr(1.57079631090164184570) - quotient * Expr(1.58932547735281966916e-08);
+    return {cast<int>(quotient - floor(quotient * Expr(0.25)) * Expr(4.0)), clamp(cast<float>(rest), -1.0f, 1.0f)};
+}
+
+// Cephes, sinf and cosf. `first` is the quadrant of the result: 0 for the sine, 1 for the cosine.
+Expr wave(const Expr &x, int first) {
+    const Angle angle = angle_of(x);
+    const Expr r = angle.rest, square = r * r, quadrant = angle.quadrant + first;
+    const Expr sine = r + r * square * polynomial(square, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+    const Expr cosine =
+        1.0f - 0.5f * square +
+        square * square * polynomial(square, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+    const Expr size = select((quadrant & 1) == 0, sine, cosine);
+    const Expr value = select((quadrant & 2) == 0, size, -size);
+    return select(bits_of_size(x) < Expr(bits_of_infinity), value, not_a_number());
+}
+
+// 2^n exp(r): r is at most log(2) / 2 in size, and n is added to the exponent of exp(r) (Cephes, expf). Whatever the sum of both is
+// where the result is not a normal number, it is not taken.
+Expr exponential_of_number(const Expr &x) {
+    const Expr n = cast<int>(x * 1.44269504088896341f + select(x < 0.0f, -0.5f, 0.5f)), real_n = cast<float>(n);
+    const Expr r = x - real_n * 0.693359375f - real_n * -2.12194440e-4f;
+    const Expr size = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
+                                     1.6666665459e-1, 5.0000001201e-1}) *
+                          (r * r) +
+                      r + 1.0f;
+    const Expr scaled = reinterpret<float>(reinterpret<int>(size) + (n << 23));
+    return select(x > 88.7228f, infinity(), x < -87.3365f, 0.0f, scaled);
+}
+
+}  // namespace
+
+Expr exponential(const Expr &x) { return select(is_not_a_number(x), x, exponential_of_number(x)); }
+
+// Halide's logarithm of infinity is that of the largest number.
+Expr logarithm(const Expr &x) { return select(is_not_a_number(x), x, x > 3.4e38f, x, log(x)); }
+
+// Near 0, where 1 + x is rounded, 2 atanh(x / (2 + x)) as its series.
+Expr logarithm_1p(const Expr &x) {
+    const Expr s = x / (2.0f + x), square = s * s;
+    const Expr near = 2.0f * s * polynomial(square, {1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3, 1.0});
+    return select(abs(x) < 0.4f, near, logarithm(1.0f + x));
+}
+
+Expr sigmoid(const Expr &x) { return select(is_not_a_number(x), x, 1.0f / (1.0f + exponential_of_number(-x))); }
+
+// A quotient of polynomials (Eigen's ptanh). Beyond the bound it is 1 in f32.
+Expr tangent_hyperbolic(const Expr &x) {
+    const Expr bounded = clamp(x, -7.90531110763549805f, 7.90531110763549805f), square = bounded * bounded;
+    const Expr above = bounded * polynomial(square, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
+                                                     5.12229709037114e-08, 1.48572235717979e-05, 6.37261928875436e-04,
+                                                     4.89352455891786e-03});
+    const Expr below =
+        polynomial(square, {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03});
+    return select(is_not_a_number(x), x, above / below);
+}
+
+// Abramowitz and Stegun, 7.1.26, whose error is absolute; near 0 the Taylor series, 7.1.5.
+Expr error_function(const Expr &x) {
+    const Expr size = abs(x), square = x * x;
+    const Expr t = 1.0f / (1.0f + 0.3275911f * size);
+    const Expr p = t * polynomial(t, {1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592});
+    const Expr far = 1.0f - p * exponential_of_number(-min(square, 80.0f));
+    const Expr near = x * polynomial(square, {1.2055332981789664e-4, -8.548327023450853e-4, 5.223977625442188e-3,
+                                              -2.6866170645131252e-2, 1.1283791670955126e-1, -3.7612638903183754e-1,
+                                              1.1283791670955126});
+    return select(size < 0.5f, near, x < 0.0f, -far, far);
+}
+
+Expr sine(const Expr &x) { return wave(x, 0); }
+Expr cosine(const Expr &x) { return wave(x, 1); }
+
+// exp(y log |x|); a negative x has a power where y is whole, with its sign where y is odd.
+Expr power(const Expr &x, const Expr &y) {
+    const Expr size = exponential_of_number(y * logarithm(abs(x)));
+    const Expr is_whole = floor(y) == y, is_odd = floor(y * 0.5f) * 2.0f != y;
+    const Expr of_part = select(is_infinity(x), size, not_a_number());
+    const Expr of_negative = select(!is_whole, of_part, is_odd, -size, size);
+    const Expr of_zero = select(y < 0.0f, infinity(), 0.0f);
+    return select(y == 0.0f, 1.0f, is_not_a_number(x), x, x == 0.0f, of_zero, x < 0.0f, of_negative, size);
+}
+
+// A power by a small whole number is a product.
+Expr power(const Expr &x, double exponent) {
+    if (exponent == 1) return x;
+    if (exponent == 2) return x * x;
+    if (exponent == 3) return x * x * x;
+    if (exponent == 4) return (x * x) * (x * x);
+    if (exponent == 0.5) return sqrt(x);
+    if (exponent == -0.5) return 1.0f / sqrt(x);
+    if (exponent == -1) return 1.0f / x;
+    if (exponent == -2) return 1.0f / (x * x);
+    return power(x, number(exponent));
+}
+
+// In f64 the product of quotient and divisor has no rounding.
+Expr remainder(const Expr &x, const Expr &y) {
+    const Expr a = cast<double>(x), b = cast<double>(y), quotient = trunc(a / b);
+    const Expr rest = select(quotient == Expr(0.0), x, cast<float>(a - quotient * b));
+    return select(rest != 0.0f && (rest < 0.0f) != (y < 0.0f), rest + y, rest);
+}
+
+// Numbers from 2^23 on are whole; targets without an instruction go by way of integers.
+Expr whole(const Expr &x, const Expr &rounded) {
+    return select(bits_of_size(x) < Expr(uint32_t{0x4b000000}), rounded, x);
+}
+
+Expr is_not_a_number(const Expr &x) { return bits_of_size(x) > Expr(bits_of_infinity); }
+Expr is_infinity(const Expr &x) { return bits_of_size(x) == Expr(bits_of_infinity); }
+
+}  // namespace kiln

@@ -1,0 +1,29 @@
+// Functions of f32 that run in vectors on every target: no step is a call, but for the rounding of targets without an instruction
+// for it. Results are right to a few units in the last place, but for the conditions of their arguments; NaN and infinities are
+// those of libm.
+#pragma once
+
+#include <Halide.h>
+
+namespace kiln {
+
+Halide::Expr exponential(const Halide::Expr &x);
+Halide::Expr logarithm(const Halide::Expr &x);
+Halide::Expr logarithm_1p(const Halide::Expr &x);
+Halide::Expr sigmoid(const Halide::Expr &x);
+Halide::Expr tangent_hyperbolic(const Halide::Expr &x);
+Halide::Expr error_function(const Halide::Expr &x);
+Halide::Expr sine(const Halide::Expr &x);    // arguments up to 2^28
+Halide::Expr cosine(const Halide::Expr &x);  // the same
+Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y);
+Halide::Expr power(const Halide::Expr &x, double exponent);
+Halide::Expr remainder(const Halide::Expr &x, const Halide::Expr &y);  // with the sign of y; quotients up to 2^29
+
+Halide::Expr whole(const Halide::Expr &x,
+                   const Halide::Expr &rounded);  // x rounded in some way, for numbers of any size
+
+// By their bits: the compiler may take it that the result of arithmetic is neither.
+Halide::Expr is_not_a_number(const Halide::Expr &x);
+Halide::Expr is_infinity(const Halide::Expr &x);
+
+}  // namespace kiln
