@@ -23,7 +23,8 @@ Linear zero(const Nest &nest) {
 }
 
 FlatRead flat(const Nest &nest, const NestRead &read) {
-    FlatRead result{read.operand, zero(nest), {}};
+    FlatRead result;
+    result.operand = read.operand, result.address = zero(nest);
     const std::vector<int64_t> &shape = nest.operands[read.operand], strides = strides_of(shape);
     for (size_t axis = 0; axis < shape.size(); axis++) {
         const NestIndex &index = read.indices[axis];
@@ -80,6 +81,16 @@ void merge(NestForm &form, std::vector<int64_t> &extents, Factors factors, size_
 }
 
 }  // namespace
+
+std::optional<int64_t> FlatRead::stride(std::vector<int64_t> Linear::*factors, size_t d) const {
+    int64_t sum = (address.*factors)[d];
+    for (const CheckedAxis &axis : checked) {
+        const int64_t factor = (axis.index.*factors)[d];
+        if (axis.table >= 0 && factor != 0) return std::nullopt;
+        sum += factor * axis.stride;
+    }
+    return sum;
+}
 
 NestForm nest_form(const Nest &nest) {
     NestForm form{nest.loops, nest.over, {}};

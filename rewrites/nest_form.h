@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "workload/nest/nest.h"
@@ -28,6 +29,13 @@ struct FlatRead {
     int operand = 0;
     Linear address;                    // of the axes that are not checked
     std::vector<CheckedAxis> checked;  // each adds index * stride
+
+    // How far the address moves with a loop, or with a loop of the reduction; nothing where a table decides.
+    std::optional<int64_t> stride(size_t loop) const { return stride(&Linear::loops, loop); }
+    std::optional<int64_t> stride_over(size_t loop) const { return stride(&Linear::over, loop); }
+
+private:
+    std::optional<int64_t> stride(std::vector<int64_t> Linear::*factors, size_t d) const;
 };
 
 struct NestForm {

@@ -70,6 +70,7 @@ public:
     void generate() {
         for (size_t d = 0; d < form.loops.size(); d++) stages.loops.emplace_back("i" + std::to_string(d));
         const Exprs i(stages.loops.begin(), stages.loops.end());
+        if (knobs().copied) make_copies(i);
         Expr value = nest.reduction == Reduction::none ? element(i) : finished(i);
         (*output)(innermost_first(i)) = cast(halide_type(workload.output_dtype), value);
     }
@@ -103,12 +104,36 @@ private:
         return {cast<float>((*operands[flat.operand])(address)), is_inside};
     }
 
+    // The innermost loop, the reduction, and the loops around the rows, which share the copy.
+    static Exprs place_in_copy(const Exprs &i, const Exprs &r) {
+        Exprs at{i.back()};
+        at.insert(at.end(), r.rbegin(), r.rend());
+        for (size_t d = i.size() - 2; d-- > 0;) at.push_back(i[d]);
+        return at;
+    }
+
+    void make_copies(const Exprs &i) {
+        Exprs r;
+        for (size_t d = 0; d < form.over.size(); d++) r.emplace_back(Var("k" + std::to_string(d)));
+        copies.resize(form.reads.size());
+        for (size_t n = 0; n < form.reads.size(); n++) {
+            if (!is_copied(form.reads[n], form)) continue;
+            copies[n] = Func("copied_" + std::to_string(n));
+            std::vector<Var> place;
+            for (const Expr &variable : place_in_copy(i, r))
+                place.emplace_back(variable.as<Internal::Variable>()->name);
+            copies[n](place) = read(form.reads[n], i, r).value;
+            stages.copied.push_back(copies[n]);
+        }
+    }
+
     // The values of all reads, and whether all of them are inside (undefined: always).
     std::pair<Exprs, Expr> read_all(const Exprs &i, const Exprs &r) const {
         Exprs values;
         Expr all;
-        for (const FlatRead &flat : form.reads) {
-            const Read one = read(flat, i, r);
+        for (size_t n = 0; n < form.reads.size(); n++) {
+            const bool is_copy = n < copies.size() && copies[n].defined();
+            const Read one = is_copy ? Read{copies[n](place_in_copy(i, r)), Expr()} : read(form.reads[n], i, r);
             values.push_back(one.value);
             if (one.is_inside.defined()) all = all.defined() ? all && one.is_inside : one.is_inside;
         }
@@ -160,7 +185,8 @@ private:
         return stages.sum(at);
     }
 
-    // Lane l of the partial sums has terms l, l + lanes, ...; terms beyond the last whole step are added to the total.
+    // Lane l of the partial sums has terms l, l + lanes, ... A last step that would go beyond the end is moved back, and leaves out
+    // what the one before it has.
     Expr reduced_in_lanes(const Exprs &i) {
         const int64_t lanes = nest_lanes(knobs(), form, target_of_kiln) * knobs().vectors;
         const int64_t steps = form.over.back() / lanes, rest = form.over.back() % lanes;
@@ -173,17 +199,18 @@ private:
         Exprs r(stages.lanes_over.begin(), stages.lanes_over.end());
         r.back() = r.back() * extent(lanes) + stages.lane;
         reduce(stages.partial, in_lane, term(i, r));
-
+        if (rest > 0) {
+            const std::vector<RVar> others = domain("rest", 1);
+            Exprs left(others.begin(), others.end());
+            left.back() = extent(form.over.back() - lanes) + stages.lane;
+            const Expr is_left = stages.lane >= extent(lanes - rest);
+            reduce(stages.partial, in_lane, select(is_left, term(i, left), identity(nest.reduction)));
+        }
         stages.total(at) = identity(nest.reduction);
         const RDom all_lanes(0, extent(lanes), "lanes");
+        stages.sums = all_lanes;
         in_lane[0] = all_lanes;
         reduce(stages.total, at, stages.partial(in_lane));
-        if (rest > 0) {
-            const std::vector<RVar> others = domain("rest", rest);
-            Exprs left(others.begin(), others.end());
-            left.back() = left.back() + extent(steps * lanes);
-            reduce(stages.total, at, term(i, left));
-        }
         return stages.total(at);
     }
 
@@ -220,6 +247,7 @@ private:
     std::vector<GeneratorInput<Buffer<>> *> operands;
     GeneratorOutput<Buffer<>> *output = nullptr;
     NestStages stages;
+    std::vector<Func> copies;  // of each read; undefined where it is none
 };
 
 }  // namespace

@@ -13,8 +13,10 @@ using namespace Halide;
 // Threads share a single loop in 64 chunks.
 int steps_of_a_chunk(int64_t columns, int64_t step) { return extent(ceil_div(ceil_div(columns, step), 64)); }
 
-void share(Func output, std::vector<Var> outer, int64_t count) {
-    if (count == 0 || outer.empty()) return;
+// Answers the innermost of the loops, which may be one with others now.
+Var share(Func output, std::vector<Var> outer, int64_t count) {
+    if (outer.empty()) return {};
+    if (count == 0) return outer.back();
     Var all = outer[0];
     for (int64_t d = 1; d < count && d < static_cast<int64_t>(outer.size()); d++) {
         const Var fused("fused_" + std::to_string(d));
@@ -22,6 +24,7 @@ void share(Func output, std::vector<Var> outer, int64_t count) {
         all = fused;
     }
     output.parallel(all);
+    return count >= static_cast<int64_t>(outer.size()) ? all : outer.back();
 }
 
 void sum_in_registers(NestStages &s, const NestTileKnobs &k, int lanes, const Var &at) {
@@ -42,6 +45,15 @@ void sum_in_registers(NestStages &s, const NestTileKnobs &k, int lanes, const Va
     for (const RVar &r : s.over) update.unroll(r);
 }
 
+// The copies of a step's columns, a vector of the columns after the other.
+void copy_columns(NestStages &s, const NestTileKnobs &k, int lanes, const Var &step) {
+    for (Func &copied : s.copied) {
+        const Var x = copied.args().front(), vector("vector"), lane("lane");
+        copied.compute_at(s.output, step).store_in(MemoryType::Stack).bound_extent(x, extent(k.vectors) * lanes);
+        copied.split(x, vector, lane, lanes).vectorize(lane).unroll(vector);
+    }
+}
+
 void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, int64_t columns) {
     Func &out = s.output;
     const Var x = s.loops.back(), step("step"), in_step("in_step"), vector("vector"), lane("lane");
@@ -55,11 +67,17 @@ void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, int64_t col
         outer.back() = rows;
         order.push_back(row);
     }
-    order.push_back(step);
+    Var at = step;
+    if (k.copied) {
+        at = outer.back();
+        outer.back() = step;
+        order.push_back(at);
+    } else {
+        order.push_back(step);
+    }
     for (size_t d = outer.size(); d-- > 0;) order.push_back(outer[d]);
     out.reorder(order).vectorize(lane).unroll(vector);
     if (k.rows > 1) out.unroll(Var("row"));
-    Var at = step;
     if (outer.empty() && k.parallel) {
         const Var chunk("chunk"), in_chunk("in_chunk");
         out.split(step, chunk, in_chunk, steps_of_a_chunk(columns, extent(k.vectors) * lanes),
@@ -67,7 +85,8 @@ void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, int64_t col
         at = in_chunk, outer = {chunk};
     }
     if (s.sum.defined()) sum_in_registers(s, k, lanes, at);
-    share(out, outer, k.parallel);
+    const Var innermost = share(out, outer, k.parallel);
+    if (k.copied) copy_columns(s, k, lanes, innermost);
 }
 
 void apply_over(NestStages &s, const NestTileKnobs &k) {
@@ -76,7 +95,9 @@ void apply_over(NestStages &s, const NestTileKnobs &k) {
     std::vector<VarOrRVar> order{s.lane};
     for (size_t d = s.lanes_over.size(); d-- > 0;) order.push_back(s.lanes_over[d]);
     s.partial.update().reorder(order).vectorize(s.lane);
+    if (s.partial.num_update_definitions() > 1) s.partial.update(1).vectorize(s.lane);
     s.total.compute_at(s.output, x);
+    s.total.update().atomic().vectorize(s.sums);
     share(s.output, s.loops.size() > 1 ? std::vector<Var>(s.loops.begin(), s.loops.end() - 1) : s.loops, k.parallel);
 }
 

@@ -19,7 +19,9 @@ struct NestStages {
     Halide::Func partial, total;
     Halide::Var lane;
     std::vector<Halide::RVar> over, lanes_over;  // outermost first; lanes_over: of the partial sums
+    Halide::RVar sums;                           // of the total over the partial sums
     Halide::Func count;                          // of a mean: its terms
+    std::vector<Halide::Func> copied;            // copied(innermost loop, ...)
 };
 
 void apply_nest_tile(NestStages &stages, const NestTileKnobs &knobs, const NestForm &form, const Target &target);

@@ -1,7 +1,8 @@
 // The knobs of the schedule template `nest_tile`: one result, element by element, with or without a reduction.
 //
 // The loop nest, outermost first: loops of the result / rows of a step / the reduction / one step: rows x vectors of the
-// innermost loop, in registers. Where the lanes are of the reduction, a step is one element of the result.
+// innermost loop, in registers. Where the lanes are of the reduction, a step is one element of the result. Where operands are copied,
+// all rows are inside of a step, and share what was copied for its columns.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,9 @@ struct NestTile {
     T vectors{1};      // vectors in one step
     T rows{1};         // iterations of the loop around the innermost one in one step
     T unroll_over{0};  // 1: the reduction is unrolled
-    T parallel{0};     // loops from the outermost that threads share
+    T copied{
+        0};  // 1: operands that the rows share and that are not contiguous in the innermost loop are copied, turned
+    T parallel{0};  // loops from the outermost that threads share
 };
 
 using NestTileKnobs = NestTile<int64_t>;
@@ -31,6 +34,7 @@ void visit_knobs(Visitor &visit, NestTile<T> &k) {
     visit.needs("vectors", k.vectors);
     visit.needs("rows", k.rows);
     visit.may_lack("unroll_over", k.unroll_over);
+    visit.may_lack("copied", k.copied);
     visit.may_lack("parallel", k.parallel);
 }
 

@@ -1,9 +1,15 @@
 #include "schedules/spaces/nest_tile_space.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
+
+constexpr int64_t most_copied = 1 << 15;            // elements
+constexpr int64_t least_work_of_threads = 1 << 16;  // terms
 
 struct Facts {
     NestForm form;
@@ -23,16 +29,21 @@ Facts facts_of(const Nest &nest, const Target &target) {
     return facts;
 }
 
-bool any_read(const NestForm &form, int64_t factor, std::vector<int64_t> Linear::*factors) {
-    return std::ranges::any_of(form.reads,
-                               [&](const FlatRead &read) { return (read.address.*factors).back() == factor; });
-}
+using Stride = std::optional<int64_t>;
 
-// The reduction goes along memory, and the innermost loop does not.
+// Lanes of a vector that lie apart are gathered one by one.
+bool is_apart(const Stride &stride) { return !stride || (*stride != 0 && *stride != 1); }
+
+// Lanes of the innermost loop would be apart, those of the reduction are not.
 bool runs_over(const Facts &f) {
     if (f.form.over.empty() || f.columns_over() < f.lanes) return false;
-    if (!any_read(f.form, 1, &Linear::over)) return false;
-    return f.columns() < f.lanes || !any_read(f.form, 1, &Linear::loops);
+    const size_t last = f.form.loops.size() - 1, last_over = f.form.over.size() - 1;
+    bool apart = f.columns() == 1, apart_over = false;
+    for (const FlatRead &read : f.form.reads) {
+        apart = apart || is_apart(read.stride(last));
+        apart_over = apart_over || is_apart(read.stride_over(last_over));
+    }
+    return apart && !apart_over;
 }
 
 // Some read is the same in all rows, and some in all columns: rows of a step share the one, vectors the other.
@@ -41,10 +52,23 @@ bool shares_reads(const Facts &f) {
     if (f.terms < 4 || last == 0) return false;
     bool of_rows = false, of_columns = false;
     for (const FlatRead &read : f.form.reads) {
-        of_rows = of_rows || (read.address.loops[last - 1] == 0 && read.address.loops[last] != 0);
-        of_columns = of_columns || (read.address.loops[last] == 0 && read.address.loops[last - 1] != 0);
+        of_rows = of_rows || (read.stride(last - 1) == 0 && read.stride(last) != 0);
+        of_columns = of_columns || (read.stride(last) == 0 && read.stride(last - 1) != 0);
     }
     return of_rows && of_columns;
+}
+
+// The lines of memory that a vector gathers from are those of the next rows, too.
+bool turns_memory(const Facts &f) {
+    const size_t last = f.form.loops.size() - 1;
+    return f.terms == 0 && last > 0 && std::ranges::any_of(f.form.reads, [&](const FlatRead &read) {
+               return is_apart(read.stride(last)) && read.stride(last - 1) == 1;
+           });
+}
+
+bool any_copied(const Facts &f) {
+    return f.terms > 1 && f.columns() >= f.lanes &&
+           std::ranges::any_of(f.form.reads, [&](const FlatRead &read) { return is_copied(read, f.form); });
 }
 
 std::vector<int64_t> powers(int64_t last, int64_t most) {
@@ -59,8 +83,9 @@ NestTileDomains domains(const Facts &f) {
     if (may_run_over) d.lanes = {0, 1};
     const int64_t columns = std::max(f.columns() / f.lanes, may_run_over ? f.columns_over() / f.lanes : 0);
     d.vectors = powers(columns, 8);
-    d.rows = powers(f.rows(), 8);
+    d.rows = powers(f.rows(), 16);
     if (f.terms > 1 && f.terms <= most_unrolled) d.unroll_over = {0, 1};
+    if (any_copied(f)) d.copied = {0, 1};
     if (f.threads > 1) {
         d.parallel.clear();
         for (size_t p = 0; p <= std::max<size_t>(1, f.form.loops.size() - 1); p++)
@@ -69,36 +94,76 @@ NestTileDomains domains(const Facts &f) {
     return d;
 }
 
+// Vectors of partial sums: each adds to itself, so few of them wait for each other; the last step is as long as all others,
+// whatever is left of it.
+int64_t default_vectors_over(const Facts &f) {
+    const auto cost = [&](int64_t vectors) {
+        const int64_t steps = ceil_div(f.columns_over(), vectors * f.lanes);
+        return 4 * steps * vectors + steps;
+    };
+    return std::ranges::min(powers(f.columns_over() / f.lanes, 4), {}, cost);
+}
+
+// Enough shares that threads end at about the same time; none where starting them takes longer than the work.
+int64_t default_parallel(const Facts &f) {
+    if (f.threads == 1) return 0;
+    int64_t work = std::max<int64_t>(f.terms, 1), shares = 1, parallel = 0;
+    for (int64_t extent : f.form.loops) work *= extent;
+    if (work < least_work_of_threads) return 0;
+    const auto outer = static_cast<int64_t>(f.form.loops.size()) - 1;
+    while (parallel < std::max<int64_t>(outer, 1) && shares < 4 * f.threads) shares *= f.form.loops[parallel++];
+    return parallel;
+}
+
+// Copying pays from a few rows on, as long as the copy stays in the caches.
+bool copies(const Facts &f, int64_t vectors) {
+    return any_copied(f) && f.rows() >= 4 && vectors * f.lanes * f.terms <= most_copied;
+}
+
 NestTileKnobs default_knobs(const Facts &f) {
     NestTileKnobs k;
-    k.lanes = runs_over(f);
-    const int64_t vectors = (k.lanes ? f.columns_over() : f.columns()) / f.lanes;
-    k.vectors = powers(vectors, 4).back();
-    if (!k.lanes && shares_reads(f))
+    k.vectors = powers(f.columns() / f.lanes, 4).back();
+    int64_t narrowed = k.vectors;
+    while (narrowed > 1 && !copies(f, narrowed)) narrowed /= 2;
+    k.copied = copies(f, narrowed);
+    if (k.copied) k.vectors = narrowed;
+    k.lanes = !k.copied && runs_over(f);
+    if (k.lanes) {
+        k.vectors = default_vectors_over(f);
+    } else if (turns_memory(f)) {
+        k.vectors = 1, k.rows = powers(f.rows(), std::min<int64_t>(16, f.registers - 2)).back();
+    } else if (shares_reads(f)) {
         k.rows = powers(f.rows(), std::min<int64_t>(4, (f.registers - 2) / k.vectors)).back();
-    k.unroll_over = f.terms > 1 && f.terms <= 16;
-    if (f.threads > 1) {
-        // Enough shares that threads end at about the same time.
-        int64_t shares = 1;
-        const auto outer = static_cast<int64_t>(f.form.loops.size()) - 1;
-        while (k.parallel < std::max<int64_t>(outer, 1) && shares < 4 * f.threads) shares *= f.form.loops[k.parallel++];
     }
+    k.unroll_over = !k.lanes && f.terms > 1 && f.terms <= 16;
+    k.parallel = default_parallel(f);
     return k;
 }
 
 std::vector<Limit<NestTileKnobs>> limits(const Facts &f) {
-    const int64_t registers = f.registers, columns = f.columns(), over = f.columns_over(), lanes = f.lanes;
+    const int64_t registers = f.registers, columns = f.columns(), over = f.columns_over(), lanes = f.lanes,
+                  terms = f.terms;
     return {{"vectors go beyond the loop that their lanes are of",
              [=](const NestTileKnobs &k) { return k.vectors == 1 || k.vectors * lanes <= (k.lanes ? over : columns); }},
             {"rows of a step are for lanes of the innermost loop",
              [](const NestTileKnobs &k) { return k.lanes == 0 || k.rows == 1; }},
             {"an unrolled reduction has lanes of the innermost loop",
              [](const NestTileKnobs &k) { return k.lanes == 0 || k.unroll_over == 0; }},
+            {"copied operands have lanes of the innermost loop, and fit in the caches",
+             [=](const NestTileKnobs &k) {
+                 return k.copied == 0 || (k.lanes == 0 && k.vectors * lanes * terms <= most_copied);
+             }},
             {"a step needs more vector registers than the target has",
              [=](const NestTileKnobs &k) { return k.vectors * k.rows + 2 <= registers; }}};
 }
 
 }  // namespace
+
+bool is_copied(const FlatRead &read, const NestForm &form) {
+    const size_t last = form.loops.size() - 1;
+    if (last == 0 || form.over.empty() || !read.checked.empty()) return false;
+    return is_apart(read.stride(last)) && read.stride(last - 1) == 0 && read.stride_over(form.over.size() - 1) == 1;
+}
 
 int64_t nest_lanes(const NestTileKnobs &k, const NestForm &form, const Target &target) {
     const int64_t extent = k.lanes ? form.over.back() : form.loops.back();

@@ -17,6 +17,9 @@ inline constexpr int64_t most_unrolled = 64;  // terms of a reduction
 // Lanes of a vector: never more than there are elements along them.
 int64_t nest_lanes(const NestTileKnobs &knobs, const NestForm &form, const Target &target);
 
+// Whether the knob `copied` is about this read: rows share it, and it is contiguous in the reduction alone.
+bool is_copied(const FlatRead &read, const NestForm &form);
+
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space nest_tile_space(Candidate base, const Nest &nest, const Target &target);
 

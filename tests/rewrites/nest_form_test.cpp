@@ -51,9 +51,20 @@ TEST(NestForm, OnlyAxesThatMayLeaveAreChecked) {
     EXPECT_EQ(axis.extent, 4);
     EXPECT_EQ(axis.stride, 8);
     EXPECT_EQ(form.reads[0].address.loops, (std::vector<int64_t>{0, 1}));
+    EXPECT_EQ(form.reads[0].stride(0), 8);
+    EXPECT_EQ(form.reads[0].stride(1), 1);
+    EXPECT_EQ(form.reads[0].stride_over(0), 8);
     EXPECT_TRUE(form.reads[1].checked.empty());
     EXPECT_EQ(form.reads[1].address.loops, (std::vector<int64_t>{3, 0}));
     EXPECT_EQ(form.reads[1].address.over, (std::vector<int64_t>{1}));
+}
+
+TEST(NestForm, ATableHasNoStride) {
+    const auto w = parse_workload_key("nest/loops:6x8/operands:4x8,6/reads:x0[x1[i0],i1]/term:x0");
+    ASSERT_TRUE(w) << w.error().message;
+    const NestForm form = nest_form(nest_of(*w));
+    EXPECT_EQ(form.reads[0].stride(0), std::nullopt);
+    EXPECT_EQ(form.reads[0].stride(1), 1);
 }
 
 }  // namespace
