@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "check/suite_file.h"
+#include "json/json_fields.h"
 
 namespace kiln {
 namespace {

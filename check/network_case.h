@@ -7,10 +7,11 @@
 #include <vector>
 
 #include "check/tolerance.h"
-#include "json/json_fields.h"
 #include "workload/expression/element.h"
 
 namespace kiln {
+
+class JsonFields;
 
 struct NetworkTensor {
     std::string name, path;

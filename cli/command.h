@@ -42,6 +42,7 @@ void add_check_command(CLI::App &app, Action &action);
 void add_bench_command(CLI::App &app, Action &action);
 void add_explain_command(CLI::App &app, Action &action);
 void add_import_command(CLI::App &app, Action &action);
+void add_run_command(CLI::App &app, Action &action);
 
 // Checks of an option's text. `whole_number`: digits that fit 63 bits, since CLI11 lets larger numbers saturate and
 // negative ones wrap.

@@ -8,6 +8,10 @@
 #include "cli/bench/bench_chart.h"
 #include "cli/bench/bench_report.h"
 #include "cli/command.h"
+#include "cli/layer_options.h"
+#include "cli/network/network_bench.h"
+#include "cli/network/network_program.h"
+#include "cli/network/network_workshop.h"
 #include "cli/peak_keeper.h"
 #include "compare/bench.h"
 #include "compare/peer_process.h"
@@ -22,7 +26,7 @@ namespace {
 constexpr int default_rounds = 3, fewest_rounds_with_peers = 5;
 
 struct BenchArguments {
-    WorkloadOptions workloads;
+    LayerOptions layers;
     TargetOptions target;
     std::string db, against, peers_folder, svg;
     AlgorithmFilter algorithms;
@@ -51,6 +55,7 @@ struct BenchJob {
     Machine machine = read_machine();
     Target target;
     std::vector<NamedWorkload> workloads;
+    std::optional<network::Program> network;  // whose kernels the workloads are
     std::vector<std::string> peers;
     std::vector<PeerProgram> programs;
     int rounds = default_rounds;
@@ -71,9 +76,14 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     const Result<Target> target = read_runnable(arguments.target, job.machine);
     if (!target) return target.error();
     job.target = *target;
-    Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
+    Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
     if (!workloads) return workloads.error();
     job.workloads = std::move(*workloads);
+    if (arguments.layers.of_network()) {
+        Result<network::Program> program = read_program(arguments.layers.network);
+        if (!program) return program.error();
+        job.network = std::move(*program);
+    }
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
     Result<std::vector<PeerProgram>> programs = find_peers(job.peers, arguments.peers_folder, *folder);
@@ -105,6 +115,19 @@ Status measure_layers(Bench *bench, BenchReport *report) {
     return {};
 }
 
+// The package with the database's kernels and, where they may be others, the one with default kernels.
+Result<Layer> measure_network(const BenchJob &job, const BenchArguments &arguments, const ChoiceContext &context,
+                              Workshop &workshop, Bench &bench) {
+    const Result<PackageParts> parts = package_parts(workshop);
+    if (!parts) return parts.error();
+    ChoiceContext defaults = context;
+    defaults.store = nullptr;
+    NetworkWorkshop chosen(workshop, context, *parts, "chosen"), standard(workshop, defaults, *parts, "standard");
+    tell_line(fmt::format("{}: the whole network", job.network->name));
+    return bench_network(*job.network, arguments.layers.network.file, job.target.threads,
+                         {.chosen = chosen, .standard = context.store ? &standard : nullptr}, bench);
+}
+
 // Shares are of a peak that no busy moment has lowered: measured at the start, and again where a kernel exceeds it.
 FmaPeak settled_peak(const BenchReport &report, PeakGauge *gauge) {
     for (size_t i = 0; i < report.layers.size(); i++) {
@@ -119,7 +142,7 @@ FmaPeak settled_peak(const BenchReport &report, PeakGauge *gauge) {
 
 int run(const BenchArguments &arguments) {
     Result<BenchJob> job = read_job(arguments);
-    if (!job) return fail(job.error());
+    if (!job) return fail(arguments.layers, job.error());
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
@@ -142,6 +165,11 @@ int run(const BenchArguments &arguments) {
                        .peak = {},
                        .bandwidths = measure_bandwidths(job->machine, job->target.threads),
                        .peers = std::move(job->peers)};
+    if (job->network) {
+        Result<Layer> whole = measure_network(*job, arguments, context, *workshop, bench);
+        if (!whole) return fail(whole.error());
+        report.networks.push_back({job->network->name, std::move(*whole)});
+    }
     if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
     report.peak = settled_peak(report, &peak.gauge());
     if (!arguments.svg.empty()) {
@@ -149,7 +177,9 @@ int run(const BenchArguments &arguments) {
     }
     arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     const bool complete =
-        std::all_of(report.layers.begin(), report.layers.end(), [](const Layer &l) { return l.is_complete(); });
+        std::all_of(report.layers.begin(), report.layers.end(), [](const Layer &l) { return l.is_complete(); }) &&
+        std::all_of(report.networks.begin(), report.networks.end(),
+                    [](const auto &n) { return n.layer.is_complete(); });
     return complete ? exit_done : exit_failed;
 }
 
@@ -159,7 +189,7 @@ void add_bench_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<BenchArguments>();
     CLI::App *command =
         app.add_subcommand("bench", "Measure tuned and default kernels in turns, and their share of peak");
-    add_options(*command, arguments->workloads);
+    add_options(*command, arguments->layers);
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
     command->add_option("--against", arguments->against, "Peers to measure beside kiln's kernels")
@@ -175,7 +205,10 @@ void add_bench_command(CLI::App &app, Action &action) {
         ->type_name("N");
     add_options(*command, arguments->target);
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
-    command->footer("Example:\n  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn");
+    command->footer(
+        "Examples:\n"
+        "  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn\n"
+        "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

@@ -4,8 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "check/conformance_check.h"
+#include "check/network_check.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
+#include "cli/network/network_workshop.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "workload/lists/glob.h"
@@ -75,18 +77,62 @@ void print_table(const std::vector<CaseResult> &results, const AnswerOptions &op
     if (untuned > 0) print_line(fmt::format("{} untuned: no database row, the default candidate was checked", untuned));
 }
 
+// The chosen cases of a suite.
+Result<ConformanceSuite> read_suite(const CheckArguments &arguments) {
+    Result<ConformanceSuite> suite = read_conformance_suite(arguments.suite);
+    if (!suite) return suite;
+    std::vector<std::string> names;
+    for (const ConformanceCase &c : suite->cases) names.push_back(suite->name + "/" + c.id);
+    std::erase_if(suite->cases,
+                  [&](const ConformanceCase &c) { return !glob_match(arguments.filter, suite->name + "/" + c.id); });
+    if (suite->cases.empty()) return no_match(arguments.filter, "case", names);
+    return suite;
+}
+
+// Cases with a workload and cases with a network, in the order of the suite.
+class SuiteCheck {
+public:
+    SuiteCheck(const CheckArguments &arguments, const ChoiceContext &context, Workshop &workshop, PackageParts parts)
+        : kernels_(context, arguments.options, *workshop.builder,
+                   [&](const ExecuteRequest &request, const Operands &operands) {
+                       return workshop.runner->execute(request, operands);
+                   }),
+          networks_(workshop, context, std::move(parts)),
+          threads_(context.target.threads) {}
+
+    // All networks first, so that their kernels are built while others run.
+    Status plan(const ConformanceSuite &suite) {
+        for (const ConformanceCase &c : suite.cases) {
+            if (interrupted()) return Error{ErrorCode::interrupted, "interrupted"};
+            if (!c.network) continue;
+            Result<PlannedNetwork> planned = plan_network(*c.network);
+            if (!planned) return planned.error();
+            if (planned->program) networks_.expect(*planned->program);
+            planned_.emplace(c.id, std::move(*planned));
+        }
+        return {};
+    }
+
+    Result<CaseResult> check(const ConformanceCase &c) {
+        if (!c.network) return kernels_.check(c);
+        const auto build = [&](const network::Program &program) { return networks_.build(program); };
+        return check_network(c, planned_.at(c.id), {build, networks_.runner(), networks_.folder(), threads_});
+    }
+
+private:
+    ConformanceChecker kernels_;
+    NetworkWorkshop networks_;
+    int threads_;
+    std::map<std::string, PlannedNetwork> planned_;  // by the case's id
+};
+
 int run(const CheckArguments &arguments) {
     if (Status s = check_columns(arguments.answer, columns); !s) return fail(s.error());
     const Machine machine = read_machine();
     const Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
-    Result<ConformanceSuite> suite = read_conformance_suite(arguments.suite);
+    const Result<ConformanceSuite> suite = read_suite(arguments);
     if (!suite) return fail(suite.error());
-    std::vector<std::string> names;
-    for (const ConformanceCase &c : suite->cases) names.push_back(suite->name + "/" + c.id);
-    std::erase_if(suite->cases,
-                  [&](const ConformanceCase &c) { return !glob_match(arguments.filter, suite->name + "/" + c.id); });
-    if (suite->cases.empty()) return fail(no_match(arguments.filter, "case", names));
     std::optional<TrialStore> store;
     if (!arguments.db.empty()) {
         Result<TrialStore> opened = open_to_read(arguments.db);
@@ -96,20 +142,20 @@ int run(const CheckArguments &arguments) {
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
+    Result<PackageParts> parts = package_parts(*workshop);
+    if (!parts) return fail(parts.error());
 
     const ChoiceContext context{.target = *target,
                                 .machine = machine,
                                 .store = store ? &*store : nullptr,
                                 .toolchain = workshop->builder->toolchain(),
                                 .algorithms = arguments.algorithms};
-    ConformanceChecker checker(context, arguments.options, *workshop->builder,
-                               [&](const ExecuteRequest &request, const Operands &operands) {
-                                   return workshop->runner->execute(request, operands);
-                               });
+    SuiteCheck check(arguments, context, *workshop, std::move(*parts));
+    if (Status s = check.plan(*suite); !s) return fail(s.error());
     std::vector<CaseResult> results;
     for (const ConformanceCase &c : suite->cases) {
         if (interrupted()) return fail({ErrorCode::interrupted, "interrupted"});
-        Result<CaseResult> result = checker.check(c);
+        Result<CaseResult> result = check.check(c);
         if (!result) return fail(result.error());
         tell_line(fmt::format("[{}/{}] {} {}", results.size() + 1, suite->cases.size(), c.id, name(result->status)));
         results.push_back(std::move(*result));
@@ -145,6 +191,7 @@ void add_check_command(CLI::App &app, Action &action) {
     command->footer(
         "Examples:\n"
         "  kiln check --suite tests/conformance/xla_conv.json\n"
+        "  kiln check --suite tests/conformance/onnx_graph.json --threads 2\n"
         "  kiln check --suite tests/conformance/winograd.json --filter '*/w00*' --candidates 5 --seed 7 --format json");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }

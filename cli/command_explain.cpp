@@ -7,6 +7,8 @@
 #include "cli/command.h"
 #include "cli/explain_package.h"
 #include "cli/network/network_options.h"
+#include "cli/network/network_plan.h"
+#include "cli/network/network_program.h"
 #include "graph/passes/passes.h"
 #include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
@@ -19,6 +21,7 @@ struct ExplainArguments {
     WorkloadOptions workloads;
     TargetOptions target;
     NetworkOptions network;
+    std::string db;      // for the plan of a network
     std::string pass;    // of a network; empty: the last
     std::string format;  // empty: table, and text of a network
     AnswerOptions answer;
@@ -26,14 +29,50 @@ struct ExplainArguments {
 
 // The name for the graph before any pass.
 constexpr std::string_view before_passes = "import";
+// The name for what is run in the end.
+constexpr std::string_view plan_name = "plan";
 
 std::string pass_names() {
     std::string names(before_passes);
     for (const graph::Pass &pass : graph::passes()) names += fmt::format(", {}", pass.name);
-    return names;
+    return fmt::format("{}, {}", names, plan_name);
+}
+
+std::optional<TableFormat> table_format(const std::string &format) {
+    if (format.empty() || format == "table") return TableFormat::table;
+    if (format == "json") return TableFormat::json;
+    return format == "csv" ? std::optional(TableFormat::csv) : std::nullopt;
+}
+
+int explain_plan(const ExplainArguments &arguments) {
+    AnswerOptions answer = arguments.answer;
+    const std::optional<TableFormat> format = table_format(arguments.format == "text" ? "table" : arguments.format);
+    if (!format) return fail({ErrorCode::usage, "explain --pass plan prints --format table, json or csv"});
+    answer.format = *format;
+    if (Status s = check_columns(answer, plan_columns); !s) return fail(s.error());
+    const Machine machine = read_machine();
+    const Result<Target> target = read(arguments.target, machine);
+    if (!target) return fail(target.error());
+    const Result<network::Program> program = read_program(arguments.network);
+    if (!program) return fail_in_lines(program.error());
+    std::optional<TrialStore> store;
+    if (!arguments.db.empty()) {
+        Result<TrialStore> opened = open_to_read(arguments.db);
+        if (!opened) return fail(opened.error());
+        store = std::move(*opened);
+    }
+    const ChoiceContext context{
+        .target = *target, .machine = machine, .store = store ? &*store : nullptr, .toolchain = "", .algorithms = {}};
+    if (answer.format == TableFormat::table) {
+        for (const std::string &line : plan_summary(*program)) print_line(line);
+        print_line("");
+    }
+    print(plan_table(*program, context), plan_form(), answer);
+    return exit_done;
 }
 
 int explain_network(const ExplainArguments &arguments) {
+    if (arguments.pass == plan_name) return explain_plan(arguments);
     if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
         return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
     }
@@ -96,12 +135,6 @@ int explain_workloads(const ExplainArguments &arguments) {
     return exit_done;
 }
 
-std::optional<TableFormat> table_format(const std::string &format) {
-    if (format.empty() || format == "table") return TableFormat::table;
-    if (format == "json") return TableFormat::json;
-    return format == "csv" ? std::optional(TableFormat::csv) : std::nullopt;
-}
-
 int run(ExplainArguments arguments) {
     const bool of_package = !arguments.package.empty(), of_workloads = !arguments.workloads.files.empty();
     const bool of_network = !arguments.network.file.empty();
@@ -110,6 +143,7 @@ int run(ExplainArguments arguments) {
                      "explain needs one of a package (its folder, library or manifest), --workloads and --network"});
     }
     if (of_network) return explain_network(arguments);
+    if (!arguments.db.empty()) return fail({ErrorCode::usage, "--db needs --network with --pass plan"});
     if (!arguments.pass.empty() || !arguments.network.shapes.empty()) {
         return fail({ErrorCode::usage, "--pass and --shape need --network"});
     }
@@ -137,9 +171,12 @@ void add_explain_command(CLI::App &app, Action &action) {
     command->add_option("--network", arguments->network.file, "The graph of an ONNX model")->type_name("M.onnx");
     add_shape_option(*command, arguments->network);
     command
-        ->add_option("--pass", arguments->pass,
-                     fmt::format("The graph after this pass, one of {} [the last]", pass_names()))
+        ->add_option(
+            "--pass", arguments->pass,
+            fmt::format("The graph after this pass, one of {} [the last but plan, which is what runs]", pass_names()))
         ->type_name("NAME");
+    command->add_option("--db", arguments->db, "With --pass plan: the database that kernels are chosen from")
+        ->type_name("FILE");
     command->add_option("--format", arguments->format, "How to print the answer; text and dot (Graphviz) of a network")
         ->check(one_of({"table", "json", "csv", "text", "dot"}))
         ->type_name("table|json|csv|text|dot");
@@ -149,7 +186,8 @@ void add_explain_command(CLI::App &app, Action &action) {
         "  kiln explain dist/lib/libresnet50.a\n"
         "  kiln explain dist '*/conv1'\n"
         "  kiln explain --workloads workloads/stems.json\n"
-        "  kiln explain --network m.onnx --shape x=1x3x480x480 --format dot | dot -Tsvg > m.svg");
+        "  kiln explain --network m.onnx --shape x=1x3x480x480 --format dot | dot -Tsvg > m.svg\n"
+        "  kiln explain --network m.onnx --pass plan --db kiln.db");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

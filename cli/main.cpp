@@ -54,6 +54,7 @@ int run(int argc, char **argv) {
     add_bench_command(app, action);
     add_explain_command(app, action);
     add_import_command(app, action);
+    add_run_command(app, action);
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success &request) {  // --help, --version

@@ -118,8 +118,9 @@ FOLDERS = {
         ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
     ),
     "cli/network": (
-        ["graph", "graph/lower", "graph/onnx", "graph/passes", "check/npy.h", "network", "text", "workload",
-         "workload/expression", "workload/lists"],
+        ["cli/answers/table.h", "graph", "graph/lower", "graph/onnx", "graph/passes", "check", "compare", "json", "network", "package", "package/network",
+         "schedules", "text", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "workload", "workload/expression",
+         "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),

@@ -49,6 +49,30 @@ Json peer_json(const PeerTiming &peer, const std::optional<Timing> &ours) {
     return row;
 }
 
+Json milliseconds(double ns) { return ns * 1e-6; }
+
+Json network_json(const NetworkRow &row, int threads) {
+    const Layer &whole = row.layer;
+    Json json = {{"name", row.name}, {"threads", threads}};
+    json["median_ms"] = json["min_ms"] = json["default_ms"] = nullptr;
+    if (whole.chosen) {
+        json["median_ms"] = milliseconds(whole.chosen->median_ns());
+        json["min_ms"] = milliseconds(whole.chosen->min_ns);
+        json["default_ms"] = milliseconds(whole.standard->median_ns());
+        json["round_medians_us"] = microseconds(whole.chosen->round_medians_ns);
+    }
+    json["untuned"] = whole.untuned;
+    json["reason"] = whole.problem.empty() ? Json() : Json(whole.problem);
+    json["peers"] = Json::object();
+    for (const PeerTiming &peer : whole.peers) {
+        Json &of_peer = json["peers"][peer.name] = peer_json(peer, whole.chosen);
+        for (const char *field : {"median_us", "min_us"}) of_peer.erase(field);
+        of_peer["median_ms"] = peer.timing ? milliseconds(peer.timing->median_ns()) : Json();
+        of_peer["min_ms"] = peer.timing ? milliseconds(peer.timing->min_ns) : Json();
+    }
+    return json;
+}
+
 std::vector<std::string> own_columns() {
     return {"name",          "median_us",       "gflops",    "share_of_peak", "default_us",
             "default_share", "roofline_gflops", "algorithm", "min_us",        "untuned"};
@@ -122,6 +146,31 @@ TableForm form_of(const Table &table, const std::vector<std::string> &peers) {
 
 }  // namespace
 
+Table network_table(const BenchReport &report) {
+    Table table{.columns = {"network", "ms", "default_ms", "min_ms", "untuned"}, .rows = {}};
+    for (const std::string &peer : report.peers) {
+        table.columns.insert(table.columns.end(), {peer + "_ms", peer + "_ratio"});
+    }
+    table.columns.push_back("note");
+    for (const NetworkRow &network : report.networks) {
+        const Layer &whole = network.layer;
+        std::vector<Cell> row = {network.name};
+        if (whole.chosen) {
+            row.insert(row.end(), {whole.chosen->median_ns() * 1e-6, whole.standard->median_ns() * 1e-6,
+                                   whole.chosen->min_ns * 1e-6, whole.untuned ? Cell("yes") : Cell()});
+        }
+        for (const PeerTiming &peer : whole.peers) {
+            const bool has_time = peer.timing.has_value();
+            row.push_back(has_time ? Cell(peer.timing->median_ns() * 1e-6) : Cell());
+            row.push_back(has_time && whole.chosen ? Cell(ratio_text(ratio(*peer.timing, *whole.chosen))) : Cell());
+        }
+        row.resize(table.columns.size() - 1);  // a network without a time was not shown to peers
+        row.push_back(note(whole));
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
 void print_json(const BenchReport &report) {
     Json document = {{"format", "bench/1"},
                      {"peak_gflops", report.peak.gflops},
@@ -158,6 +207,9 @@ void print_json(const BenchReport &report) {
         for (const PeerTiming &peer : layer.peers) row["peers"][peer.name] = peer_json(peer, layer.chosen);
         document["layers"].push_back(std::move(row));
     }
+    for (const NetworkRow &network : report.networks) {
+        document["networks"].push_back(network_json(network, report.target.threads));
+    }
     print_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
@@ -193,6 +245,21 @@ void print_table(const BenchReport &report, const AnswerOptions &options) {
     print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", report.target.threads, report.peak.gflops,
                            report.peak.instructions));
     print_line("");
+    if (!report.networks.empty()) {
+        Table networks = network_table(report);
+        TableForm form = {{.name = "network"}, {.name = "ms", .digits = 3}};
+        for (const std::string &peer : report.peers) {
+            form.push_back({.name = peer + "_ms", .title = peer + " ms", .digits = 3});
+            form.push_back({.name = peer + "_ratio", .title = peer + " / kiln", .whole = true});
+        }
+        form.insert(form.end(), {{.name = "default_ms", .title = "default ms", .digits = 3},
+                                 {.name = "untuned"},
+                                 {.name = "note"},
+                                 {.name = "min_ms", .title = "min ms", .digits = 3}});
+        const AnswerOptions whole{.format = options.format, .wide = options.wide};
+        print(std::move(networks), form, whole);
+        print_line("");
+    }
     const Table table = bench_table(report);
     print(table, form_of(table, report.peers), options);
     if (!report.peers.empty()) write_text(stdout, "\n" + std::string(peers_note) + "\n");

@@ -12,6 +12,12 @@
 
 namespace kiln {
 
+// A whole network, beside the layers that it consists of.
+struct NetworkRow {
+    std::string name;
+    Layer layer;
+};
+
 struct BenchReport {
     std::vector<NamedWorkload> workloads;
     std::vector<Layer> layers;  // one each
@@ -19,12 +25,14 @@ struct BenchReport {
     FmaPeak peak;
     std::vector<Bandwidth> bandwidths;  // smallest working set first
     std::vector<std::string> peers;
+    std::vector<NetworkRow> networks = {};
 };
 
 // The columns of the table, known before anything is measured.
 std::vector<std::string> bench_columns(const std::vector<std::string> &peers);
 
 Table bench_table(const BenchReport &report);
+Table network_table(const BenchReport &report);
 void print_table(const BenchReport &report, const AnswerOptions &options);
 void print_json(const BenchReport &report);
 

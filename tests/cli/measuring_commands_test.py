@@ -160,7 +160,7 @@ class Check(unittest.TestCase):
         self.assertEqual((report["failed"], report["recorded"]), (0, 1))
 
     def test_what_cannot_be_expressed(self):
-        report = self.check("--suite", str(CONFORMANCE / "onnx_graph.json"))
+        report = self.check("--suite", str(CONFORMANCE / "int8_conv.json"))
         self.assertEqual(report["unsupported"], len(report["cases"]))
 
     def test_algorithms_that_are_excluded(self):

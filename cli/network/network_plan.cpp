@@ -1,0 +1,105 @@
+#include "cli/network/network_plan.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "text/quoted_text.h"
+
+namespace kiln {
+
+using network::KernelCall;
+using network::Step;
+
+const std::vector<std::string> plan_columns = {"step",  "nodes", "kind",      "algorithm", "source",
+                                               "fused", "key",   "candidate", "why"};
+
+namespace {
+
+// Elements that go elsewhere as they are: transposes, slices, and layouts that somebody else wants.
+bool only_moves(const Workload &workload) {
+    return workload.op == Operation::nest && workload.reduction.empty() && workload.term == "x0";
+}
+
+std::string kind(const Step &step) {
+    const auto *call = std::get_if<KernelCall>(&step.work);
+    if (!call) return "copy";
+    return only_moves(call->workload) ? "move" : std::string(op_name(call->workload));
+}
+
+// What a convolution computes beside its sums.
+std::string fused(const Workload &workload) {
+    std::vector<std::string> steps;
+    for (const EpilogueStep &step : workload.epilogue) steps.push_back(name(step));
+    return fmt::format("{}", fmt::join(steps, "+"));
+}
+
+struct Chosen {
+    std::string algorithm, source, candidate, why;
+};
+
+Chosen choose(const Workload &workload, const ChoiceContext &context) {
+    const auto usable = usable_algorithms(workload, context);
+    if (!usable) return {"", "missing", "", usable.error().message};
+    if (usable->empty()) return {"", "missing", "", "no algorithm applies of those that are allowed"};
+    const Result<CandidateChoice> choice = choose_candidate(workload, *usable, context);
+    if (!choice) return {"", "missing", "", choice.error().message};
+    const std::string text = to_text(choice->candidate);
+    return {choice->candidate.algorithm, choice->best ? "tuned" : "untuned", text, ""};
+}
+
+std::string bytes_text(int64_t bytes) { return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024); }
+
+}  // namespace
+
+Table plan_table(const network::Program &program, const ChoiceContext &context) {
+    Table table{.columns = plan_columns, .rows = {}};
+    for (const Step &step : program.steps) {
+        std::vector<std::string> nodes;
+        for (const std::string &origin : step.origins) nodes.push_back(quoted_line(origin));
+        std::vector<Cell> row = {quoted_line(step.name), fmt::format("{}", fmt::join(nodes, ", ")), kind(step)};
+        if (const auto *call = std::get_if<KernelCall>(&step.work)) {
+            const Chosen chosen = choose(call->workload, context);
+            row.insert(row.end(), {chosen.algorithm, chosen.source, fused(call->workload), key(call->workload),
+                                   chosen.candidate, chosen.why});
+        }
+        row.resize(table.columns.size());
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+TableForm plan_form() {
+    return {{.name = "step"},  {.name = "kind"}, {.name = "algorithm"}, {.name = "source"}, {.name = "fused"},
+            {.name = "nodes"}, {.name = "key"},  {.name = "candidate"}, {.name = "why"}};
+}
+
+std::vector<std::string> plan_summary(const network::Program &program) {
+    size_t calls = 0, moves = 0;
+    std::set<std::string> keys;
+    for (const Step &step : program.steps) {
+        const auto *call = std::get_if<KernelCall>(&step.work);
+        if (!call) continue;
+        calls++;
+        moves += only_moves(call->workload);
+        keys.insert(key(call->workload));
+    }
+    int64_t constants = 0;
+    for (const network::Constant &constant : program.constants) constants += std::ssize(constant.data.bytes());
+    const double ratio = static_cast<double>(program.workspace) /
+                         static_cast<double>(std::max<int64_t>(1, program.workspace_lower_bound));
+    std::vector<std::string> lines = {
+        fmt::format("network {}: {} calls of {} distinct kernels", quoted_line(program.name), calls, keys.size()),
+        fmt::format("transforms left: {} calls that only move data, {} copies", moves, program.steps.size() - calls),
+        fmt::format("constants {}", bytes_text(constants)),
+    };
+    lines.push_back(program.workspace == 0
+                        ? "no memory between steps"
+                        : fmt::format("memory between steps {}, {:.3f} times the lower bound of {}",
+                                      bytes_text(program.workspace), ratio, bytes_text(program.workspace_lower_bound)));
+    return lines;
+}
+
+}  // namespace kiln

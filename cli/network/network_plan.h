@@ -1,0 +1,22 @@
+// What each step of a network runs, for people: `kiln explain --network M.onnx --pass plan`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/answers/table.h"
+#include "network/program.h"
+#include "tuner/job/candidate_choice.h"
+
+namespace kiln {
+
+extern const std::vector<std::string> plan_columns;
+
+// A row for each step: which of the model's nodes it computes, and the candidate that `build` would choose.
+Table plan_table(const network::Program &program, const ChoiceContext &context);
+TableForm plan_form();
+
+// Lines: calls, what only moves data, and the memory beside its lower bound.
+std::vector<std::string> plan_summary(const network::Program &program);
+
+}  // namespace kiln

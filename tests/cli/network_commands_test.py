@@ -1,0 +1,174 @@
+"""Runs the real `kiln run`, `check`, `bench` and `explain` on whole networks. Usage: network_commands_test.py PATH_OF_KILN [unittest's
+arguments]"""
+
+import ast
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+KILN = None
+SUITES = pathlib.Path(__file__).resolve().parent.parent / "conformance"
+MODEL = SUITES / "onnx_graph" / "n00_first_conv_relu.onnx"  # x: 1x3x45x45 -> t2_relu: 1x16x23x23
+INPUT = SUITES / "onnx_graph" / "n00_first_conv_relu.x.npy"
+EXPECTED = SUITES / "onnx_graph" / "n00_first_conv_relu.out0.npy"
+
+
+def kiln(*arguments, folder=None):
+    return subprocess.run([KILN, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def read_npy(path):
+    """Header and f32 elements, read by the format's rules alone."""
+    data = path.read_bytes()
+    assert data[:8] == b"\x93NUMPY\x01\x00", data[:8]
+    end = 10 + struct.unpack("<H", data[8:10])[0]
+    assert end % 64 == 0 and data[end - 1 : end] == b"\n"
+    header = ast.literal_eval(data[10:end].decode("latin1"))
+    return header, struct.unpack(f"<{(len(data) - end) // 4}f", data[end:])
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = pathlib.Path(temporary.name)
+
+    def run_kiln(self, *arguments, status=0):
+        done = kiln(*arguments, folder=self.folder)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+
+class Run(WithFolder):
+    def test_outputs_are_numpy_files(self):
+        done = self.run_kiln("run", "--network", MODEL, "--input", f"x={INPUT}", "-o", "new/out")
+        self.assertEqual(done.stdout, "new/out/t2_relu.npy  f32 [1, 16, 23, 23]\n")
+        self.assertIn("untuned", done.stderr)
+        header, got = read_npy(self.folder / "new/out/t2_relu.npy")
+        self.assertEqual(header, {"descr": "<f4", "fortran_order": False, "shape": (1, 16, 23, 23)})
+        _, expected = read_npy(EXPECTED)
+        self.assertEqual(len(got), len(expected))
+        self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4)
+
+    def test_what_does_not_fit_is_said_at_once(self):
+        for inputs, messages in (
+            ([], ["input `x` has no file; add --input x=FILE.npy with float32 (1, 3, 45, 45)"]),
+            ([f"y={INPUT}"], ["`y` is no input of the network; its inputs are `x`", "input `x` has no file"]),
+            ([INPUT, f"x={INPUT}"], ["`x` has two files"]),
+            ([EXPECTED], ["has shape (1, 16, 23, 23), but input `x` is float32 (1, 3, 45, 45)"]),
+            (["lost.npy"], ["lost.npy"]),
+            ([MODEL], ["not a .npy file"]),
+        ):
+            options = [word for file in inputs for word in ("--input", file)]
+            done = self.run_kiln("run", "--network", MODEL, *options, "-o", "out", status=2)
+            for message in messages:
+                self.assertIn(message, done.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_a_folder_that_is_none(self):
+        (self.folder / "file").write_text("")
+        done = self.run_kiln("run", "--network", MODEL, "--input", INPUT, "-o", "file", status=2)
+        self.assertIn("file: is no folder", done.stderr)
+
+
+class Check(WithFolder):
+    def check(self, *arguments, status=0):
+        return json.loads(self.run_kiln("check", *arguments, "--format", "json", status=status).stdout)
+
+    def test_small_networks_pass(self):
+        report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*")
+        self.assertEqual([case["status"] for case in report["cases"]], ["passed"], report)
+        for case in report["cases"]:
+            self.assertIn("direct", case["algorithm"])
+            self.assertRegex(case["candidate"], r"^\d+ steps?, \d+ kernels?$")
+            self.assertIsNotNone(case["max_error"])
+            self.assertTrue(case["untuned"])
+
+    def test_cases_without_inputs_and_with_empty_outputs(self):
+        manifest = json.loads((SUITES / "onnx_node.json").read_text())
+        for tag in ("no_inputs", "empty_output", "int64_output"):
+            case = next(case["id"] for case in manifest["cases"] if tag in case["tags"])
+            report = self.check("--suite", SUITES / "onnx_node.json", "--filter", "*/" + case)
+            self.assertEqual(report["passed"], 1, report)
+
+    def copied(self, change):
+        """The suite with one case, after `change`."""
+        manifest = json.loads((SUITES / "onnx_graph.json").read_text())
+        manifest["cases"] = manifest["cases"][:1]
+        for name in ("n00_first_conv_relu.onnx", "n00_first_conv_relu.x.npy", "n00_first_conv_relu.out0.npy"):
+            (self.folder / "onnx_graph").mkdir(exist_ok=True)
+            (self.folder / "onnx_graph" / name).write_bytes((SUITES / "onnx_graph" / name).read_bytes())
+        change(manifest["cases"][0])
+        path = self.folder / "onnx_graph.json"
+        path.write_text(json.dumps(manifest))
+        return path
+
+    def test_a_wrong_expectation_fails(self):
+        def change(case):
+            path = self.folder / case["tensors"]["t2_relu"]["file"]
+            path.write_bytes(path.read_bytes()[:-4] + struct.pack("<f", 1e6))
+
+        report = self.check("--suite", self.copied(change), status=1)
+        self.assertEqual(report["failed"], 1)
+        self.assertIn("output `t2_relu`: 1 of ", report["cases"][0]["reason"])
+
+    def test_a_missing_model_is_an_error(self):
+        suite = self.copied(lambda case: case.update(model="onnx_graph/lost.onnx"))
+        self.assertIn("lost.onnx does not exist", self.run_kiln("check", "--suite", suite, status=2).stderr)
+
+    def test_an_unknown_operator_is_unsupported(self):
+        def change(case):
+            path = self.folder / case["model"]
+            path.write_bytes(path.read_bytes().replace(b"Relu", b"Rulu"))
+
+        report = self.check("--suite", self.copied(change))
+        self.assertEqual(report["unsupported"], 1)
+        self.assertIn("Rulu", report["cases"][0]["reason"])
+
+    def test_algorithms_that_are_excluded(self):
+        report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*", "--algorithm", "winograd*")
+        self.assertEqual(report["not_applicable"], 1, report)
+
+
+class Bench(WithFolder):
+    def test_the_whole_then_its_kernels(self):
+        done = self.run_kiln("bench", "--network", MODEL, "--rounds", "2", "--format", "json")
+        report = json.loads(done.stdout)
+        [network] = report["networks"]
+        self.assertEqual((network["name"], network["threads"], network["peers"]), ("n00_first_conv_relu", 1, {}))
+        self.assertTrue(0 < network["min_ms"] <= network["median_ms"])
+        self.assertEqual(network["default_ms"], network["median_ms"])
+        self.assertTrue(network["untuned"])
+        self.assertGreaterEqual(len(report["layers"]), 1)
+
+    def test_table(self):
+        done = self.run_kiln("bench", "--network", MODEL, "--rounds", "1")
+        self.assertIn("n00_first_conv_relu", done.stdout)
+        self.assertLessEqual(max(map(len, done.stdout.splitlines()[3:])), 100)
+
+
+class ExplainPlan(WithFolder):
+    def explain(self, *options, status=0):
+        return self.run_kiln("explain", "--network", MODEL, "--pass", "plan", *options, status=status)
+
+    def test_what_each_step_runs(self):
+        text = self.explain().stdout
+        for word in ("calls of", "transforms left", "times the lower bound", "untuned"):
+            self.assertIn(word, text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+        rows = json.loads(self.explain("--format", "json").stdout)
+        self.assertIn("conv2d", [row["kind"] for row in rows])
+        self.assertIn("bias+relu", [row["fused"] for row in rows])
+
+    def test_options_that_do_not_fit(self):
+        self.assertIn("json or csv", self.explain("--format", "dot", status=2).stderr)
+        self.assertIn("--columns", self.explain("--columns", "magic", status=2).stderr)
+
+
+if __name__ == "__main__":
+    KILN = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
