@@ -2,10 +2,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "cli/answers/output.h"
+#include "cli/build_report.h"
 #include "cli/command.h"
+#include "cli/layer_options.h"
+#include "cli/network/network_program.h"
+#include "package/network/network_package.h"
 #include "package/output/package_name.h"
 #include "package/package.h"
 #include "package/package_kernels.h"
@@ -16,11 +21,11 @@ namespace kiln {
 namespace {
 
 struct BuildArguments {
-    WorkloadOptions workloads;
+    LayerOptions layers;
     TargetOptions targets;  // several, separated by commas
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
-    std::string db, name = "kiln_kernels", output;
+    std::string db, name, output, weights = "file";
     bool fallback = false;
 };
 
@@ -48,42 +53,123 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
     return targets;
 }
 
-void show(const KernelReport &report) {
-    const std::string layer =
-        fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);
-    const std::string why = report.message.empty() ? "" : "; " + report.message;
-    switch (report.source) {
-        case KernelSource::tuned:
-            tell_line(fmt::format("{}: tuned{}", layer, why));
-            break;
-        case KernelSource::stale:
-            tell_line(fmt::format("{}: stale: this compiler makes another object than the measured one{}", layer, why));
-            break;
-        case KernelSource::untuned:
-            tell_line(fmt::format("{}: untuned{}", layer, why));
-            break;
-        case KernelSource::missing:
-            tell_line(fmt::format("{}: no kernel: {}", layer, report.message));
-            break;
+// The name of a network's library where none is given: that of the model's file as a name in C.
+std::string library_name(const std::string &model) {
+    std::string name;
+    for (const char c : std::filesystem::path(model).stem().string().substr(0, 60)) {
+        const auto letter = static_cast<unsigned char>(c);
+        name += letter < 0x80 && std::isalnum(letter) ? char(std::tolower(letter)) : '_';
     }
+    if (!name.empty() && std::isdigit(static_cast<unsigned char>(name[0]))) name.insert(0, "n");
+    return check_package_name(name).ok() ? name : "kiln_network";
 }
 
-int64_t count(const CollectedKernels &collected, KernelSource source) {
-    return std::count_if(collected.reports.begin(), collected.reports.end(),
-                         [&](const KernelReport &report) { return report.source == source; });
+Status check_options(const BuildArguments &arguments) {
+    if (Status s = check_package_name(arguments.name); !s) return s;
+    if (Status s = check_error_budget(arguments.error_budget); !s) return s;
+    const bool of_network = arguments.layers.of_network();
+    if (of_network && arguments.layers.workloads.filter != "*") {
+        return Error{ErrorCode::usage, "--filter goes with --workloads; a network is built as a whole"};
+    }
+    if (!of_network && arguments.weights != "file") return Error{ErrorCode::usage, "--weights needs --network"};
+    return {};
 }
 
-int run(const BuildArguments &arguments) {
-    if (Status s = check_package_name(arguments.name); !s) return fail(s.error());
-    if (Status s = check_error_budget(arguments.error_budget); !s) return fail(s.error());
+// The kernels that there are. How many are missing goes to `missing`.
+Result<Package> package_of_layers(const BuildArguments &arguments, const std::vector<NamedWorkload> &workloads,
+                                  const std::vector<Target> &targets, const CollectEnvironment &environment,
+                                  int64_t *missing) {
+    Result<CollectedKernels> collected = collect_kernels(workloads, targets, environment, show_kernel);
+    if (!collected) return collected.error();
+    *missing = std::ranges::count(collected->reports, KernelSource::missing, &KernelReport::source);
+    if (collected->kernels.empty()) return unsupported("no kernel for any workload, so no package was written");
+    Package package;
+    package.name = arguments.name;
+    package.kernels = std::move(collected->kernels);
+    return package;
+}
+
+Result<Package> package_of_network(const BuildArguments &arguments, const network::Program &program,
+                                   const std::vector<Target> &targets, const NetworkPackageTools &tools) {
+    tell_line(fmt::format("{}: {} steps; building and checking their kernels for {}", program.name,
+                          program.steps.size(), arguments.targets.target));
+    const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed"};
+    return make_network_package(request, tools, show_kernel_of_network);
+}
+
+Status describe_database(const BuildArguments &arguments, TrialStore *store, Package *package) {
+    if (!store) return {};
+    package->database = std::filesystem::path(arguments.db).filename().string();
+    Result<std::string> digest = store->digest();
+    if (!digest) return digest.error();
+    package->database_digest = std::move(*digest);
+    return {};
+}
+
+// What is built.
+struct BuildInput {
+    std::vector<NamedWorkload> workloads;  // of no network
+    std::optional<network::Program> program;
+};
+
+Result<BuildInput> read_input(const BuildArguments &arguments) {
+    BuildInput input;
+    if (arguments.layers.of_network()) {
+        Result<network::Program> program = read_program(arguments.layers.network);
+        if (!program) return program.error();
+        input.program = std::move(*program);
+        return input;
+    }
+    Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
+    if (!workloads) return workloads.error();
+    input.workloads = std::move(*workloads);
+    return input;
+}
+
+int build(const BuildArguments &arguments, const BuildInput &input, const std::vector<Target> &targets,
+          TrialStore *store) {
+    const Result<Workshop> workshop = make_workshop();
+    if (!workshop) return fail(workshop.error());
+    const Result<PackageParts> parts = package_parts(*workshop);
+    if (!parts) return fail(parts.error());
     const Machine machine = read_machine();
-    const Result<std::vector<Target>> targets = read_targets(arguments.targets, machine);
+    const CollectEnvironment environment{.builder = *workshop->builder,
+                                         .runner = *workshop->runner,
+                                         .store = store,
+                                         .machine = machine,
+                                         .algorithms = arguments.algorithms,
+                                         .error_budget = arguments.error_budget,
+                                         .interrupted = interrupted};
+    int64_t missing = 0;
+    Result<Package> package =
+        input.program ? package_of_network(arguments, *input.program, targets, {environment, *workshop->packer, *parts})
+                      : package_of_layers(arguments, input.workloads, targets, environment, &missing);
+    if (!package) {
+        const int status = fail(package.error());
+        return package.error().code == ErrorCode::unsupported ? exit_failed : status;
+    }
+    package->toolchain = workshop->builder->toolchain();
+    package->fallback = arguments.fallback;
+    if (Status s = describe_database(arguments, store, &*package); !s) return fail(s.error());
+    if (Status s = write_package(*package, *parts, arguments.output); !s) return fail(s.error());
+    print_package(*package, arguments.output);
+    if (missing == 0) return exit_done;
+    tell(fmt::format("{} without a kernel, see above; the package has the others", missing));
+    return exit_failed;
+}
+
+int run(BuildArguments arguments) {
+    if (arguments.name.empty()) {
+        arguments.name = arguments.layers.of_network() ? library_name(arguments.layers.network.file) : "kiln_kernels";
+    }
+    if (Status s = check_options(arguments); !s) return fail(s.error());
+    const Result<std::vector<Target>> targets = read_targets(arguments.targets, read_machine());
     if (!targets) {
         const int status = fail(targets.error());
         return targets.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
-    const Result<std::vector<NamedWorkload>> workloads = read(arguments.workloads);
-    if (!workloads) return fail(workloads.error());
+    const Result<BuildInput> input = read_input(arguments);
+    if (!input) return fail(arguments.layers, input.error());
     std::optional<TrialStore> store;
     if (!arguments.db.empty()) {
         Result<TrialStore> opened = open_to_read(arguments.db);
@@ -92,62 +178,34 @@ int run(const BuildArguments &arguments) {
     }
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
-    const Result<Workshop> workshop = make_workshop();
-    if (!workshop) return fail(workshop.error());
-    const Result<PackageParts> parts = package_parts(*workshop);
-    if (!parts) return fail(parts.error());
-
-    const CollectEnvironment environment{.builder = *workshop->builder,
-                                         .runner = *workshop->runner,
-                                         .store = store ? &*store : nullptr,
-                                         .machine = machine,
-                                         .algorithms = arguments.algorithms,
-                                         .error_budget = arguments.error_budget,
-                                         .interrupted = interrupted};
-    Result<CollectedKernels> collected = collect_kernels(*workloads, *targets, environment, show);
-    if (!collected) return fail(collected.error());
-    const int64_t missing = count(*collected, KernelSource::missing);
-    if (collected->kernels.empty()) {
-        tell("no kernel for any workload, so no package was written");
-        return exit_failed;
-    }
-    Package package;
-    package.name = arguments.name;
-    package.toolchain = workshop->builder->toolchain();
-    package.database = std::filesystem::path(arguments.db).filename().string();
-    package.kernels = std::move(collected->kernels);
-    if (store) {
-        Result<std::string> digest = store->digest();
-        if (!digest) return fail(digest.error());
-        package.database_digest = std::move(*digest);
-    }
-    package.fallback = arguments.fallback;
-    if (Status s = write_package(package, *parts, arguments.output); !s) return fail(s.error());
-    const int64_t untuned = count(*collected, KernelSource::untuned), stale = count(*collected, KernelSource::stale);
-    print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", arguments.output, package.kernels.size(),
-                           package.kernels.size() - untuned - stale, untuned, stale));
-    if (missing == 0) return exit_done;
-    tell(fmt::format("{} without a kernel, see above; the package has the others", missing));
-    return exit_failed;
+    return build(arguments, *input, *targets, store ? &*store : nullptr);
 }
 
 }  // namespace
 
 void add_build_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<BuildArguments>();
-    CLI::App *command = app.add_subcommand("build", "Write a library of the best kernels, for programs to link");
-    add_options(*command, arguments->workloads);
+    CLI::App *command =
+        app.add_subcommand("build", "Write a library of the best kernels or of a whole network, for programs to link");
+    add_options(*command, arguments->layers);
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
     add_options(*command, arguments->targets);
     command->get_option("--target")->type_name("T,T2");
-    command->add_option("--name", arguments->name, "Of the library and its C function [kiln_kernels]")
+    command
+        ->add_option("--name", arguments->name,
+                     "Of the library and its C functions [kiln_kernels, or that of the model]")
         ->type_name("NAME");
     command
         ->add_option("-o,--output", arguments->output,
                      "Folder; a package of that name that is there already is replaced")
         ->required()
         ->type_name("DIR");
+    command
+        ->add_option("--weights", arguments->weights,
+                     "Of a network: a file beside the library, or embed them in it [file]")
+        ->check(one_of({"file", "embed"}))
+        ->type_name("PLACE");
     command->add_flag(
         "--fallback", arguments->fallback,
         "Add a kernel for convolutions of any sizes, see kiln_find_or_fallback in DIR/include/NAME/kiln.h");
@@ -160,6 +218,7 @@ void add_build_command(CLI::App &app, Action &action) {
         "  kiln build --workloads workloads/resnet50.json --db kiln.db --target avx512,avx2,baseline --name resnet50 "
         "-o "
         "dist\n"
+        "  kiln build --network resnet50.onnx --db kiln.db -o dist\n"
         "DIR/README.md shows the calls.");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }

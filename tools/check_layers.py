@@ -128,7 +128,7 @@ FOLDERS = {
         ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
     ),
     "cli": (
-        ["cli/answers", "cli/bench", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package",
+        ["cli/answers", "cli/bench", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/network",
          "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],

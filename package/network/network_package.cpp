@@ -17,7 +17,8 @@ std::vector<NamedWorkload> workloads_of(const network::Program &program) {
     std::vector<NamedWorkload> workloads;
     for (const network::Step &step : program.steps) {
         const auto *call = std::get_if<network::KernelCall>(&step.work);
-        if (call) workloads.push_back({.list = {}, .name = step.name, .count = 1, .workload = call->workload});
+        if (call)
+            workloads.push_back({.list = program.name, .name = step.name, .count = 1, .workload = call->workload});
     }
     return workloads;
 }

@@ -1,0 +1,66 @@
+#include "cli/build_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/answers/output.h"
+#include "package/described_network.h"
+
+namespace kiln {
+namespace {
+
+std::string size_text(int64_t bytes) {
+    if (bytes < 1'000'000) return fmt::format("{:.1f} kB", double(bytes) * 1e-3);
+    return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
+}
+
+void print_network(const PackagedNetwork &network, const std::string &name) {
+    const int64_t plan = network.program.workspace, least = network.program.workspace_lower_bound;
+    const std::string targets =
+        network.variants.size() > 1 ? fmt::format(" for each of {} targets", network.variants.size()) : "";
+    print_line(fmt::format("  {}_network(): {} steps{}, {} of values{}", name, network.program.steps.size(), targets,
+                           size_text(plan),
+                           least > 0 ? fmt::format(", {:.2f} x the least", double(plan) / double(least)) : ""));
+    const std::string place = network.embeds_weights ? "in the library" : fmt::format("in lib/{}.weights", name);
+    print_line(fmt::format("  weights: {} {}", size_text(network.weights_bytes), place));
+}
+
+}  // namespace
+
+void show_kernel(const KernelReport &report) {
+    const std::string layer =
+        fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);
+    const std::string why = report.message.empty() ? "" : "; " + report.message;
+    switch (report.source) {
+        case KernelSource::tuned:
+            tell_line(fmt::format("{}: tuned{}", layer, why));
+            break;
+        case KernelSource::stale:
+            tell_line(fmt::format("{}: stale: this compiler makes another object than the measured one{}", layer, why));
+            break;
+        case KernelSource::untuned:
+            tell_line(fmt::format("{}: untuned{}", layer, why));
+            break;
+        case KernelSource::missing:
+            tell_line(fmt::format("{}: no kernel: {}", layer, report.message));
+            break;
+    }
+}
+
+void show_kernel_of_network(const KernelReport &report) {
+    const bool is_as_wanted = report.source == KernelSource::tuned || report.source == KernelSource::untuned;
+    if (!is_as_wanted || !report.message.empty()) show_kernel(report);
+}
+
+void print_package(const Package &package, const std::string &output) {
+    const auto count = [&](auto is_one) { return std::ranges::count_if(package.kernels, is_one); };
+    const auto untuned = count([](const PackagedKernel &k) { return !k.best.has_value(); });
+    const auto stale = count([](const PackagedKernel &k) { return k.stale; });
+    const auto all = int64_t(package.kernels.size());
+    print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", output, all, all - untuned - stale,
+                           untuned, stale));
+    if (package.network) print_network(*package.network, package.name);
+}
+
+}  // namespace kiln
