@@ -26,6 +26,7 @@ struct BuildArguments {
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
     std::string db, name, output, weights = "file";
+    std::optional<std::string> given_name;
     bool fallback = false;
 };
 
@@ -67,6 +68,7 @@ std::string library_name(const std::string &model) {
 Status check_options(const BuildArguments &arguments) {
     if (Status s = check_package_name(arguments.name); !s) return s;
     if (Status s = check_error_budget(arguments.error_budget); !s) return s;
+    if (Status s = check(arguments.layers); !s) return s;
     const bool of_network = arguments.layers.of_network();
     if (of_network && arguments.layers.workloads.filter != "*") {
         return Error{ErrorCode::usage, "--filter goes with --workloads; a network is built as a whole"};
@@ -159,9 +161,9 @@ int build(const BuildArguments &arguments, const BuildInput &input, const std::v
 }
 
 int run(BuildArguments arguments) {
-    if (arguments.name.empty()) {
-        arguments.name = arguments.layers.of_network() ? library_name(arguments.layers.network.file) : "kiln_kernels";
-    }
+    const bool of_network = arguments.layers.of_network();
+    const std::string usual = of_network ? library_name(arguments.layers.network.file) : "kiln_kernels";
+    arguments.name = arguments.given_name.value_or(usual);
     if (Status s = check_options(arguments); !s) return fail(s.error());
     const Result<std::vector<Target>> targets = read_targets(arguments.targets, read_machine());
     if (!targets) {
@@ -193,7 +195,7 @@ void add_build_command(CLI::App &app, Action &action) {
     add_options(*command, arguments->targets);
     command->get_option("--target")->type_name("T,T2");
     command
-        ->add_option("--name", arguments->name,
+        ->add_option("--name", arguments->given_name,
                      "Of the library and its C functions [kiln_kernels, or that of the model]")
         ->type_name("NAME");
     command

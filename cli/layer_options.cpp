@@ -13,14 +13,6 @@ namespace {
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
-Status check(const LayerOptions &options) {
-    const bool of_lists = !options.workloads.files.empty();
-    if (of_lists && options.of_network()) return usage_error("--workloads and --network exclude each other; leave one");
-    if (!of_lists && !options.of_network()) return usage_error("needs --workloads FILE... or --network M.onnx");
-    if (of_lists && !options.network.shapes.empty()) return usage_error("--shape needs --network");
-    return {};
-}
-
 Result<std::vector<NamedWorkload>> layers_of_network(const LayerOptions &options) {
     Result<NetworkLayers> network = read_layers(options.network);
     if (!network) return network.error();
@@ -45,6 +37,14 @@ std::string shell_word(const std::string &text) {
 }
 
 }  // namespace
+
+Status check(const LayerOptions &options) {
+    const bool of_lists = !options.workloads.files.empty();
+    if (of_lists && options.of_network()) return usage_error("--workloads and --network exclude each other; leave one");
+    if (!of_lists && !options.of_network()) return usage_error("needs --workloads FILE... or --network M.onnx");
+    if (of_lists && !options.network.shapes.empty()) return usage_error("--shape needs --network");
+    return {};
+}
 
 void add_options(CLI::App &command, LayerOptions &options) {
     add_options(command, options.workloads);

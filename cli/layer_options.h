@@ -18,6 +18,9 @@ struct LayerOptions {
 };
 void add_options(CLI::App &command, LayerOptions &options);
 
+// One of both is given, and what belongs to it.
+Status check(const LayerOptions &options);
+
 // Of a network the distinct ones, with their counts. An error of a model may have several lines, see fail().
 Result<std::vector<NamedWorkload>> read(const LayerOptions &options);
 int fail(const LayerOptions &options, const Error &error);
