@@ -127,8 +127,13 @@ FOLDERS = {
     "cli/bench": (
         ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
     ),
+    "cli/build": (
+        ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/network", "package/output",
+         "tuner/job", "tuner/process", "workload", "workload/lists"],
+        ["CLI/*", "fmt/*"],
+    ),
     "cli": (
-        ["cli/answers", "cli/bench", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/network",
+        ["cli/answers", "cli/bench", "cli/build", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/network",
          "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],

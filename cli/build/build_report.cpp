@@ -1,4 +1,4 @@
-#include "cli/build_report.h"
+#include "cli/build/build_report.h"
 
 #include <fmt/format.h>
 

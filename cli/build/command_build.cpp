@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "cli/answers/output.h"
-#include "cli/build_report.h"
+#include "cli/build/build_report.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_program.h"
