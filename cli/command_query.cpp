@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <new>
 
 #include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
@@ -133,6 +134,14 @@ int run_sql(const QueryArguments &arguments, const TrialStore &store) {
     return exit_done;
 }
 
+// An answer is collected before it is shown, so that its columns can be as wide as what is in them.
+Error too_large(const QueryArguments &arguments) {
+    return environment_error(fmt::format(
+        "{}: there is not enough memory for the answer to `query {}`; ask for less: {}", arguments.db, arguments.what,
+        arguments.what == "sql" ? "name the columns that you need, add WHERE or LIMIT"
+                                : "use --top N or --filter GLOB, or `kiln query sql` with WHERE and LIMIT"));
+}
+
 int run(const QueryArguments &arguments) {
     const bool is_sql = arguments.what == "sql";
     if (is_sql && arguments.sql.empty()) {
@@ -171,7 +180,15 @@ void add_query_command(CLI::App &app, Action &action) {
         "  kiln query trials --db kiln.db --filter 'resnet50/res2*' --sort median_us --top 10\n"
         "  kiln query failures --db kiln.db --format csv\n"
         "  kiln query sql \"SELECT status, count(*) FROM trials GROUP BY status\" --db kiln.db --format json");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments] {
+        action = [arguments] {
+            try {
+                return run(*arguments);
+            } catch (const std::bad_alloc &) {
+                return fail(too_large(*arguments));
+            }
+        };
+    });
 }
 
 }  // namespace kiln

@@ -15,6 +15,7 @@
 #include "cli/layer_options.h"
 #include "cli/peak_keeper.h"
 #include "cli/progress.h"
+#include "text/shell_word.h"
 #include "tuner/job/tune.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -204,13 +205,13 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
         tell(
             fmt::format("WARNING: most trials failed; something may be wrong with this machine, its compiler or its "
                         "memory. `kiln query failures --db {}` shows what",
-                        arguments.db));
+                        shell_word(arguments.db)));
     }
     if (without < report.workloads.size()) {
         tell_line(
             fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build {1} --db {0} -o "
                         "DIR` makes a library of them.",
-                        arguments.db, command_text(arguments.layers)));
+                        shell_word(arguments.db), command_text(arguments.layers)));
     }
     return without || alarming ? exit_failed : exit_done;
 }

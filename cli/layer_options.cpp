@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <string_view>
-
 #include "cli/network/network_layers.h"
+#include "text/shell_word.h"
 #include "workload/lists/glob.h"
 
 namespace kiln {
@@ -25,15 +24,6 @@ Result<std::vector<NamedWorkload>> layers_of_network(const LayerOptions &options
     if (names.empty()) return bad_input(fmt::format("{}: {}; nothing to do", options.network.file, network->note));
     if (chosen.empty()) return no_match(options.workloads.filter, "layer", names);
     return chosen;
-}
-
-// A word that a shell takes as it stands, or quoted so that it does.
-std::string shell_word(const std::string &text) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-    if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return text;
-    std::string quoted = "'";
-    for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    return quoted + "'";
 }
 
 }  // namespace

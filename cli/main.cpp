@@ -11,6 +11,7 @@
 
 #include "cli/answers/output.h"
 #include "cli/command.h"
+#include "text/shell_word.h"
 #include "tuner/process/standard_streams.h"
 
 namespace kiln {
@@ -70,7 +71,8 @@ int run(int argc, char **argv) {
 
 // Everything after parsing names its files itself; memory can end anywhere.
 Error out_of_memory(int argc, char **argv) {
-    const std::vector<std::string> words(argv + 1, argv + argc);
+    std::vector<std::string> words;
+    for (int i = 1; i < argc; i++) words.push_back(shell_word(argv[i]));
     rlimit limit = {};
     const bool is_limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
     return environment_error(fmt::format(

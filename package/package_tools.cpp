@@ -13,19 +13,15 @@
 #include "text/markup.h"
 #include "tuner/build/object_file.h"
 #include "tuner/process/child_process.h"
+#include "tuner/process/executables.h"
 
 namespace kiln {
 namespace {
 
-std::string find_on_path(const std::string &name) {
+// $CXX may be a path, also a relative one: the user wrote it.
+std::string find_compiler_named(const std::string &name) {
     if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0 ? name : "";
-    const char *path = std::getenv("PATH");
-    std::istringstream folders(path ? path : "/usr/bin:/bin");
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        const std::string candidate = folder + "/" + name;
-        if (access(candidate.c_str(), X_OK) == 0) return candidate;
-    }
-    return "";
+    return find_executable(name);
 }
 
 Result<std::vector<std::string>> find_compiler() {
@@ -33,18 +29,18 @@ Result<std::vector<std::string>> find_compiler() {
         std::istringstream words(variable);
         std::vector<std::string> command;
         for (std::string word; words >> word;) command.push_back(word);
-        if (!command.empty()) command[0] = find_on_path(command[0]);
+        if (!command.empty()) command[0] = find_compiler_named(command[0]);
         if (!command.empty() && !command[0].empty()) return command;
         return environment_error(fmt::format("no C++ compiler: $CXX is `{}`, which is not an executable", variable));
     }
     for (const char *name : {"c++", "g++", "clang++"}) {
-        if (std::string path = find_on_path(name); !path.empty()) return std::vector{path};
+        if (std::string path = find_executable(name); !path.empty()) return std::vector{path};
     }
     return environment_error("no C++ compiler: neither c++, g++ nor clang++ is on PATH; install g++ or set CXX");
 }
 
 Result<std::string> find_binutil(const std::string &name) {
-    std::string path = find_on_path(name);
+    std::string path = find_executable(name);
     if (path.empty()) return environment_error(fmt::format("`{}` is not on PATH; install the package binutils", name));
     return path;
 }

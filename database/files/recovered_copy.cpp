@@ -27,7 +27,16 @@ class CopyFolder {
 public:
     static Result<std::unique_ptr<CopyFolder>> make(const std::string &original) {
         std::error_code problem;
-        std::string pattern = (fs::temp_directory_path(problem) / "kiln-database-XXXXXX").string();
+        const fs::path parent = fs::temp_directory_path(problem);
+        struct stat status {};
+        constexpr mode_t everybody = S_IWOTH;
+        if (::stat(parent.c_str(), &status) == 0 && (status.st_mode & (everybody | S_ISVTX)) == everybody) {
+            return environment_error(fmt::format(
+                "{}: a killed writer left it half-written, so it is read from a copy, but in {} everybody may exchange "
+                "files; set TMPDIR to a folder of your own",
+                original, parent.string()));
+        }
+        std::string pattern = (parent / "kiln-database-XXXXXX").string();
         if (problem || !::mkdtemp(pattern.data())) {
             return environment_error(
                 fmt::format("{}: a killed writer left it half-written, so it is read from a copy, but no temporary "

@@ -36,11 +36,13 @@ def compile_target(clang, arguments, folder):
     """Each source apart: they are many, and targets share most of them, which a cache knows."""
     cache = [shutil.which("ccache")] if shutil.which("ccache") else []
     includes = [flag for path in arguments.include for flag in ("-isystem", path)]
+    instructions = dict(entry.rsplit("=", 1) for entry in arguments.instructions)
 
     def compile_source(numbered):
         index, source = numbered
         file = folder / f"{index}.o"
-        command = [*cache, clang, *FLAGS, '-DKILN_VERSION="fuzz"', *includes, "-c", source, "-o", file]
+        flags = [*FLAGS, *instructions.get(source, "").split(), '-DKILN_VERSION="fuzz"', *includes]
+        command = [*cache, clang, *flags, "-c", source, "-o", file]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             sys.exit(f"{clang} cannot compile {source}:\n{done.stderr}")
@@ -84,6 +86,7 @@ def main():
     parser.add_argument("--grown", type=pathlib.Path, help="folder for inputs that reach new code [a temporary one]")
     parser.add_argument("--findings", type=pathlib.Path, default=pathlib.Path.cwd())
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--instructions", action="append", default=[], metavar="SOURCE=FLAGS")
     parser.add_argument("--link", action="append", default=[])
     parser.add_argument("sources", nargs="+")
     arguments = parser.parse_args()

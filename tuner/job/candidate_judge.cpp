@@ -8,6 +8,14 @@
 namespace kiln {
 namespace {
 
+// From a report, or from a trial that was made here.
+template<typename Judged>
+void take_verdict(const Judged &judged, Trial *trial) {
+    trial->errors = judged.errors;
+    trial->workspace_bytes = judged.workspace_bytes;
+    trial->workspace_bytes_per_thread = judged.workspace_bytes_per_thread;
+}
+
 void record_failure(const Failure &failure, Trial *trial) {
     trial->status = failure.status;
     // A failed trial always says why.
@@ -38,6 +46,7 @@ Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     if (!id) return id.error();
     trial.id = *id;
     remember(trial);
+    if (trial.status == TrialStatus::ok) judged_here_.try_emplace(trial.object_hash, trial);
     if (measurement) {
         judged.time = summarize(measurement->samples);
         learn(measurement->median);
@@ -66,23 +75,37 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
     trial->object_bytes = artifact.object_bytes;
     trial->packed_bytes = artifact.packed_bytes;
 
+    RunRequest request;
+    request.workload = workload_;
+    request.target = job_.target;
+    request.artifact = artifact;
+    request.error_budget = job_.options.error_budget;
+    request.cache = job_.options.cache;
+    request.out_of_time = proposal.out_of_time;
     Result<std::optional<Measurement>> known = known_measurement(artifact.object_hash);
     if (!known) return known.error();
-    if (!*known) {
-        RunRequest request;
-        request.workload = workload_;
-        request.target = job_.target;
-        request.artifact = artifact;
-        request.error_budget = job_.options.error_budget;
-        request.cache = job_.options.cache;
-        request.out_of_time = proposal.out_of_time;
-        return run(request, trial, measurement);
+    if (!*known) return measure(std::move(request), trial, measurement);
+    if (const auto twin = judged_here_.find(artifact.object_hash); twin != judged_here_.end()) {
+        take_verdict(twin->second, trial);
+    } else {
+        request.measure = false;
+        if (Status s = judge_again(request, trial); !s) return s;
     }
-    const Trial &twin = judged_.find(artifact.object_hash)->second;
-    trial->errors = twin.errors;
-    trial->workspace_bytes = twin.workspace_bytes;
-    trial->workspace_bytes_per_thread = twin.workspace_bytes_per_thread;
-    *measurement = **known;
+    if (trial->status == TrialStatus::ok) *measurement = **known;
+    return {};
+}
+
+// A row may come from elsewhere, whatever it says of its machine. So what is recorded here of errors and memory was found
+// here.
+Status CandidateJudge::judge_again(const RunRequest &request, Trial *trial) {
+    Result<RunResult> ran = job_.environment.runner.run(request);
+    if (!ran) return ran.error();
+    trial->run_ns = ran->wall_ns;
+    if (ran->ok()) {
+        take_verdict(ran->value(), trial);
+    } else {
+        record_failure(ran->failure(), trial);
+    }
     return {};
 }
 
@@ -94,7 +117,7 @@ Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
     }
 }
 
-Status CandidateJudge::run(RunRequest request, Trial *trial, std::optional<Measurement> *measurement) {
+Status CandidateJudge::measure(RunRequest request, Trial *trial, std::optional<Measurement> *measurement) {
     const TuneEnvironment &environment = job_.environment;
     const RunnerTraits &traits = environment.runner.traits();
     if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(medians_);
@@ -106,9 +129,7 @@ Status CandidateJudge::run(RunRequest request, Trial *trial, std::optional<Measu
         return {};
     }
     const RunReport &report = ran->value();
-    trial->errors = report.errors;
-    trial->workspace_bytes = report.workspace_bytes;
-    trial->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
+    take_verdict(report, trial);
     const Summary summary = summarize(report.samples);
     Measurement &m = measurement->emplace();
     m.object_hash = request.artifact.object_hash;
@@ -124,8 +145,8 @@ Status CandidateJudge::run(RunRequest request, Trial *trial, std::optional<Measu
     return {};
 }
 
-// Code that was judged on this workload and timed on this machine is neither judged nor timed again. A trial judged
-// against a wider budget counts only where its errors are within ours.
+// Code that was judged on this workload and timed on this machine is not timed again. A trial judged against a wider budget
+// counts only where its errors are within ours.
 Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::string &object_hash) const {
     const auto judged = judged_.find(object_hash);
     if (judged == judged_.end() || !judged->second.errors.max) return std::optional<Measurement>();

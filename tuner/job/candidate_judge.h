@@ -1,5 +1,6 @@
-// Makes a candidate of one workload a recorded trial: checks that it belongs to its space, has it built, reuses what is
-// known of an identical object or else runs it, and appends the trial to the store.
+// Makes a candidate of one workload a recorded trial: checks that it belongs to its space, has it built, runs it, and appends
+// the trial to the store. Of an identical object the time is reused that is in the store, and the verdict if it was made
+// here: rows may come from elsewhere.
 #pragma once
 
 #include <functional>
@@ -41,7 +42,7 @@ public:
     // new candidate has to be.
     void learn(double median) { medians_.push_back(median); }
 
-    // Takes a trial of this workload and target that is in the store. An object that it judged is not judged again.
+    // Takes a trial of this workload and target that is in the store. An object that it judged is not timed again.
     void remember(const Trial &trial);
 
     // Errors are the job's, not the candidate's: nothing was recorded.
@@ -50,7 +51,8 @@ public:
 private:
     Status fill(const Proposal &proposal, JudgedCandidate *judged, std::optional<Measurement> *measurement);
     Result<RunResult> run_without_drift(const RunRequest &request);
-    Status run(RunRequest request, Trial *trial, std::optional<Measurement> *measurement);
+    Status measure(RunRequest request, Trial *trial, std::optional<Measurement> *measurement);
+    Status judge_again(const RunRequest &request, Trial *trial);
     Result<std::optional<Measurement>> known_measurement(const std::string &object_hash) const;
 
     const TuneJob &job_;
@@ -59,6 +61,7 @@ private:
     std::vector<double> medians_;  // of the workload's valid trials
     // By object hash: an ok trial that judged this very code on this workload.
     std::map<std::string, Trial, std::less<>> judged_;
+    std::map<std::string, Trial, std::less<>> judged_here_;  // of these, what this process ran
 };
 
 }  // namespace kiln

@@ -90,11 +90,29 @@ Result<fs::path> parent_folder() {
     return parent;
 }
 
+// Where everybody may rename and remove what others made, programs and objects can be exchanged before they are used.
+Status check_only_owners_remove(const fs::path &folder) {
+    std::error_code no_such_folder;
+    const fs::path real = fs::canonical(folder, no_such_folder);
+    if (no_such_folder) return {};  // what is made there says why it cannot be
+    for (fs::path part = real;; part = part.parent_path()) {
+        struct stat status = {};
+        if (lstat(part.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
+            return environment_error(
+                fmt::format("{}: everybody may remove and exchange files there, so no temporary folder is made in {}; set "
+                            "TMPDIR to a folder of your own, or set the sticky bit of this one",
+                            part.string(), folder.string()));
+        }
+        if (part == part.root_path()) return {};
+    }
+}
+
 }  // namespace
 
 Result<TemporaryFolder> TemporaryFolder::create() {
     const Result<fs::path> parent = parent_folder();
     if (!parent) return parent.error();
+    if (Status s = check_only_owners_remove(*parent); !s) return s.error();
     remove_abandoned(*parent);
     std::string path = (*parent / fmt::format("{}{}", prefix, pattern)).string();
     if (!mkdtemp(path.data())) {

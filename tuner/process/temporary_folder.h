@@ -13,7 +13,7 @@ namespace kiln {
 
 class TemporaryFolder {
 public:
-    // Under $TMPDIR or /tmp. Errors (environment): no folder can be made or locked there.
+    // Under $TMPDIR or /tmp. Errors (environment): no folder can be made or locked there, or everybody could exchange it.
     static Result<TemporaryFolder> create();
     TemporaryFolder(TemporaryFolder &&other) noexcept;
     TemporaryFolder &operator=(TemporaryFolder &&other) noexcept;

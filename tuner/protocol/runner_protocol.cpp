@@ -1,7 +1,10 @@
 #include "tuner/protocol/runner_protocol.h"
 
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <sstream>
+#include <utility>
 
 #include "json/json_value.h"
 
@@ -18,30 +21,41 @@ void put(Json &object, const char *field, const std::optional<double> &value) {
     }
 }
 
-void take(const Json &object, const char *field, std::optional<double> *value) {
-    if (object.contains(field) && object[field].is_number()) {
-        *value = object[field].get<double>();
-    }
+// Fields may be missing. Answers false where one is not of its kind.
+template<typename T>
+bool take(const Json &object, const char *field, T *value) {
+    const auto found = object.find(field);
+    return found == object.end() || !read_value(*found, value);
 }
 
-void merge(const Json &object, RunnerAnswer *answer) {
-    answer->step = object.value("step", answer->step);
-    answer->environment = object.value("environment", answer->environment);
-    if (object.contains("errors")) {
-        take(object["errors"], "max", &answer->errors.max);
-        take(object["errors"], "rms", &answer->errors.rms);
-        take(object["errors"], "wide", &answer->errors.wide);
-    }
-    if (object.contains("status")) {
-        answer->status = parse_trial_status(object["status"].get<std::string>());
-        answer->message = object.value("message", std::string());
-        answer->samples = object.value("samples", Samples());
-        answer->sentinel_ns = object.value("sentinel_ns", std::vector<double>());
-        answer->heat = object.value("heat", std::vector<Samples>());
-        answer->conditions = object.value("conditions", std::string());
-        answer->workspace_bytes = object.value("workspace_bytes", int64_t(0));
-        answer->workspace_bytes_per_thread = object.value("workspace_bytes_per_thread", int64_t(0));
-    }
+bool take_bytes(const Json &object, const char *field, int64_t *bytes) {
+    const auto found = object.find(field);
+    return found == object.end() || !read_integer(*found, 0, std::numeric_limits<int64_t>::max(), bytes);
+}
+
+bool take_errors(const Json &object, ErrorMeasures *errors) {
+    const auto found = object.find("errors");
+    if (found == object.end()) return true;
+    return found->is_object() && take(*found, "max", &errors->max) && take(*found, "rms", &errors->rms) &&
+           take(*found, "wide", &errors->wide);
+}
+
+bool take_end(const Json &object, RunnerAnswer *answer) {
+    std::string status;
+    if (!object.contains("status")) return true;
+    if (!take(object, "status", &status)) return false;
+    answer->status = parse_trial_status(status);
+    return answer->status && take(object, "message", &answer->message) && take(object, "samples", &answer->samples) &&
+           take(object, "sentinel_ns", &answer->sentinel_ns) && take(object, "heat", &answer->heat) &&
+           take(object, "conditions", &answer->conditions) &&
+           take_bytes(object, "workspace_bytes", &answer->workspace_bytes) &&
+           take_bytes(object, "workspace_bytes_per_thread", &answer->workspace_bytes_per_thread);
+}
+
+bool take_line(const Json &object, RunnerAnswer *answer) {
+    return object.is_object() && take(object, "step", &answer->step) &&
+           take(object, "environment", &answer->environment) && take_errors(object, &answer->errors) &&
+           take_end(object, answer);
 }
 
 }  // namespace
@@ -50,10 +64,8 @@ RunnerAnswer parse_runner_answer(const std::string &lines) {
     RunnerAnswer answer;
     std::istringstream stream(lines);
     for (std::string text; std::getline(stream, text);) {
-        try {
-            merge(Json::parse(text), &answer);
-        } catch (const Json::exception &) {
-        }
+        RunnerAnswer next = answer;
+        if (take_line(Json::parse(text, nullptr, false), &next)) answer = std::move(next);
     }
     return answer;
 }

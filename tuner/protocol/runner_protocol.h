@@ -132,7 +132,8 @@ struct RunnerAnswer {
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };
 
-// A line that is not complete, or not ours, is skipped: the process may have died while it wrote it.
+// A line that is not complete, or not ours in any field, is skipped whole: the process may have died while it wrote it, and
+// a kernel may have written over what it says.
 RunnerAnswer parse_runner_answer(const std::string &lines);
 
 std::string step_line(std::string_view step);

@@ -1,5 +1,6 @@
 // From a nest's texts to a nest that can be computed.
 #include <algorithm>
+#include <tuple>
 
 #include "workload/nest/nest.h"
 #include "workload/nest/nest_text.h"

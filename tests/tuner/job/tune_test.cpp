@@ -244,25 +244,58 @@ TEST(Tune, AnIdenticalObjectIsNotMeasuredAgain) {
         EXPECT_EQ(trial.errors.max, 1e-6);
         EXPECT_EQ(trial.workspace_bytes, 64);
     }
-    // Another toolchain that makes the same code.
+    // Another toolchain that makes the same code. A job judges once what an earlier one has timed.
     shop.builder.version = "test 2";
     ASSERT_TRUE(shop.tune({layer_a}, trials(5)).ok());
-    EXPECT_EQ(shop.runner.runs, 1u);
+    EXPECT_EQ(shop.runner.measured, 1u);
+    EXPECT_EQ(shop.runner.runs, 2u);
     EXPECT_EQ(shop.trials().size(), 10u);
     // The code was right on one workload; on another it must be judged once more.
     ASSERT_TRUE(shop.tune({layer_b}, trials(5)).ok());
-    EXPECT_EQ(shop.runner.runs, 2u);
+    EXPECT_EQ(shop.runner.measured, 2u);
+    EXPECT_EQ(shop.runner.runs, 3u);
     // Timed with warm weights only.
     TuneOptions cold = trials(5);
     cold.cache = CacheMode::cold;
     ASSERT_TRUE(shop.tune({layer_a}, cold).ok());
-    EXPECT_EQ(shop.runner.runs, 3u);
+    EXPECT_EQ(shop.runner.measured, 3u);
+    EXPECT_EQ(shop.runner.runs, 4u);
     // Right within 1e-6, which is not enough now.
     TuneOptions strict = trials(1);
     strict.error_budget = 1e-7;
     shop.runner.refuses = [](size_t) { return TrialStatus::wrong_result; };
     ASSERT_TRUE(shop.tune({layer_a}, strict).ok());
-    EXPECT_EQ(shop.runner.runs, 4u);
+    EXPECT_EQ(shop.runner.measured, 4u);
+    EXPECT_EQ(shop.runner.runs, 5u);
+}
+
+// Ids are no signatures: this row says that this machine found the kernel right, and has it need no memory.
+TEST(Tune, ARecordFromElsewhereLendsNoVerdict) {
+    for (const bool is_wrong : {false, true}) {
+        FakeWorkshop shop;
+        shop.builder.hash = [](const std::string &) { return "same"; };
+        ASSERT_TRUE(shop.tune({layer_a}, trials(1)).ok());
+        Trial forged = shop.trials()[0];
+        const Measurement measurement = **shop.store.measurement("same", forged.machine, 1, CacheMode::warm, Metric::ns);
+        forged.id.clear();
+        forged.errors = {.max = 1e-12, .rms = 1e-13, .wide = 1e-12};
+        forged.workspace_bytes = 0;
+        FakeWorkshop victim;
+        ASSERT_TRUE(victim.store.append(forged, measurement).ok());
+        victim.builder.hash = shop.builder.hash;
+        victim.builder.version = "test 2";
+        if (is_wrong) victim.runner.refuses = [](size_t) { return TrialStatus::wrong_result; };
+        ASSERT_TRUE(victim.tune({layer_a}, trials(3)).ok());
+        for (const Trial &trial : victim.trials()) {
+            if (trial.toolchain != "test 2") continue;
+            EXPECT_EQ(trial.status, is_wrong ? TrialStatus::wrong_result : TrialStatus::ok);
+            EXPECT_EQ(trial.errors.max, 1e-6);
+            EXPECT_EQ(trial.workspace_bytes, is_wrong ? 0 : 64);
+        }
+        EXPECT_EQ(victim.trials().size(), 4u);
+        EXPECT_EQ(victim.runner.measured, 0u) << "its time is a claim like any other";
+        EXPECT_EQ(victim.runner.runs, is_wrong ? 3u : 1u);
+    }
 }
 
 TEST(Tune, AVerdictOverTheBudgetOnWideDataIsNotReused) {
@@ -275,10 +308,10 @@ TEST(Tune, AVerdictOverTheBudgetOnWideDataIsNotReused) {
     ASSERT_TRUE(shop.tune({layer_a}, options).ok());
     options.error_budget = 1e-3 / 2;
     ASSERT_TRUE(shop.tune({layer_a}, options).ok());
-    EXPECT_EQ(shop.runner.runs, 1u);
+    EXPECT_EQ(shop.runner.measured, 1u);
     options.error_budget = 1e-5;
     ASSERT_TRUE(shop.tune({layer_a}, options).ok());
-    EXPECT_EQ(shop.runner.runs, 2u);
+    EXPECT_EQ(shop.runner.measured, 2u);
 }
 
 TEST(Tune, AFailedVerdictIsNotReused) {

@@ -118,6 +118,29 @@ TEST(TemporaryFolderTest, AnUnusablePlaceIsAnErrorThatNamesIt) {
     expect_success_with("/dev/null", [] { return TemporaryFolder::create().ok() ? 1 : 0; });
 }
 
+TEST(TemporaryFolderTest, APlaceWhereEverybodyMayExchangeFilesIsRefused) {
+    const ScratchFolder scratch;
+    fs::create_directories(scratch / "open/own");
+    for (const int mode : {0777, 0733, 0702}) {
+        fs::permissions(scratch / "open", fs::perms(mode));
+        for (const char *place : {"open", "open/own"}) {
+            expect_success_with(scratch / place, [] {
+                const auto folder = TemporaryFolder::create();
+                return !folder.ok() && folder.error().message.find("/open: everybody may remove") != std::string::npos &&
+                               folder.error().message.find("TMPDIR") != std::string::npos
+                           ? 0
+                           : 1;
+            });
+        }
+    }
+    for (const int mode : {01777, 0755, 0775, 0700}) {
+        fs::permissions(scratch / "open", fs::perms(mode));
+        for (const char *place : {"open", "open/own"}) {
+            expect_success_with(scratch / place, [] { return TemporaryFolder::create().ok() ? 0 : 1; });
+        }
+    }
+}
+
 TEST(TemporaryFolderTest, APlaceMayBeRelativeAndHaveBlanks) {
     const ScratchFolder scratch;
     fs::create_directory(scratch / "with a blank");

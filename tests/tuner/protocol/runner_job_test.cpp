@@ -93,5 +93,29 @@ TEST(RunnerAnswer, LinesThatAreNotWholeAreSkipped) {
     EXPECT_FALSE(parse_runner_answer(lines.substr(0, lines.size() - 2)).status) << "it died while it wrote the end";
 }
 
+TEST(RunnerAnswer, ALineThatIsWrongInOneFieldSaysNothing) {
+    const std::string before = step_line("loading") + errors_line({.max = 1e-7, .rms = 1e-8, .wide = 2e-7});
+    for (const char *line : {
+             R"({"step":"timing","environment":7})",
+             R"({"step":"timing","errors":{"max":1e999}})",
+             R"({"step":"timing","errors":{"max":1e-9,"rms":"small"}})",
+             R"({"step":"timing","errors":[1e-9]})",
+             R"({"step":"timing","status":"no such status"})",
+             R"({"step":"timing","status":"ok","samples":[1,2,"3"]})",
+             R"({"status":"ok","message":"m","samples":[1],"heat":[[1],2]})",
+             R"({"status":"ok","samples":[1],"workspace_bytes":0.5})",
+             R"({"status":"ok","samples":[1],"workspace_bytes":true})",
+             R"({"status":"ok","samples":[1],"workspace_bytes":-64})",
+             R"({"status":"ok","samples":[1],"workspace_bytes_per_thread":9223372036854775808})",
+         }) {
+        const RunnerAnswer answer = parse_runner_answer(before + line + "\n");
+        EXPECT_EQ(answer.step, "loading") << line;
+        EXPECT_EQ(answer.errors, (ErrorMeasures{.max = 1e-7, .rms = 1e-8, .wide = 2e-7})) << line;
+        EXPECT_FALSE(answer.status) << line;
+        EXPECT_TRUE(answer.message.empty() && answer.samples.empty() && answer.environment.empty()) << line;
+        EXPECT_EQ(answer.workspace_bytes, 0) << line;
+    }
+}
+
 }  // namespace
 }  // namespace kiln
