@@ -5,6 +5,7 @@ import resource
 import subprocess
 import unittest
 
+from forged_rows import forge
 from kiln_job import BINARIES, KilnJob
 
 KILN = str(BINARIES / "kiln")
@@ -46,6 +47,19 @@ class Limits(unittest.TestCase):
             self.assertIn(result.returncode, (2, 3), result.stderr)
             self.assertIn("big.jsonl", result.stderr)
             self.assertNotIn("bad_alloc", result.stderr)
+
+    def test_too_large_answers_say_how_to_ask_for_less(self):
+        with KilnJob() as job:
+            job.run(*job.tune_arguments(2))
+            large = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 100) " \
+                    "SELECT printf('%.*c', 10000000, 'x') AS x FROM n"
+            cases = [(["sql", large], "LIMIT"), (["sql", large, "--format", "json"], "LIMIT")]
+            forge(job.database, "candidate = printf('%.*c', 60000000, 'x')")
+            cases += [(["trials", "--format", form], "--top N") for form in ("json", "csv")]
+            for arguments, way_out in cases:
+                with self.subTest(arguments):
+                    result = self.run_limited(job, {resource.RLIMIT_AS: 300 * MIB}, "query", *arguments, "--db", job.database)
+                    self.assert_refused(result, "tiny.db", way_out)
 
     def test_file_size(self):
         with KilnJob() as job:

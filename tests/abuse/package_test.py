@@ -5,11 +5,11 @@ import os
 import pathlib
 import resource
 import shutil
-import sqlite3
 import subprocess
 import sys
 import unittest
 
+from forged_rows import forge
 from kiln_job import BINARIES, ROOT, KilnJob
 
 KILN = str(BINARIES / "kiln")
@@ -25,19 +25,6 @@ FORGERIES = [
     "workspace_bytes = NULL, packed_bytes = 0",
     "max_error = 1e-12, rms_error = 1e-13, wide_error = 1e-12",
 ]
-
-
-def forge(database, columns):
-    """Changes every trial, as somebody may who writes a database with SQLite alone."""
-    connection = sqlite3.connect(database)
-    triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
-    for name, _ in triggers:
-        connection.execute(f"DROP TRIGGER {name}")
-    connection.execute(f"UPDATE trial SET {columns}")
-    for _, sql in triggers:
-        connection.execute(sql)
-    connection.commit()
-    connection.close()
 
 
 def build(job, *arguments, **options):

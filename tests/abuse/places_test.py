@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import resource
 import subprocess
 import unittest
@@ -42,6 +43,37 @@ class TemporaryFolders(unittest.TestCase):
                     self.assertIn(place, result.stderr)
                     self.assertIn("TMPDIR", result.stderr)
             self.assertEqual(list((job.folder / "with a blank").iterdir()), [])
+
+    def test_temporary_folders_that_everybody_may_change(self):
+        with KilnJob() as job:
+            place = job.folder / "open"
+            (place / "own").mkdir(parents=True)
+            for mode, status in ((0o777, 3), (0o1777, 0)):
+                place.chmod(mode)
+                for folder in (place, place / "own"):
+                    result = run(job, *job.tune_arguments(1), TMPDIR=str(folder))
+                    self.assertEqual(result.returncode, status, result.stderr)
+                    if status:
+                        self.assertIn(f"{place}: everybody may remove and exchange files there", result.stderr)
+                        self.assertIn("TMPDIR", result.stderr)
+                        self.assertEqual(list(folder.glob("kiln-*")), [])
+
+
+class SuggestedCommands(unittest.TestCase):
+    def test_run_as_they_are_printed(self):
+        with KilnJob() as job:
+            job.workloads = job.workloads.rename(job.folder / "it's $(touch taken); *.json")
+            job.database = job.folder / "a\n\\n'b'.db"
+            result = run(job, *job.tune_arguments(1))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            [line] = [line for line in result.stderr.splitlines() if line.startswith("Next: ")]
+            for command in re.findall("`(kiln .*?)`", line):
+                words = f'"$0" {command.removeprefix("kiln ").replace("-o DIR", "-o dist")}'
+                done = subprocess.run(["bash", "-c", words, KILN], cwd=job.folder, env=job.environment, timeout=300,
+                                      capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
+            self.assertTrue((job.folder / "dist").exists())
+            self.assertFalse((job.folder / "taken").exists())
 
 
 class WorkingFolders(unittest.TestCase):

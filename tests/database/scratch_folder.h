@@ -5,7 +5,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 namespace kiln {
@@ -30,8 +29,11 @@ public:
         std::ofstream(path, std::ios::binary) << bytes;
     }
     static std::string read(const std::string &path) {
-        std::ifstream file(path, std::ios::binary);
-        return {std::istreambuf_iterator<char>(file), {}};
+        std::ifstream file(path, std::ios::binary | std::ios::ate);
+        if (!file) return {};
+        std::string bytes(static_cast<size_t>(file.tellg()), '\0');
+        file.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+        return bytes;
     }
 
 private:

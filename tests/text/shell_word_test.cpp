@@ -42,7 +42,8 @@ std::string read_by_shell(const std::string &word) {
 }
 
 TEST(ShellWord, IsOneWordOfTheSameBytes) {
-    for (const std::string text : {"a b", "it's", "$(id)", "a\nb\t'\\c'", "\x1b[31m\x07", "\xff\x80x", "!", "a#b", "\\"}) {
+    for (const std::string text :
+         {"a b", "it's", "$(id)", "a\nb\t'\\c'", "\x1b[31m\x07", "\xff\x80x", "!", "a#b", "\\"}) {
         EXPECT_EQ(read_by_shell(shell_word(text)), text);
     }
 }

@@ -98,10 +98,10 @@ Status check_only_owners_remove(const fs::path &folder) {
     for (fs::path part = real;; part = part.parent_path()) {
         struct stat status = {};
         if (lstat(part.c_str(), &status) == 0 && (status.st_mode & S_IWOTH) != 0 && (status.st_mode & S_ISVTX) == 0) {
-            return environment_error(
-                fmt::format("{}: everybody may remove and exchange files there, so no temporary folder is made in {}; set "
-                            "TMPDIR to a folder of your own, or set the sticky bit of this one",
-                            part.string(), folder.string()));
+            return environment_error(fmt::format(
+                "{}: everybody may remove and exchange files there, so no temporary folder is made in {}; set "
+                "TMPDIR to a folder of your own, or set the sticky bit of this one",
+                part.string(), folder.string()));
         }
         if (part == part.root_path()) return {};
     }

@@ -276,7 +276,8 @@ TEST(Tune, ARecordFromElsewhereLendsNoVerdict) {
         shop.builder.hash = [](const std::string &) { return "same"; };
         ASSERT_TRUE(shop.tune({layer_a}, trials(1)).ok());
         Trial forged = shop.trials()[0];
-        const Measurement measurement = **shop.store.measurement("same", forged.machine, 1, CacheMode::warm, Metric::ns);
+        const Measurement measurement =
+            **shop.store.measurement("same", forged.machine, 1, CacheMode::warm, Metric::ns);
         forged.id.clear();
         forged.errors = {.max = 1e-12, .rms = 1e-13, .wide = 1e-12};
         forged.workspace_bytes = 0;
@@ -290,7 +291,7 @@ TEST(Tune, ARecordFromElsewhereLendsNoVerdict) {
             if (trial.toolchain != "test 2") continue;
             EXPECT_EQ(trial.status, is_wrong ? TrialStatus::wrong_result : TrialStatus::ok);
             EXPECT_EQ(trial.errors.max, 1e-6);
-            EXPECT_EQ(trial.workspace_bytes, is_wrong ? 0 : 64);
+            EXPECT_EQ(trial.workspace_bytes.value_or(0), is_wrong ? 0 : 64);
         }
         EXPECT_EQ(victim.trials().size(), 4u);
         EXPECT_EQ(victim.runner.measured, 0u) << "its time is a claim like any other";

@@ -126,7 +126,8 @@ TEST(TemporaryFolderTest, APlaceWhereEverybodyMayExchangeFilesIsRefused) {
         for (const char *place : {"open", "open/own"}) {
             expect_success_with(scratch / place, [] {
                 const auto folder = TemporaryFolder::create();
-                return !folder.ok() && folder.error().message.find("/open: everybody may remove") != std::string::npos &&
+                return !folder.ok() &&
+                               folder.error().message.find("/open: everybody may remove") != std::string::npos &&
                                folder.error().message.find("TMPDIR") != std::string::npos
                            ? 0
                            : 1;
