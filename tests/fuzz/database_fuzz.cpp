@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "database/sqlite.h"
@@ -64,9 +63,7 @@ void ask_for_all_records(TrialStore &store, const std::string &path) {
 
 // Question 0 is all of them. One takes a third of the time, and an input that it breaks is as good.
 void ask(TrialStore &store, const std::string &path, int question) {
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + std::chrono::seconds(1);
-    store.stop_when([end] { return Clock::now() > end; });  // pages in a circle have rows without end
+    store.stop_when([] { return true; });  // after a million steps: pages in a circle have rows without end
     int number = 0;
     const auto is_asked = [&] { return question == 0 || question == ++number; };
     if (is_asked()) ask_for_all_records(store, path);
