@@ -59,8 +59,9 @@ Error by_kind(const DatabaseHandle &database, int code, const std::string &reaso
         case SQLITE_INTERRUPT:
             return {ErrorCode::interrupted, reason};
         case SQLITE_NOMEM:
-            return environment_error(
-                reason + "; not enough memory for what this file holds; ask for less: `kiln query --top N`, or `kiln query sql` with LIMIT");
+            return environment_error(reason +
+                                     "; not enough memory for what this file holds; ask for less: `kiln query --top "
+                                     "N`, or `kiln query sql` with LIMIT");
         case SQLITE_FULL:
             return environment_error(reason + "; make room and run again, all that was recorded before is kept");
         case SQLITE_BUSY:
