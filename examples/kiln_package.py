@@ -4,6 +4,9 @@
     layer = Layer(package.find("conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1"))
     layer.pack(weights)                     once; numpy arrays as stored, C-contiguous
     y = layer.run(x, output=numpy.empty((1, 56, 56, 64), numpy.float32))
+
+    network = Network(package, "dist/lib/resnet50.weights")     of kiln build --network
+    (y,) = network.run(x)
 """
 
 import ctypes
@@ -15,6 +18,8 @@ OK = 0
 CONV, CONV_BACKPROP_INPUT, CONV_BACKPROP_KERNEL = 1, 2, 3
 F32, F16, BF16, I8, I32 = 1, 2, 3, 4, 5  # bf16 has no dtype in numpy: pass its bits as uint16
 DTYPES = {"float32": F32, "float16": F16, "uint16": BF16, "int8": I8, "int32": I32}
+NETWORK_DTYPES = {F32: "float32", F16: "float16", BF16: "uint16", I8: "int8", I32: "int32", 6: "float64", 7: "uint8",
+                  8: "int16", 9: "uint16", 10: "uint32", 11: "int64", 12: "uint64", 13: "bool"}  # fmt: skip
 MAX_SPATIAL_RANK, MAX_RANK, MAX_EPILOGUE, MAX_LAYOUT_NAME = 3, 6, 8, 16
 
 Sizes = ctypes.c_int64 * MAX_SPATIAL_RANK
@@ -115,6 +120,60 @@ class PackageTable(ctypes.Structure):
                 ("manifest", ctypes.c_char_p)]  # fmt: skip
 
 
+class Port(ctypes.Structure):
+    """An input or output of a network: dense, row-major."""
+
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int32), ("rank", ctypes.c_int32),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_size_t)]  # fmt: skip
+
+    @property
+    def numpy_dtype(self):
+        return numpy.dtype(NETWORK_DTYPES[self.dtype])
+
+    @property
+    def extents(self):
+        return tuple(self.shape[: self.rank]) if self.rank else ()
+
+
+class NetworkVariant(ctypes.Structure):
+    _fields_ = [("target", ctypes.c_char_p), ("cpu_features", ctypes.c_uint64), ("step_count", ctypes.c_size_t)]
+
+
+class NetworkInfo(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("plan", ctypes.c_char_p),
+                ("input_count", ctypes.c_size_t), ("output_count", ctypes.c_size_t), ("inputs", ctypes.POINTER(Port)),
+                ("outputs", ctypes.POINTER(Port)), ("variant_count", ctypes.c_size_t),
+                ("variants", ctypes.POINTER(NetworkVariant)), ("weights_bytes", ctypes.c_size_t),
+                ("weights_alignment", ctypes.c_size_t), ("weights", ctypes.c_void_p)]  # fmt: skip
+
+
+class Weights(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+class BoundNetwork(ctypes.Structure):
+    _fields_ = [("memory", ctypes.c_uint64 * 8)]
+
+
+class NetworkArguments(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("inputs", ctypes.POINTER(ctypes.c_void_p)),
+                ("outputs", ctypes.POINTER(ctypes.c_void_p)), ("workspace", ctypes.c_void_p),
+                ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel))]  # fmt: skip
+
+
+class NetworkTable(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("interface_version", ctypes.c_int32), ("reserved", ctypes.c_int32),
+                ("package", ctypes.c_void_p), ("info", ctypes.POINTER(NetworkInfo)), ("table", ctypes.c_void_p),
+                ("workspace_bytes", ctypes.CFUNCTYPE(ctypes.c_size_t, Handle, ctypes.c_int, ctypes.c_uint64)),
+                ("map_weights", ctypes.CFUNCTYPE(Status, ctypes.c_char_p, ctypes.POINTER(Weights))),
+                ("unmap_weights", ctypes.CFUNCTYPE(None, ctypes.POINTER(Weights))),
+                ("bind", ctypes.CFUNCTYPE(Status, Handle, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint64,
+                                          ctypes.POINTER(BoundNetwork))),
+                ("variant", ctypes.CFUNCTYPE(ctypes.POINTER(NetworkVariant), ctypes.POINTER(BoundNetwork))),
+                ("run", ctypes.CFUNCTYPE(Status, ctypes.POINTER(BoundNetwork),
+                                         ctypes.POINTER(NetworkArguments)))]  # fmt: skip
+
+
 class KilnError(Exception):
     """A refused call; nothing was touched. `code` is that of kiln.h."""
 
@@ -134,7 +193,8 @@ class Package:
     def __init__(self, library):
         path = pathlib.Path(library).resolve()
         self.library = ctypes.CDLL(str(path))
-        function = getattr(self.library, path.name.removeprefix("lib").split(".")[0] + "_package")
+        self.name = path.name.removeprefix("lib").split(".")[0]
+        function = getattr(self.library, self.name + "_package")
         function.restype = ctypes.POINTER(PackageTable)
         self.pointer = function()
         self.table = self.pointer.contents
@@ -213,3 +273,53 @@ class Layer:
         check(self.table.prepare(self.kernel.handle, self.arguments))
         check(self.table.run(self.kernel.handle, self.arguments))
         return output
+
+
+class Network:
+    """The network of a package with its weights: a file, or None for those in the library. Each thread runs one of its own,
+    or one after the other; the file is mapped, so that several share its memory."""
+
+    def __init__(self, package, weights=None):
+        function = getattr(package.library, package.name + "_network")
+        function.restype = ctypes.POINTER(NetworkTable)
+        self.package, self.pointer = package, function()
+        self.table, self.weights, self.bound = self.pointer.contents, Weights(), BoundNetwork()
+        if weights is not None:
+            check(self.table.map_weights(bytes(pathlib.Path(weights)), self.weights))
+        features = package.table.cpu_features()
+        check(self.table.bind(self.pointer, self.weights.data, self.weights.bytes, features, self.bound))
+
+    def __del__(self):
+        if hasattr(self, "weights"):
+            self.table.unmap_weights(self.weights)
+
+    @property
+    def inputs(self):
+        info = self.table.info.contents
+        return info.inputs[: info.input_count]
+
+    @property
+    def outputs(self):
+        info = self.table.info.contents
+        return info.outputs[: info.output_count]
+
+    def run(self, *inputs, pool=None):
+        """The outputs for these arrays, which have the dtypes and shapes of `self.inputs`."""
+        if len(inputs) != len(self.inputs):
+            raise ValueError(f"{len(inputs)} inputs where the network has {len(self.inputs)}")
+        for port, array in zip(self.inputs, inputs):
+            if array.shape != port.extents or array.dtype != port.numpy_dtype or not array.flags.c_contiguous:
+                raise ValueError(f"{port.name.decode()} needs a C-contiguous array of {port.numpy_dtype} {port.extents}")
+        outputs = [numpy.empty(port.extents, port.numpy_dtype) for port in self.outputs]
+        threads = pool.parallel.threads if pool else 1
+        workspace_bytes = self.table.workspace_bytes(self.pointer, threads, self.package.table.cpu_features())
+        workspace = numpy.empty(workspace_bytes, numpy.uint8)
+
+        def pointers(arrays):
+            return (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])
+
+        arguments = NetworkArguments(ctypes.sizeof(NetworkArguments), pointers(inputs), pointers(outputs),
+                                     workspace.ctypes.data, workspace_bytes,
+                                     ctypes.pointer(pool.parallel) if pool else None)  # fmt: skip
+        check(self.table.run(self.bound, arguments))
+        return outputs

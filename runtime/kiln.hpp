@@ -6,6 +6,10 @@
 //   kiln::Operands operands;
 //   operands.input = kiln::tensor(x, {1, 56, 56, 64}), operands.output = kiln::tensor(y, {1, 54, 54, 64});
 //   layer.run(operands);
+//
+//   kiln::Weights weights(NAME_network(), "NAME.weights");                            // of kiln build --network
+//   kiln::Network network(weights);                                                   // one for each thread
+//   network.run(inputs, outputs);                                                     // arrays of pointers
 #ifndef KILN_HPP
 #define KILN_HPP
 
@@ -179,6 +183,63 @@ private:
     const kiln_kernel *kernel_;
     kiln_arguments arguments_{};
     Memory packed_, prepared_, workspace_;
+};
+
+// The weights of a network, bound to it: a file, which is mapped, or those in the library. Any number of threads may use them
+// at once. They outlive the networks that use them.
+class Weights {
+public:
+    explicit Weights(const kiln_network *network) : network_(network) { bind(); }
+    Weights(const kiln_network *network, const char *file) : network_(network) {
+        check(kiln_map_weights(network, file, &mapped_));
+        bind();
+    }
+    Weights(const Weights &) = delete;
+    Weights &operator=(const Weights &) = delete;
+    ~Weights() { kiln_unmap_weights(network_, &mapped_); }
+
+    const kiln_network *network() const noexcept { return network_; }
+    const kiln_bound_network *get() const noexcept { return &bound_; }
+    const kiln_network_variant &variant() const noexcept { return *kiln_bound_variant(&bound_); }
+
+private:
+    void bind() {
+        const kiln_status status = kiln_bind_network(network_, mapped_.data, mapped_.bytes, &bound_);
+        if (status.code == KILN_OK) return;
+        kiln_unmap_weights(network_, &mapped_);
+        throw Error(status);
+    }
+
+    const kiln_network *network_;
+    kiln_weights mapped_{};
+    kiln_bound_network bound_{};
+};
+
+// A network with a workspace of its own. It allocates when it is made and never again. One call at a time.
+class Network {
+public:
+    explicit Network(const Weights &weights, const kiln_parallel *parallel = nullptr) : weights_(&weights) {
+        const int threads = parallel ? parallel->threads : 1;
+        arguments_.struct_size = sizeof arguments_;
+        arguments_.workspace_bytes = kiln_network_workspace_bytes(weights.network(), threads);
+        arguments_.parallel = parallel;
+        workspace_ = Memory(arguments_.workspace_bytes, info().weights_alignment);
+        arguments_.workspace = workspace_.get();
+    }
+
+    const kiln_network_info &info() const noexcept { return *kiln_describe_network(weights_->network()); }
+
+    // In the order of info().
+    void run(const void *const *inputs, void *const *outputs) {
+        arguments_.inputs = inputs;
+        arguments_.outputs = outputs;
+        check(kiln_run_network(weights_->get(), &arguments_));
+    }
+
+private:
+    const Weights *weights_;
+    kiln_network_arguments arguments_{};
+    Memory workspace_;
 };
 
 }  // namespace v1

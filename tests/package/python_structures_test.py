@@ -15,7 +15,10 @@ SCALARS = {"int16_t": ctypes.c_int16, "int32_t": ctypes.c_int32, "int": ctypes.c
            "char": ctypes.c_char}  # fmt: skip
 CLASSES = {"kiln_status": "Status", "kiln_epilogue_step": "EpilogueStep", "kiln_descriptor": "Descriptor",
            "kiln_tensor": "Tensor", "kiln_parallel": "Parallel", "kiln_arguments": "Arguments",
-           "kiln_kernel_info": "KernelInfo", "kiln_package": "PackageTable"}  # fmt: skip
+           "kiln_kernel_info": "KernelInfo", "kiln_package": "PackageTable",
+           "kiln_port": "Port", "kiln_network_variant": "NetworkVariant", "kiln_network_info": "NetworkInfo",
+           "kiln_weights": "Weights", "kiln_bound_network": "BoundNetwork",
+           "kiln_network_arguments": "NetworkArguments", "kiln_network": "NetworkTable"}  # fmt: skip
 # kiln.h only ever adds to it, at its end, and a package says how long it is.
 PREFIXES = {"kiln_package"}
 
@@ -28,7 +31,7 @@ def declared(statement):
     kind, first = re.fullmatch(r"(?:const )?(\w+) (.*)", statement).groups()
     fields = []
     for declarator in first.split(","):
-        pointer, name, count = re.fullmatch(r"(\**)(\w+)(?:\[(\w+)\])?", declarator.strip()).groups()
+        pointer, name, count = re.fullmatch(r"((?:\*(?:const )?)*)(\w+)(?:\[(\w+)\])?", declarator.strip()).groups()
         field = ctypes.c_void_p if pointer else SCALARS[kind] if kind in SCALARS else structure(kind)
         if count:
             field = field * (CONSTANTS[count] if count in CONSTANTS else int(count))
