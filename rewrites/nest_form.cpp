@@ -100,4 +100,21 @@ NestForm nest_form(const Nest &nest) {
     return form;
 }
 
+bool may_be_in_place(const NestForm &form) {
+    if (!form.over.empty()) return false;
+    const auto reads_where_it_writes = [&](const FlatRead &read) {
+        if (!read.checked.empty() || read.address.offset != 0) return false;
+        int64_t place = 1;
+        for (size_t d = form.loops.size(); d-- > 0; place *= form.loops[d]) {
+            if (form.loops[d] > 1 && read.address.loops[d] != place) return false;
+        }
+        return true;
+    };
+    return std::ranges::any_of(form.reads, [&](const FlatRead &one) {
+        return std::ranges::all_of(form.reads, [&](const FlatRead &read) {
+            return read.operand != one.operand || reads_where_it_writes(read);
+        });
+    });
+}
+
 }  // namespace kiln

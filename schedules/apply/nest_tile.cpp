@@ -54,16 +54,23 @@ void copy_columns(NestStages &s, const NestTileKnobs &k, int lanes, const Var &s
     }
 }
 
-void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, int64_t columns) {
+// What happens at an end of `size` elements that is no whole tile. A tile that is moved back computes elements twice, which is wrong
+// where the first time has written over an operand.
+TailStrategy tail_of(const NestForm &form, int64_t size, int64_t tile) {
+    return size % tile != 0 && may_be_in_place(form) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
+void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, const NestForm &form) {
+    const int64_t columns = form.loops.back();
     Func &out = s.output;
     const Var x = s.loops.back(), step("step"), in_step("in_step"), vector("vector"), lane("lane");
     std::vector<Var> outer(s.loops.begin(), s.loops.end() - 1);
     std::vector<VarOrRVar> order{lane, vector};
-    out.split(x, step, in_step, extent(k.vectors) * lanes, TailStrategy::ShiftInwards)
-        .split(in_step, vector, lane, lanes);
+    const int tile = extent(k.vectors) * lanes;
+    out.split(x, step, in_step, tile, tail_of(form, columns, tile)).split(in_step, vector, lane, lanes);
     if (k.rows > 1) {
         const Var rows("rows"), row("row");
-        out.split(outer.back(), rows, row, extent(k.rows), TailStrategy::ShiftInwards);
+        out.split(outer.back(), rows, row, extent(k.rows), tail_of(form, form.loops[form.loops.size() - 2], k.rows));
         outer.back() = rows;
         order.push_back(row);
     }
@@ -107,7 +114,7 @@ void apply_nest_tile(NestStages &s, const NestTileKnobs &k, const NestForm &form
     if (s.count.defined()) s.count.compute_root();
     if (k.lanes) return apply_over(s, k);
     const int lanes = extent(nest_lanes(k, form, target));
-    apply_columns(s, k, lanes, form.loops.back());
+    apply_columns(s, k, lanes, form);
 }
 
 }  // namespace kiln

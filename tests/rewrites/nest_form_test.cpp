@@ -35,6 +35,29 @@ TEST(NestForm, LoopsThatGoOnAreOne) {
     }
 }
 
+TEST(NestForm, InPlaceWhereAnOperandIsReadAsTheResultIsWritten) {
+    struct Row {
+        const char *fields;
+        bool may_be;
+    };
+    const Row rows[] = {
+        {"loops:2x3x5/operands:2x3x5/reads:x0[i0,i1,i2]/term:exp(x0)", true},
+        {"loops:1x3x5/operands:1x3x5,5/reads:x0[i0,i1,i2];x1[i2]/term:add(x0,x1)", true},
+        {"loops:2x3/operands:3,2x3/reads:x0[i1];x1[i0,i1]/term:sub(x0,x1)", true},
+        {"loops:2x3/operands:3x2/reads:x0[i1,i0]/term:x0", false},
+        {"loops:2x3/operands:2x4/reads:x0[i0,i1]/term:x0", false},
+        {"loops:4/operands:5/reads:x0[i0+1]/term:x0", false},
+        {"loops:4/operands:8/reads:x0[2*i0]/term:x0", false},
+        {"loops:4/operands:4/reads:x0[i0];x0[0]/term:sub(x0,x1)", false},
+        {"loops:4/over:3/operands:4,3/reduction:sum/reads:x0[i0];x1[r0]/term:mul(x0,x1)", false},
+    };
+    for (const Row &row : rows) {
+        const auto w = parse_workload_key(std::string("nest/") + row.fields);
+        ASSERT_TRUE(w) << w.error().message;
+        EXPECT_EQ(may_be_in_place(nest_form(nest_of(*w))), row.may_be) << row.fields;
+    }
+}
+
 // Axes that may leave their operand keep an index of their own; all others are in the address.
 TEST(NestForm, OnlyAxesThatMayLeaveAreChecked) {
     const auto w = parse_workload_key(
