@@ -15,18 +15,20 @@ using Attempt = std::variant<PackagedKernel, std::string>;
 
 bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
 
+ChoiceContext context_of(const Target &target, const CollectEnvironment &environment) {
+    return {.target = target,
+            .machine = environment.machine,
+            .store = environment.store,
+            .toolchain = environment.builder.toolchain(),
+            .algorithms = environment.algorithms,
+            .error_budget = environment.error_budget,
+            .passed_over = {}};
+}
+
 class Collector {
 public:
     Collector(const NamedWorkload &workload, const Target &target, const CollectEnvironment &environment)
-        : workload_(workload),
-          environment_(environment),
-          context_{.target = target,
-                   .machine = environment.machine,
-                   .store = environment.store,
-                   .toolchain = environment.builder.toolchain(),
-                   .algorithms = environment.algorithms,
-                   .error_budget = environment.error_budget,
-                   .passed_over = {}} {
+        : workload_(workload), environment_(environment), context_(context_of(target, environment)) {
         report_.workload = workload;
         report_.target = target;
     }
@@ -175,6 +177,19 @@ Result<std::string> Collector::judge(PackagedKernel *kernel) const {
 }
 
 }  // namespace
+
+void expect_kernels(const std::vector<NamedWorkload> &workloads, const std::vector<Target> &targets,
+                    const CollectEnvironment &environment, ExpectedBuilds &builds) {
+    for (const NamedWorkload &workload : merge_equal(workloads)) {
+        for (const Target &target : targets) {
+            const ChoiceContext context = context_of(target, environment);
+            const auto usable = usable_algorithms(workload.workload, context);
+            if (!usable || usable->empty()) continue;
+            const Result<CandidateChoice> choice = choose_candidate(workload.workload, *usable, context);
+            if (choice) builds.expect({workload.workload, target, choice->candidate});
+        }
+    }
+}
 
 Result<CollectedKernels> collect_kernels(const std::vector<NamedWorkload> &workloads,
                                          const std::vector<Target> &targets, const CollectEnvironment &environment,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "package/package.h"
+#include "tuner/build/expected_builds.h"
 #include "tuner/job/candidate_choice.h"
 #include "tuner/measure/runner.h"
 #include "workload/machine.h"
@@ -50,6 +51,10 @@ struct CollectedKernels {
     std::vector<PackagedKernel> kernels;
     std::vector<KernelReport> reports;  // by workload, then target
 };
+
+// Starts to build what collect_kernels() asks for first. The environment's builder is `builds` there.
+void expect_kernels(const std::vector<NamedWorkload> &workloads, const std::vector<Target> &targets,
+                    const CollectEnvironment &environment, ExpectedBuilds &builds);
 
 // Equal workloads are collected once. Precondition: this machine runs the targets. Errors are the job's (environment,
 // interrupted).

@@ -129,7 +129,7 @@ FOLDERS = {
     ),
     "cli/build": (
         ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/network", "package/output",
-         "tuner/job", "tuner/process", "workload", "workload/lists"],
+         "tuner/build", "tuner/job", "tuner/process", "workload", "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
     "cli": (

@@ -9,11 +9,13 @@
 #include "cli/build/build_report.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
+#include "cli/network/network_layers.h"
 #include "cli/network/network_program.h"
 #include "package/network/network_package.h"
 #include "package/output/package_name.h"
 #include "package/package.h"
 #include "package/package_kernels.h"
+#include "tuner/build/expected_builds.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
@@ -135,13 +137,15 @@ int build(const BuildArguments &arguments, const BuildInput &input, const std::v
     const Result<PackageParts> parts = package_parts(*workshop);
     if (!parts) return fail(parts.error());
     const Machine machine = read_machine();
-    const CollectEnvironment environment{.builder = *workshop->builder,
+    ExpectedBuilds builds(*workshop->builder, building_threads());
+    const CollectEnvironment environment{.builder = builds,
                                          .runner = *workshop->runner,
                                          .store = store,
                                          .machine = machine,
                                          .algorithms = arguments.algorithms,
                                          .error_budget = arguments.error_budget,
                                          .interrupted = interrupted};
+    expect_kernels(input.program ? layers_of(*input.program).layers : input.workloads, targets, environment, builds);
     int64_t missing = 0;
     Result<Package> package =
         input.program ? package_of_network(arguments, *input.program, targets, {environment, *workshop->packer, *parts})

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "package/network/network_package.h"
@@ -27,9 +26,6 @@ std::vector<const Workload *> distinct_workloads(const network::Program &program
     }
     return workloads;
 }
-
-// One core is left for what the builds are waited for by.
-int building_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -16,6 +17,8 @@ std::string name_of(const BuildRequest &request) {
 }
 
 }  // namespace
+
+int building_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1); }
 
 struct ExpectedBuilds::Build {
     BuildRequest request;

@@ -16,6 +16,9 @@
 
 namespace kiln {
 
+// One core is left for what waits for the builds.
+int building_threads();
+
 class ExpectedBuilds : public Builder {
 public:
     // The builder outlives this object. Without threads nothing is built ahead.
