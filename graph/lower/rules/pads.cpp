@@ -58,6 +58,9 @@ std::vector<int64_t> padded(PadMode mode, Padding padding, int64_t extent) {
     return indices;
 }
 
+// The lowest number has no absolute value.
+bool is_too_large(int64_t padding) { return padding < -most_elements || padding > most_elements; }
+
 struct PaddedAxis {
     int axis;
     Padding padding;
@@ -68,7 +71,7 @@ ValueId padded(NodeLowering &node, const std::vector<PaddedAxis> &axes, PadMode 
     const Shape shape = node.shape(x);
     Shape result = shape;
     for (const auto &[axis, padding] : axes) {
-        if (std::max(std::abs(padding.lo), std::abs(padding.hi)) > most_elements) refuse("its padding is too large");
+        if (is_too_large(padding.lo) || is_too_large(padding.hi)) refuse("its padding is too large");
         result[axis] = std::max<int64_t>(shape[axis] + padding.lo + padding.hi, 0);
     }
     check_size(result);

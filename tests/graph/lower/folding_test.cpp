@@ -120,6 +120,8 @@ TEST(Folding, HostileSizesAreRefusedOrLeft) {
         built("Tile", list({huge, 1, 1, 1})),
         built("Pad", list({0, 0, huge, 0, 0, 0, 0, 0})),
         built("Pad", list({INT64_MIN, 0, 0, 0, 0, 0, 0, INT64_MAX})),
+        built("Pad", list({INT64_MIN, 0, 0, 0, 0, 0, 0, 0})),
+        built("Pad", list({0, 0, 0, 0, 0, 0, 0, INT64_MIN})),
         built("Reshape", list({huge, huge, huge, -1})),
         built("Unsqueeze", list({INT64_MAX})),
         built("Slice", list({INT64_MIN})),
