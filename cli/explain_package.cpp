@@ -124,6 +124,12 @@ Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) 
 void tell(const Manifest &m) {
     tell_line(fmt::format("{}: package {}, {} kernel{}{}, built by {}", m.source, m.name, m.kernels.size(),
                           m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain));
+    if (const auto &n = m.network) {
+        tell_line(fmt::format("{}: network {}, {} to {} tensors, plan {}", m.source, n->name, n->inputs, n->outputs,
+                              n->plan));
+        tell_line(fmt::format("{}: weights of {} bytes {}, digest {}", m.source, n->weights_bytes,
+                              n->weights.empty() ? "in the library" : "in " + n->weights, n->weights_digest));
+    }
     if (m.database_digest.empty()) {
         tell_line(fmt::format("{}: built without a database", m.source));
     } else {

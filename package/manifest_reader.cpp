@@ -53,6 +53,20 @@ ManifestKernel read_kernel(const Json &json, const std::string &where, FieldProb
     return kernel;
 }
 
+ManifestNetwork read_network(JsonFields fields) {
+    ManifestNetwork network;
+    network.name = fields.get<std::string>("name");
+    network.plan = fields.get<std::string>("plan");
+    network.inputs = fields.list("inputs").size();
+    network.outputs = fields.list("outputs").size();
+    network.variants = fields.list("variants").size();
+    JsonFields weights = fields.object("weights");
+    network.weights = weights.get<std::optional<std::string>>("file").value_or("");
+    network.weights_bytes = weights.get<int64_t>("bytes");
+    network.weights_digest = weights.get<std::string>("digest");
+    return network;
+}
+
 constexpr int64_t most_program_bytes = int64_t(1) << 30;
 
 // A manifest of this version has 4 levels; later versions may add some.
@@ -122,6 +136,9 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &source
         fields.fail("kernels", "is empty, and a package has at least one");
     for (size_t i = 0; i < kernels.size() && fields.ok(); i++) {
         manifest.kernels.push_back(read_kernel(kernels[i], fmt::format("{}: kernels[{}]: ", source, i), &problem));
+    }
+    if (json->contains("network")) {
+        if (auto network = fields.object_or_null("network")) manifest.network = read_network(*network);
     }
     if (problem) return bad_input(*problem);
     return manifest;

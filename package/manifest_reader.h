@@ -30,11 +30,20 @@ struct ManifestKernel {
     Facts facts;
 };
 
+struct ManifestNetwork {
+    std::string name, plan;
+    std::string weights;  // the file beside the library; empty: the library holds them
+    int64_t weights_bytes = 0;
+    std::string weights_digest;
+    size_t inputs = 0, outputs = 0, variants = 0;
+};
+
 struct Manifest {
     std::string source;  // where it was found
     std::string name, toolchain, database, database_digest;
     bool fallback = false;  // convolutions of any sizes are computed too; false in manifests that do not say
     std::vector<ManifestKernel> kernels;
+    std::optional<ManifestNetwork> network;
 };
 
 // The manifest in a text. Messages call it `source`.

@@ -15,6 +15,22 @@ std::string size_text(int64_t bytes) {
     return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
 }
 
+// Of one kernel, in words.
+std::string outcome(const KernelReport &report) {
+    const std::string why = report.message.empty() ? "" : "; " + report.message;
+    switch (report.source) {
+        case KernelSource::tuned:
+            return "tuned" + why;
+        case KernelSource::stale:
+            return "stale: this compiler makes another object than the measured one" + why;
+        case KernelSource::untuned:
+            return "untuned" + why;
+        case KernelSource::missing:
+            break;
+    }
+    return "no kernel: " + report.message;
+}
+
 void print_network(const PackagedNetwork &network, const std::string &name) {
     const int64_t plan = network.program.workspace, least = network.program.workspace_lower_bound;
     const std::string targets =
@@ -29,28 +45,17 @@ void print_network(const PackagedNetwork &network, const std::string &name) {
 }  // namespace
 
 void show_kernel(const KernelReport &report) {
-    const std::string layer =
-        fmt::format("{}/{}, {}", report.workload.list, report.workload.name, report.target.halide);
-    const std::string why = report.message.empty() ? "" : "; " + report.message;
-    switch (report.source) {
-        case KernelSource::tuned:
-            tell_line(fmt::format("{}: tuned{}", layer, why));
-            break;
-        case KernelSource::stale:
-            tell_line(fmt::format("{}: stale: this compiler makes another object than the measured one{}", layer, why));
-            break;
-        case KernelSource::untuned:
-            tell_line(fmt::format("{}: untuned{}", layer, why));
-            break;
-        case KernelSource::missing:
-            tell_line(fmt::format("{}: no kernel: {}", layer, report.message));
-            break;
-    }
+    tell_line(fmt::format("{}/{}, {}: {}", report.workload.list, report.workload.name, report.target.halide,
+                          outcome(report)));
 }
 
-void show_kernel_of_network(const KernelReport &report) {
+void NetworkReports::show(const KernelReport &report) {
+    constexpr int most = 5;
     const bool is_as_wanted = report.source == KernelSource::tuned || report.source == KernelSource::untuned;
-    if (!is_as_wanted || !report.message.empty()) show_kernel(report);
+    if ((is_as_wanted && report.message.empty()) || ++shown_ > most) return;
+    const std::string target = targets_ == 1 ? "" : ", " + report.target.halide;
+    tell_line(fmt::format("{}{}: {}", report.workload.name, target, outcome(report)));
+    if (shown_ == most) tell_line("...");
 }
 
 void print_package(const Package &package, const std::string &output) {

@@ -9,9 +9,19 @@
 
 namespace kiln {
 
-// A line on stderr. A network has many kernels, so of those only the ones that are not as wanted have one.
+// A line on stderr.
 void show_kernel(const KernelReport &report);
-void show_kernel_of_network(const KernelReport &report);
+
+// Lines on stderr for the first few kernels that are not as wanted: a network has many.
+class NetworkReports {
+public:
+    explicit NetworkReports(size_t targets) : targets_(targets) {}
+    void show(const KernelReport &report);
+
+private:
+    size_t targets_;
+    int shown_ = 0;
+};
 
 // The answer on stdout.
 void print_package(const Package &package, const std::string &output);

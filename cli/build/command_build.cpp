@@ -98,7 +98,8 @@ Result<Package> package_of_network(const BuildArguments &arguments, const networ
     tell_line(fmt::format("{}: {} steps; building and checking their kernels for {}", program.name,
                           program.steps.size(), arguments.targets.target));
     const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed"};
-    return make_network_package(request, tools, show_kernel_of_network);
+    NetworkReports reports(targets.size());
+    return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
 
 Status describe_database(const BuildArguments &arguments, TrialStore *store, Package *package) {
