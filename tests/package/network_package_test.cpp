@@ -7,7 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "package/described_network.h"
+#include "package/manifest_reader.h"
+#include "package/network/content_digest.h"
 #include "tests/build_paths.h"
 #include "tests/tuner/build/compiled_object.h"
 #include "tests/tuner/job/fake_workshop.h"
@@ -237,6 +238,14 @@ TEST_F(NetworkPackageTest, TheManifestHasTheNetwork) {
     EXPECT_EQ(steps[1]["origins"], (std::vector<std::string>{"b", "c"}));
     EXPECT_EQ(steps[0]["kernel"], steps[1]["kernel"]);
     EXPECT_TRUE(steps[2]["kernel"].is_null());
+    const auto read = read_manifests(tiny + "/lib/libtiny.so");
+    ASSERT_TRUE(read.ok() && read->size() == 1 && read->front().network) << "the library holds it, too";
+    const ManifestNetwork &network = *read->front().network;
+    EXPECT_EQ(network.plan, json["plan"]);
+    EXPECT_EQ(network.weights, "tiny.weights");
+    const std::string bytes = ScratchFolder::read(tiny + "/lib/tiny.weights");
+    EXPECT_EQ(network.weights_digest, digest_of(std::as_bytes(std::span(bytes))));
+    EXPECT_EQ(network.variants, 2u);
 }
 
 TEST_F(NetworkPackageTest, ANetworkOfCopiesNeedsNoKernel) {
