@@ -12,6 +12,8 @@ import tempfile
 import time
 import unittest
 
+from kiln_job import needs_limit_of_address_space
+
 KILN = str(pathlib.Path(os.environ["KILN_BINARY_DIR"]).absolute() / "kiln")
 RECORDED = pathlib.Path(__file__).parents[1] / "database" / "commit_e5b8fa4.db"
 HEAD = '{"format":"database/1"}\n'
@@ -148,6 +150,7 @@ class Databases(unittest.TestCase):
         self.assertIn(str(2**63 - 1), self.kiln("query", "workloads", "--db", self.db, "--format", "csv", status=0).stdout)
         self.assertIn("count: needs", self.kiln("db", "merge", "--db", "new.db", self.db, status=2).stderr)
 
+    @needs_limit_of_address_space
     def test_huge_files_end_with_a_message(self):
         for name in ["huge.json", "huge.jsonl"]:
             with open(self.folder / name, "wb") as file:

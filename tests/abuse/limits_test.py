@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from forged_rows import forge
-from kiln_job import BINARIES, KilnJob
+from kiln_job import BINARIES, KilnJob, needs_limit_of_address_space, needs_limit_of_descriptors
 
 KILN = str(BINARIES / "kiln")
 MIB = 1 << 20
@@ -29,6 +29,7 @@ class Limits(unittest.TestCase):
         for words in says:
             self.assertIn(words, result.stderr)
 
+    @needs_limit_of_address_space
     def test_address_space(self):
         with KilnJob() as job:
             result = self.run_limited(job, {resource.RLIMIT_AS: 1024 * MIB}, *job.tune_arguments(2))
@@ -38,6 +39,7 @@ class Limits(unittest.TestCase):
             self.assert_refused(result, "the limit of address space of 200 MiB (ulimit -v) is too low")
             self.assertEqual(job.trials_per_workload(), [2, 2])
 
+    @needs_limit_of_address_space
     def test_too_little_memory_names_what_was_done(self):
         with KilnJob() as job:
             big = job.folder / "big.jsonl"
@@ -48,6 +50,7 @@ class Limits(unittest.TestCase):
             self.assertIn("big.jsonl", result.stderr)
             self.assertNotIn("bad_alloc", result.stderr)
 
+    @needs_limit_of_address_space
     def test_too_large_answers_say_how_to_ask_for_less(self):
         with KilnJob() as job:
             job.run(*job.tune_arguments(2))
@@ -73,6 +76,7 @@ class Limits(unittest.TestCase):
             job.run("db", "verify", "--db", job.database)
             self.assertEqual(job.query("SELECT * FROM trials WHERE status != 'ok'"), [])
 
+    @needs_limit_of_descriptors
     def test_descriptors(self):
         with KilnJob() as job:
             for count in range(3, 30):

@@ -13,10 +13,17 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+import unittest
 import uuid
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARIES = pathlib.Path(os.environ.get("KILN_BINARY_DIR", ROOT / "build" / "bin"))
+
+# What an instrumented kiln cannot do: AddressSanitizer reserves terabytes of address space, and UndefinedBehaviorSanitizer
+# looks at memory through a pipe.
+IS_INSTRUMENTED = os.environ.get("KILN_SANITIZE") == "1"
+needs_limit_of_address_space = unittest.skipIf(IS_INSTRUMENTED, "AddressSanitizer reserves terabytes of address space")
+needs_limit_of_descriptors = unittest.skipIf(IS_INSTRUMENTED, "UndefinedBehaviorSanitizer needs a pipe to look at memory")
 
 # Layers that build and run in a moment: a padded 3x3 with an epilogue and a strided 1x1. Large enough for hundreds of
 # candidates, so that no job runs out of them.
