@@ -45,8 +45,10 @@ protected:
                                    : gathered(of[0] * extent(l.group_outputs()) + of[1], of[2], of[3], of[4], 0, of[5]);
         }
         const ConvTypes types(this->workload);
-        Expr value = apply_epilogue(this->workload, total, bias ? (*bias)(known) : Expr(),
-                                    addend ? cast(types.sum, (*addend)(s.c, s.x, s.y, s.z, s.b, s.n)) : Expr());
+        EpilogueOperands operands;
+        if (bias) operands[EpilogueStep::Kind::bias] = (*bias)(known);
+        if (addend) operands[EpilogueStep::Kind::add] = cast(types.sum, (*addend)(s.c, s.x, s.y, s.z, s.b, s.n));
+        Expr value = apply_epilogue(this->workload, total, operands);
         if (stored.is_filled_up()) value = select(co < channels, value, 0.0f);
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }

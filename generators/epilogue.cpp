@@ -1,5 +1,7 @@
 #include "generators/epilogue.h"
 
+#include "generators/nest/scalar_function.h"
+
 namespace kiln {
 
 using Halide::Expr;
@@ -15,27 +17,14 @@ Expr is_nan_in_bits(const Expr &value) {
 
 }  // namespace
 
-Expr apply_epilogue(const Workload &workload, Expr sum, const Expr &bias, const Expr &addend) {
-    const auto keep_nan = [&](const Expr &before, const Expr &after) {
-        return workload.special_values == SpecialValues::exact ? select(is_nan_in_bits(before), before, after) : after;
-    };
+Expr apply_epilogue(const Workload &workload, Expr sum, const EpilogueOperands &operands) {
+    const bool keeps_nan = workload.special_values == SpecialValues::exact;
     for (const EpilogueStep &step : workload.epilogue) {
-        switch (step.kind) {
-            case EpilogueStep::Kind::bias:
-                sum += bias;
-                break;
-            case EpilogueStep::Kind::add:
-                sum += addend;
-                break;
-            case EpilogueStep::Kind::relu:
-                sum = keep_nan(sum, select(sum < 0.0f, 0.0f, sum));
-                break;
-            case EpilogueStep::Kind::clamp: {
-                const Expr raised = select(sum < step.lo, step.lo, sum);
-                sum = keep_nan(sum, select(raised > step.hi, step.hi, raised));
-                break;
-            }
-        }
+        const auto operand = operands.find(step.kind);
+        std::vector<Expr> values{sum};
+        if (operand != operands.end()) values.push_back(operand->second);
+        const Expr result = halide_expression(function_of(step), values);
+        sum = keeps_nan && !is_addition(step.kind) ? select(is_nan_in_bits(sum), sum, result) : result;
     }
     return sum;
 }

@@ -1,17 +1,20 @@
-// What happens to a sum before it is stored: bias, add, relu, clamp, in the workload's order. One interface for every
-// algorithm: they hand over the sum and where it goes, and know nothing of the steps.
+// What happens to a sum before it is stored: the steps of the workload, in its order. One interface for every algorithm:
+// they hand over the sum and where it goes, and know nothing of the steps.
 #pragma once
 
 #include <Halide.h>
+
+#include <map>
 
 #include "workload/workload.h"
 
 namespace kiln {
 
-// `bias` and `addend` are the values that belong to this output element; undefined where the workload has no such step.
-// relu(x) is x < 0 ? 0 : x, so with special_values exact a NaN stays one; clamp likewise.
-Halide::Expr apply_epilogue(const Workload &workload, Halide::Expr sum, const Halide::Expr &bias,
-                            const Halide::Expr &addend);
+// The values that belong to an output element, of each step that has an operand.
+using EpilogueOperands = std::map<EpilogueStep::Kind, Halide::Expr>;
+
+// With special_values exact a sum that is a NaN stays one.
+Halide::Expr apply_epilogue(const Workload &workload, Halide::Expr sum, const EpilogueOperands &operands);
 
 // The value as it is stored: rounded to nearest even; with special_values exact a NaN stays one.
 Halide::Expr convert_result(const Workload &workload, const Halide::Type &type, const Halide::Expr &value);

@@ -47,15 +47,17 @@ Status check_length(const char *field, const Values &values, size_t rank) {
 
 // The epilogue's inputs, behind x and w.
 Status check_epilogue(const Convolution &op, const Forms &inputs, const Shape &result) {
+    using Operand = EpilogueForm::Operand;
     size_t next = 2;
     for (const EpilogueStep &step : op.epilogue) {
-        const bool is_bias = step.kind == EpilogueStep::Kind::bias;
-        if (!is_bias && step.kind != EpilogueStep::Kind::add) continue;
-        const Shape expected = is_bias ? Shape{result[1]} : result;
+        const EpilogueForm &form = epilogue_form(step.kind);
+        if (Status s = check_numbers(step); !s) return s;
+        if (form.operand == Operand::none) continue;
+        const Shape expected = form.operand == Operand::channels ? Shape{result[1]} : result;
         if (next == inputs.size()) return bad_input("the input of an epilogue step is missing");
         if (inputs[next].shape != expected) {
-            return bad_input(std::string(is_bias ? "a bias" : "an addend") + " of shape " +
-                             to_text(inputs[next].shape) + " for a result of shape " + to_text(result));
+            return bad_input("the operand of the epilogue's " + std::string(form.name) + " has shape " +
+                             to_text(inputs[next].shape) + ", but the result has " + to_text(result));
         }
         next++;
     }

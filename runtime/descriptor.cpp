@@ -19,7 +19,8 @@ const char *check(const kiln_descriptor &d) {
     if (!is_in(d.special_values, KILN_FINITE, KILN_EXACT)) return "special_values is unknown";
     if (!is_in(d.epilogue_count, 0, KILN_MAX_EPILOGUE)) return "epilogue_count is not 0 to 8";
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_CLAMP)) return "an epilogue step is unknown";
+        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_GELU_TANH))
+            return "an epilogue step is unknown";
     }
     return nullptr;
 }
@@ -36,10 +37,10 @@ constexpr PerDimension lists[] = {
 void normalize_epilogue(kiln_descriptor *n) {
     for (int i = 0; i < KILN_MAX_EPILOGUE; i++) {
         kiln_epilogue_step &step = n->epilogue[i];
-        const bool has_bounds = i < n->epilogue_count && step.kind == KILN_EPILOGUE_CLAMP;
         if (i >= n->epilogue_count) step.kind = 0;
-        step.lo = has_bounds ? step.lo + 0.0f : 0;  // -0 is 0, in bytes too
-        step.hi = has_bounds ? step.hi + 0.0f : 0;
+        const int numbers = epilogue_numbers(step.kind);
+        step.lo = numbers > 0 ? step.lo + 0.0f : 0;  // -0 is 0, in bytes too
+        step.hi = numbers > 1 ? step.hi + 0.0f : 0;
     }
 }
 
@@ -72,6 +73,18 @@ const char *normalize_transform(kiln_descriptor *n) {
 }
 
 }  // namespace
+
+int epilogue_numbers(int32_t kind) {
+    switch (kind) {
+        case KILN_EPILOGUE_CLAMP:
+        case KILN_EPILOGUE_HARD_SIGMOID:
+            return 2;
+        case KILN_EPILOGUE_LEAKY_RELU:
+            return 1;
+        default:
+            return 0;
+    }
+}
 
 // A field counts unless something here clears it, so a new one needs nothing.
 const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {

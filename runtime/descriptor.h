@@ -13,4 +13,7 @@ const char *normalize(const kiln_descriptor &descriptor, kiln_descriptor *normal
 
 uint64_t descriptor_hash(const kiln_descriptor &normalized);
 
+// How many numbers a step of an epilogue has. Precondition: normalize() knows it.
+int epilogue_numbers(int32_t kind);
+
 }  // namespace kiln

@@ -127,7 +127,21 @@ enum {
 };
 enum { KILN_NHWC = 1, KILN_NCHW = 2, KILN_NCHWC = 3 }; /* of every spatial rank; NCHWC has blocks of channels */
 enum { KILN_HWIO = 1, KILN_HWOI = 2 };
-enum { KILN_EPILOGUE_BIAS = 1, KILN_EPILOGUE_ADD = 2, KILN_EPILOGUE_RELU = 3, KILN_EPILOGUE_CLAMP = 4 };
+/* Steps of an epilogue, functions of the sum x; sigmoid(x) = 1 / (1 + exp(-x)). */
+enum {
+    KILN_EPILOGUE_BIAS = 1,         /* x + bias[channel] */
+    KILN_EPILOGUE_ADD = 2,          /* x + addend */
+    KILN_EPILOGUE_RELU = 3,         /* x < 0 ? 0 : x */
+    KILN_EPILOGUE_CLAMP = 4,        /* x < lo ? lo : x > hi ? hi : x; a bound may be infinite */
+    KILN_EPILOGUE_LEAKY_RELU = 5,   /* x < 0 ? lo * x : x */
+    KILN_EPILOGUE_HARD_SIGMOID = 6, /* lo * x + hi, at least 0 and at most 1 */
+    KILN_EPILOGUE_HARD_SWISH = 7,   /* x times hard sigmoid of x with lo = 1/6, hi = 1/2 */
+    KILN_EPILOGUE_SIGMOID = 8,
+    KILN_EPILOGUE_TANH = 9,
+    KILN_EPILOGUE_SILU = 10,     /* x * sigmoid(x) */
+    KILN_EPILOGUE_GELU = 11,     /* x * (1 + erf(x / sqrt(2))) / 2 */
+    KILN_EPILOGUE_GELU_TANH = 12 /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
+};
 enum {
     KILN_FINITE = 1, /* operands are finite */
     KILN_EXACT = 2   /* NaN and Inf propagate as in the definition */
@@ -135,7 +149,7 @@ enum {
 
 typedef struct kiln_epilogue_step {
     int32_t kind;
-    float lo, hi; /* clamp only */
+    float lo, hi; /* the numbers of a step that has some, as above; they do not count in others */
 } kiln_epilogue_step;
 
 /* What to compute. Sizes are those of the forward convolution, also for its gradients, and do not depend on the layout;

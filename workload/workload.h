@@ -41,6 +41,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/epilogue/step.h"
 #include "workload/nest/nest.h"
 #include "workload/result.h"
 
@@ -74,13 +75,6 @@ enum class KernelLayout { hwio, hwoi };
 struct Padding {
     int64_t lo = 0, hi = 0;
     bool operator==(const Padding &) const = default;
-};
-
-// What happens to a sum before it is converted to output_dtype and stored, in order.
-struct EpilogueStep {
-    enum class Kind { bias, add, relu, clamp } kind = Kind::bias;
-    float lo = 0, hi = 0;  // clamp only
-    bool operator==(const EpilogueStep &) const = default;
 };
 
 enum class SpecialValues {
@@ -160,14 +154,12 @@ std::string_view name(DType dtype);
 std::string name(const ActivationLayout &layout);
 std::string_view name(KernelLayout layout);
 std::string_view name(SpecialValues value);
-std::string name(const EpilogueStep &step);  // "clamp:0:6"
-std::string op_name(const Workload &w);      // "conv2d_backprop_input"
+std::string op_name(const Workload &w);  // "conv2d_backprop_input"
 
 std::optional<DType> parse_dtype(std::string_view text);
 std::optional<ActivationLayout> parse_activation_layout(std::string_view text);
 std::optional<KernelLayout> parse_kernel_layout(std::string_view text);
 std::optional<SpecialValues> parse_special_values(std::string_view text);
-std::optional<EpilogueStep> parse_epilogue_step(std::string_view text);
 struct OperationName {
     Operation op;
     int spatial_rank;  // 0: not part of the name, follows from the input's shape
@@ -179,7 +171,6 @@ int32_t interface_code(Operation op);
 int32_t interface_code(DType dtype);
 int32_t interface_code(ActivationLayout::Kind kind);
 int32_t interface_code(KernelLayout layout);
-int32_t interface_code(EpilogueStep::Kind kind);
 int32_t interface_code(SpecialValues value);
 
 // What a nest computes. Precondition: validate(w).

@@ -1,5 +1,6 @@
 #include "workload/workload_checks.h"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <tuple>
@@ -165,14 +166,13 @@ Status check_convolution(const Workload &w) {
                          std::to_string(batch_groups) + " does not divide");
     }
     for (const EpilogueStep &step : w.epilogue) {
-        if (step.kind == EpilogueStep::Kind::clamp && !(step.lo <= step.hi)) {
-            return bad_input("epilogue: clamp needs lo <= hi, both numbers");
-        }
+        if (Status s = check_numbers(step); !s) return bad_input("epilogue: " + s.error().message);
     }
-    for (auto kind : {EpilogueStep::Kind::bias, EpilogueStep::Kind::add}) {
-        int count = 0;
-        for (const EpilogueStep &step : w.epilogue) count += step.kind == kind;
-        if (count > 1) return bad_input("epilogue has `" + name(EpilogueStep{kind}) + "` more than once");
+    for (const EpilogueForm &form : epilogue_forms()) {
+        if (form.operand == EpilogueForm::Operand::none) continue;
+        if (std::ranges::count(w.epilogue, form.kind, &EpilogueStep::kind) > 1) {
+            return bad_input("epilogue has `" + std::string(form.name) + "` more than once");
+        }
     }
     const std::vector<int64_t> output = output_shape(w);
     if (Status s = check_tensor_size("output (from input, padding and dilations)", output); !s) return s;

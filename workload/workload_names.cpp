@@ -1,6 +1,4 @@
 // What the values of a workload's fields are called, in texts and in the C interface, and back.
-#include <cmath>
-
 #include "runtime/kiln.h"
 #include "workload/number_text.h"
 #include "workload/workload.h"
@@ -42,11 +40,6 @@ constexpr Name<LayoutKind> layout_kinds[] = {{LayoutKind::nhwc, "NHWC", KILN_NHW
                                              {LayoutKind::nchwc, "NCHW<b>c", KILN_NCHWC}};
 constexpr Name<KernelLayout> kernel_layouts[] = {{KernelLayout::hwio, "HWIO", KILN_HWIO},
                                                  {KernelLayout::hwoi, "HWOI", KILN_HWOI}};
-using StepKind = EpilogueStep::Kind;
-constexpr Name<StepKind> step_kinds[] = {{StepKind::bias, "bias", KILN_EPILOGUE_BIAS},
-                                         {StepKind::add, "add", KILN_EPILOGUE_ADD},
-                                         {StepKind::relu, "relu", KILN_EPILOGUE_RELU},
-                                         {StepKind::clamp, "clamp", KILN_EPILOGUE_CLAMP}};
 constexpr Name<SpecialValues> special_values_names[] = {{SpecialValues::finite, "finite", KILN_FINITE},
                                                         {SpecialValues::exact, "exact", KILN_EXACT}};
 
@@ -86,11 +79,6 @@ std::string name(const ActivationLayout &layout) {
 std::string_view name(KernelLayout layout) { return lookup(kernel_layouts, layout); }
 std::string_view name(SpecialValues value) { return lookup(special_values_names, value); }
 
-std::string name(const EpilogueStep &step) {
-    const std::string kind(lookup(step_kinds, step.kind));
-    return step.kind == StepKind::clamp ? kind + ":" + float_text(step.lo) + ":" + float_text(step.hi) : kind;
-}
-
 std::string op_name(const Workload &w) {
     if (!is_convolution(w.op)) return std::string(lookup(operations, w.op));
     return "conv" + std::to_string(w.spatial_rank) + "d" + std::string(lookup(convolutions, w.op));
@@ -100,7 +88,6 @@ int32_t interface_code(Operation op) { return is_convolution(op) ? code(convolut
 int32_t interface_code(DType dtype) { return code(dtypes, dtype); }
 int32_t interface_code(ActivationLayout::Kind kind) { return code(layout_kinds, kind); }
 int32_t interface_code(KernelLayout layout) { return code(kernel_layouts, layout); }
-int32_t interface_code(EpilogueStep::Kind kind) { return code(step_kinds, kind); }
 int32_t interface_code(SpecialValues value) { return code(special_values_names, value); }
 
 std::optional<DType> parse_dtype(std::string_view text) { return lookup(dtypes, text); }
@@ -119,17 +106,6 @@ std::optional<ActivationLayout> parse_activation_layout(std::string_view text) {
 
 std::optional<KernelLayout> parse_kernel_layout(std::string_view text) { return lookup(kernel_layouts, text); }
 std::optional<SpecialValues> parse_special_values(std::string_view text) { return lookup(special_values_names, text); }
-
-std::optional<EpilogueStep> parse_epilogue_step(std::string_view text) {
-    const auto parts = split(text, ':');
-    const auto kind = lookup(step_kinds, parts[0]);
-    if (!kind) return std::nullopt;
-    if (*kind != StepKind::clamp) return parts.size() == 1 ? std::optional(EpilogueStep{*kind}) : std::nullopt;
-    if (parts.size() != 3) return std::nullopt;
-    const auto lo = parse_float(parts[1]), hi = parse_float(parts[2]);
-    if (!lo || !hi || std::isnan(*lo) || std::isnan(*hi)) return std::nullopt;
-    return EpilogueStep{StepKind::clamp, *lo, *hi};
-}
 
 std::optional<OperationName> parse_operation(std::string_view text) {
     if (const auto op = lookup(operations, text)) return OperationName{*op, is_winograd_transform(*op) ? 2 : 0};

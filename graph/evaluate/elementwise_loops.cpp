@@ -45,26 +45,6 @@ private:
     Walk walk_;
 };
 
-struct Program {
-    const Expression &expression;
-    std::vector<Block> operands, stack;  // enough for all steps and the arguments of one
-
-    // Leaves the result in stack[0].
-    void run(int64_t count) {
-        size_t depth = 0;
-        for (const Step &step : expression.steps) {
-            if (step.function == Function::operand) {
-                stack[depth++] = operands[step.operand];
-            } else if (step.function == Function::constant) {
-                stack[depth++] = constant_block(step, count);
-            } else {
-                depth -= argument_count(step.function) - 1;
-                apply(step, &stack[depth - 1]);
-            }
-        }
-    }
-};
-
 void store(const Block &block, int64_t at, Numbers *result) {
     if (auto *floats = std::get_if<0>(&result->elements)) {
         std::ranges::copy(block.floats, floats->begin() + at);
@@ -79,14 +59,12 @@ Status compute(const Elementwise &op, const Task &task) {
     const int64_t count = product(op.shape);
     std::vector<OperandReader> readers;
     for (const Numbers *input : task.inputs) readers.emplace_back(*input, op.shape);
-    Program program{op.expression, std::vector<Block>(readers.size()),
-                    std::vector<Block>(op.expression.steps.size() + 3)};
+    Program program(op.expression, readers.size());
     for (int64_t begin = 0; begin < count; begin += block_size) {
         if (task.interrupted()) return interrupted_error();
         const int64_t size = std::min(block_size, count - begin);
         for (size_t i = 0; i < readers.size(); i++) readers[i].read(size, &program.operands[i]);
-        program.run(size);
-        store(program.stack[0], begin, task.result);
+        store(program.run(size), begin, task.result);
     }
     return {};
 }

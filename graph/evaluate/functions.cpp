@@ -252,4 +252,19 @@ void apply(const Step &step, Block *first) {
     }
 }
 
+const Block &Program::run(int64_t count) {
+    size_t depth = 0;
+    for (const Step &step : expression.steps) {
+        if (step.function == Function::operand) {
+            stack[depth++] = operands[step.operand];
+        } else if (step.function == Function::constant) {
+            stack[depth++] = constant_block(step, count);
+        } else {
+            depth -= argument_count(step.function) - 1;
+            apply(step, &stack[depth - 1]);
+        }
+    }
+    return stack[0];
+}
+
 }  // namespace kiln::graph

@@ -1,6 +1,7 @@
 // The functions of expressions, computed for a block of elements at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,18 @@ Block constant_block(const Step &step, int64_t count);
 
 // Computes a function of the arguments first[0], first[1], ... into first[0]. Types are those that type_of() accepts.
 void apply(const Step &step, Block *first);
+
+// An expression, of one block of elements after the other.
+struct Program {
+    const Expression &expression;
+    std::vector<Block> operands, stack;
+
+    // `stack` is enough for all steps and the arguments of one.
+    Program(const Expression &e, size_t operand_count)
+        : expression(e), operands(operand_count), stack(e.steps.size() + 3) {}
+
+    const Block &run(int64_t count);  // of `operands`, which have as many elements
+};
 
 // Integers as two's complement keeps them; evaluate.h says what division and powers do.
 int64_t divided(int64_t a, int64_t b);

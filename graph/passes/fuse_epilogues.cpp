@@ -1,6 +1,6 @@
 // What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each channel
-// or of a tensor of the same shape, relu and clamps, in any order and with at most one bias and one addition, as a workload
-// has them.
+// or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with at
+// most one bias and one addition.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "graph/passes/passes.h"
+#include "graph/rewriting/pattern.h"
+#include "graph/rewriting/simplify_expression.h"
 #include "graph/rewriting/value_terms.h"
 
 namespace kiln::graph {
@@ -44,6 +46,7 @@ public:
     // The steps that make a term of the convolution's result, behind those that `steps` has.
     bool read(const Term &term, Steps *steps) const {
         if (is(term, operand)) return term.step.operand == convolution_;
+        if (activation(term, steps)) return true;
         if (is(term, minimum) || is(term, maximum)) return bound(term, steps);
         if (!is(term, add)) return false;
         const Term &a = term.arguments[0], &b = term.arguments[1];
@@ -51,6 +54,23 @@ public:
     }
 
 private:
+    bool activation(const Term &term, Steps *steps) const {
+        if (term.type != Element::f32) return false;  // the steps' numbers are
+        for (const EpilogueForm &form : epilogue_forms()) {
+            if (form.operand != EpilogueForm::Operand::none) continue;
+            const auto found = match(simplify(parse_term(form.function)), term);
+            if (!found || !reads(*found->x0, convolution_)) continue;
+            const EpilogueStep step{form.kind, static_cast<float>(found->numbers[0].value_or(0)),
+                                    static_cast<float>(found->numbers[1].value_or(0))};
+            Steps with_it = *steps;
+            if (!check_numbers(step) || !read(*found->x0, &with_it)) continue;
+            with_it.push(step);
+            *steps = std::move(with_it);
+            return true;
+        }
+        return false;
+    }
+
     bool bound(const Term &term, Steps *steps) const {
         const Term &x = term.arguments[0], &number = term.arguments[1];
         if (!is_number(number)) return false;

@@ -19,7 +19,7 @@ std::span<const Pass> passes() {
         Pass{"fold_pads", "pads and crops become padding of convolutions and average pools", fold_pads},
         Pass{"fold_affine", "batch normalization and constant factors become weights and biases", fold_affine},
         Pass{"merge_moved", "what has become equal since", merge_equal},
-        Pass{"fuse_epilogues", "bias, addition, relu and clamp become epilogues of convolutions", fuse_epilogues},
+        Pass{"fuse_epilogues", "biases, additions and activations become epilogues of convolutions", fuse_epilogues},
         Pass{"fuse_elementwise", "element-wise nodes that follow each other become one", fuse_elementwise},
     };
     return all;

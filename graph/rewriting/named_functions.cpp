@@ -1,11 +1,11 @@
 #include "graph/rewriting/named_functions.h"
 
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
+#include "graph/rewriting/pattern.h"
 #include "graph/rewriting/simplify_expression.h"
 
 namespace kiln::graph {
@@ -65,30 +65,6 @@ Term scales_outside(Term term) {
     return scale == 1 ? product : call(Function::multiply, {product, number_term(scale, term.type)});
 }
 
-// Whether `term` is `pattern` with one operand in the place of x0, which it finds out.
-bool matches(const Term &pattern, const Term &term, std::optional<int> *x) {
-    if (is(pattern, Function::operand)) {
-        if (!is(term, Function::operand) || (*x && **x != term.step.operand)) return false;
-        *x = term.step.operand;
-        return true;
-    }
-    if (pattern.step.function != term.step.function) return false;
-    if (is_number(pattern)) {
-        return std::abs(pattern.step.number - term.step.number) <= 2e-6 * std::abs(pattern.step.number);
-    }
-    const auto match_in_order = [&](size_t first) {
-        const std::optional<int> before = *x;
-        for (size_t i = 0; i < pattern.arguments.size(); i++) {
-            const Term &argument = term.arguments[(first + i) % term.arguments.size()];
-            if (matches(pattern.arguments[i], argument, x)) continue;
-            *x = before;
-            return false;
-        }
-        return true;
-    };
-    return match_in_order(0) || (is_commutative(pattern.step.function) && match_in_order(1));
-}
-
 void set_types(Term *term, Element type) {
     if (is_number(*term)) *term = number_term(term->step.number, type);
     term->type = type;
@@ -100,8 +76,8 @@ void set_types(Term *term, Element type) {
 const NamedFunction *named_function(const Term &term) {
     const Term compared = scales_outside(term);
     for (const Spelling &spelling : spellings) {
-        std::optional<int> x;
-        if (matches(scales_outside(parse_term(spelling.text)), compared, &x)) return &spelling.function;
+        const auto found = match(scales_outside(parse_term(spelling.text)), compared);
+        if (found && is(*found->x0, Function::operand)) return &spelling.function;
     }
     return nullptr;
 }

@@ -2,6 +2,8 @@
 
 #include <initializer_list>
 
+#include "runtime/descriptor.h"
+
 namespace kiln {
 namespace {
 
@@ -64,6 +66,8 @@ const char *check_layouts(const kiln_descriptor &d) {
     return nullptr;
 }
 
+bool is_finite(float value) { return value - value == 0; }
+
 const char *check_epilogue(const kiln_descriptor &d) {
     if (d.operation != KILN_CONV && d.epilogue_count > 0) return "epilogue_count is not 0: a gradient has no epilogue";
     int biases = 0, adds = 0;
@@ -71,8 +75,12 @@ const char *check_epilogue(const kiln_descriptor &d) {
         const kiln_epilogue_step &step = d.epilogue[i];
         biases += step.kind == KILN_EPILOGUE_BIAS;
         adds += step.kind == KILN_EPILOGUE_ADD;
+        const bool is_clamp = step.kind == KILN_EPILOGUE_CLAMP;
         const bool ordered = step.lo <= step.hi;  // false for NaN
-        if (step.kind == KILN_EPILOGUE_CLAMP && !ordered) return "epilogue: clamp needs lo <= hi, both numbers";
+        if (is_clamp && !ordered) return "epilogue: clamp needs lo <= hi, both numbers";
+        const int numbers = epilogue_numbers(step.kind);
+        const bool finite = (numbers < 1 || is_finite(step.lo)) && (numbers < 2 || is_finite(step.hi));
+        if (!is_clamp && !finite) return "epilogue: a step needs finite numbers";
     }
     if (biases > 1) return "epilogue has a bias more than once";
     return adds > 1 ? "epilogue has an add more than once" : nullptr;

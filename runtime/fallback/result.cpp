@@ -1,34 +1,26 @@
+#include "runtime/fallback/activation.h"
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/element_runs.h"
 
 namespace kiln {
 namespace {
 
-// Applies the epilogue's steps in order to the channels of one pixel. Comparisons are written so that NaN passes
-// through.
+// Applies the epilogue's steps in order to the channels of one pixel.
 void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, float *values) {
     const FallbackProblem &p = b.problem;
     for (int i = 0; i < p.workload.epilogue_count; i++) {
         const kiln_epilogue_step &step = p.workload.epilogue[i];
         float addend[column_block];
-        if (step.kind == KILN_EPILOGUE_ADD) {
-            load_channels(p.map.walked(), p.addend, pixel, channel, b.columns, addend, 1);
-        }
-        for (int c = 0; c < b.columns; c++) {
-            float &y = values[c];
-            switch (step.kind) {
-                case KILN_EPILOGUE_BIAS:
-                    y += p.bias[channel + c];
-                    break;
-                case KILN_EPILOGUE_ADD:
-                    y += addend[c];
-                    break;
-                case KILN_EPILOGUE_RELU:
-                    y = y < 0 ? 0 : y;
-                    break;
-                default:
-                    y = y < step.lo ? step.lo : y > step.hi ? step.hi : y;
-            }
+        switch (step.kind) {
+            case KILN_EPILOGUE_BIAS:
+                for (int c = 0; c < b.columns; c++) values[c] += p.bias[channel + c];
+                break;
+            case KILN_EPILOGUE_ADD:
+                load_channels(p.map.walked(), p.addend, pixel, channel, b.columns, addend, 1);
+                for (int c = 0; c < b.columns; c++) values[c] += addend[c];
+                break;
+            default:
+                activate(step, values, b.columns);
         }
     }
 }

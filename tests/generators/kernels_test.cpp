@@ -83,6 +83,13 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
     "output_layout:NCHW8c",
     "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+    // activations
+    "conv2d/input:1x9x8x20/kernel:3x3x20x37/padding:1,1x1,1/epilogue:bias,silu,add,relu",
+    "conv2d/input:1x9x8x20/kernel:1x1x20x37/epilogue:bias,add,gelu,leaky_relu:0.01",
+    "conv2d/input:1x9x8x20/kernel:3x3x1x20/feature_group_count:20/output_layout:NCHW8c/epilogue:sigmoid,bias,gelu_tanh",
+    "conv2d/input:1x9x8x20/kernel:1x1x20x5/input_layout:NCHW/output_layout:NCHW/epilogue:bias,hard_swish,tanh",
+    "conv2d/input:1x9x8x20/kernel:3x3x5x12/feature_group_count:4/epilogue:hard_sigmoid:0.2:0.5,clamp:-inf:0.75",
+    "conv2d/input:2x5x6x20/kernel:3x3x20x37/dtype:f16/epilogue:bias,gelu,clamp:0.25:inf",
     // dilations
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
     "conv2d/input:1x14x19x9/kernel:4x3x9x20/strides:2x3/padding:2,2x4,3/rhs_dilation:4x2/output_layout:NCHW8c",

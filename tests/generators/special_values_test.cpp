@@ -48,6 +48,14 @@ TEST_F(SpecialValuesInKernels, PropagateFromTheFirstOperand) {
     for (const char *text : {
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,relu/special_values:exact",
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:clamp:-1:1/special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/"
+             "epilogue:sigmoid,bias,leaky_relu:0.5,tanh,clamp:-inf:0.5/"
+             "special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:silu,hard_sigmoid:0.5:0.5/"
+             "special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:gelu_tanh/special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,gelu/special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:hard_swish/special_values:exact",
              "conv2d/input:1x8x9x12/kernel:3x3x3x8/padding:1,1x1,1/feature_group_count:4/special_values:exact",
              "conv2d/input:1x8x9x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16/special_values:exact",
              "conv2d/input:4x5x6x3/kernel:3x2x3x6/padding:1,1x1,1/lhs_dilation:2x3/batch_group_count:2/"

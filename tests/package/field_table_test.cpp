@@ -177,5 +177,17 @@ TEST(FieldTable, TheSignOfAZeroBoundIsNotPartOfTheDescriptor) {
     EXPECT_EQ(bytes(w), bytes(negative));
 }
 
+// A number of a step counts in a descriptor where the step has it.
+TEST(FieldTable, NumbersOfEpilogueStepsAreInTheDescriptor) {
+    for (const EpilogueForm &form : epilogue_forms()) {
+        Workload w = convolution({1, 8, 8, 16}, {3, 3, 16, 32}), lo = w, hi = w;
+        w.epilogue = {{form.kind, 0.25f, 0.5f}};
+        lo.epilogue = {{form.kind, 0.125f, 0.5f}};
+        hi.epilogue = {{form.kind, 0.25f, 0.75f}};
+        EXPECT_EQ(bytes(w) != bytes(lo), form.number_count() > 0) << form.name;
+        EXPECT_EQ(bytes(w) != bytes(hi), form.number_count() > 1) << form.name;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

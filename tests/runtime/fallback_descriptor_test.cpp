@@ -72,6 +72,17 @@ const BadDescriptor bad_descriptors[] = {
      [](auto &d) {
          d.epilogue_count = 1, d.epilogue[0] = {KILN_EPILOGUE_CLAMP, NAN, 0};
      }},
+    {KILN_BAD_DESCRIPTOR, "a step needs finite numbers",
+     [](auto &d) {
+         d.epilogue_count = 1, d.epilogue[0] = {KILN_EPILOGUE_LEAKY_RELU, NAN, 0};
+     }},
+    {KILN_BAD_DESCRIPTOR, "a step needs finite numbers",
+     [](auto &d) {
+         d.epilogue_count = 1, d.epilogue[0] = {KILN_EPILOGUE_HARD_SIGMOID, 1, INFINITY};
+     }},
+    {KILN_BAD_DESCRIPTOR, "an epilogue step is unknown", [](auto &d) { d.epilogue_count = 1; }},
+    {KILN_BAD_DESCRIPTOR, "an epilogue step is unknown",
+     [](auto &d) { d.epilogue_count = 1, d.epilogue[0].kind = KILN_EPILOGUE_GELU_TANH + 1; }},
     {KILN_BAD_DESCRIPTOR, "bias more than once",
      [](auto &d) { d.epilogue_count = 2, d.epilogue[0].kind = d.epilogue[1].kind = KILN_EPILOGUE_BIAS; }},
     {KILN_BAD_DESCRIPTOR, "add more than once",

@@ -62,6 +62,9 @@ const char *const convolutions[] = {
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,relu,add,clamp:-0.5:0.25",
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/output_dtype:f16/output_layout:NCHW16c/epilogue:add,relu,bias",
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/output_layout:NCHW16c/epilogue:clamp:0.5:1",
+    "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,silu,add,leaky_relu:0.0625,gelu,hard_swish",
+    "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:gelu_tanh,hard_sigmoid:0.2:0.5,tanh,sigmoid",
+    "conv2d/input:1x9x9x4/kernel:3x3x4x8/epilogue:clamp:-inf:0.25,clamp:-0.125:inf",
     // empty results
     "conv2d/input:1x2x9x4/kernel:3x3x4x8",
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/padding:-9,0x0,0",
@@ -118,6 +121,10 @@ TEST(Fallback, SpecialValuesPropagateAsInTheDefinition) {
     for (const char *text : {
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,relu",
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:clamp:-1:1",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/"
+             "epilogue:sigmoid,bias,leaky_relu:0.5,tanh,clamp:-inf:0.5",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:silu,hard_sigmoid:0.5:0.5,gelu,hard_swish",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,gelu_tanh,add",
              "conv2d/input:1x8x9x12/kernel:3x3x3x8/padding:1,1x1,1/feature_group_count:4",
              "conv2d/input:1x8x9x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16",
              "conv2d/input:4x5x6x3/kernel:3x2x3x6/padding:1,1x1,1/lhs_dilation:2x3/batch_group_count:2/"

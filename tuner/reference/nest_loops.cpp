@@ -5,7 +5,7 @@
 #include <limits>
 #include <optional>
 
-#include "tuner/reference/nest_expression.h"
+#include "tuner/reference/bounded_expression.h"
 #include "tuner/reference/operands.h"
 
 namespace kiln {
@@ -129,7 +129,7 @@ private:
     }
 
     const Nest nest_;
-    NestExpression term_, finish_;
+    BoundedExpression term_, finish_;
     std::vector<std::vector<double>> values_;
     std::vector<Bounded> reads_;
 };

@@ -10,9 +10,8 @@
 
 namespace kiln {
 
-// The result in row-major order, and for each element a first-order bound of its rounding error in units of one rounding: what
-// each function passes on of its arguments' errors, plus a rounding of its own (Higham, Accuracy and Stability of
-// Numerical Algorithms, section 3.3, running error analysis).
+// The result in row-major order, and for each element a bound of its rounding error in units of one rounding
+// (bounded_expression.h).
 Sums compute_nest(const Workload &workload, const Operands &operands);
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catalog/winograd_operation.h"
+#include "tuner/reference/bounded_expression.h"
 #include "tuner/reference/convolution_loops.h"
 #include "tuner/reference/movement_loops.h"
 #include "tuner/reference/nest_loops.h"
@@ -14,40 +15,35 @@ namespace kiln {
 
 namespace {
 
-// In the order of the workload, on canonical N, spatial, C. Comparisons are written so that NaN passes through.
+// The values of a step's operand, one for each of the sums' channels or one for each sum; empty where it has none.
+std::vector<double> step_operand(const Workload &w, const Operands &operands, EpilogueForm::Operand form) {
+    switch (form) {
+        case EpilogueForm::Operand::none:
+            return {};
+        case EpilogueForm::Operand::channels:
+            return canonical(operands.bias, {.logical = {w.kernel.back()}, .stored = {{"c", w.kernel.back(), 0}}});
+        case EpilogueForm::Operand::result:
+            break;
+    }
+    return canonical_activation(operands.addend, output_shape(w), w.output_layout);
+}
+
+// In the order of the workload, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors of
+// its sum by its steepness and then rounds; what only chooses among values leaves errors as they are.
 void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
-    const size_t channels = size_t(w.kernel.back());
-    const auto add = [&](size_t at, double value) {
-        sums.sum[at] += value;
-        sums.magnitude[at] += std::fabs(value);
-    };
     for (const EpilogueStep &step : w.epilogue) {
-        switch (step.kind) {
-            case EpilogueStep::Kind::bias: {
-                const auto bias =
-                    canonical(operands.bias, {.logical = {w.kernel.back()}, .stored = {{"c", w.kernel.back(), 0}}});
-                for (size_t i = 0; i < sums.sum.size(); i++) {
-                    add(i, bias[i % channels]);
-                }
-                break;
-            }
-            case EpilogueStep::Kind::add: {
-                const auto addend = canonical_activation(operands.addend, output_shape(w), w.output_layout);
-                for (size_t i = 0; i < sums.sum.size(); i++) {
-                    add(i, addend[i]);
-                }
-                break;
-            }
-            case EpilogueStep::Kind::relu:
-                for (double &y : sums.sum) {
-                    y = y < 0 ? 0 : y;
-                }
-                break;
-            case EpilogueStep::Kind::clamp:
-                for (double &y : sums.sum) {
-                    y = y < step.lo ? step.lo : y > step.hi ? step.hi : y;
-                }
-                break;
+        const EpilogueForm &form = epilogue_form(step.kind);
+        const std::vector<double> values = step_operand(w, operands, form.operand);
+        const scalar::Expression expression = function_of(step);
+        BoundedExpression function(expression);
+        std::vector<Bounded> arguments(values.empty() ? 1 : 2);
+        for (size_t i = 0; i < sums.sum.size(); i++) {
+            const double operand = values.empty() ? 0 : values[i % values.size()];
+            arguments[0].value = sums.sum[i];
+            if (!values.empty()) arguments[1].value = operand;
+            sums.sum[i] = function(arguments).value;
+            if (is_addition(step.kind)) sums.magnitude[i] += std::fabs(operand);
+            if (form.steepness) sums.magnitude[i] = form.steepness(step) * sums.magnitude[i] + std::fabs(sums.sum[i]);
         }
     }
 }

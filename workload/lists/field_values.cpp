@@ -11,7 +11,6 @@ using Problem = FieldProblem;
 
 constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8, i32";
 constexpr std::string_view known_layouts = "one of NHWC, NCHW, NCHW<b>c with b from 2 to 1024";
-constexpr std::string_view known_steps = R"(a list of "bias", "add", "relu", {"clamp": [lo, hi]})";
 
 Problem read(const Json &value, const WorkloadField &field, int64_t *result) {
     return read_integer(value, field.smallest, largest_size, result);
@@ -51,6 +50,16 @@ Problem read(const Json &value, const WorkloadField &, std::vector<Padding> *res
     return {};
 }
 
+bool has_finite_bounds(const EpilogueStep &clamp) { return std::isfinite(clamp.lo) && std::isfinite(clamp.hi); }
+
+// "bias", "add", "relu", "clamp:lo:hi", ...
+std::string known_steps() {
+    std::string names;
+    for (const EpilogueForm &form : epilogue_forms()) names += (names.empty() ? "\"" : ", \"") + form.usage() + "\"";
+    return "a list of " + names + R"(, {"clamp": [lo, hi]})";
+}
+
+// A text as in a key, or {"clamp": [0, 6]}.
 std::optional<EpilogueStep> step_of(const Json &value) {
     if (value.is_string()) return parse_epilogue_step(value.get_ref<const std::string &>());
     if (!value.is_object() || value.size() != 1 || !value.contains("clamp")) return std::nullopt;
@@ -58,16 +67,16 @@ std::optional<EpilogueStep> step_of(const Json &value) {
     if (!bounds.is_array() || bounds.size() != 2 || !bounds[0].is_number() || !bounds[1].is_number())
         return std::nullopt;
     const EpilogueStep step{EpilogueStep::Kind::clamp, bounds[0].get<float>(), bounds[1].get<float>()};
-    if (!std::isfinite(step.lo) || !std::isfinite(step.hi)) return std::nullopt;
+    if (!has_finite_bounds(step)) return std::nullopt;
     return step;
 }
 
 Problem read(const Json &value, const WorkloadField &, std::vector<EpilogueStep> *result) {
-    if (!value.is_array()) return expected(known_steps, value);
+    if (!value.is_array()) return expected(known_steps(), value);
     result->clear();
     for (const Json &entry : value) {
         const auto step = step_of(entry);
-        if (!step) return expected(known_steps, entry);
+        if (!step) return expected(known_steps(), entry);
         result->push_back(*step);
     }
     return {};
@@ -107,7 +116,7 @@ Json written(const std::vector<Padding> &pairs) {
 Json written(const std::vector<EpilogueStep> &steps) {
     Json list = Json::array();
     for (const EpilogueStep &step : steps) {
-        if (step.kind == EpilogueStep::Kind::clamp) {
+        if (step.kind == EpilogueStep::Kind::clamp && has_finite_bounds(step)) {  // JSON has no infinity
             list.push_back({{"clamp", {step.lo, step.hi}}});
         } else {
             list.push_back(name(step));

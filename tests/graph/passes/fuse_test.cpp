@@ -60,6 +60,48 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("add(x0,x1)", {c, s.input({3, 2, 4})})};
          },
          "%0 = convolution (x0, 2x2x1)\n%1 = elementwise add(x0,x1) shape=3x2x4 (%0, x1)\n-> %1"},
+        {"activations behind a bias and an addition",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x, s.random({2})}, 2, {1}, {.epilogue = {{bias}}});
+             const auto y = s.elementwise("add(x0,x1)", {s.elementwise("mul(x0,sigmoid(x0))", {c}), x});
+             return Ids{s.elementwise("max(x0,0)", {y})};
+         },
+         "%0 = convolution epilogue=bias,silu,add,relu (x0, 2x2x1, 2, x0)\n-> %0"},
+        {"numbers of an activation",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             const auto y = s.elementwise("select(less(x0,0),mul(x0,0.0625),x0)", {c});
+             return Ids{s.elementwise("min(max(add(mul(x0,0.25),0.5),0),1)", {y})};
+         },
+         "%0 = convolution epilogue=leaky_relu:0.0625,hard_sigmoid:0.25:0.5 (x0, 2x2x1)\n-> %0"},
+        {"named functions",
+         [](Sketch &s) {
+             const auto with = [&](const char *function) {
+                 return s.elementwise(function, {s.convolution({s.input({1, 2, 4})}, 2, {1})});
+             };
+             return Ids{with("mul(x0,min(max(add(mul(x0,0.16666667),0.5),0),1))"), with("tanh(x0)"),
+                        with("sigmoid(x0)"), with("mul(mul(x0,add(erf(mul(x0,0.70710678)),1)),0.5)"),
+                        with("mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)")};
+         },
+         "%0 = convolution epilogue=hard_swish (x0, 2x2x1)\n%1 = convolution epilogue=tanh (x1, 2x2x1)\n"
+         "%2 = convolution epilogue=sigmoid (x2, 2x2x1)\n%3 = convolution epilogue=gelu (x3, 2x2x1)\n"
+         "%4 = convolution epilogue=gelu_tanh (x4, 2x2x1)\n-> %0 %1 %2 %3 %4"},
+        {"not an activation with the sum outside of it",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1});
+             return Ids{s.elementwise("mul(x0,sigmoid(x1))", {c, x})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = elementwise mul(x0,sigmoid(x1)) shape=1x2x4 (%0, x0)\n-> %1"},
+        {"not a line without bounds, nor infinite numbers",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}),
+                        d = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{s.elementwise("max(add(mul(x0,0.25),0.5),0)", {c}),
+                        s.elementwise("select(less(x0,0),mul(x0,-inf),x0)", {d})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = convolution (x1, 2x2x1)\n"
+         "%2 = elementwise max(add(mul(x0,0.25),0.5),0) shape=1x2x4 (%0)\n"
+         "%3 = elementwise select(less(x0,0),mul(x0,-inf),x0) shape=1x2x4 (%1)\n-> %2 %3"},
         {"not the sum with itself, and no other function",
          [](Sketch &s) {
              const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1});

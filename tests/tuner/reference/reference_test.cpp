@@ -237,6 +237,11 @@ TEST(ReferenceTest, EpilogueInOrder) {
         {{{Kind::bias}, {Kind::relu}, {Kind::add}}, {10, 13}, 14},
         {{{Kind::add}, {Kind::clamp, 8, 11}}, {8, 11}, 13},
         {{{Kind::clamp, -1, 1}, {Kind::bias}}, {0, 2}, 4},
+        {{{Kind::clamp, -INFINITY, 1}}, {-3, 1}, 3},
+        // A step passes on its steepness of the sum's errors and rounds its result.
+        {{{Kind::leaky_relu, 0.25f}, {Kind::add}}, {9.25, 12}, 13.75},
+        {{{Kind::leaky_relu, -2}}, {6, 2}, 12},
+        {{{Kind::hard_sigmoid, 0.125f, 0.5f}}, {0.125, 0.75}, 0.5},
     };
     for (const Row &row : table) {
         Workload w = convolution({1, 1, 2, 1}, {1, 1, 1, 1});

@@ -15,9 +15,9 @@ struct Bounded {
 Bounded bounded(scalar::Function function, const Bounded &a, const Bounded &b);  // of two f32
 
 // Of one expression, which outlives it. Precondition: type_of() accepts it, of f32 operands.
-class NestExpression {
+class BoundedExpression {
 public:
-    explicit NestExpression(const scalar::Expression &expression);
+    explicit BoundedExpression(const scalar::Expression &expression);
 
     Bounded operator()(const std::vector<Bounded> &operands);  // in the order of the expression's numbers
 

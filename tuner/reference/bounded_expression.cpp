@@ -1,4 +1,4 @@
-#include "tuner/reference/nest_expression.h"
+#include "tuner/reference/bounded_expression.h"
 
 #include <algorithm>
 #include <array>
@@ -171,7 +171,7 @@ Element result_type(const scalar::Step &step, Element argument) {
 
 Bounded bounded(Function function, const Bounded &a, const Bounded &b) { return of_two(function, a, b); }
 
-NestExpression::NestExpression(const scalar::Expression &expression) {
+BoundedExpression::BoundedExpression(const scalar::Expression &expression) {
     stack_.reserve(expression.steps.size());
     std::vector<Element> types;
     for (const scalar::Step &step : expression.steps) {
@@ -184,13 +184,13 @@ NestExpression::NestExpression(const scalar::Expression &expression) {
     }
 }
 
-Bounded NestExpression::operator()(const std::vector<Bounded> &operands) {
+Bounded BoundedExpression::operator()(const std::vector<Bounded> &operands) {
     stack_.clear();
     for (const TypedStep &typed : steps_) take(typed, operands);
     return stack_.back();
 }
 
-void NestExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands) {
+void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands) {
     const scalar::Step &step = *typed.step;
     if (step.function == Function::operand) return stack_.push_back(operands[step.operand]);
     if (step.function == Function::constant) return stack_.push_back({step.number, std::fabs(step.number)});
