@@ -89,13 +89,41 @@ void convolve_pixel(const Layer &layer, const Operands &x, int64_t pixel, std::v
     }
 }
 
+double clamped(double x, double lo, double hi) { return std::min(std::max(x, lo), hi); }
+
+double after_step(const kiln_epilogue_step &step, double x) {
+    switch (step.kind) {
+        case KILN_EPILOGUE_RELU:
+            return std::max(x, 0.0);
+        case KILN_EPILOGUE_CLAMP:
+            return clamped(x, step.lo, step.hi);
+        case KILN_EPILOGUE_LEAKY_RELU:
+            return x < 0 ? step.lo * x : x;
+        case KILN_EPILOGUE_HARD_SIGMOID:
+            return clamped(step.lo * x + step.hi, 0, 1);
+        case KILN_EPILOGUE_HARD_SWISH:
+            return x * clamped(x / 6 + 0.5, 0, 1);
+        case KILN_EPILOGUE_SIGMOID:
+            return 1 / (1 + std::exp(-x));
+        case KILN_EPILOGUE_TANH:
+            return std::tanh(x);
+        case KILN_EPILOGUE_SILU:
+            return x / (1 + std::exp(-x));
+        case KILN_EPILOGUE_GELU:
+            return x * (1 + std::erf(x * std::sqrt(0.5))) / 2;
+        case KILN_EPILOGUE_GELU_TANH:
+            return x * (1 + std::tanh(std::sqrt(2 / 3.141592653589793) * (x + 0.044715 * x * x * x))) / 2;
+        default:
+            return x;
+    }
+}
+
 double after_epilogue(const Layer &layer, const Operands &x, int64_t element, double value) {
     for (int i = 0; i < layer.d.epilogue_count; i++) {
         const kiln_epilogue_step &step = layer.d.epilogue[i];
         if (step.kind == KILN_EPILOGUE_BIAS) value += x.bias[element % layer.d.output_channels];
         if (step.kind == KILN_EPILOGUE_ADD) value += x.addend[element];
-        if (step.kind == KILN_EPILOGUE_RELU) value = std::max(value, 0.0);
-        if (step.kind == KILN_EPILOGUE_CLAMP) value = std::min(std::max(value, double(step.lo)), double(step.hi));
+        value = after_step(step, value);
     }
     return value;
 }

@@ -21,6 +21,18 @@ ActivationLayout ConvolutionDrawer::layout() {
     return layouts[draw(0, 3)];
 }
 
+EpilogueStep ConvolutionDrawer::activation() {
+    for (;;) {
+        const auto last = static_cast<int64_t>(epilogue_forms().size()) - 1;
+        const EpilogueForm &form = epilogue_forms()[static_cast<size_t>(draw(0, last))];
+        if (form.operand != EpilogueForm::Operand::none) continue;
+        EpilogueStep step{form.kind};
+        if (form.number_count() > 0) step.lo = 0.25f;
+        if (form.number_count() > 1) step.hi = 0.5f;
+        return step;
+    }
+}
+
 Workload ConvolutionDrawer::workload() {
     const int rank = rarely() ? (draw(0, 1) ? 1 : 3) : 2;
     const int64_t groups = rarely() ? count(32) : 1, batch_groups = groups == 1 && rarely() ? draw(2, 4) : 1;
@@ -49,6 +61,7 @@ Workload ConvolutionDrawer::workload() {
         if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::bias});
         if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::add});
         if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::relu});
+        if (rarely()) w.epilogue.push_back(activation());
     }
     fill_defaults(&w);
     return w;

@@ -32,6 +32,7 @@ private:
     int64_t attribute() { return rarely() ? draw(1, 13) : rarely() ? draw(1, 3) : 1; }
     int64_t count(int64_t most) { return draw(0, 1) ? draw(1, 8) : draw(1, most); }
     ActivationLayout layout();
+    EpilogueStep activation();
     Workload workload();
 
     Rng rng_;

@@ -61,6 +61,7 @@ constexpr const char *nests[] = {
     "nest/loops:5x70/operands:3x64/reads:x0[i0-1,i1-3]/term:x0",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"
     "term:add(tanh(x0),mul(erf(x1),sigmoid(add(x0,x1))))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:sigmoid(mul(x0,1e+10))",
     "nest/loops:100/operands:100/reads:x0[i0]/term:add(sqrt(abs(x0)),mul(log1p(abs(x0)),pow(abs(x0),1.5)))",
     "nest/loops:100/operands:100/reads:x0[i0]/term:mul(x0,tanh(add(max(x0,0),log1p(exp(neg(abs(x0)))))))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"

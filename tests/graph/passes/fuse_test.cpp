@@ -74,14 +74,15 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("min(max(add(mul(x0,0.25),0.5),0),1)", {y})};
          },
          "%0 = convolution epilogue=leaky_relu:0.0625,hard_sigmoid:0.25:0.5 (x0, 2x2x1)\n-> %0"},
-        {"named functions",
+        {"named functions, of numbers that are floats",
          [](Sketch &s) {
              const auto with = [&](const char *function) {
                  return s.elementwise(function, {s.convolution({s.input({1, 2, 4})}, 2, {1})});
              };
-             return Ids{with("mul(x0,min(max(add(mul(x0,0.16666667),0.5),0),1))"), with("tanh(x0)"),
-                        with("sigmoid(x0)"), with("mul(mul(x0,add(erf(mul(x0,0.70710678)),1)),0.5)"),
-                        with("mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)")};
+             return Ids{with("mul(x0,min(max(add(mul(x0,0.1666666716337204),0.5),0),1))"), with("tanh(x0)"),
+                        with("sigmoid(x0)"), with("mul(mul(x0,add(erf(mul(x0,0.7071067690849304)),1)),0.5)"),
+                        with("mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044714998453855515)),0.7978845834732056)),"
+                             "1)),0.5)")};
          },
          "%0 = convolution epilogue=hard_swish (x0, 2x2x1)\n%1 = convolution epilogue=tanh (x1, 2x2x1)\n"
          "%2 = convolution epilogue=sigmoid (x2, 2x2x1)\n%3 = convolution epilogue=gelu (x3, 2x2x1)\n"
