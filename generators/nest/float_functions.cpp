@@ -76,7 +76,8 @@ Expr logarithm_1p(const Expr &x) {
 
 Expr sigmoid(const Expr &x) { return select(is_not_a_number(x), x, 1.0f / (1.0f + exponential_of_number(-x))); }
 
-// A quotient of polynomials (Eigen's ptanh). Beyond the bound it is 1 in f32.
+// A quotient of polynomials (Eigen's ptanh), which stays a unit in the last place below 1. From 9.02 on it is 1 in f32, and 1 + tanh(x)
+// must vanish where x is negative and large.
 Expr tangent_hyperbolic(const Expr &x) {
     const Expr bounded = clamp(x, -7.90531110763549805f, 7.90531110763549805f), square = bounded * bounded;
     const Expr above = bounded * polynomial(square, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
@@ -84,7 +85,7 @@ Expr tangent_hyperbolic(const Expr &x) {
                                                      4.89352455891786e-03});
     const Expr below =
         polynomial(square, {1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03});
-    return select(is_not_a_number(x), x, above / below);
+    return select(is_not_a_number(x), x, x > 9.02f, 1.0f, x < -9.02f, -1.0f, above / below);
 }
 
 // Abramowitz and Stegun, 7.1.26, whose error is absolute; near 0 the Taylor series, 7.1.5.
