@@ -57,7 +57,7 @@ Status check_epilogue(const Convolution &op, const Forms &inputs, const Shape &r
         if (next == inputs.size()) return bad_input("the input of an epilogue step is missing");
         if (inputs[next].shape != expected) {
             return bad_input("the operand of the epilogue's " + std::string(form.name) + " has shape " +
-                             to_text(inputs[next].shape) + ", but the result has " + to_text(result));
+                             to_text(inputs[next].shape) + "; needs " + to_text(expected));
         }
         next++;
     }

@@ -103,6 +103,10 @@ Expr error_function(const Expr &x) {
 Expr sine(const Expr &x) { return wave(x, 0); }
 Expr cosine(const Expr &x) { return wave(x, 1); }
 
+// LLVM takes the product of a square root with itself for its argument, which is a number where that is negative; it does not look
+// through a choice.
+Expr square_root(const Expr &x) { return select(x < 0.0f, not_a_number(), sqrt(x)); }
+
 // exp(y log |x|); a negative x has a power where y is whole, with its sign where y is odd.
 Expr power(const Expr &x, const Expr &y) {
     const Expr size = exponential_of_number(y * logarithm(abs(x)));
@@ -119,8 +123,8 @@ Expr power(const Expr &x, double exponent) {
     if (exponent == 2) return x * x;
     if (exponent == 3) return x * x * x;
     if (exponent == 4) return (x * x) * (x * x);
-    if (exponent == 0.5) return sqrt(x);
-    if (exponent == -0.5) return 1.0f / sqrt(x);
+    if (exponent == 0.5) return square_root(x);
+    if (exponent == -0.5) return 1.0f / square_root(x);
     if (exponent == -1) return 1.0f / x;
     if (exponent == -2) return 1.0f / (x * x);
     return power(x, number(exponent));

@@ -9,6 +9,7 @@ namespace kiln {
 
 Halide::Expr exponential(const Halide::Expr &x);
 Halide::Expr logarithm(const Halide::Expr &x);
+Halide::Expr square_root(const Halide::Expr &x);
 Halide::Expr logarithm_1p(const Halide::Expr &x);
 Halide::Expr sigmoid(const Halide::Expr &x);
 Halide::Expr tangent_hyperbolic(const Halide::Expr &x);

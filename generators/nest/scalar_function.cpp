@@ -90,7 +90,7 @@ Expr of_one(Function function, const Expr &x) {
         case Function::reciprocal:
             return one / x;
         case Function::square_root:
-            return sqrt(x);
+            return x.type() == Float(32) ? square_root(x) : sqrt(x);
         case Function::floor:
             return x.type().bits() == 64 ? floor(x) : whole(x, floor(x));
         case Function::ceil:

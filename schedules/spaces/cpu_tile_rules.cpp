@@ -196,12 +196,15 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
 }
 
 // Takes back unrolling that would be too much code.
-void unroll_less(const TileFacts &f, CpuTileKnobs *k) {
+void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
     // Columns that are unrolled apart cannot be left out by the phases that do not have them.
     if (s.skips_missing_taps(k->vectors * f.lanes)) k->unroll_columns = k->unroll_tiles = 0;
     if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_tiles = 0;
     if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_columns = 0;
+    // Only columns that are unrolled share what was spread.
+    if (k->spread > 1 && s.kernel[0] > 1 && !k->unroll_columns)
+        k->spread = nearest(domains.spread, f.spreads() ? 1 : 0);
     if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_rows = k->share_rows = 0;
     if (k->rows > 1 && !k->share_rows) k->skip_rows = 0;
 }
@@ -228,7 +231,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool folds = s.groups == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
     k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
     k.skip_rows = !k.inline_sum && (tile.rows == 1 || k.share_rows) ? domains.skip_rows.back() : 0;
-    unroll_less(f, &k);
+    unroll_less(f, domains, &k);
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
         (kind.copies_padding && !(folds && k.unroll_columns));

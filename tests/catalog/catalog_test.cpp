@@ -43,6 +43,20 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
     EXPECT_GT(computed, 1000);
 }
 
+// Unrolling that is taken back leaves nothing that needs it.
+TEST(Catalog, DefaultsOfLongKernelsLieInTheirSpace) {
+    const Target target = *parse_target("avx512", 1, avx512);
+    const auto w = parse_workload_key(
+        "conv2d/input:3x6x44x215/kernel:3x13x215x15/strides:7x5/padding:-2,4x5,1/lhs_dilation:11x12/"
+        "batch_group_count:3/"
+        "output_dtype:bf16/output_layout:NCHW7c/kernel_layout:HWOI/epilogue:gelu/special_values:exact");
+    ASSERT_TRUE(w) << w.error().message;
+    const auto candidate = default_candidate(*w, target, core, default_error_budget);
+    ASSERT_TRUE(candidate) << candidate.error().message;
+    const Status status = check_candidate(*candidate, *w, target);
+    EXPECT_TRUE(status) << to_text(*candidate) << ": " << status.error().message;
+}
+
 TEST(Catalog, RefusesWithAReason) {
     struct Row {
         const char *key, *reason;

@@ -35,7 +35,8 @@ protected:
         return read_inputs(inputs, texts);
     }
 
-    std::string folder_ = testing::TempDir() + "/kiln_input_files_test/";
+    std::string folder_ =
+        testing::TempDir() + "kiln_input_files_" + testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
 };
 
 const Port x{"x", {Element::f32, {1, 3}}}, s{"s", {Element::i64, {}}}, odd{"x=/;:0", {Element::f32, {1, 3}}};

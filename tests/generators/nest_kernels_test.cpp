@@ -128,6 +128,8 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"floor(x0)", std::floor},
         {"ceil(x0)", std::ceil},
         {"round(x0)", std::nearbyint},
+        {"mul(sqrt(x0),sqrt(x0))", [](double x) { return std::sqrt(x) * std::sqrt(x); }},
+        {"pow(sqrt(x0),2)", [](double x) { return std::sqrt(x) * std::sqrt(x); }},
         {"pow(x0,2.5)", [](double x) { return std::pow(x, 2.5); }, 4e-6f},
         {"f32(div(i32(x0),i32:-1))", negated_i32},
     };
