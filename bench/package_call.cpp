@@ -47,14 +47,13 @@ Result<std::unique_ptr<PackageCall>> PackageCall::create(const kiln_kernel *kern
 
 kiln_status PackageCall::fill(uint64_t seed) {
     std::mt19937_64 random(seed);
-    kiln_tensor *tensors[tensor_operands] = {&arguments_.input, &arguments_.weights, &arguments_.bias,
-                                             &arguments_.addend, &arguments_.output};
-    for (int i = 0; i < tensor_operands; i++) {
-        const OperandShape &shape = row_.operands[i];
+    for (const TensorArgument &argument : tensor_arguments) {
+        const OperandShape &shape = row_.operands[argument.operand];
         if (shape.rank == 0) continue;
-        operands_[i] = allocate(operand_bytes(shape));
-        fill_with_numbers(operands_[i].data.get(), operands_[i].bytes, shape.dtype, random);
-        *tensors[i] = kiln_tensor_dense(operands_[i].data.get(), shape.dtype, shape.rank, shape.shape);
+        Memory &memory = operands_[argument.operand];
+        memory = allocate(operand_bytes(shape));
+        fill_with_numbers(memory.data.get(), memory.bytes, shape.dtype, random);
+        arguments_.*argument.tensor = kiln_tensor_dense(memory.data.get(), shape.dtype, shape.rank, shape.shape);
     }
     packed_ = allocate(row_.info.packed_bytes);
     prepared_ = allocate(row_.info.prepared_bytes);
@@ -68,11 +67,11 @@ kiln_status PackageCall::fill(uint64_t seed) {
     }
     if (const kiln_status s = kiln_pack(kernel_, &arguments_); s.code != KILN_OK) return s;
     if (const kiln_status s = kiln_prepare(kernel_, &arguments_); s.code != KILN_OK) return s;
-    for (int i = 0; i < tensor_operands; i++) {
-        const Memory *memory = &operands_[i];
-        if (i == KILN_INPUT && row_.prepare) memory = &prepared_;
-        if (i == KILN_WEIGHTS && row_.pack) memory = &packed_;
-        if (row_.operands[i].rank == 0) continue;
+    for (const TensorArgument &argument : tensor_arguments) {
+        const Memory *memory = &operands_[argument.operand];
+        if (argument.operand == KILN_INPUT && row_.prepare) memory = &prepared_;
+        if (argument.operand == KILN_WEIGHTS && row_.pack) memory = &packed_;
+        if (row_.operands[argument.operand].rank == 0) continue;
         buffers_.push_back({});
         buffers_.back().host = reinterpret_cast<uint8_t *>(memory->data.get());
     }
@@ -94,7 +93,10 @@ std::span<const std::byte> PackageCall::weights() const {
 
 std::vector<std::span<const std::byte>> PackageCall::activations() const {
     std::vector<std::span<const std::byte>> spans{row_.prepare ? prepared_.span() : operands_[KILN_INPUT].span()};
-    for (const int i : {KILN_BIAS, KILN_ADDEND, KILN_OUTPUT}) spans.push_back(operands_[i].span());
+    for (const TensorArgument &argument : tensor_arguments) {
+        if (argument.operand == KILN_INPUT || argument.operand == KILN_WEIGHTS) continue;
+        spans.push_back(operands_[argument.operand].span());
+    }
     return spans;
 }
 

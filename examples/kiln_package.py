@@ -87,7 +87,7 @@ class Arguments(ctypes.Structure):
                 ("addend", Tensor), ("output", Tensor), ("packed", ctypes.c_void_p), ("prepared", ctypes.c_void_p),
                 ("packed_bytes", ctypes.c_size_t), ("prepared_bytes", ctypes.c_size_t), ("workspace", ctypes.c_void_p),
                 ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
-                *[(f"operand_{i}", Tensor) for i in range(1, 8)]]  # fmt: skip
+                *[(f"operand_{i}", Tensor) for i in range(1, 8)], ("slope", Tensor)]  # fmt: skip
 
 
 class KernelInfo(ctypes.Structure):
@@ -265,9 +265,10 @@ class Layer:
         self.arguments.weights = Tensor.of(weights)
         check(self.table.pack(self.kernel.handle, self.arguments))
 
-    def run(self, x, output, bias=None, addend=None):
+    def run(self, x, output, bias=None, addend=None, slope=None):
         """Writes `output` and answers it. All arrays as stored."""
-        for name, array in (("input", x), ("output", output), ("bias", bias), ("addend", addend)):
+        arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope}
+        for name, array in arrays.items():
             if array is not None:
                 setattr(self.arguments, name, Tensor.of(array))
         check(self.table.prepare(self.kernel.handle, self.arguments))

@@ -47,7 +47,7 @@ struct Layer {
 };
 
 struct Operands {
-    std::vector<float> input, weights, bias, addend;
+    std::vector<float> input, weights, bias, addend, slope;
 };
 
 // The sums of all channels of one output pixel, in double. `magnitudes`: the same of absolute values.
@@ -123,6 +123,7 @@ double after_epilogue(const Layer &layer, const Operands &x, int64_t element, do
         const kiln_epilogue_step &step = layer.d.epilogue[i];
         if (step.kind == KILN_EPILOGUE_BIAS) value += x.bias[element % layer.d.output_channels];
         if (step.kind == KILN_EPILOGUE_ADD) value += x.addend[element];
+        if (step.kind == KILN_EPILOGUE_PRELU && value < 0) value *= x.slope[element % layer.d.output_channels];
         value = after_step(step, value);
     }
     return value;
@@ -186,7 +187,8 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     const int64_t outputs = layer.pixels() * d.output_channels;
     const Operands x = {random_floats(d.batch * layer.in(0) * layer.in(1) * layer.in(2) * d.channels, random),
                         random_floats(taps * layer.group_channels() * d.output_channels, random),
-                        random_floats(d.output_channels, random), random_floats(outputs, random)};
+                        random_floats(d.output_channels, random), random_floats(outputs, random),
+                        random_floats(d.output_channels, random)};
     std::vector<float> output(outputs);
     const CacheLines packed(info.packed_bytes), prepared(info.prepared_bytes);
     const CacheLines workspace(kiln_workspace_bytes(kernel, threads));
@@ -201,6 +203,7 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     arguments.weights = kiln_tensor_dense(x.weights.data(), KILN_F32, d.spatial_rank + 2, weights);
     arguments.bias = kiln_tensor_dense(x.bias.data(), KILN_F32, 1, &d.output_channels);
     arguments.addend = tensor(x.addend, d.batch, layer.output, d.spatial_rank, d.output_channels);
+    arguments.slope = kiln_tensor_dense(x.slope.data(), KILN_F32, 1, &d.output_channels);
     arguments.output = tensor(output, d.batch, layer.output, d.spatial_rank, d.output_channels);
     arguments.packed = packed.data;
     arguments.packed_bytes = info.packed_bytes;

@@ -3,11 +3,13 @@
 
 #include <Halide.h>
 
-#include <vector>
+#include <map>
+#include <string>
 
 #include "generators/activation.h"
 #include "generators/epilogue.h"
 #include "rewrites/conv_loops.h"
+#include "workload/signature.h"
 
 namespace kiln {
 
@@ -21,11 +23,11 @@ protected:
     // To be called last in configure().
     void add_result_operands() {
         const ConvTypes types(this->workload);
-        if (has_epilogue(this->workload, EpilogueStep::Kind::bias)) {
-            bias = this->template add_input<Halide::Buffer<>>("bias", types.sum, 1);
-        }
-        if (has_epilogue(this->workload, EpilogueStep::Kind::add)) {
-            addend = this->template add_input<Halide::Buffer<>>("addend", types.result, 6);  // as output
+        for (const StepOperand &operand : step_operands()) {
+            if (!has_epilogue(this->workload, operand.step)) continue;
+            const bool is_stored = is_like_result(operand.step);
+            step_inputs[operand.step] = this->template add_input<Halide::Buffer<>>(
+                std::string(operand.name), is_stored ? types.result : types.sum, is_stored ? 6 : 1);
         }
         output = this->template add_output<Halide::Buffer<>>("output", types.result, 6);
     }
@@ -46,8 +48,10 @@ protected:
         }
         const ConvTypes types(this->workload);
         EpilogueOperands operands;
-        if (bias) operands[EpilogueStep::Kind::bias] = (*bias)(known);
-        if (addend) operands[EpilogueStep::Kind::add] = cast(types.sum, (*addend)(s.c, s.x, s.y, s.z, s.b, s.n));
+        for (const auto &[step, input] : step_inputs) {
+            operands[step] =
+                is_like_result(step) ? cast(types.sum, (*input)(s.c, s.x, s.y, s.z, s.b, s.n)) : (*input)(known);
+        }
         Expr value = apply_epilogue(this->workload, total, operands);
         if (stored.is_filled_up()) value = select(co < channels, value, 0.0f);
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
@@ -58,8 +62,13 @@ protected:
     void give_result_to(Stages *s) {
         const ConvLoops &l = this->loops;
         fix_result(*output);
-        if (addend) fix_result(*addend);
-        if (bias) fix(*bias, {l.stored_result.channels});
+        for (const auto &[step, input] : step_inputs) {
+            if (is_like_result(step)) {
+                fix_result(*input);
+            } else {
+                fix(*input, {l.stored_result.channels});
+            }
+        }
         s->output = *output;
         if (!l.scatters()) return;
         gathered.bound(s->c, 0, extent(l.group_panels ? l.group_outputs() : l.output_channels))
@@ -72,6 +81,11 @@ protected:
     }
 
 private:
+    // Whether a step's operand has a value for each element of the result, else it has one for each channel.
+    static bool is_like_result(EpilogueStep::Kind step) {
+        return epilogue_form(step).operand == EpilogueForm::Operand::result;
+    }
+
     // Panels of a group want its channels apart from others': then block b is group b, though all channels of a pixel
     // are neighbours.
     bool stores_groups() const { return this->loops.group_panels && !this->loops.scatters(); }
@@ -96,7 +110,7 @@ private:
 
 protected:
     Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;  // c in block, x, y, z, block, n
-    Halide::GeneratorInput<Halide::Buffer<>> *bias = nullptr, *addend = nullptr;
+    std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
     Halide::Func gathered{"gathered"};
 };
 

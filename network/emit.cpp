@@ -16,6 +16,7 @@
 #include "network/node_nests.h"
 #include "network/prepare.h"
 #include "network/stored_constant.h"
+#include "workload/signature.h"
 
 namespace kiln::network {
 namespace {
@@ -105,20 +106,17 @@ private:
         // The roles of the epilogue's operands follow each other as in the signature, whatever the order of its steps.
         std::vector<Place> operands{place(inputs[0]), place(inputs[1])};
         size_t next = 2;
-        std::map<EpilogueStep::Kind, Place> taken;
+        std::map<Role, Place> taken;
         for (const EpilogueStep &step : op.epilogue) {
-            if (!takes_operand(step)) continue;
-            if (!taken.emplace(step.kind, place(inputs[next++])).second) {
-                return unsupported("with two additions of one kind");
+            const StepOperand *operand = step_operand(step.kind);
+            if (!operand) continue;
+            if (!taken.emplace(operand->role, place(inputs[next++])).second) {
+                return unsupported("with an epilogue that has `" + name(step) + "` twice");
             }
         }
-        for (const auto &[kind, where] : taken) operands.push_back(where);
+        for (const auto &[role, where] : taken) operands.push_back(where);
         call(std::move(*workload), std::move(operands));
         return {};
-    }
-
-    static bool takes_operand(const EpilogueStep &step) {
-        return step.kind == EpilogueStep::Kind::bias || step.kind == EpilogueStep::Kind::add;
     }
 
     std::string type_of(ValueId id) const { return std::string(name(value(id).form.type)); }

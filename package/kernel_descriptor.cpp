@@ -7,28 +7,10 @@
 
 #include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
-#include "workload/signature.h"
 #include "workload/workload_fields.h"
 
 namespace kiln {
 namespace {
-
-int operand(Role role) {
-    switch (role) {
-        case Role::input:
-            return KILN_INPUT;
-        case Role::weights:
-            return KILN_WEIGHTS;
-        case Role::bias:
-            return KILN_BIAS;
-        case Role::addend:
-            return KILN_ADDEND;
-        case Role::output:
-            return KILN_OUTPUT;
-        default:
-            return KILN_OPERAND_1 + static_cast<int>(role) - static_cast<int>(Role::operand_1);
-    }
-}
 
 OperandShape operand_shape(const TensorForm &form) {
     const std::vector<int64_t> stored = form.shape();
@@ -66,12 +48,31 @@ Status check_ranks(const Signature &tensors) {
 
 CallShapes shapes_of(const Signature &tensors) {
     CallShapes shapes;
-    for (const TensorForm &form : tensors.operands) shapes.operands[operand(form.role)] = operand_shape(form);
+    for (const TensorForm &form : tensors.operands) shapes.operands[interface_code(form.role)] = operand_shape(form);
     shapes.operands[KILN_OUTPUT] = operand_shape(tensors.result);
     return shapes;
 }
 
 }  // namespace
+
+int interface_code(Role role) {
+    switch (role) {
+        case Role::input:
+            return KILN_INPUT;
+        case Role::weights:
+            return KILN_WEIGHTS;
+        case Role::bias:
+            return KILN_BIAS;
+        case Role::addend:
+            return KILN_ADDEND;
+        case Role::slope:
+            return KILN_SLOPE;
+        case Role::output:
+            return KILN_OUTPUT;
+        default:
+            return KILN_OPERAND_1 + static_cast<int>(role) - static_cast<int>(Role::operand_1);
+    }
+}
 
 Result<InterfaceForm> interface_form(const Workload &w) {
     if (Status s = check_fits(w); !s) return s.error();

@@ -3,6 +3,7 @@
 
 #include "runtime/kernel_table.h"
 #include "workload/result.h"
+#include "workload/signature.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 
@@ -22,6 +23,7 @@ struct InterfaceForm {
 // call's (unsupported).
 Result<InterfaceForm> interface_form(const Workload &workload);
 Result<kiln_descriptor> descriptor_of(const Workload &workload);
+int interface_code(Role role);                     // KILN_INPUT, ...
 CallShapes call_shapes(const Workload &workload);  // precondition: descriptor_of() answers a descriptor
 
 // The CPU features that dispatch must find before it chooses a kernel of this target. Errors: a feature that dispatch

@@ -19,8 +19,7 @@ const char *check(const kiln_descriptor &d) {
     if (!is_in(d.special_values, KILN_FINITE, KILN_EXACT)) return "special_values is unknown";
     if (!is_in(d.epilogue_count, 0, KILN_MAX_EPILOGUE)) return "epilogue_count is not 0 to 8";
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_GELU_TANH))
-            return "an epilogue step is unknown";
+        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_PRELU)) return "an epilogue step is unknown";
     }
     return nullptr;
 }

@@ -18,11 +18,11 @@ namespace {
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
 // The names by number. A status names the operand in a sentence that needs no memory of its own.
-constexpr const char *operand_names[] = {"input",     "weights",   "bias",      "addend",    "output",
-                                         "packed",    "prepared",  "workspace", "operand_1", "operand_2",
-                                         "operand_3", "operand_4", "operand_5", "operand_6", "operand_7"};
+constexpr const char *operand_names[] = {"input",     "weights",   "bias",      "addend",    "output",    "packed",
+                                         "prepared",  "workspace", "operand_1", "operand_2", "operand_3", "operand_4",
+                                         "operand_5", "operand_6", "operand_7", "slope"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_OPERAND_7 + 1);
+static_assert(operand_count == KILN_SLOPE + 1);
 
 struct Problem {
     int32_t code;

@@ -56,6 +56,7 @@ constexpr TensorArgument tensor_arguments[] = {
     {KILN_WEIGHTS, "weights", &kiln_arguments::weights},
     {KILN_BIAS, "bias", &kiln_arguments::bias},
     {KILN_ADDEND, "addend", &kiln_arguments::addend},
+    {KILN_SLOPE, "slope", &kiln_arguments::slope},
     {KILN_OPERAND_1, "operand_1", &kiln_arguments::operand_1},
     {KILN_OPERAND_2, "operand_2", &kiln_arguments::operand_2},
     {KILN_OPERAND_3, "operand_3", &kiln_arguments::operand_3},

@@ -89,7 +89,8 @@ enum {
     KILN_OPERAND_4 = 11,
     KILN_OPERAND_5 = 12,
     KILN_OPERAND_6 = 13,
-    KILN_OPERAND_7 = 14
+    KILN_OPERAND_7 = 14,
+    KILN_SLOPE = 15
 };
 
 typedef struct kiln_status {
@@ -138,9 +139,10 @@ enum {
     KILN_EPILOGUE_HARD_SWISH = 7,   /* x times hard sigmoid of x with lo = 1/6, hi = 1/2 */
     KILN_EPILOGUE_SIGMOID = 8,
     KILN_EPILOGUE_TANH = 9,
-    KILN_EPILOGUE_SILU = 10,     /* x * sigmoid(x) */
-    KILN_EPILOGUE_GELU = 11,     /* x * (1 + erf(x / sqrt(2))) / 2 */
-    KILN_EPILOGUE_GELU_TANH = 12 /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
+    KILN_EPILOGUE_SILU = 10,      /* x * sigmoid(x) */
+    KILN_EPILOGUE_GELU = 11,      /* x * (1 + erf(x / sqrt(2))) / 2 */
+    KILN_EPILOGUE_GELU_TANH = 12, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
+    KILN_EPILOGUE_PRELU = 13      /* x < 0 ? slope[channel] * x : x */
 };
 enum {
     KILN_FINITE = 1, /* operands are finite */
@@ -240,8 +242,8 @@ typedef struct kiln_parallel {
  * conv_backprop_input, x as input and dy as weights for conv_backprop_kernel. Transforms take one operand: the input,
  * or the weights for winograd_filter_transform.
  *   pack     weights -> packed             prepare  input -> prepared
- *   run      input, weights, bias, addend -> output; packed instead of weights where the kernel has a packed form, and
- *            prepared instead of input where it has a prepared form. What a kernel does not use is not looked at.
+ *   run      input, weights, bias, addend, slope -> output; packed instead of weights where the kernel has a packed form,
+ *            and prepared instead of input where it has a prepared form. What a kernel does not use is not looked at.
  * The same arguments may be kept for all calls. */
 typedef struct kiln_arguments {
     size_t struct_size;
@@ -256,6 +258,7 @@ typedef struct kiln_arguments {
     const kiln_parallel *parallel; /* null: the calling thread alone */
     /* Of a nest, beside the input; those of tables of indices are i32. */
     kiln_tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;
+    kiln_tensor slope; /* like the bias */
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {

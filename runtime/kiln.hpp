@@ -81,7 +81,7 @@ private:
 
 // What a call takes; an operand that the workload has not may stay as it is.
 struct Operands {
-    kiln_tensor input{}, weights{}, bias{}, addend{}, output{};
+    kiln_tensor input{}, weights{}, bias{}, addend{}, output{}, slope{};
 };
 
 // Aligned bytes of its own; none where there are zero.
@@ -135,6 +135,7 @@ public:
         if (operands.weights.rank > 0) arguments_.weights = operands.weights;
         arguments_.bias = operands.bias;
         arguments_.addend = operands.addend;
+        arguments_.slope = operands.slope;
         arguments_.output = operands.output;
         if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
         check(kiln_run(kernel_, &arguments_));

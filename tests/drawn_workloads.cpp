@@ -62,6 +62,8 @@ Workload ConvolutionDrawer::workload() {
         if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::add});
         if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::relu});
         if (rarely()) w.epilogue.push_back(activation());
+        const auto last = static_cast<int64_t>(w.epilogue.size());
+        if (rarely()) w.epilogue.insert(w.epilogue.begin() + draw(0, last), {EpilogueStep::Kind::prelu});
     }
     fill_defaults(&w);
     return w;

@@ -27,14 +27,14 @@ TensorForm kernel(Role role, std::string_view name, const Workload &w) {
 Signature forward(const Workload &w) {
     Signature s{{image(Role::input, "input", w, w.input), kernel(Role::weights, "kernel", w)},
                 image(Role::output, "output", w, output_shape(w))};
-    if (has_epilogue(w, EpilogueStep::Kind::bias)) {
-        const std::vector<int64_t> channels{w.kernel.back()};
-        s.operands.push_back({Role::bias, "bias", DType::f32, channels, {{"c", channels[0], 0}}});
-    }
-    if (has_epilogue(w, EpilogueStep::Kind::add)) {
-        s.operands.push_back(s.result);
-        s.operands.back().role = Role::addend;
-        s.operands.back().name = "addend";
+    for (const StepOperand &operand : step_operands()) {
+        if (!has_epilogue(w, operand.step)) continue;
+        const int64_t channels = w.kernel.back();
+        TensorForm form{{}, {}, DType::f32, {channels}, {{"c", channels, 0}}};
+        if (epilogue_form(operand.step).operand == EpilogueForm::Operand::result) form = s.result;
+        form.role = operand.role;
+        form.name = operand.name;
+        s.operands.push_back(std::move(form));
     }
     return s;
 }
@@ -161,6 +161,18 @@ Signature signature(const Workload &w) {
     if (w.op == Operation::layout_transform) return layout_transform(w);
     if (is_data_movement(w.op)) return shuffle(w);
     return w.op == Operation::conv ? forward(w) : gradient(w);
+}
+
+std::span<const StepOperand> step_operands() {
+    using Kind = EpilogueStep::Kind;
+    static constexpr StepOperand operands[] = {
+        {Kind::bias, Role::bias, "bias"}, {Kind::add, Role::addend, "addend"}, {Kind::prelu, Role::slope, "slope"}};
+    return operands;
+}
+
+const StepOperand *step_operand(EpilogueStep::Kind step) {
+    const auto operand = std::ranges::find(step_operands(), step, &StepOperand::step);
+    return operand == step_operands().end() ? nullptr : &*operand;
 }
 
 Dimensions activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout) {

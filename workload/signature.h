@@ -3,6 +3,7 @@
 // reference, positions in messages and the tables of packages all follow from it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ enum class Role {
     weights,
     bias,
     addend,
+    slope,
     operand_1,
     operand_2,
     operand_3,
@@ -56,6 +58,15 @@ struct Signature {
 // Canonical order of a tensor that a Winograd transform made: the two tile dimensions, then N, tiles down, tiles
 // across, C, or Ci, Co. Precondition: validate(w).
 Signature signature(const Workload &w);
+
+// Which operand a step of an epilogue has. Ascending by role; steps without an operand have no row.
+struct StepOperand {
+    EpilogueStep::Kind step;
+    Role role;
+    std::string_view name;
+};
+std::span<const StepOperand> step_operands();
+const StepOperand *step_operand(EpilogueStep::Kind step);  // null where it has none
 
 // Dimensions of a tensor whose logical extents are N, spatial, C or spatial, Ci, Co.
 std::vector<StoredDimension> activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout);

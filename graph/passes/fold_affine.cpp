@@ -108,7 +108,7 @@ private:
         size_t position = 2;
         for (const EpilogueStep &step : op_.epilogue) {
             if (step.kind == StepKind::bias) return position;
-            position += step.kind == StepKind::add;
+            position += epilogue_form(step.kind).operand != EpilogueForm::Operand::none;
         }
         return {};
     }

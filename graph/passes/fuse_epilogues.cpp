@@ -1,6 +1,6 @@
-// What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each channel
-// or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with at
-// most one bias and one addition.
+// What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each
+// channel or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with at
+// most one step of each kind that has an operand: a bias, an addition, a PReLU.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -57,14 +57,17 @@ private:
     bool activation(const Term &term, Steps *steps) const {
         if (term.type != Element::f32) return false;  // the steps' numbers are
         for (const EpilogueForm &form : epilogue_forms()) {
-            if (form.operand != EpilogueForm::Operand::none) continue;
-            const auto found = match(simplify(parse_term(form.function)), term);
+            if (is_addition(form.kind)) continue;
+            const bool has_operand = form.operand != EpilogueForm::Operand::none;
+            const auto found =
+                match(simplify(parse_term(form.function)), term, has_operand ? Second::operand : Second::number);
             if (!found || !reads(*found->x0, convolution_)) continue;
             const EpilogueStep step{form.kind, static_cast<float>(found->numbers[0].value_or(0)),
                                     static_cast<float>(found->numbers[1].value_or(0))};
             Steps with_it = *steps;
             if (!check_numbers(step) || !read(*found->x0, &with_it)) continue;
-            with_it.push(step);
+            if (has_operand && !takes(form.kind, *found->operand, with_it)) continue;
+            with_it.push(step, found->operand.value_or(-1));
             *steps = std::move(with_it);
             return true;
         }
@@ -91,12 +94,19 @@ private:
     }
 
     bool addition(const Term &inner, const Term &added, Steps *steps) const {
-        if (!is(added, operand) || added.step.operand == convolution_ || !read(inner, steps)) return false;
+        if (!is(added, operand) || !read(inner, steps)) return false;
         const ValueId id = added.step.operand;
         const StepKind kind = graph_.shape(id) == graph_.shape(convolution_) ? StepKind::add : StepKind::bias;
-        if (steps->has(kind) || (kind == StepKind::bias && !is_for_channels(id))) return false;
+        if (!takes(kind, id, *steps)) return false;
         steps->push({kind}, id);
         return true;
+    }
+
+    // Whether a value may be the operand of a step behind others.
+    bool takes(StepKind kind, ValueId id, const Steps &steps) const {
+        if (steps.has(kind) || id == convolution_) return false;
+        if (epilogue_form(kind).operand == EpilogueForm::Operand::channels) return is_for_channels(id);
+        return graph_.shape(id) == graph_.shape(convolution_);
     }
 
     bool is_for_channels(ValueId id) const {
@@ -122,8 +132,9 @@ std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id
     for (size_t i = before; i < steps.steps.size(); i++) {
         op.epilogue.push_back(steps.steps[i]);
         if (steps.inputs[i] < 0) continue;
-        const bool is_bias = steps.steps[i].kind == StepKind::bias;
-        inputs.push_back(is_bias ? graph.between(Reshape{{graph.shape(id)[1]}}, {steps.inputs[i]}) : steps.inputs[i]);
+        const bool is_for_channels = epilogue_form(steps.steps[i].kind).operand == EpilogueForm::Operand::channels;
+        inputs.push_back(is_for_channels ? graph.between(Reshape{{graph.shape(id)[1]}}, {steps.inputs[i]})
+                                         : steps.inputs[i]);
     }
     return graph.result(std::move(op), std::move(inputs), {id});
 }

@@ -13,9 +13,13 @@ bool are_alike(double a, double b);
 struct Match {
     std::optional<Term> x0;                 // the part in its place, the same wherever it stands
     std::optional<double> numbers[2] = {};  // in the places of x1 and x2
+    std::optional<int> operand;             // in the place of x1, where that is one of an operand
 };
 
-// What stands in `term` in the places of the pattern's operands; x1 and x2 are places of numbers.
-std::optional<Match> match(const Term &pattern, const Term &term);
+// What x1 stands for in a pattern; x2 always stands for a number.
+enum class Second { number, operand };
+
+// What stands in `term` in the places of the pattern's operands.
+std::optional<Match> match(const Term &pattern, const Term &term, Second x1 = Second::number);
 
 }  // namespace kiln::graph

@@ -39,7 +39,7 @@ struct FallbackProblem {
     const kiln_descriptor &workload;
     ConvolutionMap map;
     const void *left, *right;
-    const float *bias;
+    const float *bias, *slope;
     const void *addend;
     void *result;
     TileProduct product;

@@ -15,14 +15,16 @@ int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
     const auto host = [&](int i) -> void * { return static_cast<halide_buffer_t *>(args[i])->host; };
     FallbackProblem p = {workload, convolution_map(workload), host(1), host(2)};
-    bool has_bias = false, has_addend = false;
-    for (int i = 0; i < workload.epilogue_count; i++) {
-        has_bias = has_bias || workload.epilogue[i].kind == KILN_EPILOGUE_BIAS;
-        has_addend = has_addend || workload.epilogue[i].kind == KILN_EPILOGUE_ADD;
-    }
     int next = 3;
-    p.bias = has_bias ? static_cast<const float *>(host(next++)) : nullptr;
-    p.addend = has_addend ? host(next++) : nullptr;
+    const auto operand_of = [&](int32_t step) -> const void * {
+        for (int i = 0; i < workload.epilogue_count; i++) {
+            if (workload.epilogue[i].kind == step) return host(next++);
+        }
+        return nullptr;
+    };
+    p.bias = static_cast<const float *>(operand_of(KILN_EPILOGUE_BIAS));
+    p.addend = operand_of(KILN_EPILOGUE_ADD);
+    p.slope = static_cast<const float *>(operand_of(KILN_EPILOGUE_PRELU));
     p.result = host(next);
     p.product = tile_product(enabled_cpu_features());
 

@@ -70,11 +70,12 @@ bool is_finite(float value) { return value - value == 0; }
 
 const char *check_epilogue(const kiln_descriptor &d) {
     if (d.operation != KILN_CONV && d.epilogue_count > 0) return "epilogue_count is not 0: a gradient has no epilogue";
-    int biases = 0, adds = 0;
+    int biases = 0, adds = 0, prelus = 0;
     for (int i = 0; i < d.epilogue_count; i++) {
         const kiln_epilogue_step &step = d.epilogue[i];
         biases += step.kind == KILN_EPILOGUE_BIAS;
         adds += step.kind == KILN_EPILOGUE_ADD;
+        prelus += step.kind == KILN_EPILOGUE_PRELU;
         const bool is_clamp = step.kind == KILN_EPILOGUE_CLAMP;
         const bool ordered = step.lo <= step.hi;  // false for NaN
         if (is_clamp && !ordered) return "epilogue: clamp needs lo <= hi, both numbers";
@@ -83,7 +84,8 @@ const char *check_epilogue(const kiln_descriptor &d) {
         if (!is_clamp && !finite) return "epilogue: a step needs finite numbers";
     }
     if (biases > 1) return "epilogue has a bias more than once";
-    return adds > 1 ? "epilogue has an add more than once" : nullptr;
+    if (adds > 1) return "epilogue has an add more than once";
+    return prelus > 1 ? "epilogue has a prelu more than once" : nullptr;
 }
 
 void set_extents(const kiln_descriptor &d, ConvolutionExtents *e) {
@@ -197,6 +199,7 @@ void convolution_operands(const kiln_descriptor &d, const ConvolutionExtents &e,
     for (int i = 0; i < d.epilogue_count; i++) {
         if (d.epilogue[i].kind == KILN_EPILOGUE_BIAS) operands[KILN_BIAS] = {KILN_F32, 1, {d.output_channels}};
         if (d.epilogue[i].kind == KILN_EPILOGUE_ADD) operands[KILN_ADDEND] = s.output;
+        if (d.epilogue[i].kind == KILN_EPILOGUE_PRELU) operands[KILN_SLOPE] = {KILN_F32, 1, {d.output_channels}};
     }
 }
 

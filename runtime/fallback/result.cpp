@@ -19,6 +19,9 @@ void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, floa
                 load_channels(p.map.walked(), p.addend, pixel, channel, b.columns, addend, 1);
                 for (int c = 0; c < b.columns; c++) values[c] += addend[c];
                 break;
+            case KILN_EPILOGUE_PRELU:
+                for (int c = 0; c < b.columns; c++) values[c] *= values[c] < 0 ? p.slope[channel + c] : 1;
+                break;
             default:
                 activate(step, values, b.columns);
         }

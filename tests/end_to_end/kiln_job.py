@@ -25,7 +25,7 @@ IS_INSTRUMENTED = os.environ.get("KILN_SANITIZE") == "1"
 needs_limit_of_address_space = unittest.skipIf(IS_INSTRUMENTED, "AddressSanitizer reserves terabytes of address space")
 needs_limit_of_descriptors = unittest.skipIf(IS_INSTRUMENTED, "UndefinedBehaviorSanitizer needs a pipe to look at memory")
 
-# Layers that build and run in a moment: a padded 3x3 with an epilogue and a strided 1x1. Large enough for hundreds of
+# Layers that build and run in a moment: a padded 3x3 and a strided 1x1, each with an epilogue. Large enough for hundreds of
 # candidates, so that no job runs out of them.
 LAYERS = [
     {
@@ -36,7 +36,14 @@ LAYERS = [
         "padding": [[1, 1], [1, 1]],
         "epilogue": ["bias", "relu"],
     },
-    {"name": "pointwise", "op": "conv2d", "input": [2, 16, 16, 24], "kernel": [1, 1, 24, 80], "strides": [2, 2]},
+    {
+        "name": "pointwise",
+        "op": "conv2d",
+        "input": [2, 16, 16, 24],
+        "kernel": [1, 1, 24, 80],
+        "strides": [2, 2],
+        "epilogue": ["prelu", "add"],
+    },
 ]
 
 

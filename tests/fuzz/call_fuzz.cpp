@@ -88,12 +88,9 @@ void overwrite(FuzzInput &input, kiln_arguments *arguments) {
 }
 
 void restore_pointers(FuzzInput &input, const kiln_arguments &right, const Memory &memory, kiln_arguments *a) {
-    const std::pair<kiln_tensor *, const kiln_tensor *> tensors[] = {{&a->input, &right.input},
-                                                                     {&a->weights, &right.weights},
-                                                                     {&a->bias, &right.bias},
-                                                                     {&a->addend, &right.addend},
-                                                                     {&a->output, &right.output}};
-    for (const auto &[mine, its] : tensors) mine->data = choose_pointer(input.take<uint8_t>(), its->data, memory);
+    for (const TensorArgument &argument : tensor_arguments) {
+        (a->*argument.tensor).data = choose_pointer(input.take<uint8_t>(), (right.*argument.tensor).data, memory);
+    }
     const auto choice = input.take<uint8_t>();
     a->packed = choice & 1 ? nullptr : choice & 2 ? memory.operands[1].data() + (choice >> 4) : right.packed;
     a->prepared = choice & 4 ? nullptr : right.prepared;
@@ -125,7 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fake_calls = 0;
     const kiln_status status = (step == 0 ? kiln_pack : step == 1 ? kiln_prepare : kiln_run)(kernel, &a);
     KILN_FUZZ_EXPECT(status.detail != nullptr && *status.detail != 0);
-    KILN_FUZZ_EXPECT(status.operand >= KILN_NO_OPERAND && status.operand <= KILN_WORKSPACE);
+    KILN_FUZZ_EXPECT(status.operand >= KILN_NO_OPERAND && status.operand <= KILN_SLOPE);
     KILN_FUZZ_EXPECT(status.dimension >= -1 && status.dimension < KILN_MAX_RANK);
     const bool called = fake_calls > 0 || status.code == KILN_KERNEL_FAILED;
     if (!called) KILN_FUZZ_EXPECT(memory.contents() == before);

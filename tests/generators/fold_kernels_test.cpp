@@ -32,6 +32,7 @@ protected:
 // Odd windows, images that blocks do not divide, crops, strides apart, every layout, rank, dtype and an epilogue.
 constexpr const char *folded[] = {
     "conv2d/input:1x31x29x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3/epilogue:bias,relu",
+    "conv2d/input:1x21x19x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/epilogue:bias,prelu",
     "conv2d/input:2x24x28x3/kernel:7x7x3x16/strides:2x2/padding:3,3x3,3/input_layout:NCHW/output_layout:NCHW",
     "conv2d/input:1x33x31x3/kernel:7x7x3x8/strides:2x2/padding:2,3x3,2/dtype:f16/output_dtype:f32",
     "conv2d/input:1x43x39x3/kernel:11x11x3x16/strides:4x4/padding:2,2x-1,2/input_layout:NCHW16c/kernel_layout:HWOI",

@@ -147,6 +147,8 @@ TEST(Operator, what_convolutions_and_pools_refuse) {
         {Conv{.epilogue = {{Kind::bias}}}, {x, w, f32({3})}, "epilogue's bias has shape 3; needs 4"},
         {Conv{.epilogue = {{Kind::bias}}}, {x, w, f32({1, 4})}, "epilogue's bias has shape 1x4; needs 4"},
         {Conv{.epilogue = {{Kind::add}}}, {x, w, f32({4})}, "epilogue's add has shape 4; needs 1x4x6x6"},
+        {Conv{.epilogue = {{Kind::prelu}}}, {x, w}, "is missing"},
+        {Conv{.epilogue = {{Kind::prelu}}}, {x, w, f32({1, 4, 6, 6})}, "epilogue's prelu has shape 1x4x6x6; needs 4"},
         {Conv{.epilogue = {{Kind::relu}}}, {x, w, f32({4})}, "3 inputs instead of 2"},
         {Conv{}, {f32({-1, 4, 8, 8}), w}, "negative extent"},
         {Conv{}, {f32({large, 4, 8, 8}), w}, "more than 2^40"},

@@ -100,6 +100,14 @@ TEST(Emit, table) {
          "nest/loops:16x3/operands:3x16/reads:x0[i1,i0]/term:x0 (x0) -> w512\n"
          "conv2d/input:1x4x4x3/kernel:1x1x3x8 (w512, c0) -> w0\n"
          "nest/loops:8x16/operands:16x8/reads:x0[i1,i0]/term:x0 (w0) -> y0"},
+        {"operands of an epilogue in the order of the signature",
+         [](Sketch &s) {
+             const ValueId x = s.input({1, 3, 1, 1});
+             const Convolution op{
+                 .epilogue = {{EpilogueStep::Kind::prelu}, {EpilogueStep::Kind::add}, {EpilogueStep::Kind::bias}}};
+             return Ids{s.convolution({x, s.random({3}), x, s.input({3})}, 3, {1, 1}, op)};
+         },
+         "conv2d/input:1x1x1x3/kernel:1x1x3x3/epilogue:prelu,add,bias (x0, c0, x1, x0, c1) -> y0"},
         {"element by element in one loop, in the place of an operand",
          [](Sketch &s) {
              const ValueId x = s.input({2, 3, 4});

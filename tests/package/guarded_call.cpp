@@ -94,19 +94,16 @@ private:
 };
 
 Status Caller::place_operands() {
-    const std::pair<Role, kiln_tensor *> places[] = {{Role::input, &arguments_.input},
-                                                     {Role::weights, &arguments_.weights},
-                                                     {Role::bias, &arguments_.bias},
-                                                     {Role::addend, &arguments_.addend}};
     for (const NamedOperand &operand : operand_list(call_.workload)) {
         const Tensor &tensor = call_.operands.*operand.place;
-        const auto place = std::find_if(std::begin(places), std::end(places),
-                                        [&](const auto &candidate) { return candidate.first == operand.role; });
+        const int number = interface_code(operand.role);
+        const auto argument =
+            std::ranges::find(tensor_arguments, number, [](const TensorArgument &a) { return a.operand; });
         const Result<std::byte *> data =
             operands_.take(operand.name.data(), tensor.data.size(), size_of(operand.tensor.dtype));
         if (!data) return data.error();
         if (!tensor.data.empty()) std::memcpy(*data, tensor.data.data(), tensor.data.size());
-        *place->second = tensor_of(shapes_.operands[place - places], *data);
+        arguments_.*argument->tensor = tensor_of(shapes_.operands[number], *data);
     }
     operands_.protect();
     return {};

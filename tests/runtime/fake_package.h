@@ -1,7 +1,7 @@
 // A package with a hand-written table: kernels of a few lines in place of compiled ones.
 //
 // Each workload is a 1x1 convolution of one pixel with two channels, told apart by its batch. The kernels answer
-// output = input + packed (or weights) [+ bias] [+ addend], so that a test sees which operands arrived.
+// output = input + packed (or weights) [+ bias] [+ addend] [+ slope], so that a test sees which operands arrived.
 #pragma once
 
 #include <HalideRuntime.h>
@@ -91,8 +91,8 @@ public:
         add(packed_batch, [](void **argv) { return fake_compute(argv, 2); });
         rows_.back().pack = fake_pack;
         rows_.back().info.packed_bytes = 2 * sizeof(float);
-        add(full_batch, [](void **argv) { return fake_compute(argv, 4); });
-        rows_.back().operands[KILN_BIAS] = {KILN_F32, 1, {2}};
+        add(full_batch, [](void **argv) { return fake_compute(argv, 5); });
+        rows_.back().operands[KILN_BIAS] = rows_.back().operands[KILN_SLOPE] = {KILN_F32, 1, {2}};
         rows_.back().operands[KILN_ADDEND] = rows_.back().operands[KILN_OUTPUT];
         add(parallel_batch, fake_parallel);
         rows_.back().workspace_bytes = 64 + 1024;

@@ -46,6 +46,7 @@ public:
         arguments.weights = tensor(KILN_WEIGHTS, operands.second.data.data());
         arguments.bias = tensor(KILN_BIAS, operands.bias.data.data());
         arguments.addend = tensor(KILN_ADDEND, operands.addend.data.data());
+        arguments.slope = tensor(KILN_SLOPE, operands.slope.data.data());
         output = {w.output_dtype, stored_result_shape(w), {}};
         output.data.resize(output.elements() * size_of(w.output_dtype));
         fill_with_poison(output.data);

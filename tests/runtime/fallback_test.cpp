@@ -65,6 +65,9 @@ const char *const convolutions[] = {
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,silu,add,leaky_relu:0.0625,gelu,hard_swish",
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:gelu_tanh,hard_sigmoid:0.2:0.5,tanh,sigmoid",
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/epilogue:clamp:-inf:0.25,clamp:-0.125:inf",
+    "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,prelu",
+    "conv2d/input:1x9x9x6/kernel:3x3x3x140/feature_group_count:2/output_layout:NCHW16c/epilogue:prelu,add,relu,bias",
+    "conv2d/input:1x9x9x65/kernel:3x3x1x65/feature_group_count:65/dtype:bf16/epilogue:add,prelu",
     // empty results
     "conv2d/input:1x2x9x4/kernel:3x3x4x8",
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/padding:-9,0x0,0",
@@ -125,6 +128,7 @@ TEST(Fallback, SpecialValuesPropagateAsInTheDefinition) {
              "epilogue:sigmoid,bias,leaky_relu:0.5,tanh,clamp:-inf:0.5",
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:silu,hard_sigmoid:0.5:0.5,gelu,hard_swish",
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,gelu_tanh,add",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:prelu",
              "conv2d/input:1x8x9x12/kernel:3x3x3x8/padding:1,1x1,1/feature_group_count:4",
              "conv2d/input:1x8x9x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16",
              "conv2d/input:4x5x6x3/kernel:3x2x3x6/padding:1,1x1,1/lhs_dilation:2x3/batch_group_count:2/"
@@ -250,10 +254,12 @@ TEST(Fallback, RefusesWrongCallsWithoutTouchingMemory) {
     const Row rows[] = {
         {"null input", KILN_NULL_ARGUMENT, KILN_INPUT, [](auto &c) { c.arguments.input.data = nullptr; }},
         {"null bias", KILN_NULL_ARGUMENT, KILN_BIAS, [](auto &c) { c.arguments.bias.data = nullptr; }},
+        {"null slope", KILN_NULL_ARGUMENT, KILN_SLOPE, [](auto &c) { c.arguments.slope.data = nullptr; }},
         {"null workspace", KILN_NULL_ARGUMENT, KILN_WORKSPACE, [](auto &c) { c.arguments.workspace = nullptr; }},
         {"dtype", KILN_BAD_DTYPE, KILN_OUTPUT, [](auto &c) { c.arguments.output.dtype = KILN_F32; }},
         {"rank", KILN_BAD_RANK, KILN_OUTPUT, [](auto &c) { c.arguments.output.rank = 4; }},
         {"shape", KILN_BAD_SHAPE, KILN_ADDEND, [](auto &c) { c.arguments.addend.shape[4]++; }},
+        {"shape of the slope", KILN_BAD_SHAPE, KILN_SLOPE, [](auto &c) { c.arguments.slope.shape[0]--; }},
         {"strides", KILN_BAD_STRIDE, KILN_WEIGHTS, [](auto &c) { c.arguments.weights.strides[3] = 2; }},
         {"device", KILN_BAD_DEVICE, KILN_INPUT, [](auto &c) { c.arguments.input.device = 1; }},
         {"misaligned", KILN_BAD_ALIGNMENT, KILN_INPUT,
@@ -268,7 +274,8 @@ TEST(Fallback, RefusesWrongCallsWithoutTouchingMemory) {
         {"arguments of another version", KILN_BAD_VERSION, -1, [](auto &c) { c.arguments.struct_size--; }},
     };
     const Workload w = workload(
-        "conv2d/input:1x5x6x7/kernel:3x3x7x9/dtype:f16/input_layout:NCHW4c/output_layout:NCHW4c/epilogue:bias,add");
+        "conv2d/input:1x5x6x7/kernel:3x3x7x9/dtype:f16/input_layout:NCHW4c/output_layout:NCHW4c/"
+        "epilogue:bias,add,prelu");
     const Operands operands = make_operands(w, Data::ordinary, 1);
     EXPECT_EQ(fallback_problem(*package, w, operands), "");
     for (const Row &row : rows) {

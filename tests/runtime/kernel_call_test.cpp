@@ -23,6 +23,7 @@ struct Call {
         arguments.weights = kiln_tensor_dense(weights, KILN_F32, 4, weight);
         arguments.bias = kiln_tensor_dense(bias, KILN_F32, 1, channels);
         arguments.addend = kiln_tensor_dense(addend, KILN_F32, 4, activation);
+        arguments.slope = kiln_tensor_dense(slope, KILN_F32, 1, channels);
         arguments.output = kiln_tensor_dense(output, KILN_F32, 4, activation);
         arguments.packed = packed;
         arguments.packed_bytes = kiln_info(kernel)->packed_bytes;
@@ -35,7 +36,7 @@ struct Call {
 
     const kiln_kernel *kernel;
     float input[32] = {}, weights[4] = {100, 200, 300, 400}, bias[2] = {0.5, 0.25}, addend[32] = {1000, 2000};
-    float output[32] = {};
+    float output[32] = {}, slope[2] = {10000, 20000};
     alignas(64) float packed[16] = {};
     std::vector<char> workspace;
     kiln_arguments arguments;
@@ -50,8 +51,8 @@ TEST(KernelCall, PassesTheOperandsInOrder) {
 
     Call full(package.kernel(full_batch));
     EXPECT_EQ(full.run().code, KILN_OK);
-    EXPECT_EQ(full.output[0], 1101.5);
-    EXPECT_EQ(full.output[1], 2202.25);
+    EXPECT_EQ(full.output[0], 11101.5);
+    EXPECT_EQ(full.output[1], 22202.25);
 }
 
 TEST(KernelCall, PacksOnceAndRunsOnThePackedForm) {
@@ -226,6 +227,9 @@ const WrongCall wrong_calls[] = {
     {"null bias", full_batch, KILN_NULL_ARGUMENT, KILN_BIAS, -1, [](Call &c) { c.arguments.bias.data = nullptr; }},
     {"null addend", full_batch, KILN_NULL_ARGUMENT, KILN_ADDEND, -1,
      [](Call &c) { c.arguments.addend.data = nullptr; }},
+    {"null slope", full_batch, KILN_NULL_ARGUMENT, KILN_SLOPE, -1, [](Call &c) { c.arguments.slope.data = nullptr; }},
+    {"no slope at all", full_batch, KILN_BAD_DTYPE, KILN_SLOPE, -1, [](Call &c) { c.arguments.slope = {}; }},
+    {"larger slope", full_batch, KILN_BAD_SHAPE, KILN_SLOPE, 0, [](Call &c) { c.arguments.slope.shape[0] = 3; }},
     {"null output", plain_batch, KILN_NULL_ARGUMENT, KILN_OUTPUT, -1,
      [](Call &c) { c.arguments.output.data = nullptr; }},
     {"null packed", packed_batch, KILN_NULL_ARGUMENT, KILN_PACKED, -1, [](Call &c) { c.arguments.packed = nullptr; }},

@@ -41,6 +41,7 @@ TEST(WorkloadList, ReadsEveryField) {
          "conv2d/input:1x8x8x4/kernel:3x3x4x16/input_layout:NCHW/output_layout:NCHW16c/kernel_layout:HWOI"},
         {entry(R"(, "epilogue": ["bias", "add", "relu", {"clamp": [-1, 6.5]}], "special_values": "exact")"),
          "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:bias,add,relu,clamp:-1:6.5/special_values:exact"},
+        {entry(R"(, "epilogue": ["prelu", "add"])"), "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:prelu,add"},
         {entry(R"(, "epilogue": ["clamp:0:6"])"), "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:clamp:0:6"},
         {entry(R"(, "epilogue": ["clamp:-inf:6", "silu", "hard_sigmoid:0.2:0.5"])"),
          "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:clamp:-inf:6,silu,hard_sigmoid:0.2:0.5"},
@@ -99,7 +100,7 @@ TEST(WorkloadList, FieldsAreWrittenAsTheyAreRead) {
           "rhs_dilation:1x3/feature_group_count:2/dtype:f16/output_dtype:f32/input_layout:NCHW/output_layout:NCHW8c/"
           "kernel_layout:HWOI/special_values:exact",
           "conv3d/input:1x4x4x4x3/kernel:1x1x1x3x8/epilogue:bias,add,relu,clamp:-1.5:6",
-          "conv2d/input:1x4x4x3/kernel:1x1x3x8/epilogue:bias,gelu,add,leaky_relu:0.01,clamp:-inf:6,clamp:0:inf",
+          "conv2d/input:1x4x4x3/kernel:1x1x3x8/epilogue:bias,gelu,add,leaky_relu:0.01,prelu,clamp:-inf:6,clamp:0:inf",
           "space_to_depth/input:1x224x224x3/block:2x2",
           "layout_transform/input:1x8x8x32/from_layout:NHWC/to_layout:NCHW16c",
           "winograd_output_transform/input:1x2x2x16/window:3x3/tile:4x4/output:7x8"}) {
@@ -225,6 +226,8 @@ TEST(WorkloadList, RefusesBadInputAndSaysWhere) {
         {entry(R"(, "epilogue": [{"clamp": [0, 1e300]}])"), in_entry + "epilogue: needs a list of"},
         {entry(R"(, "epilogue": [{"clamp": [6, 0]}])"), in_entry + "epilogue: clamp needs lo <= hi"},
         {entry(R"(, "epilogue": ["bias", "bias"])"), in_entry + "epilogue has `bias` more than once"},
+        {entry(R"(, "epilogue": ["prelu", "prelu"])"), in_entry + "epilogue has `prelu` more than once"},
+        {entry(R"(, "epilogue": ["prelu:0.25"])"), in_entry + "epilogue: needs a list of"},
         {entry(R"(, "strides": [0, 1])"), in_entry + "strides: needs an integer from 1 to 2147483647; got 0"},
         {entry(R"(, "strides": [-1, 1])"), in_entry + "strides: needs an integer from 1 to 2147483647; got -1"},
         {entry(R"(, "strides": 2)"), in_entry + "strides: needs a list of positive integers; got 2"},

@@ -62,11 +62,11 @@ TEST(WorkloadKey, IsFrozen) {
                   {Kind::leaky_relu, 0.01f},
                   {Kind::hard_sigmoid, 0.2f, 0.5f},
                   {Kind::hard_swish},
-                  {Kind::tanh},
+                  {Kind::prelu},
                   {Kind::clamp, -INFINITY, 6}};
     rows.push_back(
         {"conv2d/input:1x4x4x3/kernel:1x1x3x6/epilogue:bias,silu,add,leaky_relu:0.01,hard_sigmoid:0.2:0.5,"
-         "hard_swish,tanh,clamp:-inf:6",
+         "hard_swish,prelu,clamp:-inf:6",
          w});
     w = convolution({4, 5, 5, 3}, {2, 2, 3, 6});
     w.batch_group_count = 2;
@@ -223,6 +223,10 @@ TEST(Workload, ValidationNamesTheField) {
         {"epilogue",
          [](Workload &w) {
              w.epilogue = {{EpilogueStep::Kind::bias}, {EpilogueStep::Kind::bias}};
+         }},
+        {"epilogue has `prelu` more than once",
+         [](Workload &w) {
+             w.epilogue = {{EpilogueStep::Kind::prelu}, {EpilogueStep::Kind::bias}, {EpilogueStep::Kind::prelu}};
          }},
         {"epilogue: clamp needs lo <= hi",
          [](Workload &w) {

@@ -129,15 +129,18 @@ std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const Act
 
 std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
 
-std::vector<NamedOperand> operand_list(const Workload &w) {
+Tensor Operands::*place_of(Role role) {
     constexpr Tensor Operands::*places[] = {&Operands::first,     &Operands::second,    &Operands::bias,
-                                            &Operands::addend,    &Operands::operand_1, &Operands::operand_2,
-                                            &Operands::operand_3, &Operands::operand_4, &Operands::operand_5,
-                                            &Operands::operand_6, &Operands::operand_7};
+                                            &Operands::addend,    &Operands::slope,     &Operands::operand_1,
+                                            &Operands::operand_2, &Operands::operand_3, &Operands::operand_4,
+                                            &Operands::operand_5, &Operands::operand_6, &Operands::operand_7};
+    return places[size_t(role)];
+}
+
+std::vector<NamedOperand> operand_list(const Workload &w) {
     std::vector<NamedOperand> list;
     for (const TensorForm &form : signature(w).operands) {
-        list.push_back(
-            {form.name, form.role, places[size_t(form.role)], {form.dtype, form.shape(), {}}, form.index_count});
+        list.push_back({form.name, form.role, place_of(form.role), {form.dtype, form.shape(), {}}, form.index_count});
     }
     return list;
 }

@@ -20,7 +20,7 @@ std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const Act
 std::vector<int64_t> stored_result_shape(const Workload &workload);
 
 // The operands that a kernel takes, in the order of runtime/kernel_abi.h, each with its name in the definition: input,
-// kernel, bias, addend; dy, kernel; x, dy. Data is left out.
+// kernel, bias, addend, slope; dy, kernel; x, dy. Data is left out.
 struct NamedOperand {
     std::string_view name;
     Role role;
@@ -29,6 +29,7 @@ struct NamedOperand {
     int64_t index_count = 0;  // see TensorForm
 };
 std::vector<NamedOperand> operand_list(const Workload &workload);
+Tensor Operands::*place_of(Role role);                   // of an operand
 std::string_view result_name(const Workload &workload);  // output, dx, dk
 
 // Random operands, the same for the same seed. `ordinary`: uniform in [-1, 1]; `wide`: magnitudes log-uniform over

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "catalog/winograd_operation.h"
@@ -16,16 +17,12 @@ namespace kiln {
 namespace {
 
 // The values of a step's operand, one for each of the sums' channels or one for each sum; empty where it has none.
-std::vector<double> step_operand(const Workload &w, const Operands &operands, EpilogueForm::Operand form) {
-    switch (form) {
-        case EpilogueForm::Operand::none:
-            return {};
-        case EpilogueForm::Operand::channels:
-            return canonical(operands.bias, {.logical = {w.kernel.back()}, .stored = {{"c", w.kernel.back(), 0}}});
-        case EpilogueForm::Operand::result:
-            break;
-    }
-    return canonical_activation(operands.addend, output_shape(w), w.output_layout);
+std::vector<double> values_of(const EpilogueStep &step, const Workload &w, const Operands &operands) {
+    const StepOperand *operand = step_operand(step.kind);
+    if (!operand) return {};
+    const Signature tensors = signature(w);
+    const auto form = std::ranges::find(tensors.operands, operand->role, &TensorForm::role);
+    return canonical(operands.*place_of(operand->role), *form);
 }
 
 // In the order of the workload, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors of
@@ -33,7 +30,7 @@ std::vector<double> step_operand(const Workload &w, const Operands &operands, Ep
 void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
     for (const EpilogueStep &step : w.epilogue) {
         const EpilogueForm &form = epilogue_form(step.kind);
-        const std::vector<double> values = step_operand(w, operands, form.operand);
+        const std::vector<double> values = values_of(step, w, operands);
         const scalar::Expression expression = function_of(step);
         BoundedExpression function(expression);
         std::vector<Bounded> arguments(values.empty() ? 1 : 2);
@@ -43,7 +40,8 @@ void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
             if (!values.empty()) arguments[1].value = operand;
             sums.sum[i] = function(arguments).value;
             if (is_addition(step.kind)) sums.magnitude[i] += std::fabs(operand);
-            if (form.steepness) sums.magnitude[i] = form.steepness(step) * sums.magnitude[i] + std::fabs(sums.sum[i]);
+            if (form.steepness)
+                sums.magnitude[i] = form.steepness(step, operand) * sums.magnitude[i] + std::fabs(sums.sum[i]);
         }
     }
 }

@@ -22,7 +22,7 @@ struct Tensor {
 // and kernel; for conv_backprop_input: dy and kernel; for conv_backprop_kernel: x and dy. What an operation does not
 // have, a transform's second or a filter transform's first, is empty.
 struct Operands {
-    Tensor first, second, bias, addend;
+    Tensor first, second, bias, addend, slope;
     Tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;  // of a nest
 };
 

@@ -18,7 +18,7 @@ constexpr std::string_view sum_with_operand = "add(x0,x1)";
 
 // The largest slope of a function that has no numbers.
 template<int thousandths>
-double at_most(const EpilogueStep &) {
+double at_most(const EpilogueStep &, double) {
     return thousandths * 1e-3;
 }
 
@@ -40,14 +40,14 @@ constexpr EpilogueForm forms[] = {
      {"alpha"},
      Operand::none,
      "select(less(x0,0),mul(x0,x1),x0)",
-     [](const EpilogueStep &step) { return std::max(1.0, std::fabs(double(step.lo))); }},
+     [](const EpilogueStep &step, double) { return std::max(1.0, std::fabs(double(step.lo))); }},
     {Kind::hard_sigmoid,
      "hard_sigmoid",
      KILN_EPILOGUE_HARD_SIGMOID,
      {"alpha", "beta"},
      Operand::none,
      "min(max(add(mul(x0,x1),x2),0),1)",
-     [](const EpilogueStep &step) { return std::fabs(double(step.lo)); }},
+     [](const EpilogueStep &step, double) { return std::fabs(double(step.lo)); }},
     {Kind::hard_swish,
      "hard_swish",
      KILN_EPILOGUE_HARD_SWISH,
@@ -72,6 +72,13 @@ constexpr EpilogueForm forms[] = {
      Operand::none,
      "mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)",
      at_most<1130>},
+    {Kind::prelu,
+     "prelu",
+     KILN_EPILOGUE_PRELU,
+     {},
+     Operand::channels,
+     "select(less(x0,0),mul(x0,x1),x0)",
+     [](const EpilogueStep &, double slope) { return std::max(1.0, std::fabs(slope)); }},
 };
 
 // An infinite bound bounds nothing, and the compiler may take any comparison of floats to have no infinity in it.

@@ -1,7 +1,8 @@
 // What a convolution does with a sum before it is converted to output_dtype and stored: steps, in order.
 //
 // A step is a function of the sum and either of numbers of its own or of an operand. Its row in step.cpp says all of it: keys,
-// lists, the C interface, checks, the reference, kernels and networks follow from the row. The kernel for any sizes alone has
+// lists, the C interface, checks, the reference, kernels and networks follow from the row. Which tensor its operand is, says
+// step_operands() (workload/signature.h). The kernel for any sizes alone has
 // loops of its own (runtime/fallback/activation.h).
 #pragma once
 
@@ -31,6 +32,7 @@ struct EpilogueStep {
         silu,
         gelu,
         gelu_tanh,
+        prelu,
     } kind = Kind::bias;
     float lo = 0, hi = 0;  // the numbers of its own; 0 where it has fewer
     bool operator==(const EpilogueStep &) const = default;
@@ -38,7 +40,7 @@ struct EpilogueStep {
 
 struct EpilogueForm {
     enum class Operand { none, channels, result };  // a value for each output channel; a tensor of the result's shape
-    using Slope = double (*)(const EpilogueStep &);
+    using Steepness = double (*)(const EpilogueStep &, double operand);
 
     EpilogueStep::Kind kind;
     std::string_view name;        // in keys
@@ -46,9 +48,9 @@ struct EpilogueForm {
     std::string_view numbers[2];  // what its numbers are called, in lo and hi; empty where it has fewer
     Operand operand = Operand::none;
     std::string_view function;  // of the sum, x0; of the operand, x1, or of its numbers, x1 and x2
-    // Its Lipschitz constant: how much it may enlarge an error of the sum. Without one its values are among those that it is
-    // given, and it leaves errors as they are.
-    Slope steepness = nullptr;
+    // Its Lipschitz constant: how much it may enlarge an error of the sum, given its operand or 0. Without one its values are among
+    // those that it is given, and it leaves errors as they are.
+    Steepness steepness = nullptr;
 
     size_t number_count() const { return !numbers[0].empty() + !numbers[1].empty(); }
     std::string usage() const;  // "clamp:lo:hi"

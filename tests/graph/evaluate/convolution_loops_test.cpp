@@ -72,6 +72,8 @@ TEST(ConvolutionLoops, epilogue) {
     expect_result(op, {x, w, addend, bias}, floats({1, 2, 2}, {2.5, 0.5, 12, -17}));
     op.epilogue = {{Kind::bias}, {Kind::leaky_relu, 0.25f}, {Kind::add}, {Kind::hard_sigmoid, 0.125f, 0.5f}};
     expect_result(op, {x, w, bias, addend}, floats({1, 2, 2}, {0.8125, 0.703125, 1, 0.34375}));
+    op.epilogue = {{Kind::prelu}, {Kind::add}, {Kind::bias}};
+    expect_result(op, {x, w, floats({2}, {0.25, -2}), addend, bias}, floats({1, 2, 2}, {2.5, 2, 12, 43}));
     op.epilogue = {{Kind::clamp, -INFINITY, 2}, {Kind::clamp, -3, INFINITY}};
     expect_result(op, {x, w}, floats({1, 2, 2}, {1, -2, 2, -3}));
     op.epilogue = {{Kind::sigmoid}, {Kind::tanh}};

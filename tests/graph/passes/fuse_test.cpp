@@ -74,6 +74,41 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("min(max(add(mul(x0,0.25),0.5),0),1)", {y})};
          },
          "%0 = convolution epilogue=leaky_relu:0.0625,hard_sigmoid:0.25:0.5 (x0, 2x2x1)\n-> %0"},
+        {"a slope for each channel, with and without a batch, in any order",
+         [](Sketch &s) {
+             constexpr auto prelu_of = "select(less(x0,0),mul(x0,x1),x0)";
+             const auto x = s.input({2, 2, 4});
+             const auto c = s.convolution({x, s.random({2})}, 2, {1}, {.epilogue = {{bias}}});
+             const auto d = s.elementwise("add(x1,x0)", {s.elementwise(prelu_of, {c, s.random({2, 1})}), x});
+             const auto e = s.convolution({d}, 3, {1});
+             return Ids{
+                 s.elementwise(prelu_of, {s.elementwise("add(x0,x1)", {e, s.input({2, 3, 4})}), s.input({1, 3, 1})})};
+         },
+         "%0 = convolution epilogue=bias,prelu,add (x0, 2x2x1, 2, 2, x0)\n%1 = reshape shape=3 (x2)\n"
+         "%2 = convolution epilogue=add,prelu (%0, 3x2x1, x1, %1)\n-> %2"},
+        {"a slope for each pixel, or for each image, and a second one, are no steps",
+         [](Sketch &s) {
+             constexpr auto prelu_of = "select(less(x0,0),mul(x0,x1),x0)";
+             const auto c = s.convolution({s.input({2, 2, 4})}, 2, {1}), d = s.convolution({c}, 2, {1});
+             const auto e = s.convolution({d, s.random({2})}, 2, {1}, {.epilogue = {{prelu}}});
+             return Ids{s.elementwise(prelu_of, {s.convolution({c}, 2, {1}), s.input({2, 4})}),
+                        s.elementwise(prelu_of, {s.convolution({d}, 2, {1}), s.input({2, 1, 1})}),
+                        s.elementwise(prelu_of, {e, s.input({2, 1})})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n%1 = convolution (%0, 2x2x1)\n%2 = convolution epilogue=prelu (%1, 2x2x1, 2)\n"
+         "%3 = convolution (%0, 2x2x1)\n%4 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%3, x1)\n"
+         "%5 = convolution (%1, 2x2x1)\n%6 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%5, x2)\n"
+         "%7 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%2, x3)\n-> %4 %6 %7"},
+        {"not the sum as a slope, nor a slope of another function",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 1, 1})}, 1, {1}),
+                        d = s.convolution({s.input({1, 2, 4})}, 2, {1});
+             return Ids{s.elementwise("select(less(x0,0),mul(x0,x0),x0)", {c}),
+                        s.elementwise("select(less(0,x0),mul(x0,x1),x0)", {d, s.input({2, 1})})};
+         },
+         "%0 = convolution (x0, 1x1x1)\n%1 = convolution (x1, 2x2x1)\n"
+         "%2 = elementwise select(less(x0,0),mul(x0,x0),x0) shape=1x1x1 (%0)\n"
+         "%3 = elementwise select(less(0,x0),mul(x0,x1),x0) shape=1x2x4 (%1, x2)\n-> %2 %3"},
         {"named functions, of numbers that are floats",
          [](Sketch &s) {
              const auto with = [&](const char *function) {

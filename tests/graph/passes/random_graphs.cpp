@@ -144,6 +144,9 @@ private:
         if (elements(y) == 0) return;
         if (often()) y = affine(y);
         if (often()) y = sketch_.elementwise(one_of(functions), {y});
+        if (!often()) {
+            y = sketch_.elementwise("select(less(x0,0),mul(x0,x1),x0)", {y, along(sketch_.shape(y), 1, -1, 1)});
+        }
         keep(y);
     }
 

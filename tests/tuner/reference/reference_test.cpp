@@ -227,7 +227,7 @@ TEST(ReferenceTest, EpilogueInOrder) {
     using Kind = EpilogueStep::Kind;
     struct Row {
         std::vector<EpilogueStep> epilogue;
-        std::vector<double> expected;  // from sums -3, 2 with bias 1 and addend 10
+        std::vector<double> expected;  // from sums -3, 2 with bias 1, addend 10 and slope -4
         double magnitude_of_first;
     };
     const Row table[] = {
@@ -242,12 +242,14 @@ TEST(ReferenceTest, EpilogueInOrder) {
         {{{Kind::leaky_relu, 0.25f}, {Kind::add}}, {9.25, 12}, 13.75},
         {{{Kind::leaky_relu, -2}}, {6, 2}, 12},
         {{{Kind::hard_sigmoid, 0.125f, 0.5f}}, {0.125, 0.75}, 0.5},
+        {{{Kind::prelu}, {Kind::bias}}, {13, 3}, 25},
+        {{{Kind::add}, {Kind::prelu}}, {7, 12}, 59},
     };
     for (const Row &row : table) {
         Workload w = convolution({1, 1, 2, 1}, {1, 1, 1, 1});
         w.epilogue = row.epilogue;
         const Operands operands{f32_tensor({1, 1, 2, 1}, {-3, 2}), f32_tensor({1, 1, 1, 1}, {1}), f32_tensor({1}, {1}),
-                                f32_tensor({1, 1, 2, 1}, {10, 10})};
+                                f32_tensor({1, 1, 2, 1}, {10, 10}), f32_tensor({1}, {-4})};
         const auto r = reference(w, operands);
         ASSERT_TRUE(r.ok());
         EXPECT_EQ(r->expected, row.expected) << key(w);
@@ -278,12 +280,14 @@ TEST(ReferenceTest, RefusesWhatItCannotCompute) {
 
 TEST(OperandsTest, SameSeedSameNumbersInTheirRange) {
     Workload w = convolution({1, 16, 16, 8}, {3, 3, 8, 16});
-    w.epilogue = {{EpilogueStep::Kind::bias}, {EpilogueStep::Kind::add}};
+    w.epilogue = {{EpilogueStep::Kind::bias}, {EpilogueStep::Kind::prelu}, {EpilogueStep::Kind::add}};
     const Operands a = make_operands(w, Data::ordinary, 1);
     EXPECT_EQ(a.first, make_operands(w, Data::ordinary, 1).first);
     EXPECT_NE(a.first, make_operands(w, Data::ordinary, 2).first);
     EXPECT_EQ(a.bias.shape, (std::vector<int64_t>{16}));
     EXPECT_EQ(a.addend.shape, output_shape(w));
+    EXPECT_EQ(a.slope.shape, (std::vector<int64_t>{16}));
+    EXPECT_NE(a.slope, a.bias);
     double sum = 0, largest = 0;
     for (const double v : canonical_activation(a.first, w.input, {})) {
         sum += v;

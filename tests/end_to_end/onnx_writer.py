@@ -1,0 +1,51 @@
+"""Writes small ONNX models, field by field, with nothing but numpy: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto"""
+
+FLOAT, INT, INTS = 1, 2, 7  # kinds of attributes; FLOAT is also the element type of tensors
+
+
+def number(value):
+    """A varint."""
+    digits = []
+    while True:
+        digits.append(value & 0x7F | (0x80 if value > 0x7F else 0))
+        value >>= 7
+        if value == 0:
+            return bytes(digits)
+
+
+def field(tag, value):
+    """An integer, or bytes: text, packed numbers or a message."""
+    if isinstance(value, int):
+        return number(tag << 3) + number(value)
+    data = value.encode() if isinstance(value, str) else value
+    return number(tag << 3 | 2) + number(len(data)) + data
+
+
+def tensor(name, array):
+    shape = b"".join(field(1, extent) for extent in array.shape)
+    return shape + field(2, FLOAT) + field(8, name) + field(9, array.astype("<f4").tobytes())
+
+
+def value(name, shape):
+    axes = b"".join(field(1, field(1, extent)) for extent in shape)
+    return field(1, name) + field(2, field(1, field(1, FLOAT) + field(2, axes)))
+
+
+def node(op, inputs, output, **attributes):
+    """Attributes are integers or lists of them."""
+    text = b"".join(field(1, name) for name in inputs) + field(2, output) + field(3, output) + field(4, op)
+    for name, numbers in attributes.items():
+        if isinstance(numbers, int):
+            text += field(5, field(1, name) + field(3, numbers) + field(20, INT))
+        else:
+            text += field(5, field(1, name) + b"".join(field(8, n) for n in numbers) + field(20, INTS))
+    return text
+
+
+def model(nodes, constants, inputs, outputs, opset=16):
+    """Nodes as node() makes them; constants are arrays, inputs and outputs are shapes, all by name."""
+    graph = b"".join(field(1, n) for n in nodes) + field(2, "written")
+    graph += b"".join(field(5, tensor(name, array)) for name, array in constants.items())
+    graph += b"".join(field(11, value(name, shape)) for name, shape in inputs.items())
+    graph += b"".join(field(12, value(name, shape)) for name, shape in outputs.items())
+    return field(1, 8) + field(7, graph) + field(8, field(2, opset))
