@@ -18,6 +18,7 @@ namespace {
 using enum Function;
 using StepKind = EpilogueStep::Kind;
 
+constexpr size_t most_steps = 8;  // of one epilogue: a package's descriptor holds no more (KILN_MAX_EPILOGUE)
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 // Steps in their order, each with its input, or -1.
@@ -127,7 +128,7 @@ std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id
     Steps steps;
     for (const EpilogueStep &step : op.epilogue) steps.push(step);
     const size_t before = steps.steps.size();
-    if (!Reader(graph, id).read(term_of(graph, node), &steps)) return {};
+    if (!Reader(graph, id).read(term_of(graph, node), &steps) || steps.steps.size() > most_steps) return {};
     std::vector<ValueId> inputs = convolution.inputs;
     for (size_t i = before; i < steps.steps.size(); i++) {
         op.epilogue.push_back(steps.steps[i]);

@@ -1,5 +1,6 @@
 // Epilogues and groups of element-wise nodes.
 #include "graph/passes/passes.h"
+#include "runtime/kiln.h"
 #include "tests/graph/passes/rows.h"
 
 namespace kiln::graph {
@@ -122,6 +123,14 @@ TEST(FuseEpilogues, table) {
          "%0 = convolution epilogue=hard_swish (x0, 2x2x1)\n%1 = convolution epilogue=tanh (x1, 2x2x1)\n"
          "%2 = convolution epilogue=sigmoid (x2, 2x2x1)\n%3 = convolution epilogue=gelu (x3, 2x2x1)\n"
          "%4 = convolution epilogue=gelu_tanh (x4, 2x2x1)\n-> %0 %1 %2 %3 %4"},
+        {"not more steps than a package's descriptor holds",
+         [](Sketch &s) {
+             const std::vector<EpilogueStep> all(KILN_MAX_EPILOGUE - 1, {relu});
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}, {.epilogue = all});
+             return Ids{s.elementwise("sigmoid(x0)", {s.elementwise("tanh(x0)", {c})})};
+         },
+         "%0 = convolution epilogue=relu,relu,relu,relu,relu,relu,relu,tanh (x0, 2x2x1)\n"
+         "%1 = elementwise sigmoid(x0) shape=1x2x4 (%0)\n-> %1"},
         {"not an activation with the sum outside of it",
          [](Sketch &s) {
              const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1});
