@@ -131,6 +131,7 @@ Result<Attempt<std::string>> GeneratorBuilder::generate(const BuildRequest &requ
                        "-o",
                        object};
     child.time_limit_ns = options_.time_limit_ns;
+    child.cpu_limit_ns = options_.cpu_limit_ns;
     child.memory_limit_bytes = options_.memory_limit_bytes;
     child.avoid_cpu = options_.avoid_cpu;
     child.cancelled = request.cancelled;
@@ -143,6 +144,7 @@ Result<Attempt<std::string>> GeneratorBuilder::link(const std::string &object, c
     ChildRequest child;
     child.arguments = {linker_, "-shared", "-z", "now", "-z", "noexecstack", "-o", shared_object, object};
     child.time_limit_ns = options_.time_limit_ns;
+    child.cpu_limit_ns = options_.cpu_limit_ns;
     child.avoid_cpu = options_.avoid_cpu;
     child.cancelled = cancelled;
     return run_step(child, "ld");

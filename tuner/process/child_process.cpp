@@ -69,7 +69,7 @@ void drain(Stream &stream) {
     }
 }
 
-enum class Wake { ended, timed_out, interrupted };
+enum class Wake { ended, timed_out, used_up_cpu, interrupted };
 
 // Collects output until the child ends, its time is over, the user interrupts or nobody wants it any more. Where this
 // process was stopped meanwhile (Ctrl-Z), or all were, the child gets that time, too.
@@ -98,6 +98,9 @@ Wake wait_for(const StartedChild &child, std::array<Stream, 2> &streams, const C
         }
         if (now_ns() >= deadline_ns) {
             return Wake::timed_out;
+        }
+        if (request.cpu_limit_ns && child.cpu_ns() >= *request.cpu_limit_ns) {
+            return Wake::used_up_cpu;
         }
     }
 }
@@ -142,6 +145,7 @@ Result<ChildResult> run_child(const ChildRequest &request) {
         fcntl(stream.descriptor.get(), F_SETFL, O_NONBLOCK);
     }
     const Wake wake = wait_for(*child, streams, request, start_ns + request.time_limit_ns);
+    const int64_t cpu_ns = wake == Wake::used_up_cpu ? child->cpu_ns() : 0;
     int status = 0;
     rusage usage = {};
     child->reap(status, usage);
@@ -155,6 +159,9 @@ Result<ChildResult> run_child(const ChildRequest &request) {
     result.peak_resident_bytes = int64_t(usage.ru_maxrss) * 1024;
     if (wake == Wake::timed_out) {
         result.end = ChildResult::End::timed_out;
+    } else if (wake == Wake::used_up_cpu) {
+        result.end = ChildResult::End::timed_out;
+        result.spent_cpu_ns = cpu_ns;
     } else if (WIFSIGNALED(status)) {
         result.end = ChildResult::End::signalled;
         result.code = WTERMSIG(status);
@@ -169,7 +176,8 @@ std::string describe(const ChildResult &result) {
         case ChildResult::End::exited:
             return fmt::format("exit status {}", result.code);
         case ChildResult::End::timed_out:
-            return fmt::format("no end after {:.1f} s", double(result.wall_ns) * 1e-9);
+            return fmt::format("no end after {:.1f} s{}", double(result.spent_cpu_ns.value_or(result.wall_ns)) * 1e-9,
+                               result.spent_cpu_ns ? " of CPU time" : "");
         case ChildResult::End::signalled:
             break;
     }

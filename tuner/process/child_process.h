@@ -16,6 +16,7 @@ struct ChildRequest {
     std::vector<std::string> arguments;      // [0] is the path of the executable
     std::string input;                       // for its stdin
     int64_t time_limit_ns = 60'000'000'000;  // while this process runs, too; then the process group is killed
+    std::optional<int64_t> cpu_limit_ns;     // likewise, of the time that CPUs spend in the child's own threads
     int64_t memory_limit_bytes = 0;          // of address space; 0: none, see ChildStart
     std::optional<int> cpu;                  // pin the child to this one
     std::optional<int> avoid_cpu;            // keep it off this one, where there are others
@@ -30,13 +31,14 @@ struct ChildResult {
     std::string output, error_output;
     int64_t peak_resident_bytes = 0;
     int64_t wall_ns = 0;
+    std::optional<int64_t> spent_cpu_ns;  // where it timed out by the limit of CPU time
 };
 
 // Errors: the executable cannot be started (environment), or the user interrupted or the request was
 // cancelled (interrupted; the child is killed).
 Result<ChildResult> run_child(const ChildRequest &request);
 
-// "signal 11 (SIGSEGV)", "exit status 3", "no end after 10.0 s".
+// "signal 11 (SIGSEGV)", "exit status 3", "no end after 10.0 s", "no end after 10.0 s of CPU time".
 std::string describe(const ChildResult &result);
 
 }  // namespace kiln

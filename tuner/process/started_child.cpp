@@ -8,6 +8,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -120,6 +121,15 @@ StartedChild::~StartedChild() {
         rusage usage;
         reap(status, usage);
     }
+}
+
+int64_t StartedChild::cpu_ns() const {
+    clockid_t clock = 0;
+    timespec spent = {};
+    if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &spent) != 0) {
+        return 0;
+    }
+    return int64_t(spent.tv_sec) * 1'000'000'000 + spent.tv_nsec;
 }
 
 void StartedChild::reap(int &status, rusage &usage) {

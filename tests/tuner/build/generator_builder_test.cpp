@@ -15,14 +15,13 @@ namespace {
 class GeneratorBuilderTest : public ::testing::Test {
 protected:
     // A generator that answers --version, and otherwise runs `script`.
-    Result<std::unique_ptr<GeneratorBuilder>> builder(const std::string &script) {
+    Result<std::unique_ptr<GeneratorBuilder>> builder(const std::string &script, GeneratorBuilderOptions options = {
+                                                                                     .time_limit_ns = 1'000'000'000}) {
         const std::string path = folder_ / "generator";
         ScratchFolder::write(path, "#!/bin/sh\nif [ \"$1\" = --version ]; then echo 'halide 0'; exit 0; fi\n" + script);
         std::filesystem::permissions(path, std::filesystem::perms(0755));
-        GeneratorBuilderOptions options;
         options.generator = path;
         options.work_folder = folder_ / ".";
-        options.time_limit_ns = 1'000'000'000;
         options.memory_limit_bytes = int64_t(1) << 30;
         return GeneratorBuilder::create(options);
     }
@@ -58,6 +57,26 @@ TEST_F(GeneratorBuilderTest, EveryWayToFailHasItsStatus) {
         EXPECT_NE(built->failure().message.find(c.message), std::string::npos) << built->failure().message;
         EXPECT_NE(built->failure().stderr_text.find(c.stderr_text), std::string::npos) << built->failure().stderr_text;
         EXPECT_GT(built->wall_ns, 0);
+    }
+}
+
+// A busy machine gives a compiler its CPU time slowly, which is not the candidate's fault.
+TEST_F(GeneratorBuilderTest, TheLimitIsOfCpuTime) {
+    EXPECT_GE(GeneratorBuilderOptions().time_limit_ns, 4 * GeneratorBuilderOptions().cpu_limit_ns);
+    const struct {
+        const char *script;
+        TrialStatus status;
+        const char *message;
+    } cases[] = {{"while :; do :; done", TrialStatus::compile_timeout, " s of CPU time"},
+                 {"sleep 1; echo slow >&2; exit 1", TrialStatus::compile_error, "slow"}};
+    for (const auto &c : cases) {
+        const auto made = builder(c.script, {.cpu_limit_ns = 300'000'000});
+        ASSERT_TRUE(made.ok()) << made.error().message;
+        const Result<BuildResult> built = (*made)->build(request_);
+        ASSERT_TRUE(built.ok()) << c.script << built.error().message;
+        ASSERT_FALSE(built->ok()) << c.script;
+        EXPECT_EQ(built->failure().status, c.status) << c.script;
+        EXPECT_NE(built->failure().message.find(c.message), std::string::npos) << built->failure().message;
     }
 }
 

@@ -88,6 +88,8 @@ TEST(RunChildTest, HowItEnded) {
         EXPECT_EQ(describe(result), row.description);
     }
     EXPECT_EQ(describe({.end = ChildResult::End::timed_out, .wall_ns = 10'040'000'000}), "no end after 10.0 s");
+    EXPECT_EQ(describe({.end = ChildResult::End::timed_out, .wall_ns = 9, .spent_cpu_ns = 2'000'000'000}),
+              "no end after 2.0 s of CPU time");
 }
 
 TEST(RunChildTest, InputAndOutputs) {
@@ -123,6 +125,29 @@ TEST(RunChildTest, TimeLimitKillsTheWholeGroup) {
     EXPECT_EQ(result.end, ChildResult::End::timed_out);
     EXPECT_LT(result.wall_ns, 5'000'000'000);
     EXPECT_TRUE(ends_soon(std::stoi(result.output)));
+}
+
+TEST(RunChildTest, CpuTimeIsNotWallTime) {
+    ChildRequest request = shell("while :; do :; done");
+    request.time_limit_ns = 200'000'000'000;
+    request.cpu_limit_ns = 300'000'000;
+    const ChildResult spun = run(request);
+    EXPECT_EQ(spun.end, ChildResult::End::timed_out);
+    ASSERT_TRUE(spun.spent_cpu_ns);
+    EXPECT_GE(*spun.spent_cpu_ns, 300'000'000);
+    EXPECT_LT(*spun.spent_cpu_ns, 5'000'000'000);
+    EXPECT_NE(describe(spun).find(" s of CPU time"), std::string::npos) << describe(spun);
+
+    request.arguments[2] = "sleep 1; exit 5";
+    const ChildResult slept = run(request);
+    EXPECT_EQ(slept.end, ChildResult::End::exited) << describe(slept);
+    EXPECT_EQ(slept.code, 5);
+
+    request.arguments[2] = "sleep 1000";
+    request.time_limit_ns = 500'000'000;
+    const ChildResult hung = run(request);
+    EXPECT_EQ(hung.end, ChildResult::End::timed_out);
+    EXPECT_FALSE(hung.spent_cpu_ns);
 }
 
 TEST(RunChildTest, WhatAChildLeavesBehindIsKilled) {
