@@ -87,14 +87,16 @@ Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program) {
                                          .error_budget = context.error_budget,
                                          .interrupted = interrupted};
     BuiltNetwork built;
+    std::string missing;  // why the first kernel that is missing is
     const auto see = [&](const KernelReport &report) {
         built.untuned = built.untuned || report.source == KernelSource::untuned;
+        if (report.source == KernelSource::missing && missing.empty()) missing = ": " + report.message;
     };
     Result<Package> package = make_network_package(
         {.program = program, .targets = {context.target}, .name = package_name},
         {.environment = environment, .packer = *state_->workshop.packer, .parts = state_->parts}, see);
     if (!package && package.error().code == ErrorCode::unsupported) {
-        return NetworkBuild(Unbuilt{CaseStatus::failed, package.error().message});
+        return NetworkBuild(Unbuilt{CaseStatus::failed, package.error().message + missing});
     }
     if (!package) return package.error();
     package->toolchain = context.toolchain;

@@ -4,6 +4,7 @@ arguments]"""
 import ast
 import json
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -133,6 +134,26 @@ class Check(WithFolder):
         report = self.check("--suite", self.copied(change))
         self.assertEqual(report["unsupported"], 1)
         self.assertIn("Rulu", report["cases"][0]["reason"])
+
+    def test_what_the_compiler_said_is_the_reason(self):
+        installed = pathlib.Path(KILN).parent
+        copied = self.folder / "kiln" / "bin"
+        copied.mkdir(parents=True)
+        for name in ("kiln", "kiln-runner"):
+            shutil.copy2(installed / name, copied)
+        for name in ("lib", "include"):
+            (copied.parent / name).symlink_to(installed.parent / name)
+        generator = copied / "kiln-generator"
+        answer = "test $1 = --version && exec '%s' --version; echo 'no schedule today' >&2; exit 1"
+        generator.write_text("#!/bin/sh\n" + answer % (installed / "kiln-generator"))
+        generator.chmod(0o755)
+        arguments = ["check", "--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*", "--format", "json"]
+        done = subprocess.run([copied / "kiln", *arguments], cwd=self.folder, capture_output=True, text=True, timeout=300)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        [case] = json.loads(done.stdout)["cases"]
+        self.assertEqual(case["status"], "failed")
+        for words in ("no kernel computes", "the default of ", "compile_error: no schedule today"):
+            self.assertIn(words, case["reason"])
 
     def test_algorithms_that_are_excluded(self):
         report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*", "--algorithm", "winograd*")
