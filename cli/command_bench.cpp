@@ -109,6 +109,8 @@ Status measure_layers(Bench *bench, BenchReport *report) {
             Result<Layer> layer = bench->measure(w.workload);
             if (!layer) return layer.error();
             found = measured.emplace(key(w.workload), std::move(*layer)).first;
+            const std::string &difference = found->second.difference;
+            if (!difference.empty()) tell(fmt::format("{}/{}: {}", w.list, w.name, difference));
         }
         report->layers.push_back(found->second);
     }

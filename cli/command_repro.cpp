@@ -3,6 +3,7 @@
 #include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
+#include "records/time_agreement.h"
 #include "tuner/job/reproduction.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -62,6 +63,12 @@ int run(const ReproArguments &arguments) {
     Result<std::optional<Measurement>> measurement = std::optional<Measurement>();
     if (trial->status == TrialStatus::ok) measurement = store->measurement_of(trial->id);
     if (!measurement) return fail(measurement.error());
+    Result<std::optional<Measurement>> latest = measurement;
+    if (*measurement) {
+        const Measurement &own = **measurement;
+        latest = store->measurement(own.object_hash, own.machine, own.threads, own.cache, own.metric);
+        if (!latest) return fail(latest.error());
+    }
     const Machine machine = read_machine();
     if (Status s = check_runs_here(*trial, machine); !s) return fail(s.error());
     install_interrupt_handler();
@@ -72,11 +79,20 @@ int run(const ReproArguments &arguments) {
     tell_line(trial->candidate);
     tell_line(fmt::format("{}/threads:{}, cache {}, error budget {}", trial->target, trial->threads, name(trial->cache),
                           trial->error_budget));
-    const Result<Reproduction> now =
-        reproduce(*trial, {*workshop->builder, *workshop->runner, *store, machine, now_ns, utc_timestamp, interrupted});
+    if (*latest != *measurement) {
+        tell_line(fmt::format("its kernel was measured again on {}: {:.1f} us, which counts; {:.1f} us before",
+                              (*latest)->created_at, (*latest)->median * 1e-3, (*measurement)->median * 1e-3));
+    }
+    const auto memory = *latest ? memory_state_of((*latest)->conditions) : std::nullopt;
+    const Result<Reproduction> now = reproduce(
+        *trial, {*workshop->builder, *workshop->runner, *store, machine, now_ns, utc_timestamp, interrupted}, memory);
     if (!now) return fail(now.error());
-    const std::vector<ReproducedFact> facts = compare(*trial, *measurement, *now);
+    const std::vector<ReproducedFact> facts = compare(*trial, *latest, *now);
     print(table_of(facts), fact_form, arguments.answer);
+    if (*latest && now->measurement) {
+        const std::string difference = difference_text(**latest, *now->measurement);
+        if (!difference.empty()) tell(difference);
+    }
     if (!now->trial.stderr_text.empty()) tell_lines("It printed:\n" + now->trial.stderr_text);
     if (is_reproduced(facts)) return exit_done;
     tell(fmt::format("trial {} was not reproduced{}", trial->id,

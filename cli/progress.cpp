@@ -106,6 +106,7 @@ std::string finished_line(const TuneProgress &p, double peak_gflops) {
     if (p.race) {
         line += fmt::format(", {} raced", p.race->entries);
         if (p.race->ties > 0) line += fmt::format(", {} tied with the winner", p.race->ties);
+        for (const std::string &note : p.race->notes) line += "; " + note;
     }
     return line;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "records/measurement.h"
+#include "records/time_agreement.h"
 #include "workload/signature.h"
 
 namespace kiln {
@@ -56,6 +57,7 @@ Result<Layer> Bench::measure(const Workload &workload) {
     if (Status s = prepare_peers(prepared, &layer); !s) return s.error();
     if (Status s = take_turns(turns(workload, &*kernels, &layer), &layer); !s) return s.error();
     if (!layer.problem.empty()) return layer;
+    layer.difference = difference_of(kernels->front());
     layer.chosen = kernels->front().timing;
     layer.standard = kernels->back().timing;
     return layer;
@@ -113,6 +115,7 @@ Result<std::vector<Bench::Kernel>> Bench::build_kernels(const Workload &workload
         if (!kernel) return kernel.error();
         if (!*kernel) return kernels;
         kernels.push_back(std::move(**kernel));
+        if (kernels.size() == 1 && choice->best) kernels[0].recorded = choice->best->measurement;
     }
     return kernels;
 }
@@ -126,7 +129,7 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
         return std::optional<Kernel>();
     }
     const RunRequest request{workload, context_.target, built->value(), context_.error_budget};
-    return std::optional<Kernel>({request, {text, {}, 0}});
+    return std::optional<Kernel>({request, {text, {}, 0}, {}, {}});
 }
 
 Status Bench::prepare_peers(const Preparation &preparation, Layer *layer) {
@@ -195,7 +198,18 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
     }
     const Summary summary = summarize(run->value().samples);
     kernel->timing.add(summary.median, summary.min);
+    kernel->conditions = run->value().conditions;
     return {};
+}
+
+// The medians of the rounds spread as those of other processes may.
+std::string Bench::difference_of(const Kernel &kernel) {
+    if (!kernel.recorded) return "";
+    const Summary rounds = summarize(kernel.timing.round_medians_ns);
+    Measurement now = *kernel.recorded;
+    now.samples = kernel.timing.round_medians_ns;
+    now.median = rounds.median, now.spread = rounds.spread, now.conditions = kernel.conditions;
+    return difference_text(*kernel.recorded, now);
 }
 
 Status Bench::measure_once(const NetworkRunRequest &request, NetworkRunner &runner, Timing *timing, Layer *layer) {

@@ -36,7 +36,8 @@ struct Layer {
     std::string algorithm;
     std::optional<Timing> chosen, standard;  // tuned (or else default), and default
     bool untuned = false;
-    std::string problem;  // why there is no time
+    std::string problem;     // why there is no time
+    std::string difference;  // from the time that is recorded of the tuned kernel, for people
     std::vector<PeerTiming> peers;
     std::optional<Timing> copy;  // of data movement: a copy of as many bytes by plain stores, in the same rounds
 
@@ -79,6 +80,8 @@ private:
     struct Kernel {
         RunRequest request;
         Timing timing;
+        std::optional<Measurement> recorded;
+        std::string conditions;  // of the latest round
     };
     struct RunningPeer {
         PeerSource source;
@@ -97,6 +100,7 @@ private:
     Status measure_once(Kernel *kernel, Layer *layer);
     Status measure_once(RunningPeer *peer, PeerTiming *timing);
     void measure_copy(const Workload &workload, Layer *layer);
+    static std::string difference_of(const Kernel &kernel);
     static Status measure_once(const NetworkRunRequest &request, NetworkRunner &runner, Timing *timing, Layer *layer);
 
     const ChoiceContext &context_;

@@ -77,8 +77,13 @@ FOLDERS = {
         ["HalideRuntime.h", "fmt/*", "nlohmann/*"],
     ),
     "tuner/runner/jobs": (["tuner/runner", "tuner/process", "tuner/protocol", "tuner/reference", "runtime", "workload"], ["fmt/*", "HalideRuntime.h"]),
+    "tuner/job/racing": (
+        ["tuner/job/tune_job.h", "tuner/build", "tuner/measure", "tuner/process", "tuner/race", "catalog", "database", "records",
+         "schedules", "workload"],
+        ["fmt/*"],
+    ),
     "tuner/job": (
-        ["tuner/build", "tuner/measure", "tuner/process", "tuner/protocol", "tuner/race", "tuner/search", "catalog",
+        ["tuner/job/racing", "tuner/build", "tuner/measure", "tuner/process", "tuner/protocol", "tuner/race", "tuner/search", "catalog",
          "database", "records", "schedules", "workload", "workload/lists"],
         ["fmt/*", "xxhash.h"],
     ),

@@ -68,6 +68,12 @@ TEST(Progress, LineFitsEveryWidth) {
 TEST(Progress, FinishedLine) {
     EXPECT_EQ(finished_line(progress(64, 400'000), 128),
               "resnet50/res2a: 400.0 us, 64.2 GFLOP/s, 50 % of peak, 2.00x default, 64 trials, 2 failed");
+    TuneProgress raced = progress(64, 400'000);
+    raced.race.emplace(RaceSummary{4, 0, {"a loser's time of 250.0 us did not hold, a fresh process takes 600.0 us"}});
+    EXPECT_EQ(
+        finished_line(raced, 128),
+        "resnet50/res2a: 400.0 us, 64.2 GFLOP/s, 50 % of peak, 2.00x default, 64 trials, 2 failed, 4 raced; a loser's "
+        "time of 250.0 us did not hold, a fresh process takes 600.0 us");
     TuneProgress none = progress(0, 1);
     none.best_ns = std::nullopt;
     none.problem = "no algorithm applies (direct: ...)";

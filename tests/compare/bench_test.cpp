@@ -113,6 +113,34 @@ TEST_F(BenchTest, WithoutATrialTheDefaultIsMeasuredOnce) {
     EXPECT_TRUE(copied.empty());
 }
 
+TEST_F(BenchTest, ATimeThatIsNotAsRecordedIsSaid) {
+    const std::string quiet = R"({"memory_gb_s":{"l3":[70,70]}})", busy = R"({"memory_gb_s":{"l3":[21,21]}})";
+    const struct {
+        std::string then, now;
+        double factor;
+        const char *difference;
+    } cases[] = {
+        {quiet, quiet, 1.05, ""},
+        {quiet, busy, 1.05, ""},
+        {quiet, busy, 3,
+         "1.0 us when it was recorded, 3.0 us now: the machine's memory is in another state (then L3 70.0 GB/s; now L3 "
+         "21.0 GB/s)"},
+        {"{}", "{}", 2, "1.0 us when it was recorded, 2.0 us now"},
+    };
+    for (const auto &c : cases) {
+        FakeWorkshop tuned;
+        tuned.runner.conditions = [&] { return c.then; };
+        tuned.runner.time_ns = [](const std::string &) { return 1000; };
+        TuneOptions options;
+        options.trials = 1;
+        ASSERT_TRUE(tuned.tune({{"net", "a", 1, workload}}, options).ok());
+        context.store = &tuned.store;
+        shop.runner.conditions = [&] { return c.now; };
+        shop.runner.time_ns = [&](const std::string &) { return 1000 * c.factor; };
+        EXPECT_EQ(measure(workload).difference, c.difference);
+    }
+}
+
 TEST_F(BenchTest, TheTunedOneAndTheDefaultHaveAsManyTurns) {
     NamedWorkload named{"net", "a", 1, workload};
     TuneOptions options;

@@ -48,8 +48,8 @@ Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
     remember(trial);
     if (trial.status == TrialStatus::ok) judged_here_.try_emplace(trial.object_hash, trial);
     if (measurement) {
-        judged.time = summarize(measurement->samples);
-        learn(measurement->median);
+        judged.time = recorded_time_of(*measurement);
+        learn(*judged.time);
     }
     return judged;
 }
@@ -120,7 +120,7 @@ Result<RunResult> CandidateJudge::run_without_drift(const RunRequest &request) {
 Status CandidateJudge::measure(RunRequest request, Trial *trial, std::optional<Measurement> *measurement) {
     const TuneEnvironment &environment = job_.environment;
     const RunnerTraits &traits = environment.runner.traits();
-    if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(medians_);
+    if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(comparable_medians());
     Result<RunResult> ran = run_without_drift(request);
     if (!ran) return ran.error();
     trial->run_ns = ran->wall_ns;
@@ -130,19 +130,18 @@ Status CandidateJudge::measure(RunRequest request, Trial *trial, std::optional<M
     }
     const RunReport &report = ran->value();
     take_verdict(report, trial);
-    const Summary summary = summarize(report.samples);
-    Measurement &m = measurement->emplace();
-    m.object_hash = request.artifact.object_hash;
-    m.machine = trial->machine;
-    m.threads = trial->threads;
-    m.cache = trial->cache;
-    m.metric = traits.metric;
-    m.samples = report.samples;
-    m.median = summary.median;
-    m.spread = summary.spread;
-    m.conditions = report.conditions;
-    m.created_at = environment.timestamp();
+    *measurement = measurement_of(report, *trial, traits.metric);
+    (*measurement)->created_at = environment.timestamp();
     return {};
+}
+
+std::vector<double> CandidateJudge::comparable_medians() const {
+    std::vector<double> medians;
+    for (const RecordedTime &time : times_) {
+        const auto &latest = times_.back().memory;
+        if (!latest || !time.memory || is_like(*latest, *time.memory)) medians.push_back(time.median);
+    }
+    return medians;
 }
 
 // Code that was judged on this workload and timed on this machine is not timed again. A trial judged against a wider budget

@@ -11,6 +11,7 @@
 
 #include "records/measurement.h"
 #include "schedules/candidate.h"
+#include "tuner/job/racing/recorded_time.h"
 #include "tuner/job/tune_job.h"
 #include "tuner/measure/drift.h"
 
@@ -18,7 +19,7 @@ namespace kiln {
 
 struct JudgedCandidate {
     Trial trial;
-    std::optional<Summary> time;       // in the runner's metric; exactly when the trial is ok
+    std::optional<RecordedTime> time;  // in the runner's metric; exactly when the trial is ok
     std::optional<Artifact> artifact;  // when it was built
 };
 
@@ -38,9 +39,9 @@ public:
         for (const Trial &trial : recorded) remember(trial);
     }
 
-    // Takes the median of a valid trial that was recorded before under the same conditions. The medians say how fast a
-    // new candidate has to be.
-    void learn(double median) { medians_.push_back(median); }
+    // Takes the time of a valid trial that was recorded before under the same conditions. The medians of those that were
+    // taken in a like state of memory as the latest one say how fast a new candidate has to be.
+    void learn(const RecordedTime &time) { times_.push_back(time); }
 
     // Takes a trial of this workload and target that is in the store. An object that it judged is not timed again.
     void remember(const Trial &trial);
@@ -50,6 +51,7 @@ public:
 
 private:
     Status fill(const Proposal &proposal, JudgedCandidate *judged, std::optional<Measurement> *measurement);
+    std::vector<double> comparable_medians() const;
     Result<RunResult> run_without_drift(const RunRequest &request);
     Status measure(RunRequest request, Trial *trial, std::optional<Measurement> *measurement);
     Status judge_again(const RunRequest &request, Trial *trial);
@@ -58,7 +60,7 @@ private:
     const TuneJob &job_;
     const Workload &workload_;
     DriftDetector drift_;
-    std::vector<double> medians_;  // of the workload's valid trials
+    std::vector<RecordedTime> times_;  // of the workload's valid trials
     // By object hash: an ok trial that judged this very code on this workload.
     std::map<std::string, Trial, std::less<>> judged_;
     std::map<std::string, Trial, std::less<>> judged_here_;  // of these, what this process ran

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "records/time_agreement.h"
 #include "tuner/job/candidate_judge.h"
 
 namespace kiln {
 namespace {
 
-constexpr double same_time = 0.1;    // of the recorded median
 constexpr double same_error = 0.01;  // of the larger one; the same object makes exactly the same
 
 std::string text(const std::optional<double> &error) { return error ? fmt::format("{:.3g}", *error) : ""; }
@@ -40,20 +40,26 @@ ReproducedFact time_fact(const std::optional<Measurement> &recorded, const std::
     };
     ReproducedFact fact{"median", median_text(recorded), median_text(now), {}, false};
     if (!recorded || !now || recorded->metric != now->metric || recorded->machine != now->machine) return fact;
-    const double tolerance = std::max({same_time, recorded->spread, now->spread});
-    fact.agrees = std::abs(now->median / recorded->median - 1) <= tolerance;
+    fact.agrees = times_agree(*recorded, *now);
+    const bool says_nothing = is_memory_another(*recorded, *now) || do_calls_overlap(*recorded, *now);
+    if (!*fact.agrees && says_nothing) fact.agrees.reset();
     return fact;
 }
 
-}  // namespace
+std::optional<MemoryState> memory_of(const std::optional<Measurement> &measurement) {
+    return measurement ? memory_state_of(measurement->conditions) : std::nullopt;
+}
 
-Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &environment) {
-    const Result<Workload> workload = parse_workload_key(recorded.workload);
-    if (!workload) return workload.error();
-    const Result<Candidate> candidate = parse_candidate(recorded.candidate);
-    if (!candidate) return candidate.error();
+ReproducedFact memory_fact(const std::optional<MemoryState> &recorded, const std::optional<MemoryState> &now) {
+    const auto text_of = [](const auto &state) { return state ? text(*state) : std::string(); };
+    ReproducedFact fact{"memory", text_of(recorded), text_of(now), {}, false};
+    if (recorded && now) fact.agrees = is_like(*recorded, *now);
+    return fact;
+}
+
+Result<Reproduction> reproduce_once(const Trial &recorded, const Workload &workload, const Candidate &candidate,
+                                    const TuneEnvironment &environment) {
     const Target target{recorded.target, recorded.threads};
-
     Result<TrialStore> scratch = TrialStore::in_memory();
     if (!scratch) return scratch.error();
     TuneOptions options;
@@ -63,8 +69,8 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
                               environment.machine,    environment.now_ns, environment.timestamp,
                               environment.interrupted};
     const TuneJob job{target, options, own};
-    const auto build = [&] { return environment.builder.build({*workload, target, *candidate}); };
-    Result<JudgedCandidate> judged = CandidateJudge(job, *workload).judge({*candidate, recorded.origin, build});
+    const auto build = [&] { return environment.builder.build({workload, target, candidate}); };
+    Result<JudgedCandidate> judged = CandidateJudge(job, workload).judge({candidate, recorded.origin, build});
     if (!judged) return judged.error();
     Reproduction reproduction{std::move(judged->trial), std::nullopt};
     if (reproduction.trial.status != TrialStatus::ok) return reproduction;
@@ -74,6 +80,23 @@ Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &env
     if (!measurement) return measurement.error();
     reproduction.measurement = std::move(*measurement);
     return reproduction;
+}
+
+}  // namespace
+
+Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &environment,
+                               const std::optional<MemoryState> &memory) {
+    constexpr int attempts = 3;
+    const Result<Workload> workload = parse_workload_key(recorded.workload);
+    if (!workload) return workload.error();
+    const Result<Candidate> candidate = parse_candidate(recorded.candidate);
+    if (!candidate) return candidate.error();
+    for (int attempt = 1;; attempt++) {
+        Result<Reproduction> made = reproduce_once(recorded, *workload, *candidate, environment);
+        if (!made) return made.error();
+        const auto state = memory_of(made->measurement);
+        if (attempt == attempts || !memory || !state || is_like(*memory, *state)) return made;
+    }
 }
 
 std::vector<ReproducedFact> compare(const Trial &recorded, const std::optional<Measurement> &recorded_measurement,
@@ -95,6 +118,8 @@ std::vector<ReproducedFact> compare(const Trial &recorded, const std::optional<M
     facts.push_back(error_fact("rms_error", recorded.errors.rms, now.errors.rms, decides));
     facts.push_back(error_fact("wide_error", recorded.errors.wide, now.errors.wide, decides));
     facts.push_back(time_fact(recorded_measurement, reproduction.measurement));
+    const auto then = memory_of(recorded_measurement), state = memory_of(reproduction.measurement);
+    if (then || state) facts.push_back(memory_fact(then, state));
     return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "records/trial.h"
 #include "workload/lists/workload_list.h"
@@ -12,7 +13,8 @@
 namespace kiln {
 
 struct RaceSummary {
-    size_t entries = 0, ties = 0;  // the winner counts as an entry, not as a tie
+    size_t entries = 0, ties = 0;         // the winner counts as an entry, not as a tie
+    std::vector<std::string> notes = {};  // for people: which times did not hold in a fresh process
     bool operator==(const RaceSummary &) const = default;
 };
 

@@ -17,7 +17,7 @@
 namespace kiln {
 namespace {
 
-Observation observation(const Candidate &candidate, const std::optional<Summary> &time) {
+Observation observation(const Candidate &candidate, const std::optional<RecordedTime> &time) {
     return {candidate, time ? std::optional(time->quiet) : std::nullopt};
 }
 
@@ -97,7 +97,7 @@ Status WorkloadTuning::take_up_recorded() {
     struct Recorded {
         const Trial &trial;
         Candidate candidate;
-        std::optional<Summary> time;
+        std::optional<RecordedTime> time;
     };
     std::vector<Recorded> comparable;
     bool any_valid = false;
@@ -112,7 +112,7 @@ Status WorkloadTuning::take_up_recorded() {
         Result<Candidate> candidate = parse_candidate(trial.candidate);
         // Another version's, or of an algorithm that was not asked for: neither counts nor can be proposed again.
         if (!candidate || !in_some_space(*candidate)) continue;
-        Result<std::optional<Summary>> time = recorded_time(trial);
+        Result<std::optional<RecordedTime>> time = recorded_time(trial);
         if (!time) return time.error();
         any_valid |= time->has_value();
         comparable.push_back({trial, std::move(*candidate), *time});
@@ -123,22 +123,26 @@ Status WorkloadTuning::take_up_recorded() {
         // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
         if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
         if (is_killed_build(r.trial)) continue;  // it says nothing of the candidate
-        if (!recorded_.insert(r.candidate).second) continue;
+        if (!recorded_.insert(r.candidate).second) {
+            // Its time did not hold in a race: the later one counts.
+            if (r.time) race_.renew(r.trial, *r.time);
+            continue;
+        }
         tried_.insert(r.candidate);
         count(r.trial, r.candidate, r.time, std::nullopt);
-        if (r.time) judge_->learn(r.time->median);
+        if (r.time) judge_->learn(*r.time);
         observations.push_back(observation(r.candidate, r.time));
     }
     search_->observe(observations);
     return {};
 }
 
-Result<std::optional<Summary>> WorkloadTuning::recorded_time(const Trial &trial) const {
-    if (trial.status != TrialStatus::ok) return std::optional<Summary>();
+Result<std::optional<RecordedTime>> WorkloadTuning::recorded_time(const Trial &trial) const {
+    if (trial.status != TrialStatus::ok) return std::optional<RecordedTime>();
     Result<std::optional<Measurement>> measurement = job_.environment.store.measurement(
         trial.object_hash, trial.machine, trial.threads, trial.cache, job_.environment.runner.traits().metric);
     if (!measurement) return measurement.error();
-    return *measurement ? std::optional(summarize((*measurement)->samples)) : std::nullopt;
+    return *measurement ? std::optional(recorded_time_of(**measurement)) : std::nullopt;
 }
 
 Result<WorkloadTuning::End> WorkloadTuning::make_trials(int64_t trials, std::optional<int64_t> end_ns) {
@@ -292,10 +296,11 @@ void WorkloadTuning::adopt(const Race &race) {
     tuned_.best_ns = winner.median_ns;
     if (winner.default_ns) tuned_.default_ns = winner.default_ns;
     tuned_.race.emplace().entries = race.entries.size();
+    tuned_.race->notes = race_.notes();
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }
 
-void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
+void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const std::optional<RecordedTime> &time,
                            const std::optional<Artifact> &artifact) {
     tuned_.trials++;
     layer_.trials = tuned_.trials;

@@ -14,9 +14,9 @@
 #include "tuner/build/build_ahead.h"
 #include "tuner/job/budget.h"
 #include "tuner/job/candidate_judge.h"
+#include "tuner/job/racing/workload_race.h"
 #include "tuner/job/tune_job.h"
 #include "tuner/job/tune_progress.h"
-#include "tuner/job/workload_race.h"
 #include "tuner/process/leases.h"
 #include "tuner/search/search.h"
 
@@ -59,14 +59,14 @@ private:
     };
 
     Status take_up_recorded();
-    Result<std::optional<Summary>> recorded_time(const Trial &trial) const;
+    Result<std::optional<RecordedTime>> recorded_time(const Trial &trial) const;
     Result<End> make_trial(std::optional<int64_t> end_ns);
     Result<Start> start_next(int64_t under_way);
     Result<End> start_when_others_are_done(std::optional<int64_t> end_ns);
     std::optional<Proposed> next_candidate();
     bool is_long_over(int64_t end_ns) const;
     std::string conditions() const;
-    void count(const Trial &trial, const Candidate &candidate, const std::optional<Summary> &time,
+    void count(const Trial &trial, const Candidate &candidate, const std::optional<RecordedTime> &time,
                const std::optional<Artifact> &artifact);
     void adopt(const Race &race);
     bool in_some_space(const Candidate &candidate) const;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <list>
 
+#include "tuner/measure/memory_bound.h"
 #include "tuner/measure/operand_files.h"
 #include "tuner/measure/runner_order.h"
 #include "tuner/process/address_space.h"
@@ -69,6 +70,11 @@ struct ProcessRunner::State {
     RunnerTraits traits;
     std::list<Entry> entries;  // the workload used last comes first
     int64_t next_prefix = 0;
+
+    int64_t memory_bytes(const Workload &workload, const Target &target) const {
+        const std::optional<Machine> machine = parse_machine_key(options.machine);
+        return machine ? sentinel_bytes(workload, *machine, target.threads) : 0;
+    }
 
     std::string new_prefix() { return fmt::format("{}/data{}", options.work_folder, next_prefix++); }
 
@@ -150,7 +156,10 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     job.call = state_->call_of(request.workload, request.target);
     job.kernel = kernel_of(request.artifact);
     job.error_budget = request.error_budget;
-    if (request.measure) job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns};
+    if (request.measure) {
+        job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns,
+                        state_->memory_bytes(request.workload, request.target)};
+    }
     job.data = (*files)->judging_data();
     RunnerOrder order{job, request.measure, request.out_of_time};
     if (Status s = set_memory(&order, {job.kernel}, **files); !s) {
@@ -189,6 +198,7 @@ Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     job.workspace_bytes = request.workspace_bytes;
     job.workspace_bytes_per_thread = request.workspace_bytes_per_thread;
     job.operands = (*files)->operands();
+    job.memory_bytes = state_->memory_bytes(request.workload, request.target);
     RunnerOrder order{job, true, request.out_of_time};
     if (Status s = set_memory(&order, job.kernels, **files); !s) {
         return s.error();

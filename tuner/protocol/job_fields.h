@@ -54,6 +54,7 @@ void visit_fields(Fields &fields, Value &sampling) {
     fields("cache", sampling.cache);
     fields("limits", sampling.limits);
     fields("cutoffs_ns", sampling.cutoffs_ns);
+    fields("memory_bytes", sampling.memory_bytes);
 }
 
 template<typename Fields, IsPart<JudgeJob> Value>
@@ -75,6 +76,7 @@ void visit_fields(Fields &fields, Value &job) {
     fields("workspace_bytes", job.workspace_bytes);
     fields("workspace_bytes_per_thread", job.workspace_bytes_per_thread);
     fields("operands", job.operands);
+    fields("memory_bytes", job.memory_bytes);
 }
 
 template<typename Fields, IsPart<PrepareJob> Value>

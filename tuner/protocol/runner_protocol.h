@@ -51,6 +51,7 @@ struct SamplingOrder {
     CacheMode cache = CacheMode::warm;
     SamplingLimits limits;
     std::vector<double> cutoffs_ns;  // halving.h
+    int64_t memory_bytes = 0;        // of the operands, through which the memory sentinel walks; 0: there is none
     bool operator==(const SamplingOrder &) const = default;
 };
 
@@ -73,6 +74,7 @@ struct HeatJob {
     uint64_t seed = 0;                                            // of the order within each round
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // enough for each of the kernels
     OperandPaths operands;
+    int64_t memory_bytes = 0;  // as in SamplingOrder
     bool operator==(const HeatJob &) const = default;
 };
 

@@ -17,6 +17,16 @@ void touch(std::span<const std::byte> bytes) {
     }
 }
 
+}  // namespace
+
+bool can_evict_lines() {
+#if defined(__x86_64__)
+    return true;
+#else
+    return false;
+#endif
+}
+
 void evict(std::span<const std::byte> bytes) {
 #if defined(__x86_64__)
     for (size_t i = 0; i < bytes.size(); i += 64) {
@@ -28,8 +38,6 @@ void evict(std::span<const std::byte> bytes) {
     std::fill(other.begin(), other.end(), std::byte(other[0] == std::byte(0)));
 #endif
 }
-
-}  // namespace
 
 void make_cold(std::span<const std::byte> weights, const std::vector<std::span<const std::byte>> &activations) {
     evict(weights);

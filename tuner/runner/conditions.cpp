@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,8 @@ double cpu_mhz(int cpu) {
     return 0;
 }
 
+double rounded(double gb_s) { return std::round(gb_s * 10) / 10; }
+
 }  // namespace
 
 Conditions::Conditions() : steal_ticks_(steal_ticks()), switches_(involuntary_switches()) {}
@@ -54,6 +57,13 @@ std::string Conditions::to_json(const Notes &notes) const {
     };
     if (notes.cut_off) {
         conditions["cut_off"] = true;
+    }
+    if (notes.memory != MemoryState()) {
+        const auto &[before, after] = notes.memory;
+        conditions["memory_gb_s"] = {{"l3", {rounded(before.l3), rounded(after.l3)}}};
+        if (before.dram > 0) conditions["memory_gb_s"]["dram"] = {rounded(before.dram), rounded(after.dram)};
+        if (notes.memory_repeats > 0) conditions["memory_repeats"] = notes.memory_repeats;
+        if (notes.memory.moved()) conditions["memory_moved"] = true;
     }
     if (double load[3]; getloadavg(load, 3) == 3) {
         conditions["load"] = {load[0], load[1], load[2]};

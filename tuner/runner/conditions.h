@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "records/memory_state.h"
+
 namespace kiln {
 
 // Read at the beginning and at the end; costs some 100 us.
@@ -17,6 +19,8 @@ public:
         int64_t preempted_calls = 0;
         bool retried = false, cut_off = false;
         std::vector<double> sentinel_ns;  // before and after
+        MemoryState memory;               // where it was measured
+        int memory_repeats = 0;           // of the samples, because it moved
     };
     std::string to_json(const Notes &notes) const;
 

@@ -73,6 +73,8 @@ RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::v
         const int calls = calls_per_sample(turn.timed, warm_up(turn.timed), heat_sample);
         turn.samples = std::make_unique<UndisturbedSamples>(turn.timed, calls, may_lose_ns / double(kernels.size()));
     }
+    const MemorySentinel memory(turns.front().call->activations(), size_t(job.memory_bytes));
+    if (job.memory_bytes > 0) notes.memory.before = memory.measure();
     send(step_line(fmt::format("{} rounds of {} kernels", job.rounds, kernels.size())));
     answer.heat.resize(kernels.size());
     std::vector<size_t> order(kernels.size());
@@ -87,6 +89,7 @@ RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::v
             answer.heat[i].push_back(turns[i].samples->next_ns());
         }
     }
+    if (job.memory_bytes > 0) notes.memory.after = memory.measure();
     notes.sentinel_ns.push_back(sentinel_ns());
     for (const Turn &turn : turns) {
         notes.preempted_calls += turn.samples->preempted();

@@ -29,6 +29,22 @@ Attempt sample(const SamplingRequest &request, int calls) {
     return attempt;
 }
 
+bool is_unstable(const Attempt &attempt, const SamplingRequest &request) {
+    return !attempt.cut_off && unstable(attempt.samples, request.limits);
+}
+
+// A neighbour on the machine may go meanwhile.
+Attempt sample_until_stable(const SamplingRequest &request, Conditions::Notes *notes) {
+    Attempt attempt = sample(request, notes->calls_per_sample);
+    notes->preempted_calls += attempt.preempted;
+    for (int i = 1; i < unstable_attempts && is_unstable(attempt, request); i++) {
+        notes->retried = true;
+        attempt = sample(request, notes->calls_per_sample);
+        notes->preempted_calls += attempt.preempted;
+    }
+    return attempt;
+}
+
 }  // namespace
 
 Sampling take_samples(const SamplingRequest &request) {
@@ -36,16 +52,18 @@ Sampling take_samples(const SamplingRequest &request) {
     const Conditions conditions;
     Conditions::Notes notes;
     notes.sentinel_ns.push_back(sentinel_ns());
+    if (request.memory) notes.memory.before = request.memory();
     notes.calls_per_sample = calls_per_sample(request.timed, warm_up(request.timed), {});
-    Attempt attempt = sample(request, notes.calls_per_sample);
-    notes.preempted_calls = attempt.preempted;
-    const auto is_unstable = [&] { return !attempt.cut_off && unstable(attempt.samples, request.limits); };
-    for (int i = 1; i < unstable_attempts && is_unstable(); i++) {  // a neighbour on the machine may go meanwhile
-        notes.retried = true;
-        attempt = sample(request, notes.calls_per_sample);
-        notes.preempted_calls += attempt.preempted;
+    Attempt attempt = sample_until_stable(request, &notes);
+    if (request.memory) notes.memory.after = request.memory();
+    while (!attempt.cut_off && is_worth_repeating(notes.memory, notes.memory_repeats)) {
+        notes.memory_repeats++;
+        notes.memory.before = notes.memory.after;
+        warm_up(request.timed);
+        attempt = sample_until_stable(request, &notes);
+        notes.memory.after = request.memory();
     }
-    result.is_unstable = is_unstable();
+    result.is_unstable = is_unstable(attempt, request);
     notes.cut_off = attempt.cut_off;
     notes.sentinel_ns.push_back(sentinel_ns());
     result.samples = std::move(attempt.samples);

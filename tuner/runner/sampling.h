@@ -4,10 +4,12 @@
 // process is no sample; the conditions count them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "records/measurement.h"
+#include "records/memory_state.h"
 #include "tuner/runner/timing.h"
 
 namespace kiln {
@@ -19,6 +21,9 @@ struct SamplingRequest {
     TimedCall timed;
     SamplingLimits limits;
     std::vector<double> cutoffs_ns;  // of rungs, see halving.h
+    // How fast memory is just then. Samples between which that changed are taken again, at most `most_memory_repeats`
+    // times; the conditions tell how often, and whether it changed still. Empty: it does not matter.
+    std::function<MemorySpeed()> memory = {};
 };
 
 struct Sampling {

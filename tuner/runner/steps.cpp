@@ -15,6 +15,7 @@
 #include "tuner/runner/heat.h"
 #include "tuner/runner/kernel.h"
 #include "tuner/runner/sampling.h"
+#include "tuner/runner/sentinel.h"
 
 namespace kiln {
 
@@ -155,6 +156,8 @@ End Judgement::measure(const SamplingOrder &order) {
     }
     KernelContext &context = parallel_->context();
     SamplingRequest request{{[&] { call->compute(calls_.kernel, context); }, {}}, order.limits, order.cutoffs_ns};
+    const MemorySentinel memory(call->activations(), size_t(order.memory_bytes));
+    if (order.memory_bytes > 0) request.memory = [&] { return memory.measure(); };
     if (order.cache == CacheMode::cold) {
         request.timed.before_each = [&] { make_cold(call->weights(), call->activations()); };
     }

@@ -88,7 +88,7 @@ public:
         if (request.measure) report.samples = samples(request.artifact.object_hash, ns);
         report.sentinel = sentinel(runs);
         cutoffs.push_back(request.cutoffs_ns);
-        report.conditions = "{}";
+        report.conditions = conditions();
         result.outcome = report;
         return result;
     }
@@ -102,7 +102,7 @@ public:
         for (const Artifact &artifact : request.artifacts) {
             report.times.emplace_back(static_cast<size_t>(request.rounds), time_ns(artifact.object_hash));
         }
-        report.conditions = "{}";
+        report.conditions = conditions();
         return Attempt<HeatReport>{std::move(report), 0};
     }
 
@@ -117,6 +117,7 @@ public:
         return Samples{ns, ns, ns};
     };
     std::function<int64_t(size_t)> waits_ns = [](size_t) { return 0; };  // by the number of the run
+    std::function<std::string()> conditions = [] { return std::string("{}"); };
     RunnerTraits measures;
     std::vector<HeatRequest> heats;  // as asked for
     std::vector<std::vector<double>> cutoffs;
@@ -134,6 +135,7 @@ inline Machine fake_machine() {
     Machine machine;
     machine.cpu_model = machine.cpu_id = "fake";
     machine.cores = 4;
+    machine.l2_bytes = 2 << 20;  // more than the layers of most tests have
     machine.l3_bytes = 16 << 20;
     machine.halide_target = "x86-64-linux-avx-avx2-f16c-fma-sse41";
     return machine;

@@ -96,6 +96,42 @@ TEST(Reproduction, ATimeAgreesWithinATenthOrTheSpread) {
     }
 }
 
+// The recorded time is of a quiet minute; what the next processes find of the memory and of the kernel is in `now`.
+TEST(Reproduction, ATimeOfAnotherStateOfTheMemoryContradictsNothing) {
+    const std::string quiet = R"({"memory_gb_s":{"l3":[70,70],"dram":[35,35]}})";
+    const std::string busy = R"({"memory_gb_s":{"l3":[21,21],"dram":[15,15]}})";
+    const struct {
+        const char *what;
+        std::vector<std::pair<std::string, double>> now;  // by run: state, factor of the time
+        size_t runs;
+        std::optional<bool> median, memory;
+    } cases[] = {
+        {"as it was", {{quiet, 1}}, 1, true, true},
+        {"slower for no reason that is known", {{quiet, 2}}, 1, false, true},
+        {"busy for good", {{busy, 3}, {busy, 3}, {busy, 3}}, 3, std::nullopt, false},
+        {"busy for a moment", {{busy, 3}, {quiet, 1}}, 2, true, true},
+        {"busy, which does not matter to it", {{busy, 1}, {busy, 1}, {busy, 1}}, 3, true, false},
+        {"no sentinel any more", {{"{}", 2}}, 1, false, std::nullopt},
+    };
+    for (const auto &c : cases) {
+        FakeWorkshop shop;
+        shop.runner.conditions = [&] { return quiet; };
+        const Trial trial = recorded_trial(shop);
+        const Measurement recorded = **shop.store.measurement_of(trial.id);
+        const size_t before = shop.runner.runs;
+        const auto at = [&] { return c.now.at(shop.runner.runs - before - 1); };
+        shop.runner.conditions = [&] { return at().first; };
+        shop.runner.samples = [&](const std::string &, double ns) { return Samples(3, ns * at().second); };
+        const auto now = reproduce(trial, shop.environment(), memory_state_of(recorded.conditions));
+        ASSERT_TRUE(now.ok()) << c.what;
+        const auto facts = compare(trial, recorded, *now);
+        EXPECT_EQ(shop.runner.runs - before, c.runs) << c.what;
+        EXPECT_EQ(agrees(facts, "median"), c.median) << c.what;
+        EXPECT_EQ(agrees(facts, "memory"), c.memory) << c.what;
+        EXPECT_TRUE(is_reproduced(facts)) << c.what;
+    }
+}
+
 TEST(Reproduction, OfAFailureAgreesWhereItFailsTheSameWay) {
     FakeWorkshop shop;
     shop.builder.refuses = [](size_t) { return TrialStatus::compile_timeout; };

@@ -15,13 +15,14 @@ JudgeJob judge_job() {
     job.sampling->cache = CacheMode::cold;
     job.sampling->limits.unstable_spread = -1;
     job.sampling->cutoffs_ns = {1.5, 2};
+    job.sampling->memory_bytes = 12 << 20;
     job.data.ordinary = {{"a", "b"}, "c", "d"};
     job.data.wide = {{"e"}, "f", "g"};
     return job;
 }
 
 HeatJob heat_job() {
-    return {call, {kernel, kernel}, CacheMode::warm, 7, std::numeric_limits<uint64_t>::max(), 1, 2, {"a"}};
+    return {call, {kernel, kernel}, CacheMode::warm, 7, std::numeric_limits<uint64_t>::max(), 1, 2, {"a"}, 5};
 }
 
 NetworkJob network_job() {

@@ -1,0 +1,238 @@
+#include "tuner/job/racing/workload_race.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "catalog/catalog.h"
+#include "records/time_agreement.h"
+#include "tuner/job/racing/qualified_field.h"
+#include "tuner/job/racing/race_record.h"
+#include "tuner/measure/memory_bound.h"
+
+namespace kiln {
+namespace {
+
+constexpr size_t most_heats = 12;
+constexpr int fewest_rounds = 5, most_rounds = 15;  // of a heat; more heats tell more than more rounds
+constexpr int most_races = 3, most_lucky = 3;
+
+const RaceRules rules;
+
+}  // namespace
+
+void WorkloadRace::enter(const Trial &trial, const RecordedTime &time, bool is_default,
+                         const std::optional<Artifact> &artifact) {
+    contestants_.push_back({trial, time, is_default, artifact});
+}
+
+void WorkloadRace::renew(const Trial &later, const RecordedTime &time) {
+    for (Contestant &c : contestants_) {
+        if (c.trial.candidate == later.candidate && c.trial.object_hash == later.object_hash) c.renew(later, time);
+    }
+}
+
+WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
+    const RaceEntry *first = nullptr;
+    Winner winner;
+    for (const RaceEntry &entry : race.entries) {
+        for (const Contestant &c : contestants_) {
+            if (!c.is_entered || !c.is(entry.trial)) continue;
+            if (!first) first = &entry, winner = {c.trial.candidate, c.time.median, {}};
+            if (c.is_default) winner.default_ns = winner.median_ns * entry.ratio / first->ratio;
+        }
+    }
+    return winner;
+}
+
+Status WorkloadRace::enter_best() {
+    const Result<std::optional<Best>> best = job_.environment.store.best(same_conditions(job_, workload_));
+    if (!best) return best.error();
+    if (!*best || contestants_.empty()) return {};
+    const Trial &trial = (*best)->trial;
+    const RecordedTime time = recorded_time_of((*best)->measurement);
+    bool is_fastest = true;
+    for (const Contestant &c : contestants_) {
+        if (c.is(trial.id)) return {};
+        is_fastest &= time.quiet <= c.time.quiet;
+    }
+    const Result<Candidate> candidate = parse_candidate(trial.candidate);
+    const Algorithm *algorithm = candidate ? find_algorithm(candidate->algorithm) : nullptr;
+    if (!algorithm) return {};
+    // Part of the work of a prepared kernel is its caller's: it can lose to others, not stand in their way.
+    if (is_fastest && algorithm->prepares) return {};
+    contestants_.push_back({trial, time, false, std::nullopt, false});
+    return {};
+}
+
+Status WorkloadRace::look_up_races() {
+    Result<std::vector<Race>> races = job_.environment.store.races(same_conditions(job_, workload_));
+    if (!races) return races.error();
+    incumbent_.clear(), raced_.clear();
+    if (races->empty()) return {};
+    const Race &last = races->back();
+    incumbent_ = last.entries.front().trial;
+    raced_ = qualified_trials(last.conditions);
+    for (const RaceEntry &entry : last.entries) raced_.push_back(entry.trial);
+    return {};
+}
+
+bool WorkloadRace::were_all_raced(const std::vector<size_t> &field) const {
+    return std::ranges::all_of(field, [&](size_t i) {
+        return std::ranges::any_of(raced_, [&](const std::string &id) { return contestants_[i].is(id); });
+    });
+}
+
+std::vector<size_t> WorkloadRace::field_by_records() const {
+    std::vector<Contender> contenders;
+    for (const Contestant &c : contestants_) {
+        contenders.push_back(
+            {c.trial.object_hash, c.trial.object_bytes.value_or(0), c.time.quiet, c.is(incumbent_), c.is_default});
+    }
+    return race_field(contenders, {});
+}
+
+Result<std::vector<size_t>> WorkloadRace::field_by_turns(int64_t time_ns) {
+    Result<QualifiedField> qualified = qualify(&contestants_, heats_, {incumbent_, job_.options.seed, time_ns / 3});
+    if (!qualified) return qualified.error();
+    turns_ = std::move(qualified->turns);
+    return std::move(qualified->field);
+}
+
+bool WorkloadRace::has_time(const std::vector<size_t> &field, int64_t time_ns) const {
+    const double needed_ns = static_cast<double>(rules.fewest_heats) * heat_ns(contestants_, field, fewest_rounds);
+    return needed_ns <= 2 * static_cast<double>(time_ns);
+}
+
+Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
+    const RunnerTraits &traits = job_.environment.runner.traits();
+    if (!traits.is_noisy || traits.metric != Metric::ns) return std::optional<Race>();  // rounds are planned by time
+    notes_.clear(), turns_.clear();
+    if (Status s = enter_best(); !s) return s.error();
+    if (Status s = look_up_races(); !s) return s.error();
+    if (sentinel_bytes(workload_, job_.environment.machine, job_.target.threads) > 0) return race_by_turns(time_ns);
+    const std::vector<size_t> chosen = field_by_records();
+    if (chosen.size() < 2 || were_all_raced(chosen) || !has_time(chosen, time_ns)) return std::optional<Race>();
+    const Result<std::vector<size_t>> field = heats_.built(&contestants_, chosen);
+    if (!field) return field.error();
+    if (field->size() < 2) return std::optional<Race>();
+    const Result<bool> held = hold(*field, time_ns);
+    if (!held) return held.error();
+    if (!*held) return std::optional<Race>();
+    Result<Race> race = record(*field);
+    if (!race) return race.error();
+    return std::optional(std::move(*race));
+}
+
+// In limited time everything that is optional ends with the race's own time.
+Result<std::optional<Race>> WorkloadRace::race_by_turns(int64_t time_ns) {
+    std::optional<Race> last;
+    const std::vector<size_t> promising = first_qualifiers(contestants_, incumbent_);
+    if (promising.size() < 2 || were_all_raced(promising)) return last;
+    if (!has_time({promising[0], promising[1]}, time_ns)) return last;
+    const bool is_limited = job_.options.time_limit_ns.has_value();
+    const int64_t end_ns = job_.environment.now_ns() + (is_limited ? 1 : 3) * time_ns;
+    for (int races = 1; races <= most_races; races++) {
+        const Result<std::vector<size_t>> field = field_by_turns(time_ns);
+        if (!field) return field.error();
+        if (field->size() < 2 || !has_time(*field, time_ns)) break;
+        const Result<bool> held = hold(*field, is_limited ? time_ns / 2 : time_ns);
+        if (!held) return held.error();
+        if (!*held) break;
+        const Result<bool> confirmed = is_confirmed(*field, end_ns);
+        if (!confirmed) return confirmed.error();
+        if (!*confirmed && races == most_races)
+            notes_.push_back("this machine's memory is too busy to be sure of a time");
+        Result<Race> race = record(*field);
+        if (!race) return race.error();
+        last = std::move(*race);
+        incumbent_ = last->entries.front().trial;
+        if (*confirmed || job_.environment.now_ns() >= end_ns) break;
+    }
+    return last;
+}
+
+// The heats. False: a kernel failed; then there is no race.
+Result<bool> WorkloadRace::hold(const std::vector<size_t> &field, int64_t time_ns) {
+    const double heat_share_ns = static_cast<double>(time_ns) / 8;
+    const int rounds =
+        static_cast<int>(std::clamp<double>(heat_share_ns / round_ns(contestants_, field), fewest_rounds, most_rounds));
+    entrants_.clear(), conditions_.clear();
+    std::vector<size_t> racing;
+    for (size_t r = 0; r < field.size(); r++) {
+        entrants_.push_back({contestants_[field[r]].trial.object_bytes.value_or(0), {}});
+        racing.push_back(r);
+    }
+    const auto now = [&] { return job_.environment.now_ns(); };
+    const int64_t start_ns = now();
+    for (size_t heat = 0; heat < most_heats && !racing.empty(); heat++) {
+        const int64_t heat_start_ns = now();
+        RaceHeats::Heat order{{}, rounds, job_.options.seed + heat, time_ns};
+        for (const size_t r : racing) order.racing.push_back(&contestants_[field[r]]);
+        const Result<std::optional<HeatReport>> ran = heats_.run(order);
+        if (!ran) return ran.error();
+        if (!*ran) return false;
+        for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back((*ran)->times[k]);
+        conditions_.push_back((*ran)->conditions);
+        racing = still_racing(entrants_, rules);
+        const int64_t next_end_ns = now() + (now() - heat_start_ns);
+        if (heat + 1 >= rules.fewest_heats && next_end_ns > start_ns + time_ns) break;
+    }
+    return true;
+}
+
+Result<bool> WorkloadRace::confirm(size_t contestant, const char *whose) {
+    Result<TimeConfirmation::Answer> answer = confirmation_.confirm(&contestants_[contestant]);
+    if (!answer) return answer.error();
+    if (!answer->holds) notes_.push_back(fmt::format("{} time of {}", whose, answer->note));
+    return answer->holds;
+}
+
+// Whether a fresh process confirms the winner's time, and no other recorded time is shorter that is not refuted. Everything
+// that does not hold is replaced.
+Result<bool> WorkloadRace::is_confirmed(const std::vector<size_t> &field, int64_t end_ns) {
+    const size_t winner = field[final_places(entrants_, rules).front().entrant];
+    if (job_.environment.now_ns() >= end_ns) {
+        notes_.push_back("its time was not confirmed: there was no time left");
+        return false;
+    }
+    Result<bool> holds = confirm(winner, "its");
+    if (!holds) return holds.error();
+    bool confirmed = *holds;
+    for (int lucky = 0; lucky < most_lucky && job_.environment.now_ns() < end_ns; lucky++) {
+        std::optional<size_t> fastest;
+        for (size_t i = 0; i < contestants_.size(); i++) {
+            const auto median = [&](size_t k) { return contestants_[k].time.median; };
+            const bool is_ahead = median(i) < median(winner) / (1 + same_time) && contestants_[i].artifact;
+            if (is_ahead && (!fastest || median(i) < median(*fastest))) fastest = i;
+        }
+        if (!fastest) break;
+        Result<bool> is_fast = confirm(*fastest, "a loser's");
+        if (!is_fast) return is_fast.error();
+        if (*is_fast) return false;
+    }
+    return confirmed;
+}
+
+Result<Race> WorkloadRace::record(const std::vector<size_t> &field) {
+    Race race = race_under(same_conditions(job_, workload_), job_);
+    race.confidence = rules.bootstrap.confidence;
+    race.conditions = to_json(RaceConditions{conditions_, turns_, notes_});
+    for (const RacePlace &place : final_places(entrants_, rules)) {
+        RaceEntry &entry = race.entries.emplace_back();
+        entry.trial = contestants_[field[place.entrant]].trial.id;
+        entry.ratio = place.to_winner.ratio;
+        entry.ratio_lo = place.to_winner.lo;
+        entry.ratio_hi = place.to_winner.hi;
+        for (const Samples &heat : entrants_[place.entrant].heats) {
+            entry.samples.insert(entry.samples.end(), heat.begin(), heat.end());
+        }
+    }
+    Result<std::string> id = job_.environment.store.append(race);
+    if (!id) return id.error();
+    race.id = *id;
+    return race;
+}
+
+}  // namespace kiln

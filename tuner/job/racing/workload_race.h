@@ -1,0 +1,80 @@
+// Races the kernels of one workload that single measurements cannot tell apart, and records the race, whose winner is
+// then the one to use. Which kernels, how long and who wins is decided by race_field.h and race_rules.h.
+//
+// Where the workload's data lies in caches and memory that others use too, recorded times say less: the field is known by
+// turns (qualified_field.h), and the winner's time must hold in a fresh process (time_confirmation.h). If it does not, it is
+// replaced and the race is held again, at most three times in all.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "records/race_conditions.h"
+#include "tuner/job/racing/contestant.h"
+#include "tuner/job/racing/race_heats.h"
+#include "tuner/job/racing/time_confirmation.h"
+#include "tuner/job/tune_job.h"
+#include "tuner/race/race_field.h"
+#include "tuner/race/race_rules.h"
+
+namespace kiln {
+
+class WorkloadRace {
+public:
+    WorkloadRace(const TuneJob &job, const Workload &workload)
+        : job_(job), workload_(workload), heats_(job, workload), confirmation_(job, workload) {}
+
+    // A valid trial under the job's conditions. Without an artifact it is built again, if it comes to a race.
+    void enter(const Trial &trial, const RecordedTime &time, bool is_default, const std::optional<Artifact> &artifact);
+
+    // A later trial of a candidate that was entered: its kernel was measured again.
+    void renew(const Trial &later, const RecordedTime &time);
+
+    // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
+    // from then on. Nothing: the runner's times are exact, there is nothing to race, the very same trials were raced
+    // before, or `time_ns` does not suffice. Takes longer than `time_ns` where two heats do, and where a time must be
+    // confirmed and the job's time is not limited. Errors: the job cannot go on.
+    Result<std::optional<Race>> run(int64_t time_ns);
+
+    // The fastest trial of those that were entered. At most one trial that raced was not entered.
+    struct Winner {
+        std::string candidate;
+        double median_ns;
+        // The default's time beside the winner's, from the race's ratio; nothing where the default did not race.
+        // Medians of trials were measured at different moments, so a default that lost the race may have the smaller
+        // one.
+        std::optional<double> default_ns;
+    };
+    Winner winner(const Race &race) const;
+
+    // What people should know of the times: which did not hold.
+    const std::vector<std::string> &notes() const { return notes_; }
+
+private:
+    Status enter_best();
+    Status look_up_races();
+    bool were_all_raced(const std::vector<size_t> &field) const;
+    std::vector<size_t> field_by_records() const;
+    Result<std::vector<size_t>> field_by_turns(int64_t time_ns);
+    Result<std::optional<Race>> race_by_turns(int64_t time_ns);
+    Result<bool> hold(const std::vector<size_t> &field, int64_t time_ns);
+    Result<bool> is_confirmed(const std::vector<size_t> &field, int64_t end_ns);
+    Result<bool> confirm(size_t contestant, const char *whose);
+    Result<Race> record(const std::vector<size_t> &field);
+    bool has_time(const std::vector<size_t> &field, int64_t time_ns) const;
+
+    const TuneJob &job_;
+    const Workload &workload_;
+    RaceHeats heats_;
+    TimeConfirmation confirmation_;
+    std::vector<Contestant> contestants_;
+    std::vector<Entrant> entrants_;        // of the race, by place in the field
+    std::vector<std::string> conditions_;  // by heat, JSON
+    std::vector<QualifyingTurn> turns_;
+    std::vector<std::string> notes_;
+    std::string incumbent_;           // id of the last race's winner
+    std::vector<std::string> raced_;  // ids of those who were in the last race, or had turns before it
+};
+
+}  // namespace kiln
