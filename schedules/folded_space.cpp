@@ -28,7 +28,7 @@ Space folded_space(const Candidate &base, const ConvShape &whole,
     const std::string names[] = {knob_name(&FoldKnobs::block_w), knob_name(&FoldKnobs::block_h),
                                  knob_name(&FoldKnobs::block_d)};
     for (Knob &knob : knobs) {
-        standard.knobs.try_emplace(knob.name, 0);
+        if (!knob.zero_left_out) standard.knobs.try_emplace(knob.name, 0);
         const auto d = std::find(std::begin(names), std::end(names), knob.name) - std::begin(names);
         if (d == 3) continue;
         knob.why = "a block has to divide the stride, " + std::to_string(whole.stride[d]) +

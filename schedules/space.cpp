@@ -7,11 +7,21 @@
 #include <set>
 
 namespace kiln {
+namespace {
+
+const Knob *find_knob(const std::vector<Knob> &knobs, std::string_view name) {
+    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
+    return found == knobs.end() ? nullptr : &*found;
+}
+
+}  // namespace
 
 Space::Space(Candidate base, std::vector<Knob> knobs, std::vector<Constraint> constraints)
     : base_(std::move(base)), knobs_(std::move(knobs)), constraints_(std::move(constraints)) {
     assert(check(base_).ok());
 }
+
+const Knob *Space::find(std::string_view name) const { return find_knob(knobs_, name); }
 
 int64_t Space::size() const {
     int64_t product = 1;
@@ -33,21 +43,23 @@ Status Space::check(const Candidate &candidate) const {
         return unsupported("schedule " + versioned(candidate.schedule, candidate.schedule_version) + " is not " +
                            versioned(base_.schedule, base_.schedule_version));
     }
-    if (candidate.knobs.size() > knobs_.size()) {
-        for (const auto &[name, value] : candidate.knobs) {
-            if (!base_.knobs.contains(name)) return unsupported("unknown knob `" + name + "`");
-        }
-    }
+    Knobs all = candidate.knobs;
     for (const Knob &knob : knobs_) {
-        const auto found = candidate.knobs.find(knob.name);
-        if (found == candidate.knobs.end()) return unsupported("knob `" + knob.name + "` is missing");
+        auto found = all.find(knob.name);
+        if (found == all.end() && knob.zero_left_out) found = all.emplace(knob.name, 0).first;
+        if (found == all.end()) return unsupported("knob `" + knob.name + "` is missing");
         if (!std::binary_search(knob.values.begin(), knob.values.end(), found->second)) {
             return unsupported("knob `" + knob.name + "` cannot be " + std::to_string(found->second) + " here" +
                                (knob.why.empty() ? "" : ": " + knob.why));
         }
     }
+    for (const auto &[name, value] : candidate.knobs) {
+        const Knob *knob = find(name);
+        if (!knob) return unsupported("unknown knob `" + name + "`");
+        if (knob->zero_left_out && value == 0) return unsupported("knob `" + name + "` is left out where it is 0");
+    }
     for (const Constraint &constraint : constraints_) {
-        if (const auto reason = constraint(candidate.knobs); !reason.empty()) return unsupported(std::string(reason));
+        if (const auto reason = constraint(all); !reason.empty()) return unsupported(std::string(reason));
     }
     return {};
 }
@@ -59,9 +71,19 @@ std::optional<Candidate> Space::sample(Rng &rng, int tries) const {
             // Not std::uniform_int_distribution: its results differ between standard libraries, a seed must not.
             candidate.knobs[knob.name] = knob.values[rng() % knob.values.size()];
         }
-        if (check(candidate).ok()) return candidate;
+        const auto refuses = [&](const Constraint &constraint) { return !constraint(candidate.knobs).empty(); };
+        if (std::any_of(constraints_.begin(), constraints_.end(), refuses)) continue;
+        leave_out_zeros(&candidate.knobs);
+        return candidate;
     }
     return std::nullopt;
+}
+
+void Space::leave_out_zeros(Knobs *knobs) const {
+    std::erase_if(*knobs, [this](const auto &entry) {
+        const Knob *knob = entry.second == 0 ? find(entry.first) : nullptr;
+        return knob && knob->zero_left_out;
+    });
 }
 
 namespace {
@@ -70,11 +92,6 @@ std::string text_of(const Knobs &knobs) {
     std::string text;
     for (const auto &[name, value] : knobs) text += (text.empty() ? "" : ", ") + name + " " + std::to_string(value);
     return text;
-}
-
-const Knob *find_knob(const std::vector<Knob> &knobs, const std::string &name) {
-    const auto found = std::find_if(knobs.begin(), knobs.end(), [&](const Knob &k) { return k.name == name; });
-    return found == knobs.end() ? nullptr : &*found;
 }
 
 // Domains and constraints of one alternative, for candidates that choose it.
@@ -112,9 +129,13 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vec
         return {std::move(alternatives[0].knobs), std::move(alternatives[0].constraints)};
     }
     std::map<std::string, std::set<int64_t>> chosen_from, domains;
+    std::map<std::string, bool> zero_left_out;
     for (const Alternative &a : alternatives) {
         for (const auto &[name, value] : a.chosen) chosen_from[name].insert(value);
-        for (const Knob &own : a.knobs) domains[own.name].insert(own.values.begin(), own.values.end());
+        for (const Knob &own : a.knobs) {
+            domains[own.name].insert(own.values.begin(), own.values.end());
+            zero_left_out.try_emplace(own.name, true).first->second &= own.zero_left_out;
+        }
     }
     std::vector<Constraint> constraints;
     for (Alternative &a : alternatives) {
@@ -131,7 +152,7 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vec
     domains.merge(chosen_from);
     std::vector<Knob> knobs;
     for (const auto &[name, values] : domains) {
-        knobs.push_back({name, {values.begin(), values.end()}, shared_why(alternatives, name)});
+        knobs.push_back({name, {values.begin(), values.end()}, shared_why(alternatives, name), zero_left_out[name]});
     }
     return {std::move(knobs), std::move(constraints)};
 }
@@ -139,7 +160,8 @@ std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vec
 Knobs present(const Knobs &values, const std::vector<Knob> &domains) {
     Knobs there;
     for (const auto &[name, value] : values) {
-        if (find_knob(domains, name)) there.emplace(name, value);
+        const Knob *domain = find_knob(domains, name);
+        if (domain && !(domain->zero_left_out && value == 0)) there.emplace(name, value);
     }
     return there;
 }

@@ -25,6 +25,8 @@ struct Knob {
     std::string name;
     std::vector<int64_t> values;  // ascending, not empty
     std::string why = "";         // of a refusal of other values, where there is more to say
+    // Candidates leave it out where it is 0, so that texts from before it was there mean what they meant.
+    bool zero_left_out = false;
 };
 
 // Answers why knobs are refused, and nothing where they are not. Spaces ask with values of the domains only.
@@ -91,7 +93,12 @@ public:
     // A uniform draw among the valid candidates by rejection; nothing when `tries` draws found none.
     std::optional<Candidate> sample(Rng &rng, int tries = 10000) const;
 
+    // Takes zeros out of a candidate's knobs where they are not written.
+    void leave_out_zeros(Knobs *knobs) const;
+
 private:
+    const Knob *find(std::string_view name) const;
+
     Candidate base_;
     std::vector<Knob> knobs_;
     std::vector<Constraint> constraints_;
@@ -108,7 +115,7 @@ struct Alternative {
 // does not have is 0 there. Precondition: all are chosen by the same knobs, no two by the same values.
 std::pair<std::vector<Knob>, std::vector<Constraint>> join_alternatives(std::vector<Alternative> alternatives);
 
-// The values that have a domain. Other knobs are in no candidate's text.
+// The values that have a domain and are written. Other knobs are in no candidate's text.
 Knobs present(const Knobs &values, const std::vector<Knob> &domains);
 
 // Takes knobs that can only be 0 out of a template's domains, and out of the default candidate: they do not apply to

@@ -50,6 +50,44 @@ TEST(Space, ChecksWithTheReason) {
     EXPECT_TRUE(space.check(*parse_candidate("direct@1/toy@1/a:2/b:1")));
 }
 
+// A knob that came later: what was recorded before means what it meant, and has one text.
+TEST(Space, ZeroOfALaterKnobIsLeftOut) {
+    auto [knobs, constraints] =
+        join_alternatives({{{{"later", 0}}, {{"a", {1, 2}}}, {}}, {{{"later", 8}}, {{"a", {2, 3}}}, {}}});
+    for (Knob &knob : knobs) knob.zero_left_out = knob.name == "later";
+    Candidate base;
+    base.algorithm = "direct", base.schedule = "toy", base.knobs = {{"a", 1}};
+    const Space space(base, knobs, constraints);
+    const struct {
+        const char *text, *reason;  // empty: it is a candidate
+    } rows[] = {
+        {"direct@1/toy@1/a:1", ""},
+        {"direct@1/toy@1/a:3/later:8", ""},
+        {"direct@1/toy@1/a:3", "a has no such value with later 0"},
+        {"direct@1/toy@1/a:1/later:8", "a has no such value with later 8"},
+        {"direct@1/toy@1/a:1/later:0", "knob `later` is left out where it is 0"},
+        {"direct@1/toy@1/a:1/later:4", "knob `later` cannot be 4 here"},
+        {"direct@1/toy@1/a:1/b:1", "unknown knob `b`"},
+        {"direct@1/toy@1/later:8", "knob `a` is missing"},
+    };
+    for (const auto &row : rows) {
+        const Status status = space.check(*parse_candidate(row.text));
+        EXPECT_EQ(status ? "" : status.error().message, row.reason) << row.text;
+    }
+    Rng rng(1);
+    std::set<std::string> seen;
+    for (int i = 0; i < 100; i++) {
+        const Candidate drawn = *space.sample(rng);
+        EXPECT_TRUE(space.check(drawn)) << to_text(drawn);
+        seen.insert(to_text(drawn));
+    }
+    EXPECT_EQ(seen.size(), 4u);
+    EXPECT_EQ(present({{"a", 1}, {"later", 0}}, knobs), (Knobs{{"a", 1}}));
+    // Other alternatives around those keep it so.
+    const auto outer = join_alternatives({{{{"block", 1}}, knobs, {}}, {{{"block", 2}}, {{"a", {1}}}, {}}}).first;
+    for (const Knob &knob : outer) EXPECT_EQ(knob.zero_left_out, knob.name == "later") << knob.name;
+}
+
 TEST(Space, SampleGivesUpWhereNothingIsValid) {
     Candidate base;
     base.algorithm = "direct", base.schedule = "toy", base.knobs = {{"a", 1}};

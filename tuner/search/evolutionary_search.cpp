@@ -145,6 +145,7 @@ std::optional<Candidate> EvolutionarySearch::child() {
             if (is_crossed) candidate = crossed(parent, other);
         }
         if (!is_crossed || chance(second_mutation_percent)) mutate(*space, &candidate);
+        space->leave_out_zeros(&candidate.knobs);
         if (!known_.contains(candidate) && space->check(candidate)) return candidate;
     }
     return std::nullopt;
@@ -159,6 +160,7 @@ const EvolutionarySearch::Parent &EvolutionarySearch::select() {
 
 Candidate EvolutionarySearch::crossed(const Parent &first, const Parent &second) {
     Candidate candidate = first.candidate;
+    for (const auto &[name, value] : second.candidate.knobs) candidate.knobs.try_emplace(name, 0);
     for (auto &[name, value] : candidate.knobs) {
         const auto other = second.candidate.knobs.find(name);
         if (chance(50)) value = other == second.candidate.knobs.end() ? 0 : other->second;
