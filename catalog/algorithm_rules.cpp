@@ -28,6 +28,8 @@ bool is_grouped(const Workload &w, const Target &, const Core &) {
 
 bool fold_pays(const Workload &w, const Target &target, const Core &core) { return fold_cost(w, target, core).pays(); }
 
+bool reads_rows(const Workload &w, const Target &, const Core &) { return conv_loops(w).stored_input.block == 1; }
+
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays,
@@ -35,6 +37,10 @@ constexpr AlgorithmRule rules[] = {
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
+    {"depthwise_rows", reads_rows,
+     "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
+     "loaded "
+     "as they lie"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

@@ -1,6 +1,7 @@
 #include "catalog/catalog.h"
 
 #include "catalog/conv_algorithms.h"
+#include "catalog/depthwise_algorithm.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/operators/movement_algorithms.h"
 #include "catalog/operators/nest_algorithm.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr Algorithm algorithms[] = {
     {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, sum_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, sum_space},
+    {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
     {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
     {fold_fused, 1, "blocks of pixels as channels, folded in the kernel", fold_applies, fold_space},

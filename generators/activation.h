@@ -53,6 +53,19 @@ Halide::Expr element(const Input &input, const StoredActivation &stored, const E
     return zero_outside(map, indices, Halide::cast<float>(value), tests);
 }
 
+// The element of the kernel as it is stored, (co, ci) or (ci, co), s, r, t, at `indices` of the map.
+template<typename Input>
+Halide::Expr kernel_element(const Input &kernel, bool hwio, const ElementMap &map, const Exprs &indices) {
+    Exprs at;
+    for (const Place &place : map) at.push_back(nearest(place, indices));
+    return hwio ? kernel(at[0], at[1], at[2], at[3], at[4]) : kernel(at[1], at[0], at[2], at[3], at[4]);
+}
+
+template<typename BufferParameter>
+void fix_kernel(BufferParameter &kernel, bool hwio, const ElementMap &map) {
+    fix(kernel, {map[hwio ? 0 : 1].extent, map[hwio ? 1 : 0].extent, map[2].extent, map[3].extent, map[4].extent});
+}
+
 template<typename BufferParameter>
 void fix_activation(BufferParameter &buffer, const StoredActivation &s) {
     fix(buffer, {s.block, s.space[0], s.space[1], s.space[2], (s.channels + s.block - 1) / s.block, s.images});

@@ -57,7 +57,8 @@ protected:
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
 
-    // Hands the output over to a schedule, with all shapes fixed.
+    // Hands the output over to a schedule, with all shapes fixed. Stages without `scattered` are for sums that lie where
+    // they are stored.
     template<typename Stages>
     void give_result_to(Stages *s) {
         const ConvLoops &l = this->loops;
@@ -70,7 +71,15 @@ protected:
             }
         }
         s->output = *output;
-        if (!l.scatters()) return;
+        if constexpr (requires { s->scattered; }) {
+            if (l.scatters()) scatter(s);
+        }
+    }
+
+private:
+    template<typename Stages>
+    void scatter(Stages *s) {
+        const ConvLoops &l = this->loops;
         gathered.bound(s->c, 0, extent(l.group_panels ? l.group_outputs() : l.output_channels))
             .bound(s->b, 0, extent(l.group_panels ? l.groups : 1))
             .bound(s->x, 0, extent(l.output[0]))
@@ -80,7 +89,6 @@ protected:
         s->output = gathered, s->scattered = *output, s->scattered_block = l.stored_result.block;
     }
 
-private:
     // Whether a step's operand has a value for each element of the result, else it has one for each channel.
     static bool is_like_result(EpilogueStep::Kind step) {
         return epilogue_form(step).operand == EpilogueForm::Operand::result;

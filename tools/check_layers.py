@@ -53,6 +53,10 @@ FOLDERS = {
         ["generators", "schedules/apply", "workload", "workload/expression"],
         ["Halide.h"],
     ),
+    "generators/depthwise": (
+        ["generators", "rewrites", "schedules", "schedules/apply", "schedules/spaces", "workload"],
+        ["Halide.h"],
+    ),
     "generators/direct": (
         ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
         ["Halide.h"],

@@ -35,9 +35,7 @@ public:
     }
 
     void schedule() {
-        const ElementMap &map = loops.kernel_map;
-        fix(kernel,
-            {map[hwio() ? 0 : 1].extent, map[hwio() ? 1 : 0].extent, map[2].extent, map[3].extent, map[4].extent});
+        fix_kernel(kernel, hwio(), loops.kernel_map);
         fix(packed, packed_extents(loops));
         if (hwio()) packed.vectorize(lane, lanes);
     }
@@ -46,10 +44,7 @@ private:
     bool hwio() const { return workload.kernel_layout == KernelLayout::hwio; }
 
     Expr weight(const Exprs &indices) const {
-        Exprs at;
-        for (const Place &place : loops.kernel_map) at.push_back(nearest(place, indices));
-        const Expr value =
-            hwio() ? kernel(at[0], at[1], at[2], at[3], at[4]) : kernel(at[1], at[0], at[2], at[3], at[4]);
+        const Expr value = kernel_element(kernel, hwio(), loops.kernel_map, indices);
         return zero_outside(loops.kernel_map, indices, cast(packed.type(), value), Tests::together);
     }
 

@@ -1,5 +1,6 @@
 #include "generators/direct/sum.h"
 
+#include <algorithm>
 #include <array>
 
 #include "generators/activation.h"
@@ -33,13 +34,26 @@ Lane lane_of_output(const DirectSum &sum) {
     return {co, in_panels % sum.lanes, (in_panels / sum.lanes) % sum.vectors(), panel};
 }
 
+// The input channel of a depthwise output, given its vector among all and its lane. Lanes behind the last output may read
+// any channel: whole vectors stay whole, so that they are loaded as they lie.
+Expr depthwise_channel(const DirectSum &sum, const Expr &vector, const Expr &lane) {
+    const ConvLoops &s = sum.loops;
+    const int groups = extent(s.groups), outputs = extent(s.group_outputs()), lanes = sum.lanes;
+    const int64_t read = (s.output_channels + sum.panel_width() - 1) / sum.panel_width() * sum.panel_width();
+    const int64_t there = (s.groups + s.input_block - 1) / s.input_block * s.input_block;
+    const Expr output = vector * lanes + lane;
+    if (outputs == 1 && std::max(read, s.stored_channels()) <= there) return output;
+    if (outputs == 1 && s.groups % lanes == 0) return min(vector * lanes, groups - lanes) + lane;
+    return min(output / outputs, groups - 1);
+}
+
 // The sum written out, for few taps of one channel (depthwise): no accumulator to keep, and outputs of a tile share
 // their loads.
 Expr written_out(const DirectSum &sum) {
     const ConvLoops &s = sum.loops;
     const ConvStages &g = sum.stages;
     const Lane at = lane_of_output(sum);
-    const Expr channel = min(at.channel / extent(s.group_outputs()), extent(s.groups) - 1);
+    const Expr channel = depthwise_channel(sum, at.panel * sum.vectors() + at.vector, at.lane);
     Expr total = 0.0f;
     for (int t = 0; t < s.kernel[2]; t++) {
         for (int r = 0; r < s.kernel[1]; r++) {
@@ -59,6 +73,7 @@ Expr group_start(const DirectSum &sum) {
     const int outputs = extent(s.group_outputs()), inputs = extent(s.input_channels), lanes = sum.lanes;
     if (s.group_panels) return g.panel / sum.panels_of_group() * inputs;
     const Expr vector = g.panel * sum.vectors() + g.vector;  // of all outputs
+    if (inputs == 1 && s.groups > 1) return depthwise_channel(sum, vector, g.lane);
     Expr first;
     if (outputs % lanes == 0) {
         first = vector / (outputs / lanes) * inputs;

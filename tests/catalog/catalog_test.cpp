@@ -108,6 +108,10 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/rhs_dilation:2x2/feature_group_count:32", "input_phases"},
         {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_rows"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/output_layout:NCHW", "direct"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW8c", "direct"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
         {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW", "space_to_depth_fused"},
     };

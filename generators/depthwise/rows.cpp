@@ -1,0 +1,142 @@
+// Depthwise convolution in vectors of columns, for activations whose rows are contiguous.
+//
+//   copy(x, phase, y, channel, z, n)        = the input at column x * stride + phase - pad, zero outside
+//   sum(x, row, y_tile, channel, z, n)      = sum over taps (s, r, t) of weights(s, r, t, channel) *
+//                                             copy(x + s * dilation / stride, s * dilation % stride, y * stride + ..., ...)
+//   output(c, x, y, z, b, n)                = epilogue(sum)
+//
+// The copy makes rows that need no tests, and neighbours of what a stride leaves apart: each tap loads a vector as it lies.
+// Rows of a tile of outputs share the rows of the copy that they have in common.
+#include <Halide.h>
+
+#include <algorithm>
+
+#include "generators/conv_generator.h"
+#include "generators/conv_result.h"
+#include "rewrites/padded_row.h"
+#include "schedules/apply/row_tile.h"
+#include "schedules/spaces/row_tile_space.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+class DepthwiseRows : public WithResult<ConvGenerator<DepthwiseRows, RowTileKnobs>> {
+public:
+    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
+    Input<Buffer<void, 4>> weights{"weights"};  // s, r, t, channel
+
+    void configure() {
+        read_convolution();
+        input.set_type(ConvTypes(workload).operand);
+        weights.set_type(ConvTypes(workload).weight);
+        add_result_operands();
+    }
+
+    void generate() {
+        copy_rows();
+        knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
+        const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);
+        const Expr channel = loops.stored_result.is_filled_up() ? min(stored, last) : stored;
+        Func sums = s.sum;
+        if (!stores_columns(loops)) {
+            s.in_rows = Func("in_rows");
+            s.in_rows(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n);
+            sums = s.in_rows;
+        }
+        define_result(s, sums(s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
+    }
+
+    void schedule() {
+        fix_activation(input, loops.stored_input);
+        fix(weights, {loops.kernel[0], loops.kernel[1], loops.kernel[2], loops.output_channels});
+        give_result_to(&s);
+        apply_row_tile(s, knobs, loops);
+    }
+
+private:
+    int rows() const { return extent(knobs.rows); }
+
+    void copy_rows() {
+        s.copy(s.x, s.phase, s.y, s.channel, s.z, s.n) = undef<float>();
+        const PaddedRow row = padded_row(loops, computed_columns(loops, knobs));
+        for (const PaddedRow::Phase &of : row.phases) {
+            copy_columns(of.phase, 0, of.first, false);
+            copy_columns(of.phase, of.first, of.end, true);
+            copy_columns(of.phase, of.end, row.columns, false);
+        }
+    }
+
+    // Channels behind the last, of a block that they do not fill, are computed and not stored: any other does for them.
+    // Whole vectors, and what is left as one vector of its own size: loads behind the input need no test.
+    void copy_columns(int64_t in_phase, int64_t first, int64_t end, bool inside) {
+        const int64_t vectors = (end - first) / knobs.lanes, left = (end - first) % knobs.lanes;
+        copy_vectors(in_phase, first, vectors * knobs.lanes, knobs.lanes, inside);
+        copy_vectors(in_phase, end - left, left, left, inside);
+    }
+
+    void copy_vectors(int64_t in_phase, int64_t first, int64_t count, int64_t lanes, bool inside) {
+        if (count == 0) return;
+        const RDom column(extent(first), extent(count));
+        const Expr at = column * extent(loops.stride[0]) + extent(in_phase - loops.pad_lo[0]);
+        s.copy(column, extent(in_phase), s.y, s.channel, s.z, s.n) =
+            inside ? element(input, loops.stored_input, map_of_copy(), {s.channel, at, s.y, s.z, s.n}) : Expr(0.0f);
+        s.copied.push_back({column, extent(lanes)});
+    }
+
+    // Columns are inside where they are read. Channels behind the last of a block, and rows behind the last of a tile, are
+    // computed and not stored; their input may not exist.
+    ElementMap map_of_copy() const {
+        ElementMap map = loops.input_map;
+        map[input_index::x].outside = Outside::never;
+        map[input_index::c].outside = Outside::any;
+        if (map[input_index::y].outside == Outside::never) map[input_index::y].outside = Outside::any;
+        return map;
+    }
+
+    // What kernel column `column` reads for the outputs of a vector, in row y and plane z of the input.
+    Expr copied(const Expr &column, const Expr &y, const Expr &z) const {
+        const int dilation = extent(loops.dilation[0]), stride = extent(loops.stride[0]);
+        return s.copy(s.x + column * dilation / stride, column * dilation % stride, y,
+                      s.channel / extent(loops.group_outputs()), z, s.n);
+    }
+
+    Expr plane(const Expr &tap) const {
+        return s.z * extent(loops.stride[2]) + tap * extent(loops.dilation[2]) - extent(loops.pad_lo[2]);
+    }
+
+    Expr weight(const Expr &r) const {
+        return weights(s.taps.x, r, s.taps.z, min(s.channel, extent(loops.output_channels - 1)));
+    }
+
+    void define_sum(const Expr &product) {
+        s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = 0.0f;
+        s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n) += product;
+    }
+
+    void sum_over_taps() {
+        s.taps = RDom(0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0, extent(loops.kernel[2]));
+        const Expr y = (s.y_tile * rows() + s.row) * extent(loops.stride[1]) + s.taps.y * extent(loops.dilation[1]) -
+                       extent(loops.pad_lo[1]);
+        define_sum(weight(s.taps.y) * copied(s.taps.x, y, plane(s.taps.z)));
+    }
+
+    // The taps' rows are those of the copy that the whole tile reads.
+    void sum_over_shared_rows() {
+        const int stride = extent(loops.stride[1]), taps = extent(loops.kernel[1]),
+                  shared = (rows() - 1) * stride + taps;
+        s.taps = RDom(0, extent(loops.kernel[0]), 0, shared, 0, extent(loops.kernel[2]));
+        const Expr y = s.y_tile * (rows() * stride) + s.taps.y - extent(loops.pad_lo[1]);
+        const Expr r = s.taps.y - s.row * stride;  // folds where both are unrolled
+        const Expr product = weight(clamp(r, 0, taps - 1)) * copied(s.taps.x, y, plane(s.taps.z));
+        define_sum(select(likely(r >= 0 && r < taps), product, 0.0f));
+    }
+
+    RowStages s;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::DepthwiseRows, depthwise_rows)

@@ -1,0 +1,115 @@
+#include "schedules/apply/row_tile.h"
+
+#include <algorithm>
+
+#include "schedules/apply/channel_loop.h"
+#include "schedules/apply/extent.h"
+#include "schedules/spaces/row_tile_space.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+// Where the other stages are computed.
+struct Loops {
+    Func tiled;              // the stage that register tiles are cut out of
+    Var column_tile;         // its innermost loop outside of them
+    Var row_tile, channels;  // of the output: over tiles of rows, and over blocks of channels
+};
+
+// Cuts a stage into register tiles; answers the loop over those of a row.
+Var tile_columns(Func &stage, const Var &x, const Var &rows, const RowTileKnobs &k, TailStrategy tail) {
+    Var lane("lane"), vector("vector"), column_tile("column_tile");
+    stage.split(x, column_tile, lane, extent(k.lanes * k.vectors), tail)
+        .split(lane, vector, lane, extent(k.lanes))
+        .vectorize(lane)
+        .unroll(vector)
+        .unroll(rows);
+    stage.reorder(lane, vector, rows, column_tile);
+    return column_tile;
+}
+
+Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    Func &out = stages.output;
+    const Var channel = channel_loop(out, stages.c, stages.b, loops);
+    const Var &x = stages.x, &z = stages.z, &n = stages.n;
+    Var row("row_in"), row_tile("row_tile"), in_block("in_block"), block("block"), task("task");
+    out.split(stages.y, row_tile, row, extent(k.rows), TailStrategy::GuardWithIf)
+        .split(channel, block, in_block, extent(k.channel_block), TailStrategy::GuardWithIf);
+    Loops made{out, Var(), row_tile, block};
+    if (stages.in_rows.defined()) {
+        made.tiled = stages.in_rows;
+        made.column_tile = tile_columns(made.tiled, x, stages.row, k, TailStrategy::RoundUp);
+        made.tiled.compute_at(out, row_tile).bound(stages.row, 0, extent(k.rows)).bound_extent(stages.y_tile, 1);
+        Var lane("lane"), vector("vector");
+        out.split(in_block, vector, lane, extent(std::min(k.lanes, k.channel_block)), TailStrategy::GuardWithIf)
+            .reorder(lane, x, row, vector, row_tile, block, z, n)
+            .vectorize(lane);
+    } else {
+        const TailStrategy tail =
+            computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
+        made.column_tile = tile_columns(out, x, row, k, tail);
+        out.reorder(made.column_tile, in_block, row_tile, block, z, n);
+    }
+    if (k.parallel) {
+        out.fuse(block, z, task).fuse(task, n, task).parallel(task);
+        made.channels = task;
+    }
+    return made;
+}
+
+void tile_sum(RowStages &stages, const RowTileKnobs &k, const Loops &loops) {
+    Var lane("lane"), vector("vector");
+    const Var &x = stages.x, &row = stages.row;
+    const int width = extent(k.lanes * k.vectors), lanes = extent(k.lanes);
+    stages.sum.compute_at(loops.tiled, loops.column_tile)
+        .store_in(MemoryType::Register)
+        .bound_extent(x, width)
+        .bound(row, 0, extent(k.rows))
+        .bound_extent(stages.y_tile, 1)
+        .split(x, vector, lane, lanes)
+        .vectorize(lane)
+        .unroll(vector)
+        .unroll(row);
+    const RVar column(stages.taps[0]), tap_row(stages.taps[1]), plane(stages.taps[2]);
+    Stage update = stages.sum.update();
+    update.split(x, vector, lane, lanes)
+        .reorder(lane, row, vector, column, tap_row, plane)
+        .vectorize(lane)
+        .unroll(vector)
+        .unroll(row)
+        .unroll(column);
+    if (k.unroll_rows) update.unroll(tap_row);
+}
+
+void copy_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops, const Loops &made) {
+    if (k.slide) {
+        stages.copy.compute_at(stages.output, made.row_tile).store_at(stages.output, made.channels);
+    } else {
+        stages.copy.compute_at(stages.output, made.channels);
+    }
+    const bool reads_columns = loops.stored_input.block == 1;
+    for (size_t i = 0; i < stages.copied.size(); i++) {
+        Stage update = stages.copy.update(static_cast<int>(i));
+        const auto &[columns, lanes] = stages.copied[i];
+        RVar column(columns[0]), vector("vector"), lane("lane");
+        update.split(column, vector, lane, lanes).vectorize(lane);
+        // Channels side by side are read together, while their cache lines are there.
+        if (reads_columns) {
+            update.reorder(lane, vector, stages.y, stages.channel, stages.z, stages.n);
+        } else {
+            update.reorder(lane, stages.channel, vector, stages.y, stages.z, stages.n);
+        }
+    }
+}
+
+}  // namespace
+
+void apply_row_tile(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    const Loops made = tile_output(stages, k, loops);
+    tile_sum(stages, k, made);
+    copy_rows(stages, k, loops, made);
+}
+
+}  // namespace kiln

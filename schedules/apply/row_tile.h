@@ -1,0 +1,36 @@
+// Applies the schedule template `row_tile` (knobs: schedules/spaces/row_tile_knobs.h) to a depthwise convolution's stages.
+#pragma once
+
+#include <Halide.h>
+
+#include <vector>
+
+#include "rewrites/conv_loops.h"
+#include "schedules/spaces/row_tile_knobs.h"
+
+namespace kiln {
+
+// The stages that the template maps to loops, by their role.
+//   output(c, x, y, z, b, n)                   what is stored, a pure function of `in_rows` or else of `sum`; channels c of
+//                                              block b
+//   in_rows(x, row, y_tile, channel, z, n)    the sums of a block of channels, where the output has channels side by
+//                                              side; else undefined
+//   sum(x, row, y_tile, channel, z, n)         y = y_tile * rows + row. Its update reduces over `taps`
+//   copy(x, phase, y, channel, z, n)           padded rows of the input; each update writes some columns of a phase
+struct RowStages {
+    Halide::Func output, in_rows, sum{"sum"}, copy{"copy"};
+    Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
+    Halide::Var channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
+    Halide::RDom taps;  // (kernel column, row, kernel plane)
+
+    // Columns that an update of the copy writes, in whole vectors.
+    struct Columns {
+        Halide::RDom column;
+        int lanes = 1;
+    };
+    std::vector<Columns> copied;  // by update i of `copy`
+};
+
+void apply_row_tile(RowStages &stages, const RowTileKnobs &knobs, const ConvLoops &loops);
+
+}  // namespace kiln

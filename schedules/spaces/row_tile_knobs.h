@@ -1,0 +1,44 @@
+// The knobs of the schedule template `row_tile`, for depthwise convolutions whose rows are contiguous in memory: vectors
+// are neighbouring columns of one channel.
+//
+// The loop nest, outermost first; [n] marks an extent that a knob sets:
+//   batch / planes / blocks of channels [channel_block] / tiles of rows / channels of the block / tiles of columns /
+//   kernel planes, rows of the input, columns of the kernel / register tile
+// A register tile is [rows] x [vectors] vectors of outputs of one channel. It reads a padded copy of the rows, whose
+// columns lie so that a tap reads neighbours (rewrites/padded_row.h).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedules/knobs.h"
+
+namespace kiln {
+
+// T is one value of a candidate, or the values that a space allows.
+template<typename T>
+struct RowTile {
+    T lanes{1};             // of a vector
+    T vectors{1}, rows{1};  // the register tile
+    T unroll_rows{0};       // 1: the input's rows of a tile are unrolled, each read once for all rows of outputs
+    T slide{0};             // the padded copy. 0: of whole planes; 1: of a tile's rows, kept for the next tile
+    T channel_block{1};     // channels that are copied before their sums, and stored together
+    T parallel{0};          // 0: one thread; 1: blocks of channels (and batch, planes) in parallel
+};
+
+using RowTileKnobs = RowTile<int64_t>;
+using RowTileDomains = RowTile<std::vector<int64_t>>;
+
+// Samples are drawn in this order, so that it decides what a seed means.
+template<typename Visitor, typename T>
+void visit_knobs(Visitor &visit, RowTile<T> &k) {
+    visit.needs("lanes", k.lanes);
+    visit.needs("vectors", k.vectors);
+    visit.needs("rows", k.rows);
+    visit.may_lack("unroll_rows", k.unroll_rows);
+    visit.may_lack("slide", k.slide);
+    visit.needs("channel_block", k.channel_block);
+    visit.may_lack("parallel", k.parallel);
+}
+
+}  // namespace kiln

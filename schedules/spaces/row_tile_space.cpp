@@ -1,0 +1,144 @@
+#include "schedules/spaces/row_tile_space.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "workload/division.h"
+
+namespace kiln {
+namespace {
+
+struct Facts {
+    ConvLoops loops;
+    int lanes = 1, registers = 16;  // of the target
+    Core core;
+    int threads = 1;
+
+    int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
+    int64_t steps(const RowTileKnobs &k) const {
+        return k.vectors * k.rows * loops.kernel[0] * (k.unroll_rows ? loops.kernel[1] : 1);
+    }
+    // Sums, an input and a weight.
+    bool fits(const RowTileKnobs &k) const { return k.vectors * k.rows + 2 <= registers; }
+    // Rows of a tile share input rows only where those are unrolled, and where they have rows in common.
+    bool shares_rows() const { return loops.dilation[1] == 1; }
+};
+
+std::vector<int64_t> up_to(int64_t last) {
+    std::vector<int64_t> values;
+    for (int64_t v = 1; v <= last; v++) values.push_back(v);
+    return values;
+}
+
+// 1, 2, 4, ... channels; those of whole vectors where they are stored side by side.
+std::vector<int64_t> channel_blocks(const Facts &f) {
+    const int64_t channels = f.loops.stored_channels();
+    std::vector<int64_t> values;
+    for (int64_t block = stores_columns(f.loops) ? 1 : 8; block <= 64; block *= 2) {
+        if (values.empty() || block < 2 * channels) values.push_back(block);
+    }
+    return values;
+}
+
+RowTileDomains domains(const Facts &f) {
+    const ConvLoops &s = f.loops;
+    RowTileDomains d;  // what does not apply stays 0
+    d.lanes = {f.lanes};
+    if (f.lanes >= 8) d.lanes.insert(d.lanes.begin(), f.lanes / 2);
+    d.vectors = up_to(std::clamp<int64_t>(ceil_div(s.output[0], d.lanes.front()), 1, 4));
+    d.rows = up_to(std::min<int64_t>(s.output[1], 8));
+    if (s.kernel[1] > 1 && f.shares_rows()) d.unroll_rows = {0, 1};
+    if (s.output[1] > 1) d.slide = {0, 1};
+    d.channel_block = channel_blocks(f);
+    if (f.threads > 1) d.parallel = {0, 1};
+    return d;
+}
+
+std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
+    using K = RowTileKnobs;
+    const int64_t width = f.loops.output[0];
+    return {
+        {"the register tile needs more vector registers than the target has", [=](const K &k) { return f.fits(k); }},
+        {"a row has fewer vectors", [=](const K &k) { return (k.vectors - 1) * k.lanes < width; }},
+        {"the unrolled reduction is too much code", [=](const K &k) { return f.steps(k) <= most_row_tile_steps; }},
+    };
+}
+
+// Estimated cycles of a channel in units that compare tiles: multiply-adds, loads of inputs, most of which meet two cache
+// lines, and of weights, and what a tile begins with.
+double tile_cost(const Facts &f, const RowTileKnobs &k) {
+    const ConvLoops &s = f.loops;
+    const double tiles = double(ceil_div(s.output[0], k.lanes * k.vectors)) * ceil_div(s.output[1], k.rows);
+    const double narrow = f.core.half_vectors_as_fast ? 0.5 : f.core.half_vector_cost;
+    const double products = double(k.vectors) * k.rows * s.taps() * (k.lanes == f.lanes ? 1 : narrow);
+    const double rows = k.unroll_rows ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
+    const double lines = 1 + double(k.lanes) * 4 / f.core.line_bytes;
+    const double loads = (double(k.vectors) * rows * lines + s.kernel[1]) * s.kernel[0] * s.kernel[2];
+    const double few = std::max(1.0, double(f.core.latency_sums()) / double(k.vectors * k.rows) / 2);
+    return tiles * (std::max(products / f.core.multiply_adds * few, loads / f.core.loads) + 0.1 * loads + 6);
+}
+
+// Channels that are copied together: those of a cache line, where one side has them side by side.
+int64_t default_channel_block(const Facts &f, const RowTileDomains &domains) {
+    const bool mixed = f.loops.stored_input.block != 1 || !stores_columns(f.loops);
+    int64_t best = domains.channel_block.front();
+    for (int64_t block : domains.channel_block) {
+        if (mixed && block <= 16) best = block;
+    }
+    return best;
+}
+
+// Bytes of the rows that a copy keeps for a tile: a power of two of them.
+double kept_bytes(const Facts &f, const RowTileKnobs &k) {
+    const int64_t rows = int64_t(std::bit_ceil(uint64_t(f.input_rows(k.rows))));
+    return 4.0 * double(computed_columns(f.loops, k) * std::min(f.loops.stride[0], f.loops.kernel[0]) * rows);
+}
+
+RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
+    const auto allowed = limits(f);
+    const auto holds = [&](const RowTileKnobs &k) {
+        return std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
+    };
+    // Tall tiles are more code and more rows to copy before the first sum; they pay where the image is small.
+    const int64_t most_rows = f.loops.output[1] <= 14 ? 8 : 4;  // and divide the others
+    RowTileKnobs best, k;
+    double least = 1e300;
+    for (int64_t lanes : domains.lanes) {
+        for (int64_t vectors : domains.vectors) {
+            for (int64_t rows : domains.rows) {
+                for (int64_t unroll : domains.unroll_rows) {
+                    k.lanes = lanes, k.vectors = vectors, k.rows = rows, k.unroll_rows = unroll;
+                    if (!holds(k) || rows > most_rows || (most_rows == 4 && f.loops.output[1] % rows != 0)) continue;
+                    if (rows > 1 && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
+                    const double cost = tile_cost(f, k);
+                    if (cost < least * 0.999) least = cost, best = k;
+                }
+            }
+        }
+    }
+    RowTileKnobs whole = best;
+    whole.rows = f.loops.output[1];
+    best.slide = kept_bytes(f, whole) > f.core.l1_bytes / 4.0 ? domains.slide.back() : 0;
+    best.channel_block = default_channel_block(f, domains);
+    best.parallel = domains.parallel.back();
+    return best;
+}
+
+}  // namespace
+
+int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &k) {
+    const int64_t width = k.lanes * k.vectors, columns = loops.output[0];
+    return stores_columns(loops) && columns >= width ? columns : ceil_div(columns, width) * width;
+}
+
+Space row_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core) {
+    const Facts facts{loops, vector_lanes(target), vector_registers(target), core, target.threads};
+    const RowTileDomains allowed = domains(facts);
+    std::vector<Knob> knobs = knob_list(allowed);
+    base.schedule = row_tile_name;
+    base.schedule_version = row_tile_version;
+    base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);
+    return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
+}
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// The space of the schedule template `row_tile`: which knobs (schedules/spaces/row_tile_knobs.h) a depthwise convolution
+// may have. schedules/apply/row_tile.h applies them; this half is std only.
+#pragma once
+
+#include <cstdint>
+
+#include "rewrites/conv_loops.h"
+#include "schedules/space.h"
+#include "schedules/spaces/row_tile_knobs.h"
+#include "workload/core.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+inline constexpr const char *row_tile_name = "row_tile";
+inline constexpr int row_tile_version = 1;
+
+// The limit of multiply-adds in the unrolled body of the innermost loop.
+inline constexpr int64_t most_row_tile_steps = 1024;
+// The limit of columns of the kernel, which are always unrolled.
+inline constexpr int64_t most_row_tile_columns = 64;
+
+// Whether outputs lie in memory as sums are computed: neighbouring columns side by side.
+inline bool stores_columns(const ConvLoops &loops) { return loops.stored_result.block == 1; }
+
+// Columns that are computed of a row of outputs. Tiles that a row is too short for reach behind its end; others are shifted
+// inwards, where the output is written at once.
+int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
+
+// `base` has the algorithm's name and version. The default knobs are a function of the arguments alone. Precondition: the
+// convolution is depthwise, without holes.
+Space row_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core);
+
+}  // namespace kiln

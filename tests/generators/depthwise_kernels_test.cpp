@@ -1,0 +1,99 @@
+// Depthwise convolutions in every layout: the default and drawn candidates of each algorithm, built by the real generator
+// and judged by the real runner against the reference loops.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/generators/built_kernels.h"
+
+namespace kiln {
+namespace {
+
+class DepthwiseKernels : public BuiltKernels {
+protected:
+    void expect_right(const std::string &text, const Target &target, int draws) {
+        const auto workload = parse_workload_key(text);
+        ASSERT_TRUE(workload) << workload.error().message;
+        for (const Algorithm &algorithm : catalog()) {
+            if (algorithm.reassociates || !algorithm.applies(*workload, target)) continue;
+            const Space space = algorithm.space(*workload, target, core_of(machine_, target));
+            EXPECT_EQ(problem(*workload, target, space.default_candidate()), "")
+                << text << " " << to_text(target) << " " << to_text(space.default_candidate());
+            for (int i = 0; i < draws; i++) {
+                const auto candidate = space.sample(rng_);
+                ASSERT_TRUE(candidate) << text << " " << algorithm.name;
+                EXPECT_EQ(problem(*workload, target, *candidate), "")
+                    << text << " " << to_text(target) << " " << to_text(*candidate);
+            }
+        }
+    }
+
+    Rng rng_{test_seed()};
+};
+
+constexpr const char *shapes[] = {
+    "conv2d/input:1x14x14x24/kernel:3x3x1x24/padding:1,1x1,1/feature_group_count:24",
+    "conv2d/input:1x23x37x40/kernel:5x5x1x40/strides:2x2/padding:1,2x1,2/feature_group_count:40",
+    "conv2d/input:2x7x7x72/kernel:7x7x1x72/padding:3,3x3,3/feature_group_count:72",
+    "conv2d/input:1x17x33x20/kernel:3x3x1x20/strides:2x2/padding:0,1x0,1/feature_group_count:20",
+    "conv2d/input:1x19x40x9/kernel:3x5x1x9/padding:2,2x4,4/rhs_dilation:2x2/feature_group_count:9",
+    "conv2d/input:1x12x50x6/kernel:2x3x1x6/strides:1x3/padding:-1,2x3,-2/rhs_dilation:1x2/feature_group_count:6",
+    "conv2d/input:2x9x20x10/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:10",  // a multiplier
+    "conv2d/input:1x5x3x17/kernel:5x7x1x17/strides:3x4/padding:2,2x3,3/feature_group_count:17",
+    "conv2d/input:1x1x70x5/kernel:1x9x1x5/padding:0,0x4,4/feature_group_count:5",
+    "conv2d/input:1x30x1x5/kernel:3x1x1x5/strides:2x1/padding:1,1x0,0/feature_group_count:5",
+    "conv2d/input:1x8x18x12/kernel:1x1x1x12/strides:2x2/feature_group_count:12",
+    "conv2d/input:1x16x16x6/kernel:3x3x1x6/strides:5x7/padding:4,4x9,9/feature_group_count:6",
+    "conv1d/input:2x41x12/kernel:5x1x12/strides:2/padding:2,2/feature_group_count:12",
+    "conv3d/input:1x5x6x19x6/kernel:3x3x3x1x6/strides:2x1x2/padding:1,1x1,1x1,1/feature_group_count:6",
+    "conv2d_backprop_input/input:1x13x21x12/kernel:3x3x1x24/padding:1,1x0,2/feature_group_count:12",
+};
+
+// The layouts take turns with what else a workload may ask for.
+constexpr const char *layouts[] = {
+    "/input_layout:NCHW/output_layout:NCHW",
+    "/input_layout:NCHW8c/output_layout:NCHW8c",
+    "/input_layout:NCHW",
+    "/output_layout:NCHW",
+    "/input_layout:NCHW/output_layout:NCHW16c",
+    "/input_layout:NCHW16c/output_layout:NCHW",
+    "",
+};
+constexpr const char *extras[] = {
+    "", "/epilogue:bias,relu", "/dtype:bf16/epilogue:add,relu", "/dtype:f16/epilogue:bias,silu", "/output_dtype:bf16",
+};
+
+// In the order of keys.
+std::string with(const std::string &shape, const std::string &extra, const std::string &layout) {
+    const size_t epilogue = extra.find("/epilogue");
+    const std::string dtypes = extra.substr(0, epilogue);
+    return shape + dtypes + layout + (epilogue == std::string::npos ? "" : extra.substr(epilogue));
+}
+
+TEST_F(DepthwiseKernels, EveryLayout) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    size_t turn = test_seed();
+    for (const char *shape : shapes) {
+        for (size_t i = 0; i < 2; i++, turn++) {
+            const bool gradient = std::string(shape).starts_with("conv2d_backprop");
+            expect_right(
+                with(shape, gradient ? "" : extras[turn % std::size(extras)], layouts[turn % std::size(layouts)]),
+                target, 1);
+        }
+    }
+}
+
+TEST_F(DepthwiseKernels, OnThreadsAndNarrowerTargets) {
+    size_t turn = test_seed();
+    for (const char *shape : shapes) {
+        const char *name = turn % 3 == 0 ? "host" : turn % 3 == 1 ? "avx2" : "baseline";
+        const auto target = parse_target(name, turn % 2 ? 1 : 2, machine_.halide_target);
+        ASSERT_TRUE(target);
+        if (missing_features(*target, machine_.halide_target).empty())
+            expect_right(with(shape, "", layouts[turn % std::size(layouts)]), *target, 1);
+        turn++;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
