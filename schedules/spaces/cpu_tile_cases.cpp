@@ -9,11 +9,18 @@ using Sum = TileCase::Sum;
 using Block = TileCase::Block;
 
 constexpr TileCase cases[] = {
-    {"depthwise", [](const TileFacts &f, const RegisterTile &) { return f.writes_out_sums(); }, Sum::written_out, 1, 0,
-     false, Block::one_tile, false,
-     "one input channel for each output: nothing to reduce over channels, and with few taps the outputs of a tile "
-     "share "
-     "their loads; a channel multiplier is more outputs of the same input"},
+    {"depthwise, streamed", [](const TileFacts &f, const RegisterTile &) { return streams_depthwise(f); },
+     Sum::written_out, 1, 0, false, Block::one_tile, false,
+     "as fast as memory: narrow tiles of several rows read few streams at a time, in order, and each row seldom again"},
+    {"depthwise", [](const TileFacts &f, const RegisterTile &) { return f.sums_depthwise_rows(); },
+     Sum::columns_unrolled, 1, 0, true, Block::one_tile, false,
+     "one input channel for each output: nothing to reduce over channels, and the rows of a tile read each row of the "
+     "input once for all of them; a channel multiplier is more outputs of the same input"},
+    {"depthwise, dilated", [](const TileFacts &f, const RegisterTile &) { return f.writes_out_sums(); },
+     Sum::written_out, 1, 0, false, Block::one_tile, false,
+     "rows of a tile have no rows of the input side by side; written out, its outputs share the loads that they have "
+     "in "
+     "common"},
     {"depthwise, large window", [](const TileFacts &f, const RegisterTile &) { return f.depthwise(); },
      Sum::columns_unrolled, 4, 0, false, Block::one_tile, false,
      "as depthwise, but so many taps written out would leave the instruction cache"},

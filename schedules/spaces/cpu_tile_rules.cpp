@@ -44,6 +44,36 @@ bool keeps_spread_inputs(const TileFacts &f, const RegisterTile &tile) {
     return tile.sums() + inputs * (shuffles_in_place(f, tile) ? 2 : 1) <= f.registers;
 }
 
+namespace {
+
+double activation_bytes(const ConvLoops &s) {
+    const double input = double(s.groups) * s.input[0] * s.input[1] * s.input[2];
+    const double output = double(s.output_channels) * s.output[0] * s.output[1] * s.output[2];
+    return 4.0 * s.batch * (input + output);
+}
+
+// Cycles in which a depthwise tile waits for lines that the L1 cache does not have: those of all its rows, and of the
+// columns that it shares with the next tile where all panels of a tile are more than the cache keeps.
+double waiting_cycles(const TileFacts &f, const RegisterTile &tile) {
+    const ConvLoops &s = f.shape;
+    const double bytes = activation_bytes(s), rows = double(s.reach(tile.rows, 1));
+    const double columns = double(s.reach(tile.pixels, 0)), pixel = 4.0 * s.groups;
+    const bool stays = rows * columns * pixel <= f.core.l1_bytes / 2.0;
+    const double lines = rows * (stays ? double(tile.pixels * s.stride[0]) : columns) * s.kernel[2];
+    // Rows that are a multiple of a way apart share sets of the cache, and push each other out.
+    const int64_t row = 4 * s.groups * s.input[0];
+    const bool aliased = f.is_nhwc() && row % f.core.l1_set_stride() == 0 && s.reach(tile.rows, 1) >= f.core.l1_ways;
+    const double for_line = (aliased ? 4 : 1) * (bytes <= f.core.l1_bytes ? 0 : bytes <= f.core.l2_bytes ? 0.5 : 1);
+    return lines * for_line * double(tile.vectors) * f.lanes * 4 / double(f.core.line_bytes);
+}
+
+}  // namespace
+
+bool streams_depthwise(const TileFacts &f) {
+    return f.writes_out_sums() && f.is_nhwc() && f.shape.taps() <= 9 && f.shape.groups * 4 >= 4 * f.core.line_bytes &&
+           f.core.l3_bytes && activation_bytes(f.shape) > f.core.l3_bytes / 2.0;
+}
+
 // Multiply-adds dominate; loads compete with them a little; weights come from L2 when a panel does not stay in L1; few
 // independent sums leave the multipliers waiting for results.
 double tile_cost(const TileFacts &f, const RegisterTile &tile) {
@@ -60,8 +90,9 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         const int64_t sets = f.core.l1_sets / std::gcd(f.core.l1_sets, apart);
         const bool crowded = input_loads > double(f.core.l1_ways * sets);
         const double loads = tile.vectors * (input_loads * (crowded ? 6 : 1) + s.taps());
-        return tiles *
-               (std::max(sums * s.taps() / f.core.multiply_adds, loads / f.core.loads) + 0.25 * loads + sums + 4);
+        return tiles * (1 + 0.05 * double(tile.vectors)) *
+               (std::max(sums * s.taps() / f.core.multiply_adds, loads / f.core.loads) + 0.25 * loads + sums + 4 +
+                waiting_cycles(f, tile));
     }
     double inputs = pixels, products = sums;
     if (f.spreads() || f.holds_groups()) {
@@ -122,6 +153,9 @@ int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
     return most;
 }
 
+// Beyond it, a depthwise tile saves few loads more, and reads so many lines at once that prefetchers lose track.
+constexpr int64_t most_depthwise_sums = 16;
+
 RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
     RegisterTile best;
     double least = 1e300;
@@ -133,6 +167,7 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
+                if (f.depthwise() && tile.sums() > most_depthwise_sums) continue;
                 const bool has_enough = tile.sums() >= f.core.latency_sums();
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
@@ -169,6 +204,8 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     };
     k->panel_block = block(domains.panel_block, panels, double(panels));
     if (kind.block == TileCase::Block::one_tile) {
+        // Where channels lie in blocks, the next panel's input is far away: a panel walks over its plane in order.
+        if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) k->panel_block = domains.panel_block.front();
         k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
         return;
     }
@@ -218,8 +255,11 @@ int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
     const ConvLoops &s = f.shape;
     CpuTileKnobs k;
-    k.inline_sum = domains.inline_sum.back();
-    const RegisterTile tile = cheapest_tile(f, domains, k.inline_sum);
+    const bool streams = streams_depthwise(f);
+    k.inline_sum = f.sums_depthwise_rows() && !streams ? 0 : domains.inline_sum.back();
+    const RegisterTile tile =
+        streams ? RegisterTile{domains.vectors.front(), domains.pixels.front(), nearest(domains.rows, 4)}
+                : cheapest_tile(f, domains, k.inline_sum);
     const TileCase &kind = tile_case(f, tile);
     k.vectors = tile.vectors, k.pixels = tile.pixels, k.rows = tile.rows;
     choose_blocks(f, kind, domains, &k);
@@ -230,7 +270,8 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const int64_t x_tiles = ceil_div(s.output[0], tile.pixels);
     const bool folds = s.groups == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
     k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
-    k.skip_rows = !k.inline_sum && (tile.rows == 1 || k.share_rows) ? domains.skip_rows.back() : 0;
+    const bool leaves_out = !k.inline_sum && !f.depthwise() && (tile.rows == 1 || k.share_rows);
+    k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
     unroll_less(f, domains, &k);
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||

@@ -30,7 +30,7 @@ struct TileFacts {
         return s.groups == 1 && is_nhwc() && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
                s.hole[0] == 1 && s.input_step[0] == 1;
     }
-    // Sums are written out where they have few taps of one channel.
+    // Sums may be written out where they have few taps of one channel.
     bool writes_out_sums() const { return depthwise() && shape.taps() <= 64; }
     // Several groups share a vector: its lanes need different input channels.
     bool spreads() const {
@@ -45,6 +45,8 @@ struct TileFacts {
     }
     // The rows of a tile can read each row of the input once for all of them.
     bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
+    // Few taps of one channel, whose sums stay in registers while the rows of a tile pass.
+    bool sums_depthwise_rows() const { return writes_out_sums() && shares_rows(); }
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
     // batch: a copy that makes them neighbours is part of every schedule.
     bool needs_copy() const {
@@ -58,6 +60,10 @@ struct TileFacts {
 };
 // `lanes` are those of the vectors that tiles are made of, up to the target's.
 TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core);
+
+// Whether a depthwise convolution is as fast as memory, beyond most of the L3 cache: few loads at a time, each walking
+// through memory in order, are what prefetchers follow.
+bool streams_depthwise(const TileFacts &facts);
 
 struct RegisterTile {
     int64_t vectors = 1, pixels = 1, rows = 1;

@@ -126,15 +126,41 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
     };
 }
 
-// The widths of vectors that are worth a try. Half of the target's is one where it divides the outputs of a group and the
-// whole width does not. The width to use untuned comes first.
-std::vector<int> widths(const ConvLoops &s, const Target &target, const Core &core) {
+// The widths of vectors that are worth a try, the one to use untuned first; 0 stands for the target's.
+struct Widths {
+    std::vector<int64_t> lanes;
+    bool whole_is_written = false;  // in candidates, as a number of lanes
+};
+
+// Half vectors where they hold whole groups and the target's do not.
+Widths widths_of_mixed_groups(int whole, const Core &core) {
+    const int half = whole / 2;
+    if (core.half_vectors_as_fast) return {{half, whole}, true};
+    return {{whole, half}, true};
+}
+
+// Narrower vectors where they divide the channels, and blocks of them, and wider ones do not: what they load and store lies
+// side by side.
+Widths widths_of_depthwise(const ConvLoops &s, int whole) {
+    const auto fits = [&](int64_t lanes) {
+        const bool in = s.input_block == s.image_channels || s.input_block == 1 || s.input_block % lanes == 0;
+        const bool out = s.output_block == s.output_channels || s.output_block == 1 || s.output_block % lanes == 0;
+        return in && out && s.stored_channels() % lanes == 0;
+    };
+    for (int64_t lanes = whole; lanes >= 4; lanes /= 2) {
+        if (fits(lanes)) return lanes == whole ? Widths{{0}} : Widths{{lanes, 0}};
+    }
+    return {{0}};
+}
+
+Widths widths_of(const ConvLoops &s, const Target &target, const Core &core) {
     const int whole = vector_lanes(target), half = whole / 2;
-    const bool mixes_groups = s.groups > 1 && s.input_channels > 1 && s.group_outputs() % whole != 0;
+    if (s.groups > 1 && s.input_channels == 1) return widths_of_depthwise(s, whole);
+    const bool mixes_groups = s.groups > 1 && s.group_outputs() % whole != 0;
     // Halves of a block of channels are stored in pieces.
     const bool stored_in_halves = s.output_block == s.output_channels || half % s.output_block == 0;
-    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0 || !stored_in_halves) return {whole};
-    return core.half_vectors_as_fast ? std::vector<int>{half, whole} : std::vector<int>{whole, half};
+    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0 || !stored_in_halves) return {{0}};
+    return widths_of_mixed_groups(whole, core);
 }
 
 }  // namespace
@@ -144,19 +170,25 @@ int tile_lanes(const CpuTileKnobs &knobs, const Target &target) {
 }
 
 Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Core &core) {
-    const std::vector<int> possible = widths(shape, target, core);
+    const Widths widths = widths_of(shape, target, core);
+    const bool has_choice = widths.lanes.size() > 1;
     std::vector<Alternative> alternatives;
     CpuTileKnobs standard;
-    for (int lanes : possible) {
-        const TileFacts facts = tile_facts(shape, lanes, target, core);
+    for (int64_t lanes : widths.lanes) {
+        const int of_vector = lanes ? static_cast<int>(lanes) : vector_lanes(target);
+        const TileFacts facts = tile_facts(shape, of_vector, target, core);
         const CpuTileDomains allowed = domains(facts);
         if (alternatives.empty()) standard = default_tile_knobs(facts, allowed);
         Knobs chosen;
-        if (possible.size() > 1) chosen = {{knob_name(&CpuTileKnobs::lanes), lanes}};
+        if (has_choice) chosen = {{knob_name(&CpuTileKnobs::lanes), lanes}};
         alternatives.push_back({std::move(chosen), knob_list(allowed), {constraint(limits(facts, allowed))}});
     }
-    if (possible.size() > 1) standard.lanes = possible.front();
+    if (has_choice) standard.lanes = widths.lanes.front();
     auto [knobs, constraints] = join_alternatives(std::move(alternatives));
+    // Candidates of depthwise convolutions were recorded without it.
+    for (Knob &knob : knobs) {
+        knob.zero_left_out = knob.name == knob_name(&CpuTileKnobs::lanes) && knob.values.front() == 0;
+    }
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
     base.knobs = present(encode_knobs(standard), knobs);

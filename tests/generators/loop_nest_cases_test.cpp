@@ -20,6 +20,8 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
     std::ifstream file(source_dir() + "/tests/generators/loop_nests/cases.json");
     std::set<std::string, std::less<>> algorithms, tile_cases_seen;
     std::set<int64_t> methods;
+    Core core;
+    core.l3_bytes = 16 << 20;
     for (const auto &row : nlohmann::json::parse(file)) {
         const std::string name = row.at("name"), workload_key = row.at("workload"), text = row.at("candidate");
         const auto workload = parse_workload_key(workload_key);
@@ -34,7 +36,7 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         if (candidate->schedule == move_tile_name) methods.insert(candidate->knobs.at("method"));
         if (candidate->algorithm != "direct") continue;
         const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
-        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, Core{});
+        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, core);
         tile_cases_seen.insert(tile_case(facts, register_tile(knobs)).name);
     }
     for (const TileCase &row : tile_cases()) EXPECT_TRUE(tile_cases_seen.contains(row.name)) << row.name;

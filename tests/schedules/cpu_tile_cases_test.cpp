@@ -20,6 +20,11 @@ TEST(TileCases, EveryKindHasItsRow) {
     constexpr Row rows[] = {
         {"conv2d/input:1x20x20x64/kernel:3x3x1x64/feature_group_count:64", "avx512", "depthwise"},
         {"conv2d/input:1x20x20x64/kernel:3x3x1x128/feature_group_count:64", "avx2", "depthwise"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x1x64/rhs_dilation:2x2/feature_group_count:64", "avx2",
+         "depthwise, dilated"},
+        {"conv2d/input:1x256x256x96/kernel:3x3x1x96/strides:2x2/feature_group_count:96", "avx512",
+         "depthwise, streamed"},
+        {"conv2d/input:1x256x256x96/kernel:5x5x1x96/strides:2x2/feature_group_count:96", "avx512", "depthwise"},
         {"conv2d/input:1x20x20x64/kernel:9x9x1x64/feature_group_count:64", "avx512", "depthwise, large window"},
         {"conv2d/input:1x20x20x64/kernel:3x3x4x64/feature_group_count:16", "avx512", "groups of up to 4 channels"},
         {"conv2d/input:1x20x20x64/kernel:3x3x8x64/feature_group_count:8", "avx512", "groups that share a vector"},
@@ -36,12 +41,14 @@ TEST(TileCases, EveryKindHasItsRow) {
         {"conv2d/input:1x20x20x8/kernel:3x3x8x64", "avx2", "NHWC"},
     };
     std::set<std::string_view> seen;
+    Machine machine;
+    machine.l3_bytes = 32 << 20;
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
         const Target target = *parse_target(row.target, 1, "");
         const TileFacts facts =
-            tile_facts(conv_loops(*workload), vector_lanes(target), target, core_of(Machine(), target));
+            tile_facts(conv_loops(*workload), vector_lanes(target), target, core_of(machine, target));
         const TileCase &found = tile_case(facts, {2, 4, 1});
         EXPECT_STREQ(found.name, row.name) << row.key;
         seen.insert(found.name);
@@ -79,6 +86,37 @@ TEST(TileCases, WidthOfVectors) {
         std::set<int64_t> drawn;
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.lanes ? 2u : 1u) << row.channels << " " << row.target;
+    }
+}
+
+// Depthwise: the widest vectors that divide the channels, and blocks of them. Candidates from before there was a choice
+// are those of whole vectors.
+TEST(TileCases, WidthOfDepthwiseVectors) {
+    struct Row {
+        int64_t channels;
+        const char *layout, *target;
+        int64_t lanes;  // of the default; 0: the target's
+    };
+    const Row rows[] = {
+        {144, "NHWC", "avx512", 0},  {72, "NHWC", "avx512", 8},    {20, "NHWC", "avx512", 4},
+        {21, "NHWC", "avx512", 0},   {144, "NCHW8c", "avx512", 8}, {144, "NCHW16c", "avx512", 0},
+        {20, "NCHW8c", "avx512", 8}, {20, "NHWC", "avx2", 4},      {144, "NCHW4c", "avx512", 4},
+        {144, "NCHW", "avx512", 0},
+    };
+    for (const Row &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        Workload w = convolution({1, 14, 14, row.channels}, {3, 3, 1, row.channels});
+        w.feature_group_count = row.channels;
+        w.input_layout = w.output_layout = *parse_activation_layout(row.layout);
+        const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+        EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.layout;
+        EXPECT_TRUE(space.check(space.default_candidate()));
+        if (row.lanes == 0) continue;
+        Candidate before = space.default_candidate();
+        before.knobs.erase("lanes");
+        before.knobs["panel_block"] = 1;                                            // half as many panels
+        if (before.knobs.contains("stage_input")) before.knobs["stage_input"] = 1;  // blocks that vectors straddle
+        EXPECT_TRUE(space.check(before)) << space.check(before).error().message;
     }
 }
 
