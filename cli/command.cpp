@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -93,6 +94,13 @@ Result<TrialStore> open_to_read(const std::string &db) {
     Result<TrialStore> store = TrialStore::open(db, OpenMode::read_only);
     if (store) store->stop_when(interrupted);
     return store;
+}
+
+Result<std::optional<TrialStore>> open_if_named(const std::string &db) {
+    if (db.empty()) return std::optional<TrialStore>();
+    Result<TrialStore> store = open_to_read(db);
+    if (!store) return store.error();
+    return std::optional<TrialStore>(std::move(*store));
 }
 
 void tell_notes(const TrialStore &store) {

@@ -2,7 +2,6 @@
 // Each command is one file, command_<name>.cpp, with one function that adds it to the parser.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -19,15 +18,21 @@
 #include "workload/result.h"
 #include "workload/target.h"
 
+namespace CLI {
+class App;
+class Validator;
+}  // namespace CLI
+
 namespace kiln {
 
 // Exit status of the command line, fixed by docs/command_line.md.
 enum ExitStatus { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3, exit_interrupted = 130 };
 int exit_status(const Error &error);
-Result<TrialStore> open_to_read(const std::string &db);  // its long queries end at Ctrl-C
-void tell_notes(const TrialStore &store);                // on stderr, a message each
-int fail(const Error &error);                            // one message on stderr, "kiln: ..."; answers its exit status
-int fail_in_lines(const Error &error);                   // a message of several lines, whose names are quoted already
+Result<TrialStore> open_to_read(const std::string &db);                  // its long queries end at Ctrl-C
+Result<std::optional<TrialStore>> open_if_named(const std::string &db);  // the same; none without a name
+void tell_notes(const TrialStore &store);                                // on stderr, a message each
+int fail(const Error &error);           // one message on stderr, "kiln: ..."; answers its exit status
+int fail_in_lines(const Error &error);  // a message of several lines, whose names are quoted already
 
 // What the parser found: the chosen command's work, to be run after parsing. Answers an exit status.
 using Action = std::function<int()>;

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <fstream>
 #include <map>
 
+#include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/bench/bench_chart.h"
 #include "cli/bench/bench_report.h"
@@ -89,11 +91,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     Result<std::vector<PeerProgram>> programs = find_peers(job.peers, arguments.peers_folder, *folder);
     if (!programs) return programs.error();
     job.programs = std::move(*programs);
-    if (!arguments.db.empty()) {
-        Result<TrialStore> opened = open_to_read(arguments.db);
-        if (!opened) return opened.error();
-        job.store = std::move(*opened);
-    }
+    Result<std::optional<TrialStore>> store = open_if_named(arguments.db);
+    if (!store) return store.error();
+    job.store = std::move(*store);
     return job;
 }
 

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "check/conformance_check.h"
 #include "check/network_check.h"
+#include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "cli/network/network_workshop.h"
@@ -133,12 +135,9 @@ int run(const CheckArguments &arguments) {
     if (!target) return fail(target.error());
     const Result<ConformanceSuite> suite = read_suite(arguments);
     if (!suite) return fail(suite.error());
-    std::optional<TrialStore> store;
-    if (!arguments.db.empty()) {
-        Result<TrialStore> opened = open_to_read(arguments.db);
-        if (!opened) return fail(opened.error());
-        store = std::move(*opened);
-    }
+    const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
+    if (!opened) return fail(opened.error());
+    const TrialStore *store = *opened ? &**opened : nullptr;
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
@@ -147,7 +146,7 @@ int run(const CheckArguments &arguments) {
 
     const ChoiceContext context{.target = *target,
                                 .machine = machine,
-                                .store = store ? &*store : nullptr,
+                                .store = store,
                                 .toolchain = workshop->builder->toolchain(),
                                 .algorithms = arguments.algorithms};
     SuiteCheck check(arguments, context, *workshop, std::move(*parts));

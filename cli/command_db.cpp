@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
+#include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "database/record_text.h"

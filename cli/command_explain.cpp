@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+
 #include "catalog/algorithm_rules.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
+#include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "cli/explain_package.h"
@@ -55,14 +58,11 @@ int explain_plan(const ExplainArguments &arguments) {
     if (!target) return fail(target.error());
     const Result<network::Program> program = read_program(arguments.network);
     if (!program) return fail_in_lines(program.error());
-    std::optional<TrialStore> store;
-    if (!arguments.db.empty()) {
-        Result<TrialStore> opened = open_to_read(arguments.db);
-        if (!opened) return fail(opened.error());
-        store = std::move(*opened);
-    }
+    const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
+    if (!opened) return fail(opened.error());
+    const TrialStore *store = *opened ? &**opened : nullptr;
     const ChoiceContext context{
-        .target = *target, .machine = machine, .store = store ? &*store : nullptr, .toolchain = "", .algorithms = {}};
+        .target = *target, .machine = machine, .store = store, .toolchain = "", .algorithms = {}};
     if (answer.format == TableFormat::table) {
         for (const std::string &line : plan_summary(*program)) print_line(line);
         print_line("");

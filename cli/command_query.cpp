@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <map>
 #include <new>
 
+#include "cli/answers/answer_options.h"
 #include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 
@@ -102,18 +103,15 @@ int run(const RunArguments &arguments) {
     if (!program) return fail_in_lines(program.error());
     const Result<std::vector<NpyArray>> inputs = read_inputs(program->inputs, arguments.inputs);
     if (!inputs) return fail_in_lines(inputs.error());
-    std::optional<TrialStore> store;
-    if (!arguments.db.empty()) {
-        Result<TrialStore> opened = open_to_read(arguments.db);
-        if (!opened) return fail(opened.error());
-        store = std::move(*opened);
-    }
+    const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
+    if (!opened) return fail(opened.error());
+    const TrialStore *store = *opened ? &**opened : nullptr;
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
     const ChoiceContext context{.target = *target,
                                 .machine = machine,
-                                .store = store ? &*store : nullptr,
+                                .store = store,
                                 .toolchain = workshop->builder->toolchain(),
                                 .algorithms = arguments.algorithms};
     Result<PackageParts> parts = package_parts(*workshop);

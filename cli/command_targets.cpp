@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "compare/peak.h"

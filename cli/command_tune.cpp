@@ -2,12 +2,14 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 
 #include "catalog/catalog.h"
+#include "cli/answers/answer_options.h"
 #include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
 #include "cli/clock.h"

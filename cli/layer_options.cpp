@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
+
 #include "cli/network/network_layers.h"
 #include "text/shell_word.h"
 #include "workload/lists/glob.h"

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 #include <sys/resource.h>
 
+#include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
 #include <sstream>

@@ -40,6 +40,12 @@ Result<Shape> broadcast(const Shape &a, const Shape &b) {
     return result;
 }
 
+std::vector<int64_t> row_major_strides(const Shape &shape) {
+    std::vector<int64_t> strides(shape.size(), 1);
+    for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+    return strides;
+}
+
 std::string to_text(const Shape &shape) {
     if (shape.empty()) return "scalar";
     std::string text;

@@ -42,17 +42,10 @@ Order wide(const Order &order, const Shape &shape) {
     return result;
 }
 
-// The distances of neighbours along each axis in row-major order.
-Shape steps_of(const Shape &shape) {
-    Shape steps(shape.size(), 1);
-    for (size_t axis = shape.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * shape[axis];
-    return steps;
-}
-
 // Orders the axes of `other` as far as the digits of their indices allow: each goes where `order` has the axis of `shape` that
 // its outermost digit belongs to.
 Order reordered(const Shape &shape, const Order &order, const Shape &other) {
-    const Shape steps = steps_of(shape), other_steps = steps_of(other);
+    const Shape steps = row_major_strides(shape), other_steps = row_major_strides(other);
     std::vector<size_t> places(other.size(), 0);
     for (size_t axis = 0; axis < other.size(); axis++) {
         for (size_t place = 0; place < order.size(); place++) {
@@ -137,7 +130,7 @@ private:
         ids_[current_->output] = add(*made, std::move(order));
     }
 
-    void visit(const Convolution &op) {
+    void visit(const Convolution &) {
         const size_t axes = shape(input(0)).size();
         std::vector<ValueId> taken = inputs();
         taken[0] = in_order(taken[0], channels_last(axes));
@@ -145,7 +138,6 @@ private:
         for (size_t i = 2; i < taken.size(); i++) {
             if (shape(taken[i]).size() == axes) taken[i] = in_order(taken[i], channels_last(axes));
         }
-        (void)op;
         put(std::move(taken), channels_last(axes));
     }
 

@@ -155,6 +155,8 @@ std::vector<int64_t> TensorForm::shape() const {
     return extents;
 }
 
+int64_t TensorForm::bytes() const { return elements(shape()) * size_of(dtype); }
+
 Signature signature(const Workload &w) {
     if (is_nest(w.op)) return nest_signature(w);
     if (is_winograd_transform(w.op)) return winograd_transform(w);

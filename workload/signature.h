@@ -48,6 +48,7 @@ struct TensorForm {
     int64_t index_count = 0;              // of a nest's table: its elements are indices below this; 0: they are numbers
 
     std::vector<int64_t> shape() const;  // extents as stored
+    int64_t bytes() const;               // as stored
 };
 
 struct Signature {

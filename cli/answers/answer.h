@@ -1,8 +1,7 @@
-// How a command prints its rows: the options that all of them share, and printing by them. JSON and CSV have all columns
-// unless `--columns` chooses; a table has what its form shows first, within the terminal's width.
+// How a command prints its rows. JSON and CSV have all columns unless `--columns` chooses; a table has what its form shows
+// first, within the terminal's width.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,15 +25,6 @@ struct AnswerOptions {
 
 // A table of more rows than this shows the first of them and says so; --top asks for another number.
 inline constexpr int64_t most_rows_of_a_table = 1000;
-
-// --format
-void add_format_option(CLI::App &command, TableFormat &format, std::vector<TableFormat> allowed);
-
-// --wide, --columns, --sort, --top; --guard-formulas where there is CSV
-void add_table_options(CLI::App &command, AnswerOptions &options, bool has_csv);
-
-// The same and --format.
-void add_options(CLI::App &command, AnswerOptions &options, std::vector<TableFormat> allowed);
 
 // Errors (usage): `--columns` or `--sort` name what is no column; the message lists those that there are.
 Status check_columns(const AnswerOptions &options, const std::vector<std::string> &columns);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -177,15 +178,12 @@ int run(BuildArguments arguments) {
     }
     const Result<BuildInput> input = read_input(arguments);
     if (!input) return fail(arguments.layers, input.error());
-    std::optional<TrialStore> store;
-    if (!arguments.db.empty()) {
-        Result<TrialStore> opened = open_to_read(arguments.db);
-        if (!opened) return fail(opened.error());
-        store = std::move(*opened);
-    }
+    Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
+    if (!opened) return fail(opened.error());
+    TrialStore *store = *opened ? &**opened : nullptr;
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
-    return build(arguments, *input, *targets, store ? &*store : nullptr);
+    return build(arguments, *input, *targets, store);
 }
 
 }  // namespace

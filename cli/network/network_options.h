@@ -1,13 +1,16 @@
 // A network on the command line: an ONNX model and the shapes of its inputs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "graph/lower/lower.h"
 #include "workload/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace kiln {
 

@@ -8,10 +8,4 @@ int64_t product(const Shape &shape) {
     return result;
 }
 
-std::vector<int64_t> row_major_strides(const Shape &shape) {
-    std::vector<int64_t> strides(shape.size(), 1);
-    for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-    return strides;
-}
-
 }  // namespace kiln::graph

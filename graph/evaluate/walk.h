@@ -10,7 +10,6 @@
 namespace kiln::graph {
 
 int64_t product(const Shape &shape);
-std::vector<int64_t> row_major_strides(const Shape &shape);
 
 class Walk {
 public:

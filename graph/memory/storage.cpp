@@ -19,17 +19,10 @@ std::vector<int> wide_axes(const Stored &stored) {
     return axes;
 }
 
-// Strides of a shape in its logical order, in elements.
-Shape strides(const Shape &shape) {
-    Shape result(shape.size(), 1);
-    for (size_t axis = shape.size(); axis-- > 1;) result[axis - 1] = result[axis] * shape[axis];
-    return result;
-}
-
 // The digits of the logical index in the order in which memory has them. Digits are told by their strides: those of the axes
 // are cut where `cuts` says. Nothing where an axis cannot be cut there.
 std::optional<Shape> digits_in_memory(const Stored &stored, const std::set<int64_t> &cuts) {
-    const Shape step = strides(shape(stored));
+    const Shape step = row_major_strides(shape(stored));
     Shape digits;
     for (int axis : wide_axes(stored)) {
         int64_t above = step[axis] * shape(stored)[axis];
@@ -49,7 +42,7 @@ bool reshape_keeps_bytes(const Stored &input, const Stored &result) {
     if (is_row_major(input) && is_row_major(result)) return true;
     std::set<int64_t> cuts;
     for (const Stored *stored : {&input, &result}) {
-        const Shape step = strides(shape(*stored));
+        const Shape step = row_major_strides(shape(*stored));
         for (int axis : wide_axes(*stored)) cuts.insert(step[axis]);
     }
     const auto before = digits_in_memory(input, cuts), after = digits_in_memory(result, cuts);

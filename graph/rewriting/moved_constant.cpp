@@ -42,8 +42,7 @@ std::optional<int64_t> rows_of_matrix(const Shape &shape, const Permutation &per
 void transpose_elements(const Value &constant, const Permutation &permutation, std::vector<std::byte> *bytes) {
     const Shape &from = constant.form.shape, to = permuted(from, permutation);
     const auto size = static_cast<size_t>(size_of(constant.form.type));
-    Shape steps(from.size(), 1);  // of the input's axes, in elements
-    for (size_t axis = from.size(); axis-- > 1;) steps[axis - 1] = steps[axis] * from[axis];
+    const Shape steps = row_major_strides(from);
     const std::byte *source = constant.constant->bytes().data();
     Shape position(to.size(), 0);
     int64_t element = 0;

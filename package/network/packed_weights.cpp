@@ -20,12 +20,6 @@ namespace {
 using graph::ConstantData;
 using graph::Place;
 
-int64_t bytes_of(const TensorForm &form) {
-    int64_t bytes = size_of(form.dtype);
-    for (const int64_t extent : form.shape()) bytes *= extent;
-    return bytes;
-}
-
 class Packing {
 public:
     Packing(const network::Program &program, const PackingTools &tools) : program_(program), tools_(tools) {}
@@ -92,7 +86,7 @@ Result<Place> Packing::place_of(const Place &place, const TensorForm &form, cons
     if (place.memory != Place::Memory::constant) return place;
     if (form.role != Role::weights || kernel.artifact.packed_bytes == 0) return plain(place);
     const auto all = program_.constants[size_t(place.index)].data;
-    const auto bytes = all.bytes().subspan(size_t(place.offset), size_t(bytes_of(form)));
+    const auto bytes = all.bytes().subspan(size_t(place.offset), size_t(form.bytes()));
     const Result<size_t> section = packed(kernel, ConstantData(nullptr, bytes));
     if (!section) return section.error();
     return Place{Place::Memory::constant, int(*section), 0};

@@ -14,12 +14,6 @@ namespace {
 using graph::Place;
 using network::Program;
 
-int64_t bytes_of(const TensorForm &form) {
-    int64_t bytes = size_of(form.dtype);
-    for (const int64_t extent : form.shape()) bytes *= extent;
-    return bytes;
-}
-
 // Bytes of the memory that a place is in; nothing where there is no such memory.
 std::optional<int64_t> memory_bytes(const Program &program, const Place &place) {
     const auto at = [&](const auto &list, auto bytes) -> std::optional<int64_t> {
@@ -84,9 +78,9 @@ private:
                 fmt::format("{} operands where its workload has {}", call.operands.size(), forms.operands.size()));
         }
         for (size_t i = 0; i < call.operands.size(); i++) {
-            if (Status s = check_range(call.operands[i], bytes_of(forms.operands[i]), false); !s) return s;
+            if (Status s = check_range(call.operands[i], forms.operands[i].bytes(), false); !s) return s;
         }
-        return check_range(call.result, bytes_of(forms.result), true);
+        return check_range(call.result, forms.result.bytes(), true);
     }
 
     const Program &program_;
@@ -94,7 +88,7 @@ private:
 
 bool writes_nothing(const network::Step &step) {
     if (const auto *copy = std::get_if<network::Copy>(&step.work)) return copy->rows == 0 || copy->row_bytes == 0;
-    return bytes_of(signature(std::get<network::KernelCall>(step.work).workload).result) == 0;
+    return signature(std::get<network::KernelCall>(step.work).workload).result.bytes() == 0;
 }
 
 }  // namespace
