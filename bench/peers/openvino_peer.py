@@ -71,9 +71,9 @@ class OpenVino(Peer):
         compiled = self.core.compile_model(read, "CPU", self.options(threads))
         request = compiled.create_infer_request()
         for name, array in inputs.items():
-            request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
+            request.set_tensor(name, openvino.Tensor(array))  # a copy of its own: the array may go before the request
 
-        def outputs(kept: dict[str, np.ndarray] = inputs) -> dict[str, np.ndarray]:
+        def outputs() -> dict[str, np.ndarray]:
             return {name: request.get_tensor(output).data.copy() for output in compiled.outputs for name in output.names}
 
         return Network(lambda: request.infer(), outputs, "whole model")
