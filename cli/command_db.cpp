@@ -136,13 +136,13 @@ void add_db_command(CLI::App &app, Action &action) {
     std::vector<std::string> names;
     for (const DbAction &known : db_actions) names.emplace_back(known.name);
     command
-        ->add_option("action", arguments->action,
+        ->add_option("ACTION", arguments->action,
                      "info: facts about the file; verify: check all of it; merge: add what other databases have; "
                      "export: all of it as text; import: add what was exported")
         ->required()
         ->check(one_of(names))
         ->type_name("info|verify|merge|export|import");
-    command->add_option("files", arguments->files, "For merge: databases; for import: exported texts")
+    command->add_option("FILES", arguments->files, "For merge: databases; for import: exported texts")
         ->type_name("FILE");
     command->add_option("--db", arguments->db, "Database file; merge and import make it if it does not exist")
         ->required()

@@ -161,9 +161,9 @@ void add_explain_command(CLI::App &app, Action &action) {
     CLI::App *command = app.add_subcommand(
         "explain",
         "Where the kernels of a package come from, why an algorithm is used or refused, or a network's graph");
-    command->add_option("package", arguments->package, "A package's folder, manifest or library, or a program with it")
+    command->add_option("PACKAGE", arguments->package, "A package's folder, manifest or library, or a program with it")
         ->type_name("LIB|MANIFEST");
-    command->add_option("kernel", arguments->kernel, "All facts of the kernels whose layer or key matches")
+    command->add_option("KERNEL", arguments->kernel, "All facts of the kernels whose layer or key matches")
         ->type_name("KERNEL");
     add_options(*command, arguments->workloads);
     command->get_option("--workloads")->required(false);

@@ -40,7 +40,7 @@ int run(const ImportArguments &arguments) {
 void add_import_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ImportArguments>();
     CLI::App *command = app.add_subcommand("import", "The layers of an ONNX model as a workload list");
-    command->add_option("model", arguments->network.file, "The model; external data beside it")
+    command->add_option("MODEL", arguments->network.file, "The model; external data beside it")
         ->required()
         ->type_name("M.onnx");
     command->add_option("-o,--output", arguments->output, "The workload list; without it, stdout")->type_name("FILE");

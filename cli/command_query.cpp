@@ -165,13 +165,13 @@ void add_query_command(CLI::App &app, Action &action) {
     CLI::App *command = app.add_subcommand("query", "Ask the database what was tried and what is best");
     command
         ->add_option(
-            "what", arguments->what,
+            "WHAT", arguments->what,
             "best: the winner for each workload; trials: all; workloads: what was tuned; failures: trials that "
             "failed, and why; races: what was compared side by side; sql: a SELECT of your own")
         ->required()
         ->check(one_of({"best", "trials", "workloads", "failures", "races", "sql"}))
         ->type_name("best|trials|workloads|failures|races|sql");
-    command->add_option("statement", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
+    command->add_option("STATEMENT", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
     command->add_option("--db", arguments->db, "Database file")->required()->type_name("FILE");
     command->add_option("--filter", arguments->filter, "Only layers whose list/name or key matches; * crosses /")
         ->type_name("GLOB");

@@ -108,7 +108,7 @@ int run(const ReproArguments &arguments) {
 void add_repro_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<ReproArguments>();
     CLI::App *command = app.add_subcommand("repro", "Build and run one recorded trial again, and compare");
-    command->add_option("trial", arguments->trial, "Its id; the first 4 or more digits are enough")
+    command->add_option("TRIAL", arguments->trial, "Its id; the first 4 or more digits are enough")
         ->required()
         ->type_name("TRIAL");
     command->add_option("--db", arguments->db, "Database file; nothing is written to it")
