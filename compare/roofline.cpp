@@ -5,33 +5,44 @@
 #include "workload/signature.h"
 
 namespace kiln {
+namespace {
+
+double bytes_of(const TensorForm &form) { return static_cast<double>(elements(form.shape()) * size_of(form.dtype)); }
+
+// Bandwidths are measured on half of what a level holds, for each thread.
+const Bandwidth &level_of(double bytes, const std::vector<Bandwidth> &bandwidths, int threads) {
+    for (const Bandwidth &level : bandwidths) {
+        if (bytes <= 2.0 * static_cast<double>(level.working_set_bytes) * threads) return level;
+    }
+    return bandwidths.back();
+}
+
+}  // namespace
 
 double gflops(const Workload &workload, const Timing &timing) {
     return static_cast<double>(flop_count(workload)) / timing.median_ns();
+}
+
+std::optional<Traffic> traffic(const Workload &workload, const std::vector<Bandwidth> &bandwidths, int threads) {
+    if (bandwidths.empty()) return std::nullopt;
+    const Signature tensors = signature(workload);
+    Traffic all{.bytes_written = bytes_of(tensors.result)};
+    for (const TensorForm &operand : tensors.operands) all.bytes_read += bytes_of(operand);
+    const Bandwidth &level = level_of(all.bytes_read + all.bytes_written, bandwidths, threads);
+    // What is written has a byte read beside it, as in a copy. The rest is only read, or only written: no faster than a
+    // copy does both.
+    const double copied = std::min(all.bytes_read, all.bytes_written);
+    all.level = level.level;
+    all.ns = (copied + all.bytes_written) / level.copy_gb_s + (all.bytes_read - copied) / level.read_gb_s;
+    return all;
 }
 
 std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
                                       const std::vector<Bandwidth> &bandwidths, int threads) {
     const double flops = static_cast<double>(flop_count(workload));
     if (flops == 0) return std::nullopt;
-    const Signature tensors = signature(workload);
-    const auto size = [](const TensorForm &form) {
-        return static_cast<double>(elements(form.shape()) * size_of(form.dtype));
-    };
-    const double written = size(tensors.result);
-    double read = 0;
-    for (const TensorForm &operand : tensors.operands) read += size(operand);
-    const double copied = std::min(read, written);
-    double limit = peak.gflops;
-    for (const Bandwidth &level : bandwidths) {
-        // Bandwidths are measured on half of what a level holds, for each thread.
-        const bool holds = read + written <= 2.0 * static_cast<double>(level.working_set_bytes) * threads;
-        if (!holds && &level != &bandwidths.back()) continue;
-        const double ns = (2 * copied + 2 * (written - copied)) / level.copy_gb_s + (read - copied) / level.read_gb_s;
-        limit = std::min(limit, flops / ns);
-        break;
-    }
-    return limit;
+    const std::optional<Traffic> moved = traffic(workload, bandwidths, threads);
+    return moved ? std::min(peak.gflops, flops / moved->ns) : peak.gflops;
 }
 
 }  // namespace kiln

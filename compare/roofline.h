@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "compare/timing.h"
@@ -14,10 +15,19 @@ namespace kiln {
 // GFLOP/s, counting the operations of the direct convolution.
 double gflops(const Workload &workload, const Timing &timing);
 
-// An estimate in GFLOP/s. It is the FMA peak, or less if it takes longer to read all operands and write the result
-// once, from and to the smallest memory that holds them all. There is none if no operations are counted. A kernel that
-// skips counted operations, as for taps in the padding or by Winograd, may be faster. `bandwidths`: smallest working
-// set first.
+// How much a layer reads and writes at least, and how long that takes where it lies.
+struct Traffic {
+    double bytes_read = 0, bytes_written = 0;  // every operand once, the result once
+    std::string level;                         // of the bandwidth: "L2"
+    double ns = 0;                             // at that level's bandwidth
+};
+
+// The smallest level that holds all operands and the result, or else memory. Nothing if no bandwidth was measured.
+// `bandwidths`: smallest working set first.
+std::optional<Traffic> traffic(const Workload &workload, const std::vector<Bandwidth> &bandwidths, int threads);
+
+// An estimate in GFLOP/s. It is the FMA peak, or less if the traffic takes longer. There is none if no operations are
+// counted. A kernel that skips counted operations, as for taps in the padding or by Winograd, may be faster.
 std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
                                       const std::vector<Bandwidth> &bandwidths, int threads);
 

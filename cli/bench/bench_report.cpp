@@ -74,8 +74,9 @@ Json network_json(const NetworkRow &row, int threads) {
 }
 
 std::vector<std::string> own_columns() {
-    return {"name",          "median_us",       "gflops",    "share_of_peak", "default_us",
-            "default_share", "roofline_gflops", "algorithm", "min_us",        "untuned"};
+    return {"name",   "median_us",  "gflops",        "share_of_peak",   "share_of_bandwidth",
+            "level",  "default_us", "default_share", "roofline_gflops", "algorithm",
+            "min_us", "untuned"};
 }
 
 // The cells of own_columns() from "median_us" to "untuned".
@@ -85,9 +86,12 @@ std::vector<Cell> own_cells(const NamedWorkload &w, const Layer &layer, const Be
     const auto if_computes = [&](double value) { return computes ? Cell(value) : Cell(); };
     const double speed = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
     const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
+    const auto moved = traffic(w.workload, report.bandwidths, report.target.threads);
     return {layer.chosen->median_ns() * 1e-3,
             if_computes(speed),
             if_computes(speed / report.peak.gflops),
+            moved ? Cell(moved->ns / layer.chosen->median_ns()) : Cell(),
+            moved ? Cell(moved->level) : Cell(),
             layer.standard->median_ns() * 1e-3,
             if_computes(plain / report.peak.gflops),
             roofline ? Cell(*roofline) : Cell(),
@@ -122,7 +126,9 @@ TableForm form_of(const Table &table, const std::vector<std::string> &peers) {
     TableForm form = {{.name = "name", .title = "layer"},
                       {.name = "median_us", .title = "us", .digits = 1},
                       {.name = "gflops", .title = "GFLOP/s", .digits = 1},
-                      {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100}};
+                      {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
+                      {.name = "share_of_bandwidth", .title = "% of", .digits = 1, .scale = 100},
+                      {.name = "level", .title = "memory"}};
     for (const std::string &peer : peers) {
         form.push_back({.name = peer + "_us", .title = peer + " us", .digits = 1});
         form.push_back({.name = peer + "_ratio", .title = peer + " / kiln", .whole = true});
@@ -201,6 +207,13 @@ void print_json(const BenchReport &report) {
         }
         const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
         row["roofline_gflops"] = roofline ? Json(*roofline) : Json();
+        row["share_of_peak"] = row["share_of_bandwidth"] = row["level"] = nullptr;
+        if (layer.chosen && roofline) row["share_of_peak"] = gflops(w.workload, *layer.chosen) / report.peak.gflops;
+        if (const auto moved = traffic(w.workload, report.bandwidths, report.target.threads)) {
+            row["level"] = moved->level;
+            row["bytes"] = moved->bytes_read + moved->bytes_written;
+            if (layer.chosen) row["share_of_bandwidth"] = moved->ns / layer.chosen->median_ns();
+        }
         row["untuned"] = layer.untuned;
         row["reason"] = layer.problem.empty() ? Json() : Json(layer.problem);
         row["peers"] = Json::object();

@@ -33,7 +33,7 @@ TEST(BenchChartTest, WellFormedWhateverTheNames) {
     measured.bandwidths = {{"L2", 1 << 18, 20, 10}};
     const std::string svg = bench_chart(measured);
     expect_well_formed(svg);
-    EXPECT_EQ(count(svg, "roofline 25.0 GFLOP/s"), 2u);
+    EXPECT_EQ(count(svg, "roofline 38.5 GFLOP/s"), 2u);
     EXPECT_EQ(count(bench_chart(sample_bench_report()), "roofline"), 0u);
     for (const char *text : {"a&lt;b", "c&amp;d", ">50.0<", ">40.0<", "unsupported: &lt;a&gt; &amp; &quot;b&quot;",
                              "crash\\nsignal 11", "FMA peak 80.0 (AVX2 FMA)", ">kiln<", ">onednn<", ">openvino<"}) {

@@ -36,6 +36,28 @@ TEST(BenchReportTest, NameTimeAndSpeedStandFirst) {
     EXPECT_NE(text.find("median over rounds of peer's time / kiln's"), std::string::npos) << text;
 }
 
+// Which of both a layer is limited by, one can read where the memory that holds it is known.
+TEST(BenchReportTest, SharesOfPeakAndOfTheMemoryThatHoldsTheLayer) {
+    BenchReport report = sample_bench_report();
+    report.bandwidths = {{"L1", 16384, 40, 26}, {"L2", 1 << 18, 20, 10}};
+    setenv("COLUMNS", "100", 1);
+    const std::string text = printed(report, {});
+    unsetenv("COLUMNS");
+    EXPECT_NE(text.find("layer     us  GFLOP/s  % peak  % of  memory  onednn us"), std::string::npos) << text;
+    EXPECT_NE(text.find("net/a<b  2.0     50.0    62.5  50.0  L1"), std::string::npos) << text;
+    for (size_t from = 0, to = 0; (to = text.find('\n', from)) != std::string::npos; from = to + 1) {
+        EXPECT_LE(to - from, 100u) << text.substr(from, to - from);
+    }
+    const auto json = nlohmann::json::parse(printed(report, {.format = TableFormat::json}));
+    const auto &good = json["layers"][0], &bad = json["layers"][1];
+    EXPECT_DOUBLE_EQ(good["share_of_peak"], 0.625);
+    EXPECT_DOUBLE_EQ(good["share_of_bandwidth"], 0.5);
+    EXPECT_EQ(good["level"], "L1");
+    EXPECT_EQ(good["bytes"], 26000);
+    EXPECT_TRUE(bad["share_of_bandwidth"].is_null());
+    EXPECT_EQ(bad["level"], "L1");
+}
+
 TEST(BenchReportTest, EveryColumnCanBeChosenAndSorted) {
     const BenchReport report = sample_bench_report();
     EXPECT_EQ(bench_table(report).columns, bench_columns(report.peers));

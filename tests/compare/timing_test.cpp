@@ -48,12 +48,33 @@ TEST(Roofline, PeakOrTheBandwidthOfWhatHoldsTheTensors) {
     const Workload w = convolution({1, 10, 10, 10}, {1, 1, 10, 50});
     const Bandwidth l1{"L1", 8192, 2000, 1000}, l2{"L2", 1 << 18, 20, 10}, far{"DRAM", 1 << 26, 10, 5};
     EXPECT_EQ(roofline_gflops(w, peak, {}, 1), 80);
-    EXPECT_NEAR(*roofline_gflops(w, peak, {l1, l2, far}, 1), 1e5 / 4000, 1e-9);
+    EXPECT_NEAR(*roofline_gflops(w, peak, {l1, l2, far}, 1), 1e5 / 2600, 1e-9);
     EXPECT_EQ(*roofline_gflops(w, peak, {l1, l2, far}, 2), 80);  // fits both cores' L1
-    EXPECT_NEAR(*roofline_gflops(w, peak, {far}, 1), 1e5 / 8000, 1e-9);
+    EXPECT_NEAR(*roofline_gflops(w, peak, {far}, 1), 1e5 / 5200, 1e-9);
     // 4 040 000 bytes are read, 4 000 written.
     const Workload reads = convolution({1, 1, 1, 1000}, {1, 1, 1000, 1000});
     EXPECT_NEAR(*roofline_gflops(reads, peak, {far}, 1), 2e6 / (8000 / 5.0 + 4e6 / 10), 1e-6);
+    EXPECT_FALSE(traffic(w, {}, 1));
+    const Workload half = *parse_workload_key("conv2d/input:1x10x10x10/kernel:1x1x10x50/dtype:bf16/epilogue:bias");
+    const struct {
+        const Workload &workload;
+        const char *level;
+        int threads;
+        double read, written, ns;
+    } rows[] = {
+        {w, "L2", 1, 6000, 20000, 2600},
+        {w, "L1", 2, 6000, 20000, 26},
+        {half, "L1", 1, 3200, 10000, 13.2},
+        {reads, "DRAM", 1, 4004000, 4000, 8000 / 5.0 + 4e6 / 10},
+    };
+    for (const auto &row : rows) {
+        const auto moved = traffic(row.workload, {l1, l2, far}, row.threads);
+        ASSERT_TRUE(moved);
+        EXPECT_EQ(moved->level, row.level);
+        EXPECT_EQ(moved->bytes_read, row.read);
+        EXPECT_EQ(moved->bytes_written, row.written);
+        EXPECT_NEAR(moved->ns, row.ns, 1e-6);
+    }
     const Workload transform = *parse_workload_key("winograd_input_transform/input:1x8x8x16/window:3x3/tile:2x2");
     EXPECT_FALSE(roofline_gflops(transform, peak, {l1}, 1));
 }
