@@ -46,6 +46,7 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed_extents(loops));
         give_result_to(&s);
+        s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);
     }
 

@@ -14,24 +14,34 @@ using namespace Halide;
 
 // The loops that the other stages are computed in.
 struct Loops {
-    Var tile;   // the innermost loop outside of a register tile
-    Var block;  // the loop over blocks of rows
+    Var tile;     // the innermost loop outside of a register tile
+    Var x_block;  // the loop over blocks of tiles in x
+    Var block;    // the loop over blocks of rows
 };
 
-Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes) {
+// The lanes of a tile's vectors: channels of one pixel, or pixels of one channel.
+struct Lanes {
+    int channels = 1, pixels = 1;
+
+    int of_vector() const { return std::max(channels, pixels); }
+};
+
+Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes) {
     Func &out = stages.output;
     const Var c = channel_loop(stages.output, stages.c, stages.b, shape);
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
     Var ci("ci"), lane("lane"), vector("vector"), panel("panel"), panel_group("panel_group");
-    Var xi("xi"), x_tile("x_tile"), x_block("x_block"), yi("yi"), y_tile("y_tile"), y_block("y_block"), slice("slice");
+    Var xi("xi"), x_lane("x_lane"), x_tile("x_tile"), x_block("x_block"), yi("yi"), y_tile("y_tile"),
+        y_block("y_block");
+    Var slice("slice");
 
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
-    out.split(c, panel, ci, extent(k.vectors * lanes), TailStrategy::GuardWithIf);
+    out.split(c, panel, ci, extent(k.vectors * lanes.channels), TailStrategy::GuardWithIf);
     if (shape.group_panels) out.fuse(panel, stages.b, panel);
-    out.split(ci, vector, lane, lanes)
+    out.split(ci, vector, lane, lanes.channels)
         .split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
-        .split(x, x_tile, xi, extent(k.pixels), TailStrategy::ShiftInwards)
+        .split(x, x_tile, xi, extent(k.pixels * lanes.pixels), TailStrategy::ShiftInwards)
         .split(x_tile, x_block, x_tile, extent(k.x_block), TailStrategy::GuardWithIf)
         .split(y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
         .split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf)
@@ -40,14 +50,16 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         .unroll(vector)
         .unroll(xi)
         .unroll(yi);
+    if (lanes.pixels > 1)
+        out.split(xi, xi, x_lane, lanes.pixels, TailStrategy::RoundUp).reorder(x_lane, lane).vectorize(x_lane);
     if (k.unroll_tiles) out.unroll(x_tile);
     if (k.parallel == 1) {
         out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
-        return {x_tile, slice};
+        return {x_tile, x_block, slice};
     }
     if (k.parallel == 2) out.parallel(panel_group);
-    return {x_tile, y_block};
+    return {x_tile, x_block, y_block};
 }
 
 // Spread inputs live in registers: for one step of channels and one column of the kernel, or for all of its columns,
@@ -74,53 +86,62 @@ void spread_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         .store_in(MemoryType::Register);
 }
 
-void tile_sum(ConvStages &stages, const CpuTileKnobs &k, int lanes, const Loops &loops) {
+// Pixels of a tile are read side by side, which the processor's own prefetchers lose track of at the end of each tile:
+// from L3 and memory the next tile comes late. The same loop over the channels that reads a tile asks for the next one,
+// line by line, a tile's length ahead. Beyond the input's end a prefetch does nothing.
+void fetch_ahead(const ConvStages &stages, Stage &update, const CpuTileKnobs &k, const ConvLoops &shape) {
+    const int64_t tile = k.pixels * shape.stride[0] * shape.input_channels;
+    update.prefetch(stages.input, stages.channel_out, stages.channel_out, extent(k.prefetch * tile / k.unroll),
+                    PrefetchBoundStrategy::NonFaulting);
+}
+
+void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes,
+              const Loops &loops) {
     const Var &x = stages.x, &row = stages.row;
+    Var x_lane("x_lane");
     stages.sum.compute_at(stages.output, loops.tile)
         .store_in(MemoryType::Register)
-        .bound(stages.lane, 0, lanes)
+        .bound(stages.lane, 0, lanes.channels)
         .bound(stages.vector, 0, extent(k.vectors))
         .bound(row, 0, extent(k.rows))
         .bound_extent(stages.y_tile, 1)
         .vectorize(stages.lane)
         .unroll(stages.vector)
-        .unroll(x)
         .unroll(row);
+    if (lanes.pixels > 1) {
+        stages.sum.bound_extent(x, extent(k.pixels * lanes.pixels))
+            .split(x, x, x_lane, lanes.pixels, TailStrategy::RoundUp);
+        stages.sum.reorder_storage(x, stages.vector).reorder(x_lane, stages.lane).vectorize(x_lane);
+    }
+    stages.sum.unroll(x);
     RVar channel(stages.taps[0]), column(stages.taps[1]), kernel_row(stages.taps[2]), plane(stages.taps[3]);
     RVar channel_out = stages.channel_out, channel_in = stages.channel_in;
     Stage update = stages.sum.update();
     update.split(channel, channel_out, channel_in, extent(k.unroll));
+    if (lanes.pixels > 1) update.split(x, x, x_lane, lanes.pixels, TailStrategy::RoundUp);
     if (k.spread >= 2) {
         update.reorder(stages.lane, stages.vector, x, row, column, channel_in, channel_out, kernel_row, plane);
     } else {
         update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
     }
+    if (lanes.pixels > 1) update.reorder(x_lane, stages.lane).vectorize(x_lane);
     update.vectorize(stages.lane).unroll(stages.vector).unroll(x).unroll(row).unroll(channel_in);
     if (k.unroll_columns) update.unroll(column);
     if (k.unroll_rows) update.unroll(kernel_row);
+    if (k.prefetch) fetch_ahead(stages, update, k, shape);
 }
 
-}  // namespace
-
-void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
-    const int lanes = tile_lanes(k, target);
-    if (stages.scattered.defined()) {
-        scatter_output(stages.output, stages.scattered,
-                       {stages.c, stages.x, stages.y, lanes, stages.scattered_block, k.parallel != 0});
-    }
-    const Loops loops = tile_output(stages, k, shape, lanes);
-    if (stages.sum.defined()) tile_sum(stages, k, lanes, loops);
-    if (stages.spread.defined()) spread_input(stages, k, shape, lanes);
-    if (!stages.padded.defined() || !k.stage_input) return;
+// A copy of the input: with its padding, its holes, or its channels together.
+void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes, const Loops &loops) {
     if (k.stage_input == 2) {
         stages.padded.compute_root();
         if (k.parallel) stages.padded.parallel(stages.y);
     } else {
-        stages.padded.compute_at(stages.output, loops.block);
+        stages.padded.compute_at(stages.output, k.stage_input == 4 ? loops.x_block : loops.block);
         if (k.stage_input == 3) stages.padded.store_root();
     }
-    const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input that does not exist
-    if (shape.input_block == 1 && shape.groups == 1) {       // NCHW: rows are contiguous, in the copy too
+    const TailStrategy guarded = TailStrategy::GuardWithIf;               // any other reads input that does not exist
+    if ((shape.input_block == 1 || k.lanes == 1) && shape.groups == 1) {  // NCHW: rows are contiguous in the copy
         stages.padded.reorder_storage(stages.x, stages.y, stages.z, stages.c, stages.n)
             .reorder(stages.x, stages.y, stages.z, stages.c, stages.n)
             .vectorize(stages.x, lanes, guarded);
@@ -128,6 +149,21 @@ void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &
     }
     const int64_t contiguous = k.join_columns ? shape.input_channels * shape.input[0] : shape.all_input_channels();
     stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous)), guarded);
+}
+
+}  // namespace
+
+void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
+    Lanes lanes{.channels = tile_lanes(k, target)};
+    if (k.lanes == 1) lanes.pixels = vector_lanes(target);
+    if (stages.scattered.defined()) {
+        scatter_output(stages.output, stages.scattered,
+                       {stages.c, stages.x, stages.y, lanes.of_vector(), stages.scattered_block, k.parallel != 0});
+    }
+    const Loops loops = tile_output(stages, k, shape, lanes);
+    if (stages.sum.defined()) tile_sum(stages, k, shape, lanes, loops);
+    if (stages.spread.defined()) spread_input(stages, k, shape, lanes.channels);
+    if (stages.padded.defined() && k.stage_input) copy_input(stages, k, shape, lanes.of_vector(), loops);
 }
 
 }  // namespace kiln

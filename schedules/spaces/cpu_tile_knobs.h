@@ -18,7 +18,10 @@ namespace kiln {
 // T is one value of a candidate, or the values that a space allows.
 template<typename T>
 struct CpuTile {
-    T lanes{0};  // of a vector, where half of the target's fit groups better; 0: the target's
+    // Channels of a vector, where half of the target's lanes fit groups or outputs better.
+    //   0: as many as the target has lanes
+    //   1: vectors lie along x, of one channel each; `pixels` counts vectors, `vectors` channels
+    T lanes{0};
 
     // The register tile. Its sums stay in registers for the whole reduction.
     T vectors{1}, pixels{1}, rows{1};
@@ -45,12 +48,15 @@ struct CpuTile {
     //   1: a padded copy a block of rows
     //   2: a padded copy of the whole
     //   3: a block of rows that keeps the rows it shares with the next (one thread)
+    //   4: a block of tiles in x, where a layout has the channels of its pixels apart
     T stage_input{0};
 
     T parallel{0};  // 0: one thread; 1: row blocks (and batch, planes) in parallel; 2: panel groups
 
     // Tiles of a block of pixels, in rows and in x; panels that walk over a block before the next block comes.
     T row_block{1}, x_block{1}, panel_block{1};
+
+    T prefetch{0};  // tiles ahead whose input is fetched while one tile's products are computed
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -77,6 +83,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.needs("row_block", k.row_block);
     visit.needs("x_block", k.x_block);
     visit.needs("panel_block", k.panel_block);
+    visit.may_lack("prefetch", k.prefetch);
 }
 
 }  // namespace kiln

@@ -14,15 +14,17 @@ int64_t TileFacts::channel_vectors() const {
 }
 
 TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core) {
-    return {panelled(shape, lanes), lanes, vector_registers(target), core, target.threads};
+    const int x_lanes = lanes == 1 ? vector_lanes(target) : 1;
+    return {panelled(shape, lanes), lanes, x_lanes, vector_registers(target), core, target.threads};
 }
 
 bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_sum) {
     // A sum that is written out is one chain for each output. The compiler chooses what is live at once, so code size is the
     // limit.
     if (inline_sum) return tile.sums() * f.shape.taps() <= 512;
-    // The registers hold the sums, the vectors of weights of one step, and an input.
-    return tile.sums() + tile.vectors + 1 <= f.registers;
+    // The registers hold the sums, the vectors of weights of one step, and an input; along x, the vectors of inputs and a
+    // weight.
+    return tile.sums() + (f.x_lanes > 1 ? tile.pixels : tile.vectors) + 1 <= f.registers;
 }
 
 int64_t unrolled_steps(const ConvLoops &s, const CpuTileKnobs &k) {
@@ -79,8 +81,7 @@ bool streams_depthwise(const TileFacts &f) {
 double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const ConvLoops &s = f.shape;
     const double sums = tile.sums(), pixels = double(tile.pixels) * tile.rows;
-    const double tiles =
-        double(f.panels(tile.vectors)) * ceil_div(s.output[0], tile.pixels) * ceil_div(s.output[1], tile.rows);
+    const double tiles = double(f.panels(tile.vectors)) * f.x_tiles(tile.pixels) * ceil_div(s.output[1], tile.rows);
     if (f.depthwise()) {
         // Inputs of a tile are loaded once for all its outputs, weights once a tile.
         const double input_loads = double(s.reach(tile.pixels, 0)) * s.reach(tile.rows, 1) * s.kernel[2];
@@ -111,13 +112,19 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
     const double weights = panel_bytes > f.core.l1_bytes / 2 ? tile.vectors * f.lanes * 4 / f.core.l2_bytes_a_cycle : 0;
-    const double stores = sums / double(s.input_channels * s.taps());
+    // Lanes that are not neighbours in memory are stored one by one.
+    const bool scatters = s.output_block % f.lanes != 0 && s.output_block != s.output_channels;
+    const double stores = sums * (scatters ? f.lanes : 1) / double(s.input_channels * s.taps());
+    // Channels of a pixel become rows, an element at a time.
+    const bool turns = f.x_lanes > 1 && s.input_block > 1;
+    const double turned = turns ? double(s.output[0]) * s.output[1] * s.output[2] : 0;
     // Pixels that share a set of the L1 cache push each other out.
-    const bool aliased =
-        s.input_channels * s.groups * s.stride[0] * 4 % f.core.l1_set_stride() == 0 && tile.pixels > f.core.l1_ways;
+    const bool aliased = f.is_nhwc() && s.input_channels * s.groups * s.stride[0] * 4 % f.core.l1_set_stride() == 0 &&
+                         tile.pixels > f.core.l1_ways;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) *
                         (aliased ? 1.3 : 1) +
-                    0.1 * loads + 0.3 * weights + stores);
+                    0.1 * loads + 0.3 * weights + stores) +
+           turned;
 }
 
 namespace {
@@ -197,7 +204,7 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
 // How many tiles make a block of pixels.
 void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
-    const int64_t x_tiles = ceil_div(s.output[0], k->pixels), y_tiles = ceil_div(s.output[1], k->rows);
+    const int64_t x_tiles = f.x_tiles(k->pixels), y_tiles = ceil_div(s.output[1], k->rows);
     const int64_t panels = f.panels(k->vectors);
     const auto block = [](const std::vector<int64_t> &values, int64_t tiles, double wanted) {
         return nearest(values, std::min<double>(double(tiles), wanted));
@@ -212,7 +219,7 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
     const double room = f.core.l2_bytes / 4.0;
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
-    const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels;
+    const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
     k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
 }
@@ -266,9 +273,10 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     choose_sum(f, kind, domains, &k);
 
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
-    const bool padded = domains.stage_input.size() > 1;
-    const int64_t x_tiles = ceil_div(s.output[0], tile.pixels);
-    const bool folds = s.groups == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
+    const bool padded = std::count(domains.stage_input.begin(), domains.stage_input.end(), 1) > 0;
+    const int64_t x_tiles = f.x_tiles(tile.pixels);
+    const bool folds =
+        s.groups == 1 && f.x_lanes == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
     k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
     const bool leaves_out = !k.inline_sum && !f.depthwise() && (tile.rows == 1 || k.share_rows);
     k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
@@ -276,7 +284,11 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
         (kind.copies_padding && !(folds && k.unroll_columns));
-    k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : padded && wants_copy ? 1 : 0;
+    const bool turns = f.x_lanes > 1 && s.input_block > 1;
+    k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
+
+    const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
+    k.prefetch = !k.stage_input && input_bytes > double(f.core.l2_bytes) ? nearest(domains.prefetch, 1) : 0;
 
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);

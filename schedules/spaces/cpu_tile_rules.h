@@ -16,7 +16,8 @@ inline constexpr int64_t most_unrolled_channels = 8;
 
 struct TileFacts {
     ConvLoops shape;
-    int lanes = 1;       // of a vector
+    int lanes = 1;       // channels of a vector
+    int x_lanes = 1;     // pixels of a vector: of one channel each, where vectors lie along x
     int registers = 16;  // of the target
     Core core;
     int threads = 1;
@@ -27,7 +28,7 @@ struct TileFacts {
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {
         const ConvLoops &s = shape;
-        return s.groups == 1 && is_nhwc() && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
+        return s.groups == 1 && is_nhwc() && x_lanes == 1 && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
                s.hole[0] == 1 && s.input_step[0] == 1;
     }
     // Sums may be written out where they have few taps of one channel.
@@ -54,11 +55,25 @@ struct TileFacts {
         return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
                shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }
+    // The pixels of a tile are one stretch of memory, and so are those of the next tile behind it.
+    bool reads_stretches() const {
+        const ConvLoops &s = shape;
+        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy();
+        const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
+        return s.groups == 1 && is_nhwc() && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside;
+    }
+    // What a tile reads lies apart, and no other tile in x reads it: a copy of a block of tiles brings it together.
+    bool copies_blocks() const {
+        const ConvLoops &s = shape;
+        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !s.folds();
+        return s.groups == 1 && (!is_nhwc() || x_lanes > 1) && s.taps() == 1 && is_plain;
+    }
     // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
     int64_t channel_vectors() const;
+    int64_t x_tiles(int64_t pixels) const { return (shape.output[0] + pixels * x_lanes - 1) / (pixels * x_lanes); }
     int64_t panels(int64_t vectors) const { return shape.panels(vectors * lanes); }
 };
-// `lanes` are those of the vectors that tiles are made of, up to the target's.
+// `lanes` are those of the vectors that tiles are made of, up to the target's. Of 1, the target's vectors lie along x.
 TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core);
 
 // Whether a depthwise convolution is as fast as memory, beyond most of the L3 cache: few loads at a time, each walking
@@ -66,7 +81,7 @@ TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, co
 bool streams_depthwise(const TileFacts &facts);
 
 struct RegisterTile {
-    int64_t vectors = 1, pixels = 1, rows = 1;
+    int64_t vectors = 1, pixels = 1, rows = 1;  // pixels: vectors of them, where vectors lie along x
     int64_t sums() const { return vectors * pixels * rows; }
 };
 inline RegisterTile register_tile(const CpuTileKnobs &k) { return {k.vectors, k.pixels, k.rows}; }

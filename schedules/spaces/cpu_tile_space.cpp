@@ -12,14 +12,15 @@ namespace {
 // Work done over work asked for when `extent` is covered by tiles of `tile`.
 double waste(int64_t extent, int64_t tile) { return double(ceil_div(extent, tile) * tile) / extent; }
 
-// Tile sizes up to `limit` that waste little, and in any case the large one that wastes least.
-std::vector<int64_t> tile_sizes(int64_t extent, int64_t limit, double tolerated) {
-    const int64_t largest = std::min(extent, limit);
+// Tile sizes up to `limit`, in units that divide no more than the extent, that waste little, and in any case the large one
+// that wastes least.
+std::vector<int64_t> tile_sizes(int64_t extent, int64_t limit, double tolerated, int64_t unit = 1) {
+    const int64_t largest = std::min(extent / unit, limit);
     double least = 1e9;
-    for (int64_t t = ceil_div(largest, 2); t <= largest; t++) least = std::min(least, waste(extent, t));
+    for (int64_t t = ceil_div(largest, 2); t <= largest; t++) least = std::min(least, waste(extent, t * unit));
     std::vector<int64_t> sizes;
     for (int64_t t = 1; t <= largest; t++) {
-        if (waste(extent, t) <= std::max(tolerated, least)) sizes.push_back(t);
+        if (waste(extent, t * unit) <= std::max(tolerated, least)) sizes.push_back(t);
     }
     return sizes;
 }
@@ -46,14 +47,23 @@ std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
     return {sizes.begin(), sizes.end()};
 }
 
+// Whether some tap may read what is not stored, or not as it is summed: a copy saves work then.
+bool gains_by_copies(const TileFacts &f) {
+    return f.needs_copy() || f.shape.reads_outside(0) || f.shape.reads_outside(1) || f.shape.converts;
+}
+
 // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
-// shares with the next.
+// shares with the next. A block of tiles in x (4) brings the channels of its pixels together.
 std::vector<int64_t> stagings(const TileFacts &f) {
     const ConvLoops &s = f.shape;
-    const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.input_phases == 1;
-    std::vector<int64_t> values{1, 2};
-    if (!f.needs_copy()) values.insert(values.begin(), 0);
-    if (slides && (!f.needs_copy() || s.folds())) values.push_back(3);
+    std::vector<int64_t> values;
+    if (!f.needs_copy()) values.push_back(0);
+    if (gains_by_copies(f)) {
+        const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.input_phases == 1;
+        values.insert(values.end(), {1, 2});
+        if (slides && (!f.needs_copy() || s.folds())) values.push_back(3);
+    }
+    if (f.copies_blocks()) values.push_back(4);
     return values;
 }
 
@@ -62,8 +72,8 @@ CpuTileDomains domains(const TileFacts &f) {
     const std::vector<int64_t> choice{0, 1};
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
     CpuTileDomains d;  // what does not apply stays 0
-    d.vectors = tile_sizes(f.channel_vectors(), 6, 1.2);
-    d.pixels = tile_sizes(s.output[0], f.registers - 4, 1.25);
+    d.vectors = tile_sizes(f.channel_vectors(), f.x_lanes > 1 ? f.registers - 8 : 6, 1.2);
+    d.pixels = tile_sizes(s.output[0], f.registers - 4, 1.25, f.x_lanes);
     d.rows = tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0);
     if (f.writes_out_sums()) d.inline_sum = choice;
     if (f.spreads()) d.spread.push_back(1);
@@ -74,15 +84,16 @@ CpuTileDomains domains(const TileFacts &f) {
     if (f.joins_columns()) d.join_columns = choice;
     d.unroll = unroll_sizes(s);
     if (wide) d.unroll_columns = choice;
-    if (padded_x) d.unroll_tiles = choice;
+    if (padded_x && f.x_lanes == 1) d.unroll_tiles = choice;
     // Bounds of what groups read must be constants. On phases of the input, loops that skip hide them.
     if (padded_y && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
-    if (f.needs_copy() || padded_x || padded_y || s.converts) d.stage_input = stagings(f);
+    d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
     d.row_block = block_sizes(s.output[1]);
-    d.x_block = block_sizes(s.output[0]);
+    d.x_block = block_sizes(f.x_tiles(1));
     d.panel_block = block_sizes(f.panels(1));
+    if (f.reads_stretches()) d.prefetch = {0, 1, 2};
     return d;
 }
 
@@ -98,7 +109,7 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
         {"row_block is larger than the number of rows of tiles",
          [=](const K &k) { return k.row_block <= ceil_div(s.output[1], k.rows); }},
         {"x_block is larger than the number of tiles in x",
-         [=](const K &k) { return k.x_block <= ceil_div(s.output[0], k.pixels); }},
+         [=](const K &k) { return k.x_block <= f.x_tiles(k.pixels); }},
         {"panel_block is larger than the number of panels",
          [=](const K &k) { return k.panel_block <= f.panels(k.vectors); }},
         {"unrolled x tiles are too much code", [](const K &k) { return !k.unroll_tiles || k.x_block <= 4; }},
@@ -121,6 +132,9 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
              return !k.inline_sum ||
                     (k.unroll == 1 && !k.unroll_columns && !k.unroll_rows && !k.share_rows && !k.skip_rows);
          }},
+        {"vectors along x read neighbours: rows as they lie, without padding, or a copy",
+         [=](const K &k) { return f.x_lanes == 1 || k.stage_input || (s.input_block == 1 && !s.reads_outside(0)); }},
+        {"input that is copied first is not fetched ahead", [](const K &k) { return !k.prefetch || !k.stage_input; }},
         {"the unrolled reduction is too much code",
          [=](const K &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
     };
@@ -153,14 +167,43 @@ Widths widths_of_depthwise(const ConvLoops &s, int whole) {
     return {{0}};
 }
 
+// Half vectors where they leave fewer lanes without an output, by a share that counts.
+bool halves_waste_less(const ConvLoops &s, int half) {
+    const int64_t halves = ceil_div(s.group_outputs(), half);
+    return half >= 8 && halves % 2 == 1 && halves < 32;
+}
+
+// Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too.
+bool lies_along_x(const ConvLoops &s, int whole) {
+    const bool is_nchw = s.output_block == 1 && s.output_channels > 1 && (s.input_block == 1 || s.taps() == 1);
+    const bool is_plain = s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds();
+    return is_nchw && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
+}
+
 Widths widths_of(const ConvLoops &s, const Target &target, const Core &core) {
     const int whole = vector_lanes(target), half = whole / 2;
     if (s.groups > 1 && s.input_channels == 1) return widths_of_depthwise(s, whole);
-    const bool mixes_groups = s.groups > 1 && s.group_outputs() % whole != 0;
     // Halves of a block of channels are stored in pieces.
     const bool stored_in_halves = s.output_block == s.output_channels || half % s.output_block == 0;
-    if (!mixes_groups || half < 4 || s.group_outputs() % half != 0 || !stored_in_halves) return {{0}};
-    return widths_of_mixed_groups(whole, core);
+    const bool mixes_groups = s.groups > 1 && s.group_outputs() % whole != 0;
+    if (mixes_groups && half >= 4 && stored_in_halves && s.group_outputs() % half == 0) {
+        return widths_of_mixed_groups(whole, core);
+    }
+    Widths widths{{0}};
+    const bool is_block = half >= 8 && s.output_block == half && s.output_channels > half;
+    if (s.groups == 1 && stored_in_halves && (halves_waste_less(s, half) || is_block)) widths.lanes.push_back(half);
+    if (lies_along_x(s, whole)) widths.lanes.push_back(1);
+    return widths;
+}
+
+// A vector's products beside those of a vector of half as many lanes.
+double vector_cost(int64_t lanes, const Core &core) { return lanes <= 1 && core.half_vectors_as_fast ? 2 : 1; }
+
+// Knobs that candidates were recorded without.
+bool came_later(const std::string &name, const ConvLoops &s) {
+    const bool had_copies = s.groups > 1 || s.folds() || s.reads_outside(0) || s.reads_outside(1) || s.converts;
+    if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
+    return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch);
 }
 
 }  // namespace
@@ -174,21 +217,22 @@ Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &targe
     const bool has_choice = widths.lanes.size() > 1;
     std::vector<Alternative> alternatives;
     CpuTileKnobs standard;
+    double least = 0;
     for (int64_t lanes : widths.lanes) {
         const int of_vector = lanes ? static_cast<int>(lanes) : vector_lanes(target);
         const TileFacts facts = tile_facts(shape, of_vector, target, core);
         const CpuTileDomains allowed = domains(facts);
-        if (alternatives.empty()) standard = default_tile_knobs(facts, allowed);
+        CpuTileKnobs knobs = default_tile_knobs(facts, allowed);
+        const double cost = tile_cost(facts, register_tile(knobs)) * vector_cost(lanes, core);
+        if (alternatives.empty() || (shape.groups == 1 && cost < least)) {
+            least = cost, standard = knobs, standard.lanes = has_choice ? lanes : 0;
+        }
         Knobs chosen;
         if (has_choice) chosen = {{knob_name(&CpuTileKnobs::lanes), lanes}};
         alternatives.push_back({std::move(chosen), knob_list(allowed), {constraint(limits(facts, allowed))}});
     }
-    if (has_choice) standard.lanes = widths.lanes.front();
     auto [knobs, constraints] = join_alternatives(std::move(alternatives));
-    // Candidates of depthwise convolutions were recorded without it.
-    for (Knob &knob : knobs) {
-        knob.zero_left_out = knob.name == knob_name(&CpuTileKnobs::lanes) && knob.values.front() == 0;
-    }
+    for (Knob &knob : knobs) knob.zero_left_out = came_later(knob.name, shape) && knob.values.front() == 0;
     base.schedule = cpu_tile_name;
     base.schedule_version = cpu_tile_version;
     base.knobs = present(encode_knobs(standard), knobs);

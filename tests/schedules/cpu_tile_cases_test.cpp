@@ -120,6 +120,122 @@ TEST(TileCases, WidthOfDepthwiseVectors) {
     }
 }
 
+// Without groups, where they leave fewer lanes without an output. Texts without the knob stay candidates.
+TEST(TileCases, WidthOfVectorsOfThinLayers) {
+    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
+    const struct {
+        int64_t outputs;
+        const char *target;
+        bool has_choice;
+        int64_t lanes;  // of the default; 0: the target's
+    } rows[] = {
+        {8, zen4, true, 8},     {24, zen4, true, 8},        {24, "avx512", true, 0}, {40, zen4, true, 8},
+        {16, zen4, false, 0},   {80, zen4, false, 0},       {810, zen4, false, 0},   {20, zen4, true, 8},
+        {24, "avx2", false, 0}, {24, "baseline", false, 0},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const Workload w = convolution({1, 28, 28, 96}, {1, 1, 96, row.outputs});
+        const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+        const std::string what = std::to_string(row.outputs) + " " + row.target;
+        EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << what;
+        Rng rng(1);
+        std::set<int64_t> drawn;
+        for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
+        EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
+        for (const Knob &knob : space.knobs()) {
+            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch") << knob.name;
+        }
+    }
+}
+
+// Vectors along x: where a row of the result holds one, and the input's rows or a copy of its pixels do.
+TEST(TileCases, VectorsAlongX) {
+    const struct {
+        const char *key;
+        bool can;
+        int64_t untuned, staged;  // lanes and stage_input of the default
+    } rows[] = {
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW/output_layout:NCHW", true, 1, 0},
+        {"conv2d/input:1x112x112x16/kernel:1x1x16x96/output_layout:NCHW", true, 1, 4},
+        {"conv2d/input:1x112x112x16/kernel:1x1x16x96/input_layout:NCHW8c/output_layout:NCHW", true, 1, 4},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW", false, 0, 0},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256", false, 0, 0},
+        {"conv2d/input:1x3x5x64/kernel:1x1x64x256/input_layout:NCHW/output_layout:NCHW", false, 0, 0},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/strides:2x2/input_layout:NCHW/output_layout:NCHW", false, 0, 0},
+        {"conv2d/input:1x9x7x64/kernel:3x3x64x64/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW", false, 0, 0},
+    };
+    const Target target = *parse_target("avx512", 1, "");
+    for (const auto &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+        const CpuTileKnobs untuned = knobs_of(space.default_candidate());
+        EXPECT_EQ(untuned.lanes, row.untuned) << row.key;
+        EXPECT_EQ(untuned.stage_input, row.staged) << row.key;
+        Rng rng(1);
+        bool drawn = false;
+        for (int i = 0; i < 100; i++) drawn |= knobs_of(*space.sample(rng)).lanes == 1;
+        EXPECT_EQ(drawn, row.can) << row.key;
+    }
+}
+
+// What could be a candidate before there were vectors along x, half vectors and copies of blocks still is one.
+TEST(TileCases, OlderCandidatesRemain) {
+    const struct {
+        const char *key, *knobs, *target;
+    } rows[] = {
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24",
+         "panel_block:1/pixels:14/row_block:1/rows:1/unroll:4/vectors:2/x_block:32", "avx512"},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW/output_layout:NCHW",
+         "panel_block:4/pixels:6/row_block:1/rows:1/unroll:4/vectors:4/x_block:128", "avx512"},
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW",
+         "panel_block:4/pixels:14/row_block:16/rows:1/skip_rows:1/stage_input:0/unroll:4/unroll_columns:1/"
+         "unroll_rows:0/unroll_tiles:1/vectors:2/x_block:2",
+         "avx512"},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW8c/output_layout:NCHW8c",
+         "panel_block:4/parallel:1/pixels:6/row_block:1/rows:1/unroll:4/vectors:4/x_block:128", "avx512"},
+    };
+    for (const auto &row : rows) {
+        const int threads = std::string_view(row.knobs).find("parallel") == std::string_view::npos ? 1 : 2;
+        const Target target = *parse_target(row.target, threads, "");
+        const Candidate older = *parse_candidate(std::string("direct@1/cpu_tile@2/") + row.knobs);
+        Candidate base;
+        base.algorithm = "direct";
+        const Space space =
+            cpu_tile_space(base, conv_loops(*parse_workload_key(row.key)), target, core_of(Machine(), target));
+        const Status status = space.check(older);
+        EXPECT_TRUE(status) << row.key << " " << (status ? "" : status.error().message);
+    }
+}
+
+// Pixels to come are fetched where they lie behind each other and are not copied first; untuned beyond a part of L2.
+TEST(TileCases, FetchesAhead) {
+    const struct {
+        const char *key;
+        bool can;
+        int64_t untuned;
+    } rows[] = {
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24", true, 1},
+        {"conv2d/input:1x7x7x144/kernel:1x1x144x24", true, 0},
+        {"conv2d/input:2x57x57x64/kernel:1x1x64x40/strides:2x2", true, 1},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24/input_layout:NCHW", false, 0},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24/padding:1,1x1,1", false, 0},
+        {"conv2d/input:1x128x128x16/kernel:3x3x16x24", false, 0},
+        {"conv2d/input:1x128x128x64/kernel:1x1x32x24/feature_group_count:2", false, 0},
+    };
+    const Target target = *parse_target("avx512", 1, "");
+    for (const auto &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+        const bool can = std::any_of(space.knobs().begin(), space.knobs().end(),
+                                     [](const Knob &knob) { return knob.name == "prefetch"; });
+        EXPECT_EQ(can, row.can) << row.key;
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
+    }
+}
+
 // Code with tests for holes takes minutes to compile where code without takes seconds.
 TEST(TileCases, HolesAreUnrolledLess) {
     const Target target = *parse_target("avx512", 1, "");
