@@ -1,6 +1,7 @@
 #include "check/network_check.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -62,7 +63,7 @@ protected:
         for (const NetworkTensor &tensor : c.network->expected) runner_.outputs.push_back(elements_of(tensor));
     }
 
-    std::string folder_ = testing::TempDir() + "/kiln_network_check_test";
+    std::string folder_ = testing::TempDir() + "/kiln_network_check_test_" + std::to_string(getpid());
     FakeRunner runner_;
     NetworkBuild build_ =
         BuiltNetwork{.files = {"lib.so", ""}, .algorithms = {"direct", "nest"}, .kernels = 2, .untuned = true};

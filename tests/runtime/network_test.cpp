@@ -1,5 +1,6 @@
 // Networks: binding weights, and calls of the whole; wrong ones are refused before any memory is touched.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -247,7 +248,7 @@ TEST(Network, ManyThreadsRunOneBoundNetworkAtOnce) {
 TEST(Network, AFileOfWeightsIsMapped) {
     const FakeNetwork network;
     const FakeWeights weights = fake_weights();
-    const std::string path = testing::TempDir() + "kiln_network_test.weights";
+    const std::string path = testing::TempDir() + "kiln_network_test_" + std::to_string(getpid()) + ".weights";
     FILE *file = fopen(path.c_str(), "wb");
     ASSERT_NE(file, nullptr);
     fwrite(&weights, 1, fake_weights_bytes, file);
