@@ -1,0 +1,178 @@
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "schedules/spaces/cpu_tile_cases.h"
+#include "schedules/spaces/cpu_tile_rules.h"
+#include "workload/division.h"
+
+namespace kiln {
+namespace {
+
+// Largest value up to the wanted one; the smallest where there is none.
+int64_t nearest(const std::vector<int64_t> &values, double wanted) {
+    int64_t best = values.front();
+    for (int64_t v : values) {
+        if (v <= wanted) best = v;
+    }
+    return best;
+}
+
+int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int64_t wanted) {
+    int64_t best = 1;
+    for (int64_t v : values) {
+        if (v <= wanted && length % v == 0) best = v;
+    }
+    return best;
+}
+
+// The largest register tile that the domains have room for.
+int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
+    int64_t most = 1;
+    for (int64_t v : domains.vectors) {
+        for (int64_t p : domains.pixels) {
+            for (int64_t r : domains.rows) {
+                const RegisterTile tile{v, p, r};
+                if (fits_registers(f, tile, false) && keeps_spread_inputs(f, tile)) most = std::max(most, tile.sums());
+            }
+        }
+    }
+    return most;
+}
+
+// Beyond it, a depthwise tile saves few loads more, and reads so many lines at once that prefetchers lose track.
+constexpr int64_t most_depthwise_sums = 16;
+
+RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
+    RegisterTile best;
+    double least = 1e300;
+    const int64_t fewest = inline_sum ? 1 : fewest_sums(f, domains);
+    bool enough = false;  // sums to hide the latency; where no tile has them, the best of the others
+    for (int64_t v : domains.vectors) {
+        for (int64_t r : domains.rows) {
+            for (int64_t p : domains.pixels) {
+                const RegisterTile tile{v, p, r};
+                if (!fits_registers(f, tile, inline_sum)) continue;
+                if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
+                if (f.depthwise() && tile.sums() > most_depthwise_sums) continue;
+                const bool has_enough = tile.sums() >= f.core.latency_sums();
+                const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
+                if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
+                    least = cost, best = tile, enough = has_enough;
+                }
+            }
+        }
+    }
+    return best;
+}
+
+// Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share
+// panels.
+void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const int64_t images = f.shape.batch * f.shape.output[2];
+    const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows);
+    if (images * y_tiles >= 2 * f.threads) {
+        k->parallel = 1;
+        const double share = std::max<double>(1, double(images * y_tiles) / f.threads);
+        k->row_block = nearest(domains.row_block, std::min<double>(double(k->row_block), share));
+    } else {
+        k->parallel = 2;
+        k->panel_block = nearest(domains.panel_block, double(ceil_div(f.panels(k->vectors), f.threads)));
+    }
+}
+
+// How many tiles make a block of pixels.
+void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvLoops &s = f.shape;
+    const int64_t x_tiles = f.x_tiles(k->pixels), y_tiles = ceil_div(s.output[1], k->rows);
+    const int64_t panels = f.panels(k->vectors);
+    const auto block = [](const std::vector<int64_t> &values, int64_t tiles, double wanted) {
+        return nearest(values, std::min<double>(double(tiles), wanted));
+    };
+    k->panel_block = block(domains.panel_block, panels, double(panels));
+    if (kind.block == TileCase::Block::one_tile) {
+        // Where channels lie in blocks, the next panel's input is far away: a panel walks over its plane in order.
+        if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) k->panel_block = domains.panel_block.front();
+        k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
+        return;
+    }
+    // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
+    const double room = f.core.l2_bytes / 4.0;
+    const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
+    const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
+    k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
+    k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
+}
+
+// How the sum over kernel columns, rows and channels is written.
+void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvLoops &s = f.shape;
+    // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
+    // sums.
+    k->join_columns = kind.sum == TileCase::Sum::joined_columns;
+    k->unroll = k->join_columns
+                    ? nearest_divisor(domains.unroll, s.input_channels * s.kernel[0],
+                                      std::min(kind.unroll, s.stride[0] * s.input_channels))
+                    : nearest_divisor(domains.unroll, s.input_channels, kind.unroll ? kind.unroll : s.input_channels);
+    k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
+    k->spread = nearest(domains.spread, double(kind.spread));
+    k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
+}
+
+// Takes back unrolling that would be too much code.
+void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvLoops &s = f.shape;
+    // Columns that are unrolled apart cannot be left out by the phases that do not have them.
+    if (s.skips_missing_taps(k->vectors * f.lanes)) k->unroll_columns = k->unroll_tiles = 0;
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_tiles = 0;
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_columns = 0;
+    // Only columns that are unrolled share what was spread.
+    if (k->spread > 1 && s.kernel[0] > 1 && !k->unroll_columns)
+        k->spread = nearest(domains.spread, f.spreads() ? 1 : 0);
+    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_rows = k->share_rows = 0;
+    if (k->rows > 1 && !k->share_rows) k->skip_rows = 0;
+}
+
+}  // namespace
+
+int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
+    return std::min(f.core.latency_sums() * 3 / 4, most_sums(f, domains));
+}
+
+CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
+    const ConvLoops &s = f.shape;
+    CpuTileKnobs k;
+    const bool streams = streams_depthwise(f);
+    k.inline_sum = f.sums_depthwise_rows() && !streams ? 0 : domains.inline_sum.back();
+    const RegisterTile tile =
+        streams ? RegisterTile{domains.vectors.front(), domains.pixels.front(), nearest(domains.rows, 4)}
+                : cheapest_tile(f, domains, k.inline_sum);
+    const TileCase &kind = tile_case(f, tile);
+    k.vectors = tile.vectors, k.pixels = tile.pixels, k.rows = tile.rows;
+    choose_blocks(f, kind, domains, &k);
+    choose_sum(f, kind, domains, &k);
+
+    // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
+    const bool padded = std::count(domains.stage_input.begin(), domains.stage_input.end(), 1) > 0;
+    const int64_t x_tiles = f.x_tiles(tile.pixels);
+    const bool folds =
+        s.groups == 1 && f.x_lanes == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
+    k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
+    const bool leaves_out = !k.inline_sum && !f.depthwise() && (tile.rows == 1 || k.share_rows);
+    k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
+    unroll_less(f, domains, &k);
+    const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
+        s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
+        (kind.copies_padding && !(folds && k.unroll_columns));
+    const bool turns = f.x_lanes > 1 && s.input_block > 1;
+    k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
+
+    const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
+    k.prefetch = !k.stage_input && input_bytes > double(f.core.l2_bytes) ? nearest(domains.prefetch, 1) : 0;
+
+    k.parallel = domains.parallel.front();
+    if (f.threads > 1) split_over_threads(f, domains, &k);
+    return k;
+}
+
+}  // namespace kiln
