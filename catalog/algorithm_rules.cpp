@@ -39,8 +39,7 @@ constexpr AlgorithmRule rules[] = {
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
-     "loaded "
-     "as they lie"},
+     "loaded as they lie"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

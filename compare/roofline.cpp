@@ -7,8 +7,6 @@
 namespace kiln {
 namespace {
 
-double bytes_of(const TensorForm &form) { return static_cast<double>(elements(form.shape()) * size_of(form.dtype)); }
-
 // Bandwidths are measured on half of what a level holds, for each thread.
 const Bandwidth &level_of(double bytes, const std::vector<Bandwidth> &bandwidths, int threads) {
     for (const Bandwidth &level : bandwidths) {
@@ -26,8 +24,8 @@ double gflops(const Workload &workload, const Timing &timing) {
 std::optional<Traffic> traffic(const Workload &workload, const std::vector<Bandwidth> &bandwidths, int threads) {
     if (bandwidths.empty()) return std::nullopt;
     const Signature tensors = signature(workload);
-    Traffic all{.bytes_written = bytes_of(tensors.result)};
-    for (const TensorForm &operand : tensors.operands) all.bytes_read += bytes_of(operand);
+    Traffic all{.bytes_written = static_cast<double>(tensors.result.bytes())};
+    for (const TensorForm &operand : tensors.operands) all.bytes_read += static_cast<double>(operand.bytes());
     const Bandwidth &level = level_of(all.bytes_read + all.bytes_written, bandwidths, threads);
     // What is written has a byte read beside it, as in a copy. The rest is only read, or only written: no faster than a
     // copy does both.

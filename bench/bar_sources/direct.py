@@ -6,7 +6,7 @@ import statistics
 import sys
 
 from bar_sources.job import ROOT, CommandFailed, Job, Value
-from bar_sources.reports import default_of_tuned, fastest_peer, peer_ratios, share_of_peak
+from bar_sources.reports import default_of_tuned, fastest_peer, fastest_ratios, peer_ratios, share_of_peak
 
 DENSE_3X3 = ("c2_3x3", "c3_3x3", "c4_3x3", "c5_3x3", "vgg224", "vgg112", "vgg56", "vgg28", "c3_dil2", "c4_dil2")
 
@@ -80,12 +80,9 @@ def networks(job: Job) -> dict[str, Value]:
     job.run("tune", "--workloads", workloads, "--db", job.db, "--trials", str(trials), "--algorithm", "direct")
     report = json.loads(job.run("bench", "--workloads", workloads, "--db", job.db, "--algorithm",
                                 "direct", "--against", "onednn,onnxruntime,openvino", "--format", "json"))
-    ratios = {}
-    for layer in report["layers"]:
-        found = fastest_peer(layer)
-        ratios[layer["name"]] = found[0] if found else 0
+    ratios = fastest_ratios(report)
     slower = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1)
-    note = f"{len(ratios)} layers, geometric mean {statistics.geometric_mean(max(r, 0.01) for r in ratios.values()):.2f}"
+    note = f"{len(ratios)} layers, geometric mean {statistics.geometric_mean(ratios.values()):.2f}"
     if slower:
         note += "; below 1: " + ", ".join(f"{name} {ratio:.2f}" for ratio, name in slower)
     return {"worst": Value(min(ratios.values()), f"{min(ratios.values()):.2f}..{max(ratios.values()):.2f}",

@@ -1,10 +1,10 @@
-"""Layers of mobile networks, which memory decides: beside other libraries, beside a copy, in every layout."""
+"""Layers of mobile networks, which memory decides: beside other libraries, and in every layout."""
 
 import json
 import statistics
 
 from bar_sources.job import ROOT, Job, Value
-from bar_sources.reports import fastest_peer, peer_ratios
+from bar_sources.reports import fastest_ratios, peer_ratios
 
 LISTS = ("mobile_depthwise", "mobile_pointwise", "mobilenet_v1")
 LAYOUTS = ("NHWC", "NCHW", "NCHW8c", "NCHW16c")
@@ -57,11 +57,7 @@ def networks(job: Job) -> dict[str, Value]:
     """The fastest peer's median by ours over the layers of mobile networks: geometric mean, and the slowest."""
     entries = [{**entry, "name": f"{name}/{entry['name']}"} for name in LISTS
                for entry in json.loads((ROOT / "workloads" / f"{name}.json").read_text())["workloads"]]
-    report = beside_peers(job, "mobile", entries)
-    ratios = {}
-    for layer in report["layers"]:
-        found = fastest_peer(layer)
-        ratios[layer["name"]] = found[0] if found else 0.01  # a layer without a time must not be left out
+    ratios = fastest_ratios(beside_peers(job, "mobile", entries))
     ordered = sorted(ratios, key=ratios.get)
     spread = f"{ratios[ordered[0]]:.2f}..{ratios[ordered[-1]]:.2f}"
     worst = "worst: " + ", ".join(f"{name} {ratios[name]:.2f}" for name in ordered[:5])

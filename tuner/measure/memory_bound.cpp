@@ -5,16 +5,10 @@
 #include "workload/signature.h"
 
 namespace kiln {
-namespace {
-
-int64_t bytes_of(const TensorForm &form) { return elements(form.shape()) * size_of(form.dtype); }
-
-}  // namespace
-
 int64_t working_set_bytes(const Workload &workload) {
     const Signature tensors = signature(workload);
-    int64_t bytes = bytes_of(tensors.result);
-    for (const TensorForm &operand : tensors.operands) bytes += bytes_of(operand);
+    int64_t bytes = tensors.result.bytes();
+    for (const TensorForm &operand : tensors.operands) bytes += operand.bytes();
     return bytes;
 }
 

@@ -26,6 +26,22 @@ protected:
         return GeneratorBuilder::create(options);
     }
 
+    struct Expected {
+        TrialStatus status;
+        const char *message, *stderr_text;  // parts of them
+    };
+    void expect_failure(const Result<std::unique_ptr<GeneratorBuilder>> &made, const Expected &expected) {
+        ASSERT_TRUE(made.ok()) << made.error().message;
+        const Result<BuildResult> built = (*made)->build(request_);
+        ASSERT_TRUE(built.ok()) << built.error().message;
+        ASSERT_FALSE(built->ok());
+        const auto &failure = built->failure();
+        EXPECT_EQ(failure.status, expected.status);
+        EXPECT_NE(failure.message.find(expected.message), std::string::npos) << failure.message;
+        EXPECT_NE(failure.stderr_text.find(expected.stderr_text), std::string::npos) << failure.stderr_text;
+        EXPECT_GT(built->wall_ns, 0);
+    }
+
     const BuildRequest request_{
         convolution({1, 8, 8, 4}, {3, 3, 4, 16}), {"x86-64-linux", 1}, Candidate{"direct", 1, "cpu_tile", 1, {}}};
     ScratchFolder folder_;
@@ -48,15 +64,8 @@ TEST_F(GeneratorBuilderTest, EveryWayToFailHasItsStatus) {
          "not recognized", ""},
     };
     for (const auto &c : cases) {
-        const auto made = builder(c.script);
-        ASSERT_TRUE(made.ok()) << made.error().message;
-        const Result<BuildResult> built = (*made)->build(request_);
-        ASSERT_TRUE(built.ok()) << c.script << built.error().message;
-        ASSERT_FALSE(built->ok()) << c.script;
-        EXPECT_EQ(built->failure().status, c.status) << c.script;
-        EXPECT_NE(built->failure().message.find(c.message), std::string::npos) << built->failure().message;
-        EXPECT_NE(built->failure().stderr_text.find(c.stderr_text), std::string::npos) << built->failure().stderr_text;
-        EXPECT_GT(built->wall_ns, 0);
+        SCOPED_TRACE(c.script);
+        expect_failure(builder(c.script), {c.status, c.message, c.stderr_text});
     }
 }
 
@@ -70,13 +79,8 @@ TEST_F(GeneratorBuilderTest, TheLimitIsOfCpuTime) {
     } cases[] = {{"while :; do :; done", TrialStatus::compile_timeout, " s of CPU time"},
                  {"sleep 1; echo slow >&2; exit 1", TrialStatus::compile_error, "slow"}};
     for (const auto &c : cases) {
-        const auto made = builder(c.script, {.cpu_limit_ns = 300'000'000});
-        ASSERT_TRUE(made.ok()) << made.error().message;
-        const Result<BuildResult> built = (*made)->build(request_);
-        ASSERT_TRUE(built.ok()) << c.script << built.error().message;
-        ASSERT_FALSE(built->ok()) << c.script;
-        EXPECT_EQ(built->failure().status, c.status) << c.script;
-        EXPECT_NE(built->failure().message.find(c.message), std::string::npos) << built->failure().message;
+        SCOPED_TRACE(c.script);
+        expect_failure(builder(c.script, {.cpu_limit_ns = 300'000'000}), {c.status, c.message, ""});
     }
 }
 
