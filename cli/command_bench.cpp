@@ -12,6 +12,7 @@
 #include "cli/command.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_bench.h"
+#include "cli/network/network_plan.h"
 #include "cli/network/network_program.h"
 #include "cli/network/network_workshop.h"
 #include "cli/peak_keeper.h"
@@ -34,6 +35,7 @@ struct BenchArguments {
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;
     int rounds = 0;  // 0: not given
+    bool steps = false;
     AnswerOptions answer;
 };
 
@@ -64,6 +66,31 @@ struct BenchJob {
     std::optional<TrialStore> store;
 };
 
+ChoiceContext context_of(const BenchArguments &arguments, const BenchJob &job) {
+    return {.target = job.target,
+            .machine = job.machine,
+            .store = job.store ? &*job.store : nullptr,
+            .toolchain = "",
+            .algorithms = arguments.algorithms,
+            .error_budget = arguments.error_budget,
+            .caches = arguments.layers.of_network() ? caches_of_networks : caches_of_layers};
+}
+
+// Layers of lists, or a network and its layers.
+Status read_what_is_measured(const BenchArguments &arguments, BenchJob *job) {
+    if (Status s = check(arguments.layers); !s) return s;
+    Result<std::vector<NamedWorkload>> workloads = [&]() -> Result<std::vector<NamedWorkload>> {
+        if (!arguments.layers.of_network()) return read(arguments.layers);
+        Result<network::Program> program = read_program(arguments.layers.network, context_of(arguments, *job));
+        if (!program) return program.error();
+        job->network = std::move(*program);
+        return filtered(arguments.layers, layers_of(*job->network));
+    }();
+    if (!workloads) return workloads.error();
+    job->workloads = std::move(*workloads);
+    return {};
+}
+
 // Everything that can be refused before something is measured.
 Result<BenchJob> read_job(const BenchArguments &arguments) {
     BenchJob job;
@@ -71,29 +98,26 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     Result<std::vector<std::string>> peers = parse_peers(arguments.against);
     if (!peers) return peers.error();
     job.peers = std::move(*peers);
-    if (Status s = check_columns(arguments.answer, bench_columns(job.peers)); !s) return s.error();
+    if (arguments.steps && !arguments.layers.of_network()) {
+        return Error{ErrorCode::usage, "--steps: needs --network, whose steps they are"};
+    }
+    const std::vector<std::string> columns = arguments.steps ? timed_plan_columns() : bench_columns(job.peers);
+    if (Status s = check_columns(arguments.answer, columns); !s) return s.error();
     const Result<int> round_count = rounds(arguments, !job.peers.empty());
     if (!round_count) return round_count.error();
     job.rounds = *round_count;
     const Result<Target> target = read_runnable(arguments.target, job.machine);
     if (!target) return target.error();
     job.target = *target;
-    Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
-    if (!workloads) return workloads.error();
-    job.workloads = std::move(*workloads);
-    if (arguments.layers.of_network()) {
-        Result<network::Program> program = read_program(arguments.layers.network);
-        if (!program) return program.error();
-        job.network = std::move(*program);
-    }
+    Result<std::optional<TrialStore>> store = open_if_named(arguments.db);
+    if (!store) return store.error();
+    job.store = std::move(*store);
+    if (Status s = read_what_is_measured(arguments, &job); !s) return s.error();
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
     Result<std::vector<PeerProgram>> programs = find_peers(job.peers, arguments.peers_folder, *folder);
     if (!programs) return programs.error();
     job.programs = std::move(*programs);
-    Result<std::optional<TrialStore>> store = open_if_named(arguments.db);
-    if (!store) return store.error();
-    job.store = std::move(*store);
     return job;
 }
 
@@ -118,16 +142,25 @@ Status measure_layers(Bench *bench, BenchReport *report) {
 }
 
 // The package with the database's kernels and, where they may be others, the one with default kernels.
-Result<Layer> measure_network(const BenchJob &job, const BenchArguments &arguments, const ChoiceContext &context,
-                              Workshop &workshop, Bench &bench) {
+Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &arguments, const ChoiceContext &context,
+                                   Workshop &workshop, Bench &bench) {
     const Result<PackageParts> parts = package_parts(workshop);
     if (!parts) return parts.error();
     ChoiceContext defaults = context;
     defaults.store = nullptr;
     NetworkWorkshop chosen(workshop, context, *parts, "chosen"), standard(workshop, defaults, *parts, "standard");
     tell_line(fmt::format("{}: the whole network", job.network->name));
-    return bench_network(*job.network, arguments.layers.network.file, job.target.threads,
-                         {.chosen = chosen, .standard = context.store ? &standard : nullptr}, bench);
+    const network::Program &program = *job.network;
+    Result<BenchedSteps> benched = bench_network(
+        program, arguments.layers.network.file, job.target.threads,
+        {.chosen = chosen, .standard = context.store ? &standard : nullptr, .steps = arguments.steps}, bench);
+    if (!benched) return benched.error();
+    NetworkRow row{.name = program.name, .layer = std::move(benched->whole)};
+    if (benched->step_ns.size() == program.steps.size()) {
+        row.steps = timed_plan_table(program, context, benched->step_ns);
+        row.steps_form = timed_plan_form();
+    }
+    return row;
 }
 
 // Shares are of a peak that no busy moment has lowered: measured at the start, and again where a kernel exceeds it.
@@ -148,12 +181,8 @@ int run(const BenchArguments &arguments) {
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
-    const ChoiceContext context{.target = job->target,
-                                .machine = job->machine,
-                                .store = job->store ? &*job->store : nullptr,
-                                .toolchain = workshop->builder->toolchain(),
-                                .algorithms = arguments.algorithms,
-                                .error_budget = arguments.error_budget};
+    ChoiceContext context = context_of(arguments, *job);
+    context.toolchain = workshop->builder->toolchain();
     const auto copy = [&](int64_t bytes, int64_t budget_ns) { return copy_samples_ns(job->target, bytes, budget_ns); };
     Bench bench(context, {*workshop->builder, *workshop->runner, copy}, job->rounds);
     for (PeerProgram &program : job->programs) {
@@ -168,10 +197,11 @@ int run(const BenchArguments &arguments) {
                        .bandwidths = measure_bandwidths(job->machine, job->target.threads),
                        .peers = std::move(job->peers)};
     if (job->network) {
-        Result<Layer> whole = measure_network(*job, arguments, context, *workshop, bench);
-        if (!whole) return fail(whole.error());
-        report.networks.push_back({job->network->name, std::move(*whole)});
+        Result<NetworkRow> row = measure_network(*job, arguments, context, *workshop, bench);
+        if (!row) return fail(row.error());
+        report.networks.push_back(std::move(*row));
     }
+    if (arguments.steps) report.workloads.clear();
     if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
     report.peak = settled_peak(report, &peak.gauge());
     if (!arguments.svg.empty()) {
@@ -205,12 +235,14 @@ void add_bench_command(CLI::App &app, Action &action) {
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))
         ->type_name("N");
+    command->add_flag("--steps", arguments->steps, "Time each step of the network, in place of each layer on its own");
     add_options(*command, arguments->target);
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
     command->footer(
         "Examples:\n"
         "  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn\n"
-        "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino");
+        "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino\n"
+        "  kiln bench --network resnet50.onnx --db kiln.db --steps --sort -us --top 20");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

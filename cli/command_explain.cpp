@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "catalog/algorithm_rules.h"
 #include "catalog/fold_algorithm.h"
@@ -10,10 +11,14 @@
 #include "cli/command.h"
 #include "cli/explain_package.h"
 #include "cli/network/network_options.h"
+#include "cli/network/network_page.h"
 #include "cli/network/network_plan.h"
 #include "cli/network/network_program.h"
 #include "graph/passes/passes.h"
+#include "package/output/text_files.h"
 #include "text/quoted_text.h"
+#include "tuner/process/child_process.h"
+#include "tuner/process/executables.h"
 #include "tuner/process/host_machine.h"
 
 namespace kiln {
@@ -26,6 +31,7 @@ struct ExplainArguments {
     NetworkOptions network;
     std::string db;      // for the plan of a network
     std::string pass;    // of a network; empty: the last
+    std::string html;    // a page about a network's program
     std::string format;  // empty: table, and text of a network
     AnswerOptions answer;
 };
@@ -47,6 +53,43 @@ std::optional<TableFormat> table_format(const std::string &format) {
     return format == "csv" ? std::optional(TableFormat::csv) : std::nullopt;
 }
 
+// The picture of a graph in Graphviz's language, as SVG without what stands before it in a file of its own.
+Result<std::string> drawn(const std::string &graph) {
+    const std::string dot = find_executable("dot");
+    if (dot.empty()) {
+        return environment_error("--html: `dot` is in none of the folders of PATH; install the package graphviz");
+    }
+    const Result<ChildResult> child =
+        run_child({.arguments = {dot, "-Tsvg"}, .input = graph, .output_limit_bytes = size_t(64) << 20});
+    if (!child) return child.error();
+    const size_t begin = child->output.find("<svg");
+    if (child->end != ChildResult::End::exited || child->code != 0 || begin == std::string::npos) {
+        return environment_error(fmt::format("{}: {}: {}", dot, describe(*child), child->error_output));
+    }
+    return child->output.substr(begin);
+}
+
+Status write_page(const ExplainArguments &arguments, const network::Program &program, const ChoiceContext &context) {
+    const network::KernelTimes time_of = kernel_times(context);
+    std::vector<std::optional<double>> step_ns;
+    for (const network::Step &step : program.steps) {
+        const auto *call = std::get_if<network::KernelCall>(&step.work);
+        step_ns.push_back(call && time_of ? time_of(call->workload) : std::nullopt);
+    }
+    Result<std::string> drawing = drawn(program_graph(program, step_ns));
+    if (!drawing) return drawing.error();
+    NetworkPage page{.title = program.name,
+                     .summary = plan_summary(program),
+                     .drawing = std::move(*drawing),
+                     .steps = plan_table(program, context)};
+    page.steps.columns.insert(page.steps.columns.begin() + 1, "recorded us");
+    for (size_t i = 0; i < step_ns.size(); i++) {
+        auto &row = page.steps.rows[i];
+        row.insert(row.begin() + 1, step_ns[i] ? Cell(*step_ns[i] * 1e-3) : Cell());
+    }
+    return write_text(std::filesystem::absolute(arguments.html), to_html(page));
+}
+
 int explain_plan(const ExplainArguments &arguments) {
     AnswerOptions answer = arguments.answer;
     const std::optional<TableFormat> format = table_format(arguments.format == "text" ? "table" : arguments.format);
@@ -56,13 +99,21 @@ int explain_plan(const ExplainArguments &arguments) {
     const Machine machine = read_machine();
     const Result<Target> target = read(arguments.target, machine);
     if (!target) return fail(target.error());
-    const Result<network::Program> program = read_program(arguments.network);
-    if (!program) return fail_in_lines(program.error());
     const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;
-    const ChoiceContext context{
-        .target = *target, .machine = machine, .store = store, .toolchain = "", .algorithms = {}};
+    const ChoiceContext context{.target = *target,
+                                .machine = machine,
+                                .store = store,
+                                .toolchain = "",
+                                .algorithms = {},
+                                .caches = caches_of_networks};
+    const Result<network::Program> program = read_program(arguments.network, context);
+    if (!program) return fail_in_lines(program.error());
+    if (!arguments.html.empty()) {
+        const Status written = write_page(arguments, *program, context);
+        return written ? exit_done : fail(written.error());
+    }
     if (answer.format == TableFormat::table) {
         for (const std::string &line : plan_summary(*program)) print_line(line);
         print_line("");
@@ -72,7 +123,12 @@ int explain_plan(const ExplainArguments &arguments) {
 }
 
 int explain_network(const ExplainArguments &arguments) {
-    if (arguments.pass == plan_name) return explain_plan(arguments);
+    const bool has_other_pass = !arguments.pass.empty() && arguments.pass != plan_name;
+    if (!arguments.html.empty() && (has_other_pass || !arguments.format.empty())) {
+        return fail(
+            {ErrorCode::usage, "--html is a page about the plan; it goes with no other --pass and no --format"});
+    }
+    if (arguments.pass == plan_name || !arguments.html.empty()) return explain_plan(arguments);
     if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
         return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
     }
@@ -143,7 +199,8 @@ int run(ExplainArguments arguments) {
                      "explain needs one of a package (its folder, library or manifest), --workloads and --network"});
     }
     if (of_network) return explain_network(arguments);
-    if (!arguments.db.empty()) return fail({ErrorCode::usage, "--db needs --network with --pass plan"});
+    if (!arguments.db.empty()) return fail({ErrorCode::usage, "--db needs --network with --pass plan or --html"});
+    if (!arguments.html.empty()) return fail({ErrorCode::usage, "--html needs --network"});
     if (!arguments.pass.empty() || !arguments.network.shapes.empty()) {
         return fail({ErrorCode::usage, "--pass and --shape need --network"});
     }
@@ -175,7 +232,11 @@ void add_explain_command(CLI::App &app, Action &action) {
             "--pass", arguments->pass,
             fmt::format("The graph after this pass, one of {} [the last but plan, which is what runs]", pass_names()))
         ->type_name("NAME");
-    command->add_option("--db", arguments->db, "With --pass plan: the database that kernels are chosen from")
+    command
+        ->add_option("--html", arguments->html,
+                     "Write a page about a network's plan: its steps drawn, with recorded times")
+        ->type_name("FILE");
+    command->add_option("--db", arguments->db, "With --pass plan and --html: the database that kernels are chosen from")
         ->type_name("FILE");
     command->add_option("--format", arguments->format, "How to print the answer; text and dot (Graphviz) of a network")
         ->check(one_of({"table", "json", "csv", "text", "dot"}))
@@ -187,7 +248,8 @@ void add_explain_command(CLI::App &app, Action &action) {
         "  kiln explain dist '*/conv1'\n"
         "  kiln explain --workloads workloads/stems.json\n"
         "  kiln explain --network m.onnx --shape x=1x3x480x480 --format dot | dot -Tsvg > m.svg\n"
-        "  kiln explain --network m.onnx --pass plan --db kiln.db");
+        "  kiln explain --network m.onnx --pass plan --db kiln.db\n"
+        "  kiln explain --network m.onnx --db kiln.db --html m.html");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

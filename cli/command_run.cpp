@@ -99,21 +99,22 @@ int run(const RunArguments &arguments) {
     const Machine machine = read_machine();
     const Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());
-    const Result<network::Program> program = read_program(arguments.network);
+    const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
+    if (!opened) return fail(opened.error());
+    ChoiceContext context{.target = *target,
+                          .machine = machine,
+                          .store = *opened ? &**opened : nullptr,
+                          .toolchain = "",
+                          .algorithms = arguments.algorithms,
+                          .caches = caches_of_networks};
+    const Result<network::Program> program = read_program(arguments.network, context);
     if (!program) return fail_in_lines(program.error());
     const Result<std::vector<NpyArray>> inputs = read_inputs(program->inputs, arguments.inputs);
     if (!inputs) return fail_in_lines(inputs.error());
-    const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
-    if (!opened) return fail(opened.error());
-    const TrialStore *store = *opened ? &**opened : nullptr;
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());
-    const ChoiceContext context{.target = *target,
-                                .machine = machine,
-                                .store = store,
-                                .toolchain = workshop->builder->toolchain(),
-                                .algorithms = arguments.algorithms};
+    context.toolchain = workshop->builder->toolchain();
     Result<PackageParts> parts = package_parts(*workshop);
     if (!parts) return fail(parts.error());
     NetworkWorkshop networks(*workshop, context, std::move(*parts));

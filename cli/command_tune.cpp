@@ -15,6 +15,7 @@
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
+#include "cli/network/network_program.h"
 #include "cli/peak_keeper.h"
 #include "cli/progress.h"
 #include "text/shell_word.h"
@@ -30,7 +31,7 @@ namespace {
 struct TuneArguments {
     LayerOptions layers;
     TargetOptions target;
-    std::string db, cache = "warm";
+    std::string db, cache;  // empty: warm for layers, cold for a network
     std::optional<std::string> time;
     std::optional<int64_t> trials;
     AlgorithmFilter algorithms;
@@ -70,7 +71,8 @@ Result<TuneOptions> read_options(const TuneArguments &arguments) {
             fmt::format("--algorithm and --without leave no algorithm; known are {}", fmt::join(algorithms, ", ")));
     }
     if (Status s = check_error_budget(options.error_budget); !s) return s.error();
-    const auto cache = parse_cache_mode(arguments.cache);
+    const CacheOrder &caches = arguments.layers.of_network() ? caches_of_networks : caches_of_layers;
+    const auto cache = arguments.cache.empty() ? caches.front() : parse_cache_mode(arguments.cache);
     if (!cache) return usage_error(fmt::format("--cache {}: needs warm or cold", arguments.cache));
     options.cache = *cache;
     return options;
@@ -253,6 +255,17 @@ int run(const TuneArguments &arguments) {
     Result<TrialStore> store = open_store(arguments.db, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
+    if (arguments.layers.of_network()) {
+        const ChoiceContext context{.target = *target,
+                                    .machine = machine,
+                                    .store = &*store,
+                                    .toolchain = workshop->builder->toolchain(),
+                                    .algorithms = arguments.algorithms,
+                                    .error_budget = options->error_budget,
+                                    .caches = {options->cache}};
+        workloads = read_to_tune(arguments.layers, kernel_times(context));
+        if (!workloads) return fail(arguments.layers, workloads.error());
+    }
     store->stop_when(interrupted);
     const Result<Leases> leases = Leases::open(arguments.db);
     if (!leases) tell(fmt::format("note: {}", leases.error().message));
@@ -311,7 +324,8 @@ void add_tune_command(CLI::App &app, Action &action) {
     command->add_option("--seed", options.seed, "Seed of the search")->check(whole_number())->type_name("N");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, options.error_budget, "Largest error of a valid kernel, relative to sum |x||k|");
-    command->add_option("--cache", arguments->cache, "Measure with warm or cold weights")->type_name("warm|cold");
+    command->add_option("--cache", arguments->cache, "Measure with warm or cold weights [warm; of a network cold]")
+        ->type_name("warm|cold");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"

@@ -14,21 +14,19 @@ namespace {
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
-Result<std::vector<NamedWorkload>> layers_of_network(const LayerOptions &options) {
-    Result<NetworkLayers> network = read_layers(options.network);
-    if (!network) return network.error();
+}  // namespace
+
+Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network) {
     std::vector<NamedWorkload> chosen;
     std::vector<std::string> names;
-    for (NamedWorkload &layer : network->layers) {
+    for (NamedWorkload &layer : network.layers) {
         names.push_back(layer.list + "/" + layer.name);
         if (glob_match(options.workloads.filter, names.back())) chosen.push_back(std::move(layer));
     }
-    if (names.empty()) return bad_input(fmt::format("{}: {}; nothing to do", options.network.file, network->note));
+    if (names.empty()) return bad_input(fmt::format("{}: {}; nothing to do", options.network.file, network.note));
     if (chosen.empty()) return no_match(options.workloads.filter, "layer", names);
     return chosen;
 }
-
-}  // namespace
 
 Status check(const LayerOptions &options) {
     const bool of_lists = !options.workloads.files.empty();
@@ -46,7 +44,18 @@ void add_options(CLI::App &command, LayerOptions &options) {
 
 Result<std::vector<NamedWorkload>> read(const LayerOptions &options) {
     if (Status s = check(options); !s) return s.error();
-    return options.of_network() ? layers_of_network(options) : read(options.workloads);
+    if (!options.of_network()) return read(options.workloads);
+    Result<NetworkLayers> network = read_layers(options.network);
+    if (!network) return network.error();
+    return filtered(options, std::move(*network));
+}
+
+Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const network::KernelTimes &times) {
+    if (Status s = check(options); !s) return s.error();
+    if (!options.of_network()) return read(options.workloads);
+    Result<NetworkLayers> network = read_layers_to_tune(options.network, times);
+    if (!network) return network.error();
+    return filtered(options, std::move(*network));
 }
 
 int fail(const LayerOptions &options, const Error &error) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/network/network_layers.h"
 #include "cli/network/network_options.h"
 
 namespace kiln {
@@ -23,6 +24,10 @@ Status check(const LayerOptions &options);
 
 // Of a network the distinct ones, with their counts. An error of a model may have several lines, see fail().
 Result<std::vector<NamedWorkload>> read(const LayerOptions &options);
+// Those of a network that --filter leaves.
+Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network);
+// What is worth tuning of them, by the times that there are (cli/network/network_layers.h).
+Result<std::vector<NamedWorkload>> read_to_tune(const LayerOptions &options, const network::KernelTimes &times);
 int fail(const LayerOptions &options, const Error &error);
 
 // The options as somebody types them again, for the command that comes next.

@@ -155,10 +155,15 @@ class BoundNetwork(ctypes.Structure):
     _fields_ = [("memory", ctypes.c_uint64 * 8)]
 
 
+class Observer(ctypes.Structure):
+    _fields_ = [("after_step", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)), ("context", ctypes.c_void_p)]  # fmt: skip
+
+
 class NetworkArguments(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("inputs", ctypes.POINTER(ctypes.c_void_p)),
                 ("outputs", ctypes.POINTER(ctypes.c_void_p)), ("workspace", ctypes.c_void_p),
-                ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel))]  # fmt: skip
+                ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
+                ("observer", ctypes.POINTER(Observer))]  # fmt: skip
 
 
 class NetworkTable(ctypes.Structure):

@@ -1,26 +1,10 @@
 #include <set>
 
 #include "graph/operator_text.h"
+#include "text/markup.h"
 
 namespace kiln::graph {
 namespace {
-
-// A string of Graphviz's language. In labels it reads backslashes and HTML's entities too.
-std::string quoted(const std::string &text) {
-    std::string result = "\"";
-    for (char c : text) {
-        if (c == '"' || c == '\\') {
-            result += {'\\', c};
-        } else if (c == '&') {
-            result += "&amp;";
-        } else if (c == '\n') {
-            result += "\\n";
-        } else {
-            result += c;
-        }
-    }
-    return result + "\"";
-}
 
 std::string vertex(ValueId id) { return "v" + std::to_string(id); }
 
@@ -29,14 +13,14 @@ public:
     explicit Drawing(const Graph &graph) : graph_(graph) {}
 
     std::string text() {
-        text_ = "digraph " + quoted(name_text(graph_.name)) + " {\n  node [shape=box];\n";
+        text_ = "digraph " + graphviz_string(name_text(graph_.name)) + " {\n  node [shape=box];\n";
         for (ValueId id : graph_.inputs) declare(id, described(id), "shape=ellipse");
         for (const Node &node : graph_.nodes) draw(node);
         for (size_t i = 0; i < graph_.outputs.size(); i++) {
             const Output &output = graph_.outputs[i];
             if (graph_.values[output.value].constant) declare(output.value, described(output.value), "shape=note");
             const std::string end = "out" + std::to_string(i);
-            text_ += "  " + end + " [label=" + quoted(name_text(output.name)) + ", shape=ellipse];\n";
+            text_ += "  " + end + " [label=" + graphviz_string(name_text(output.name)) + ", shape=ellipse];\n";
             text_ += "  " + vertex(output.value) + " -> " + end + ";\n";
         }
         return text_ + "}\n";
@@ -49,7 +33,7 @@ private:
 
     void declare(ValueId id, const std::string &label, const std::string &style) {
         if (!declared_.insert(id).second) return;
-        text_ += "  " + vertex(id) + " [label=" + quoted(label) + (style.empty() ? "" : ", " + style) + "];\n";
+        text_ += "  " + vertex(id) + " [label=" + graphviz_string(label) + (style.empty() ? "" : ", " + style) + "];\n";
     }
 
     // Constants are lines of the label: as vertices they would hide the rest.
@@ -63,7 +47,7 @@ private:
         for (ValueId id : node.inputs) {
             if (graph_.values[id].constant) continue;
             text_ += "  " + vertex(id) + " -> " + vertex(node.output) +
-                     " [label=" + quoted(form_text(graph_.values[id].form)) + "];\n";
+                     " [label=" + graphviz_string(form_text(graph_.values[id].form)) + "];\n";
         }
     }
 

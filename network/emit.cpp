@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "graph/memory/memory_plan.h"
-#include "graph/workloads/node_workloads.h"
+#include "network/axis_order.h"
 #include "network/layouts.h"
 #include "network/node_nests.h"
 #include "network/prepare.h"
@@ -26,7 +26,7 @@ using namespace graph;
 class Emission {
 public:
     Emission(const StoredGraph &stored, const MemoryPlan &plan)
-        : graph_(stored.graph), storages_(stored.storages), plan_(plan) {
+        : graph_(stored.graph), storages_(stored.storages), plan_(plan), makers_(stored.graph.values.size()) {
         program_.name = graph_.name;
         program_.workspace = plan.workspace;
         program_.workspace_lower_bound = plan.lower_bound;
@@ -46,7 +46,7 @@ public:
         for (const int index : plan_.copied_outputs) {
             const ValueId id = graph_.outputs[index].value;
             if (bytes(id) == 0) continue;
-            copy({.from = place(id), .to = {Place::Memory::output, index, 0}, .row_bytes = bytes(id)},
+            copy({.from = place(id), .to = {Place::Memory::output, index, 0}, .row_bytes = bytes(id)}, id, id,
                  graph_.outputs[index].name, {});
         }
         if (!problems_.empty()) return unsupported(problems_);
@@ -82,25 +82,45 @@ private:
         problems_ += (problems_.empty() ? "" : "\n") + line;
     }
 
-    void copy(Copy work, std::string name, std::vector<std::string> origins) {
-        if (work.from == work.to) return;
+    // Bytes of one value that become bytes of another.
+    void copy(Copy work, ValueId from, ValueId to, std::string name, std::vector<std::string> origins) {
+        if (work.from == work.to) {
+            makers_[to].insert(makers_[from].begin(), makers_[from].end());
+            return;
+        }
         // Rows that follow each other on both sides are one.
         if (work.from_pitch == work.row_bytes && work.to_pitch == work.row_bytes) {
             work.row_bytes *= work.rows;
             work.rows = 1;
         }
         if (work.rows == 1) work.from_pitch = work.to_pitch = work.row_bytes;
-        program_.steps.push_back({std::move(name), std::move(origins), std::move(work)});
+        add({std::move(name), std::move(origins), std::move(work)}, {from}, to);
+    }
+
+    // A step that reads values and computes one, or a part of it.
+    void add(Step step, const std::vector<ValueId> &from, ValueId to) {
+        std::set<int> reads;
+        for (const ValueId id : from) reads.insert(makers_[id].begin(), makers_[id].end());
+        step.reads.assign(reads.begin(), reads.end());
+        step.result_bytes = bytes(to);
+        const Order &order = storages_[to].order;
+        if (order.size() > 2) {
+            step.layout = lie_alike(order, channels_last(order.size()), shape(to)) ? "NHWC" : "NCHW";
+        }
+        makers_[to].insert(int(program_.steps.size()));
+        program_.steps.push_back(std::move(step));
     }
 
     void call(Workload workload, std::vector<Place> operands) {
-        program_.steps.push_back({name_of_node(), node_->origins,
-                                  KernelCall{std::move(workload), std::move(operands), place(node_->output)}});
+        add({name_of_node(), node_->origins,
+             KernelCall{std::move(workload), std::move(operands), place(node_->output)}},
+            node_->inputs, node_->output);
     }
 
     Status visit(const Convolution &op) {
         const std::vector<ValueId> &inputs = node_->inputs;
-        Result<Workload> workload = convolution_workload(op, value(inputs[0]).form, value(inputs[1]).form);
+        Result<Workload> workload = workload_in(op, value(inputs[0]).form, value(inputs[1]).form,
+                                                storages_[inputs[0]].order, storages_[node_->output].order);
         if (!workload) return unsupported(workload.error().message);
         if (value(inputs[0]).form.type != Element::f32) return unsupported("of " + type_of(inputs[0]));
         // The roles of the epilogue's operands follow each other as in the signature, whatever the order of its steps.
@@ -156,7 +176,7 @@ private:
         if (!offset) return false;
         Place from = place(x);
         from.offset += *offset;
-        copy({.from = from, .to = place(y), .row_bytes = bytes(y)}, name_of_node(), node_->origins);
+        copy({.from = from, .to = place(y), .row_bytes = bytes(y)}, x, y, name_of_node(), node_->origins);
         return true;
     }
 
@@ -180,7 +200,7 @@ private:
             part.from_pitch = part.row_bytes;
             part.to_pitch = bytes(y) / rows;
             offset += part.row_bytes;
-            copy(std::move(part), name_of_node(), node_->origins);
+            copy(std::move(part), x, y, name_of_node(), node_->origins);
         }
         return {};
     }
@@ -192,23 +212,26 @@ private:
     const MemoryPlan &plan_;
     const Node *node_ = nullptr;
     Program program_;
-    std::map<int, int> constants_;  // by value: its number in the program
+    std::map<int, int> constants_;       // by value: its number in the program
+    std::vector<std::set<int>> makers_;  // by value: the steps that compute its bytes
     std::set<std::string> noted_;
     std::string problems_;
 };
 
 }  // namespace
 
-Result<Program> emit(const Graph &graph) {
+Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
     const Graph prepared = expand_normalizations(store_as_floats(fold_empty_values(graph)));
-    const StoredGraph stored = choose_layouts(prepared);
+    const StoredGraph stored = choose_layouts(prepared, prices);
     const MemoryNeeds needs{stored.storages, {}};
     const MemoryPlan plan = plan_memory(stored.graph, needs);
     if (Status status = check_plan(stored.graph, needs, plan); !status) {
         return Error{ErrorCode::unsupported,
                      "the memory plan is wrong, which is a fault of kiln: " + status.error().message};
     }
-    return Emission(stored, plan).run();
+    Result<Program> program = Emission(stored, plan).run();
+    if (program) program->layouts = stored.summary;
+    return program;
 }
 
 }  // namespace kiln::network

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "network/layout_costs.h"
 #include "network/program.h"
 #include "workload/result.h"
 
 namespace kiln::network {
 
-// Convolutions, pools and what lies between them are channels-last in memory; inputs and outputs of the network are
-// row-major. An error (unsupported) has a line for each node that no kernel computes.
-Result<Program> emit(const graph::Graph &graph);
+// Orders of axes in memory are those that cost least (network/layouts.h). An error (unsupported) has a line for each node that no
+// kernel computes.
+Result<Program> emit(const graph::Graph &graph, const LayoutPrices &prices = {});
 
 }  // namespace kiln::network

@@ -5,6 +5,8 @@
 
 #include "graph/graph.h"
 #include "graph/memory/storage.h"
+#include "network/layout_costs.h"
+#include "network/program.h"
 
 namespace kiln::network {
 
@@ -13,11 +15,14 @@ namespace kiln::network {
 struct StoredGraph {
     graph::Graph graph;
     std::vector<graph::Storage> storages;  // by value
+    LayoutSummary summary;
 };
 
-// Channels-last: convolutions read and write N, spatial..., C, and weights are spatial..., I, O. Nests take and keep the order
-// that they find. A transpose is another order of the same bytes, and so is a reshape where there is one. Inputs
-// and outputs of the network are row-major.
-StoredGraph choose_layouts(const graph::Graph &graph);
+// The orders with which all nodes and moves together cost least. Convolutions read and write channels-last or channels-first,
+// weights lie spatial..., I, O, and everything else keeps an order that it finds. A transpose is another order of the same bytes, and so
+// is a reshape where there is one. Inputs and outputs of the network are row-major.
+//
+// A move counts for each of its readers, though they share it.
+StoredGraph choose_layouts(const graph::Graph &graph, const LayoutPrices &prices);
 
 }  // namespace kiln::network

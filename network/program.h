@@ -51,7 +51,19 @@ struct Step {
     std::string name;                  // printable; of the model's first node that it computes
     std::vector<std::string> origins;  // the model's nodes that it computes
     std::variant<KernelCall, Copy> work;
+    // For people: by which steps what it reads was computed, ascending, and the form of what it computes.
+    std::vector<int> reads = {};
+    int64_t result_bytes = 0;
+    std::string layout = {};  // NHWC or NCHW of a tensor with spatial axes
     bool operator==(const Step &) const = default;
+};
+
+// What the choice of layouts says of itself. Times are sums over kernels and moves, each measured or estimated on its own.
+struct LayoutSummary {
+    double cost_ns = 0, lower_bound_ns = 0;  // no choice costs less than the bound
+    double channels_last_ns = 0;             // with every convolution channels-last
+    int measured = 0, estimated = 0;         // costs
+    bool operator==(const LayoutSummary &) const = default;
 };
 
 // Place::index counts `inputs`, `outputs` or `constants`; a place in the workspace has an offset alone. Steps run one after the other.
@@ -62,6 +74,7 @@ struct Program {
     std::vector<Step> steps;
     int64_t workspace = 0;              // bytes beside those that kernels need; aligned to graph::workspace_alignment
     int64_t workspace_lower_bound = 0;  // the largest sum of bytes that are alive at once
+    LayoutSummary layouts;
     bool operator==(const Program &) const = default;
 };
 

@@ -22,6 +22,7 @@ ChoiceContext context_of(const Target &target, const CollectEnvironment &environ
             .toolchain = environment.builder.toolchain(),
             .algorithms = environment.algorithms,
             .error_budget = environment.error_budget,
+            .caches = environment.caches,
             .passed_over = {}};
 }
 

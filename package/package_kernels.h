@@ -28,7 +28,8 @@ struct CollectEnvironment {
     AlgorithmFilter algorithms;
     double error_budget =
         default_error_budget;  // recorded candidates with larger errors, recorded or found, are not used
-    std::function<bool()> interrupted;
+    CacheOrder caches = caches_of_layers;
+    std::function<bool()> interrupted = {};
 };
 
 enum class KernelSource {

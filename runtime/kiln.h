@@ -22,7 +22,7 @@
  *   kiln_weights w;                   kiln_bound_network bound;
  *   s = kiln_map_weights(NAME_network(), "NAME.weights", &w);
  *   s = kiln_bind_network(NAME_network(), w.data, w.bytes, &bound);
- *   kiln_network_arguments a = {sizeof a, inputs, outputs, workspace, workspace_bytes, NULL};
+ *   kiln_network_arguments a = {sizeof a, inputs, outputs, workspace, workspace_bytes, NULL, NULL};
  *   s = kiln_run_network(&bound, &a);               as often as you like, from any number of threads
  *
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
@@ -483,6 +483,13 @@ typedef struct kiln_bound_network {
     uint64_t memory[8];
 } kiln_bound_network;
 
+/* Hears of each step of a run, in the thread that called kiln_run_network: for profiles. `step` counts from 0 to the variant's
+ * step_count - 1. */
+typedef struct kiln_observer {
+    void (*after_step)(void *context, size_t step);
+    void *context;
+} kiln_observer;
+
 /* In the order of kiln_network_info. Arrays may be null where the network has no input or output, and pointers where a
  * tensor has no bytes. Calls that run at the same time have outputs and workspaces of their own. */
 typedef struct kiln_network_arguments {
@@ -492,6 +499,7 @@ typedef struct kiln_network_arguments {
     void *workspace; /* of any alignment */
     size_t workspace_bytes;
     const kiln_parallel *parallel; /* null: the calling thread alone. The results are the same for any number. */
+    const kiln_observer *observer; /* null: nobody hears of steps */
 } kiln_network_arguments;
 
 typedef struct kiln_network kiln_network;

@@ -237,6 +237,9 @@ public:
         check(kiln_run_network(weights_->get(), &arguments_));
     }
 
+    // Hears of each step of the runs that follow, until another is set. It outlives them; null: nobody hears.
+    void observe(const kiln_observer *observer) noexcept { arguments_.observer = observer; }
+
 private:
     const Weights *weights_;
     kiln_network_arguments arguments_{};

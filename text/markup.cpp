@@ -61,6 +61,23 @@ std::string markdown_text(std::string_view text) {
     return result;
 }
 
+// In labels Graphviz reads backslashes and HTML's entities too.
+std::string graphviz_string(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') {
+            result += {'\\', c};
+        } else if (c == '&') {
+            result += "&amp;";
+        } else if (c == '\n') {
+            result += "\\n";
+        } else {
+            result += c;
+        }
+    }
+    return result + '"';
+}
+
 std::string c_string(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {

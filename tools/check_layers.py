@@ -124,8 +124,11 @@ FOLDERS = {
     "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
+    "network/assignment": ([], []),
     "network": (
-        ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "workload", "workload/expression", "workload/nest"], []
+        ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "network/assignment", "workload",
+         "workload/expression", "workload/nest"],
+        [],
     ),
     "cli/network": (
         ["cli/answers/table.h", "graph", "graph/lower", "graph/onnx", "graph/passes", "check", "compare", "json", "network", "package", "package/network",

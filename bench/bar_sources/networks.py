@@ -53,6 +53,53 @@ def untuned(job: Job) -> dict[str, Value]:
                               f"{network['median_ms']:.1f} ms, onnxruntime {peer['median_ms']:.1f} ms")}
 
 
+# Of whole networks: the fastest peer by ours with one thread, and with two. The others of the suite count in the means.
+TUNED = ("resnet50", "vgg19", "squeezenet", "densenet121", "inception_v1", "open-nsfw", "dnsmos_sig_bak_ovr", "PP-OCRv6_det_small",
+         "layout_cdla", "palm_detection_full", "ch_ppocr_mobile_v2.0_cls_mobile", "basic_pitch_nmp", "face_detection_short_range",
+         "face_landmark")  # fmt: skip
+TUNING_TIME = "20m"  # a network, on two cores
+
+
+def path_of(name: str) -> str:
+    for folder in (SMALL_MODELS, MODELS):
+        if (folder / f"{name}.onnx").exists():
+            return str(folder / f"{name}.onnx")
+    return model(name)
+
+
+def tuned_networks(job: Job, threads: int) -> dict[str, Value]:
+    values, effort = {}, ["--trials", str(job.trials)] if job.trials else ["--time", TUNING_TIME]
+    command = f"tune --network {' '.join(effort)} --threads {threads}; bench --network --against ..."
+    for name in TUNED:
+        network = ["--network", path_of(name), "--db", job.db, "--threads", str(threads)]
+        for shape in OPEN_SHAPES.get(name, []):
+            network += ["--shape", shape]
+        job.run("tune", *network, *effort)
+        answer = job.run("bench", *network, "--against", "onnxruntime,openvino", "--steps", "--format", "json")
+        [row] = json.loads(answer)["networks"]
+        timed = {peer: of for peer, of in row["peers"].items() if of.get("ratio")}
+        if not timed:
+            values[name] = Value(0.01, "", command, row["reason"] or "no peer has a time")
+            continue
+        peer = min(timed, key=lambda name: timed[name]["ratio"])
+        values[name] = Value(timed[peer]["ratio"], f"{timed[peer]['ratio_lo']:.2f}..{timed[peer]['ratio_hi']:.2f}", command,
+                             f"{row['median_ms']:.2f} ms, {peer} {timed[peer]['median_ms']:.2f} ms")  # fmt: skip
+    ratios = {name: value.value for name, value in values.items()}
+    slowest = min(ratios, key=ratios.get)
+    spread = f"{ratios[slowest]:.2f}..{max(ratios.values()):.2f}"
+    values["mean"] = Value(statistics.geometric_mean(ratios.values()), spread, command, f"{len(ratios)} networks")
+    values["slowest"] = Value(ratios[slowest], spread, command, slowest)
+    return values
+
+
+def one_thread(job: Job) -> dict[str, Value]:
+    return tuned_networks(job, 1)
+
+
+def two_threads(job: Job) -> dict[str, Value]:
+    return tuned_networks(job, 2)
+
+
 def memory(job: Job) -> dict[str, Value]:
     """Memory between the steps of all models, over its lower bound: the worst."""
     worst, of = 0.0, "no model"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/answers/formats.h"
 #include "cli/answers/output.h"
 #include "compare/roofline.h"
 
@@ -70,6 +71,7 @@ Json network_json(const NetworkRow &row, int threads) {
         of_peer["median_ms"] = peer.timing ? milliseconds(peer.timing->median_ns()) : Json();
         of_peer["min_ms"] = peer.timing ? milliseconds(peer.timing->min_ns) : Json();
     }
+    if (!row.steps.columns.empty()) json["steps"] = Json::parse(json_text(row.steps));
     return json;
 }
 
@@ -273,8 +275,13 @@ void print_table(const BenchReport &report, const AnswerOptions &options) {
         print(std::move(networks), form, whole);
         print_line("");
     }
-    const Table table = bench_table(report);
-    print(table, form_of(table, report.peers), options);
+    for (const NetworkRow &network : report.networks) {
+        if (!network.steps.columns.empty()) print(network.steps, network.steps_form, options);
+    }
+    if (!report.layers.empty()) {
+        const Table table = bench_table(report);
+        print(table, form_of(table, report.peers), options);
+    }
     if (!report.peers.empty()) write_text(stdout, "\n" + std::string(peers_note) + "\n");
 }
 

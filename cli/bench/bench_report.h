@@ -12,10 +12,12 @@
 
 namespace kiln {
 
-// A whole network, beside the layers that it consists of.
+// A whole network, beside the layers or the steps that it consists of.
 struct NetworkRow {
     std::string name;
     Layer layer;
+    Table steps = {};  // each step of a run with its time; without columns unless asked for
+    TableForm steps_form = {};
 };
 
 struct BenchReport {

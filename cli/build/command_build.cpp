@@ -118,10 +118,18 @@ struct BuildInput {
     std::optional<network::Program> program;
 };
 
-Result<BuildInput> read_input(const BuildArguments &arguments) {
+// The layouts of a network are those of its first target's times.
+Result<BuildInput> read_input(const BuildArguments &arguments, const Target &target, const TrialStore *store) {
     BuildInput input;
     if (arguments.layers.of_network()) {
-        Result<network::Program> program = read_program(arguments.layers.network);
+        Result<network::Program> program =
+            read_program(arguments.layers.network, {.target = target,
+                                                    .machine = read_machine(),
+                                                    .store = store,
+                                                    .toolchain = "",
+                                                    .algorithms = arguments.algorithms,
+                                                    .error_budget = arguments.error_budget,
+                                                    .caches = caches_of_networks});
         if (!program) return program.error();
         input.program = std::move(*program);
         return input;
@@ -146,6 +154,7 @@ int build(const BuildArguments &arguments, const BuildInput &input, const std::v
                                          .machine = machine,
                                          .algorithms = arguments.algorithms,
                                          .error_budget = arguments.error_budget,
+                                         .caches = input.program ? caches_of_networks : caches_of_layers,
                                          .interrupted = interrupted};
     expect_kernels(input.program ? layers_of(*input.program).layers : input.workloads, targets, environment, builds);
     int64_t missing = 0;
@@ -176,11 +185,11 @@ int run(BuildArguments arguments) {
         const int status = fail(targets.error());
         return targets.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
-    const Result<BuildInput> input = read_input(arguments);
-    if (!input) return fail(arguments.layers, input.error());
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     TrialStore *store = *opened ? &**opened : nullptr;
+    const Result<BuildInput> input = read_input(arguments, targets->front(), store);
+    if (!input) return fail(arguments.layers, input.error());
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
     return build(arguments, *input, *targets, store);

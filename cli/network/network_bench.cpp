@@ -13,6 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int step_calls = 15;
 constexpr int64_t most_output_bytes = int64_t(4) << 30;
 
 // A network call takes milliseconds: fewer samples than of a kernel, for longer.
@@ -97,17 +98,32 @@ Result<std::string> build(NetworkWorkshop &workshop, const network::Program &pro
     return std::string();
 }
 
+Result<std::vector<double>> time_steps(NetworkRunRequest request, NetworkRunner &runner, Layer *layer) {
+    request.sampling.reset();
+    request.step_calls = step_calls;
+    const Result<Attempt<NetworkRunReport>> ran = runner.run(request);
+    if (!ran) return ran.error();
+    std::vector<double> medians;
+    if (!ran->ok()) {
+        layer->problem = fmt::format("{}: {}", name(ran->failure().status), ran->failure().message);
+        return medians;
+    }
+    for (const Samples &step : ran->value().steps) medians.push_back(summarize(step).median);
+    return medians;
+}
+
 }  // namespace
 
-Result<Layer> bench_network(const network::Program &program, const std::string &model, int threads,
-                            const NetworkBenchParts &parts, Bench &bench) {
-    Layer layer;
+Result<BenchedSteps> bench_network(const network::Program &program, const std::string &model, int threads,
+                                   const NetworkBenchParts &parts, Bench &bench) {
+    BenchedSteps benched;
+    Layer &layer = benched.whole;
     BuiltNetwork chosen, standard;
     Result<std::string> problem = build(parts.chosen, program, &chosen);
     if (problem && problem->empty() && parts.standard) problem = build(*parts.standard, program, &standard);
     if (!problem) return problem.error();
     layer.problem = *problem;
-    if (!layer.problem.empty()) return layer;
+    if (!layer.problem.empty()) return benched;
 
     CallFiles files(program, parts.chosen.folder() + "/calls");
     if (Status s = files.write_inputs(); !s) return s.error();
@@ -120,7 +136,7 @@ Result<Layer> bench_network(const network::Program &program, const std::string &
     if (!ran) return ran.error();
     if (!ran->ok()) {
         layer.problem = fmt::format("{}: {}", name(ran->failure().status), ran->failure().message);
-        return layer;
+        return benched;
     }
     if (Status s = files.write_outputs(); !s) return s.error();
 
@@ -132,7 +148,14 @@ Result<Layer> bench_network(const network::Program &program, const std::string &
     network.chosen.sampling = limits_of_a_turn();
     if (parts.standard) network.standard = request(standard);
     if (network.standard) network.standard->sampling = limits_of_a_turn();
-    return bench.measure(network, parts.chosen.runner());
+    Result<Layer> measured = bench.measure(network, parts.chosen.runner());
+    if (!measured) return measured.error();
+    layer = std::move(*measured);
+    if (!parts.steps || !layer.problem.empty()) return benched;
+    Result<std::vector<double>> steps = time_steps(network.chosen, parts.chosen.runner(), &layer);
+    if (!steps) return steps.error();
+    benched.step_ns = std::move(*steps);
+    return benched;
 }
 
 }  // namespace kiln

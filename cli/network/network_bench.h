@@ -12,11 +12,16 @@ namespace kiln {
 struct NetworkBenchParts {
     NetworkWorkshop &chosen;    // with what the database has
     NetworkWorkshop *standard;  // default kernels alone; null: `chosen` has no others
+    bool steps = false;         // each step under the clock, too
 };
 
 // On random inputs, which all of them get; peers must compute what kiln does before they are timed. A network without a package
 // has a problem. Errors: the environment failed, or the user stopped.
-Result<Layer> bench_network(const network::Program &program, const std::string &model, int threads,
-                            const NetworkBenchParts &parts, Bench &bench);
+struct BenchedSteps {
+    Layer whole;
+    std::vector<double> step_ns;  // of the chosen package, medians; empty unless asked for
+};
+Result<BenchedSteps> bench_network(const network::Program &program, const std::string &model, int threads,
+                                   const NetworkBenchParts &parts, Bench &bench);
 
 }  // namespace kiln

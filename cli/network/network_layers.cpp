@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/network/network_program.h"
@@ -23,9 +24,31 @@ NetworkLayers layers_of(const network::Program &program) {
 }
 
 Result<NetworkLayers> read_layers(const NetworkOptions &options) {
-    const Result<network::Program> program = read_program(options);
+    const Result<graph::Graph> graph = read_graph(options);
+    if (!graph) return graph.error();
+    const Result<network::Program> program = program_of(*graph, options);
     if (!program) return program.error();
     return layers_of(*program);
+}
+
+Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const network::KernelTimes &times) {
+    const Result<graph::Graph> graph = read_graph(options);
+    if (!graph) return graph.error();
+    NetworkLayers layers;
+    for (const network::Unmeasured unmeasured : {network::Unmeasured::not_used, network::Unmeasured::as_fast}) {
+        const Result<network::Program> program = program_of(*graph, options, {times, unmeasured});
+        if (!program) return program.error();
+        NetworkLayers of_program = layers_of(*program);
+        if (unmeasured == network::Unmeasured::not_used) {
+            layers = std::move(of_program);
+            continue;
+        }
+        for (NamedWorkload &layer : of_program.layers) {
+            const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
+            if (std::ranges::none_of(layers.layers, is_same)) layers.layers.push_back(std::move(layer));
+        }
+    }
+    return layers;
 }
 
 std::string network_name(const std::string &file) {

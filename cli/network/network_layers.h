@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/network/network_options.h"
+#include "network/layout_costs.h"
 #include "network/program.h"
 #include "workload/lists/workload_list.h"
 
@@ -20,6 +21,10 @@ NetworkLayers layers_of(const network::Program &program);
 
 // Reads the model and calls the list like the file. Errors are those of read_program().
 Result<NetworkLayers> read_layers(const NetworkOptions &options);
+
+// What is worth tuning: kernels of the layouts that the times choose, then those of layouts that would cost less if their
+// kernels, of which there is no time, were as fast as those that there are.
+Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const network::KernelTimes &times);
 
 // The name of a network: its file's, without folder and extension, printable.
 std::string network_name(const std::string &file);

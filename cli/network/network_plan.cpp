@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "text/quoted_text.h"
@@ -50,6 +51,14 @@ Chosen choose(const Workload &workload, const ChoiceContext &context) {
     return {choice->candidate.algorithm, choice->best ? "tuned" : "untuned", text, ""};
 }
 
+std::vector<std::string> layout_lines(const network::LayoutSummary &layouts) {
+    const double gap = layouts.cost_ns > 0 ? layouts.cost_ns / layouts.lower_bound_ns - 1 : 0;
+    return {fmt::format("layouts: {:.3f} ms, within {:.1f} % of the least; channels-last throughout {:.3f} ms",
+                        layouts.cost_ns * 1e-6, 100 * gap, layouts.channels_last_ns * 1e-6),
+            fmt::format("  {} of {} costs are measured, the others estimated", layouts.measured,
+                        layouts.measured + layouts.estimated)};
+}
+
 std::string bytes_text(int64_t bytes) { return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024); }
 
 }  // namespace
@@ -76,6 +85,35 @@ TableForm plan_form() {
             {.name = "nodes"}, {.name = "key"},  {.name = "candidate"}, {.name = "why"}};
 }
 
+Table timed_plan_table(const network::Program &program, const ChoiceContext &context,
+                       const std::vector<double> &step_ns) {
+    Table table = plan_table(program, context);
+    table.columns = timed_plan_columns();
+    const double all_ns = std::accumulate(step_ns.begin(), step_ns.end(), 0.0);
+    for (size_t i = 0; i < table.rows.size(); i++) {
+        const auto *call = std::get_if<KernelCall>(&program.steps[i].work);
+        const double flops = call ? static_cast<double>(flop_count(call->workload)) : 0;
+        table.rows[i].insert(table.rows[i].end(),
+                             {step_ns[i] * 1e-3, step_ns[i] / all_ns, flops > 0 ? Cell(flops / step_ns[i]) : Cell()});
+    }
+    return table;
+}
+
+std::vector<std::string> timed_plan_columns() {
+    std::vector<std::string> columns = plan_columns;
+    columns.insert(columns.end(), {"us", "share", "gflops"});
+    return columns;
+}
+
+TableForm timed_plan_form() {
+    TableForm form = plan_form();
+    const TableForm times = {{.name = "us", .digits = 1},
+                             {.name = "share", .title = "% of all", .digits = 1, .scale = 100},
+                             {.name = "gflops", .title = "GFLOP/s", .digits = 1}};
+    form.insert(form.begin() + 1, times.begin(), times.end());
+    return form;
+}
+
 std::vector<std::string> plan_summary(const network::Program &program) {
     size_t calls = 0, moves = 0;
     std::set<std::string> keys;
@@ -95,6 +133,7 @@ std::vector<std::string> plan_summary(const network::Program &program) {
         fmt::format("transforms left: {} calls that only move data, {} copies", moves, program.steps.size() - calls),
         fmt::format("constants {}", bytes_text(constants)),
     };
+    for (std::string &line : layout_lines(program.layouts)) lines.push_back(std::move(line));
     lines.push_back(program.workspace == 0
                         ? "no memory between steps"
                         : fmt::format("memory between steps {}, {:.3f} times the lower bound of {}",

@@ -16,6 +16,12 @@ extern const std::vector<std::string> plan_columns;
 Table plan_table(const network::Program &program, const ChoiceContext &context);
 TableForm plan_form();
 
+// The same with the time of each step: `step_ns` in the order of the steps.
+Table timed_plan_table(const network::Program &program, const ChoiceContext &context,
+                       const std::vector<double> &step_ns);
+TableForm timed_plan_form();
+std::vector<std::string> timed_plan_columns();
+
 // Lines: calls, what only moves data, and the memory beside its lower bound.
 std::vector<std::string> plan_summary(const network::Program &program);
 

@@ -27,19 +27,24 @@ std::vector<const Workload *> distinct_workloads(const network::Program &program
     return workloads;
 }
 
+ChoiceContext of_networks(ChoiceContext context) {
+    context.caches = caches_of_networks;
+    return context;
+}
+
 }  // namespace
 
 struct NetworkWorkshop::State {
     State(Workshop &shop, const ChoiceContext &choice, PackageParts package_parts, const std::string &name)
         : workshop(shop),
-          context(choice),
+          context(of_networks(choice)),
           parts(std::move(package_parts)),
           builds(*shop.builder, building_threads()),
           judgements(*shop.runner),
           folder(shop.folder.path() + "/" + name) {}
 
     Workshop &workshop;
-    const ChoiceContext &context;
+    const ChoiceContext context;
     PackageParts parts;
     ExpectedBuilds builds;
     RememberedRuns judgements;
@@ -85,6 +90,7 @@ Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program) {
                                          .machine = context.machine,
                                          .algorithms = context.algorithms,
                                          .error_budget = context.error_budget,
+                                         .caches = context.caches,
                                          .interrupted = interrupted};
     BuiltNetwork built;
     std::string missing;  // why the first kernel that is missing is

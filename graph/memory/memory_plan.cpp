@@ -33,7 +33,7 @@ MemoryPlan plan_in_order(const Graph &graph, const MemoryNeeds &needs, const std
 
 // With parts of concatenations in place, unless that costs much memory.
 MemoryPlan plan_in_order(const Graph &graph, const MemoryNeeds &needs, const std::vector<int> &order) {
-    constexpr double worth_no_copies = 1.05;
+    constexpr double worth_no_copies = 1.1;
     MemoryPlan joined = plan_in_order(graph, needs, order, true), apart = plan_in_order(graph, needs, order, false);
     const int64_t lower_bound = std::min(joined.lower_bound, apart.lower_bound);
     const bool is_small =

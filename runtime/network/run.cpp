@@ -112,6 +112,9 @@ kiln_status Run::check() const {
     if (!is_valid(arguments_.parallel)) {
         return refuse(KILN_BAD_THREADS, "parallel needs a function and 1 to 1024 threads");
     }
+    if (arguments_.observer != nullptr && arguments_.observer->after_step == nullptr) {
+        return refuse(KILN_NULL_ARGUMENT, "observer needs a function");
+    }
     const size_t needed = workspace_bytes(variant_, thread_count(arguments_.parallel));
     if (arguments_.workspace == nullptr) {
         return refuse(KILN_NULL_ARGUMENT, KILN_WORKSPACE, no_index, "workspace is null");
@@ -199,6 +202,7 @@ kiln_status Run::run() {
         } else if (call(step) != 0) {
             return refuse(KILN_KERNEL_FAILED, "a kernel reported an error; the outputs are undefined");
         }
+        if (arguments_.observer != nullptr) arguments_.observer->after_step(arguments_.observer->context, i);
     }
     return ok;
 }

@@ -100,17 +100,23 @@ class Tune(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("n01_residual_broadcast: ", done.stdout.splitlines()[-1])
         self.assertIn(f"kiln build --network {NETWORK} --db", done.stderr)
-        # The list is that of `kiln import`, so trials of the one count for the other.
-        layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]
+        # The kernels that are used without times, and those of other layouts that might be better.
+        plan = kiln("explain", "--network", NETWORK, "--pass", "plan", "--format", "json").stdout
+        planned = {row["key"] for row in json.loads(plan) if row["key"]}
         known = {row["workload"] for row in self.query("trials")}
-        self.assertEqual(len(known), len(layers))
+        self.assertLess(planned, known)
+        for workload in known - planned:
+            self.assertTrue(workload.startswith("nest/") or "layout:NCHW" in workload, workload)
+        layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]
+        self.assertEqual(len(planned), len(layers))
         # Several layers may have the name of one node; a row of sums follows them then.
         name = layers[0]["name"]
         done = kiln(*command, "--filter", "*/" + name, "--format", "json")
         rows = [row for row in json.loads(done.stdout) if row["name"] != "total"]
-        counts = [layer["count"] for layer in layers if layer["name"] == name]
-        self.assertEqual(sorted(row["count"] for row in rows), sorted(counts))
-        self.assertEqual({row["workload"] for row in self.query("trials")}, known)
+        for layer in layers:
+            if layer["name"] == name:
+                self.assertIn(layer["count"], [row["count"] for row in rows])
+        self.assertLessEqual(known, {row["workload"] for row in self.query("trials")})
 
     def test_most_trials_fail(self):
         bin_folder = self.folder / "bin"

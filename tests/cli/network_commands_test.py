@@ -176,6 +176,20 @@ class Bench(WithFolder):
         self.assertIn("n00_first_conv_relu", done.stdout)
         self.assertLessEqual(max(map(len, done.stdout.splitlines()[3:])), 100)
 
+    def test_steps(self):
+        done = self.run_kiln("bench", "--network", MODEL, "--rounds", "1", "--steps", "--format", "json")
+        report = json.loads(done.stdout)
+        self.assertEqual(report["layers"], [])
+        steps = report["networks"][0]["steps"]
+        planned = json.loads(self.run_kiln("explain", "--network", MODEL, "--pass", "plan", "--format", "json").stdout)
+        self.assertEqual([step["key"] for step in steps], [step["key"] for step in planned])
+        self.assertTrue(all(step["us"] > 0 for step in steps), steps)
+        self.assertAlmostEqual(sum(step["share"] for step in steps), 1)
+        table = self.run_kiln("bench", "--network", MODEL, "--rounds", "1", "--steps", "--sort", "-us", "--top", "1").stdout
+        self.assertIn("GFLOP/s", table)
+        for options in (("--steps",), ("--steps", "--network", MODEL, "--columns", "peers")):
+            self.run_kiln("bench", *options, *([] if "--network" in options else ["--workloads", SUITES.parent.parent / "workloads" / "resnet50.json"]), status=2)
+
 
 class ExplainPlan(WithFolder):
     def explain(self, *options, status=0):
@@ -189,6 +203,21 @@ class ExplainPlan(WithFolder):
         rows = json.loads(self.explain("--format", "json").stdout)
         self.assertIn("conv2d", [row["kind"] for row in rows])
         self.assertIn("bias+relu", [row["fused"] for row in rows])
+
+    def test_page(self):
+        page = self.folder / "page.html"
+        command = ("explain", "--network", MODEL, "--html", page)
+        if shutil.which("dot") is None:
+            self.assertIn("install the package graphviz", self.run_kiln(*command, status=3).stderr)
+            return
+        self.run_kiln(*command)
+        text = page.read_text()
+        self.assertTrue(text.startswith("<!DOCTYPE html>"))
+        for part in ("<svg", "</svg>", "NHWC", "times the lower bound", "bias+relu", "conv2d/input:"):
+            self.assertIn(part, text)
+        self.run_kiln("explain", "--network", MODEL, "--html", page / "below-a-file", status=3)
+        self.run_kiln("explain", "--network", MODEL, "--html", page, "--format", "dot", status=2)
+        self.run_kiln("explain", "--workloads", SUITES.parent.parent / "workloads" / "resnet50.json", "--html", page, status=2)
 
     def test_options_that_do_not_fit(self):
         self.assertIn("json or csv", self.explain("--format", "dot", status=2).stderr)

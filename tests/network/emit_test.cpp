@@ -242,9 +242,15 @@ TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
         const Graph graph = random_graph(seed, {.nodes = 30});
         const Graph passed = *run_passes(graph);
         for (const Graph *g : {&graph, &passed}) {
-            const auto program = emit(*g);
-            ASSERT_TRUE(program) << program.error().message;
-            expect_right(*g, *program, seed);
+            // Drawn times choose any layouts.
+            const KernelTimes times = [&](const Workload &w) {
+                return double(std::hash<std::string>()(key(w) + std::to_string(seed)) % 1000);
+            };
+            for (const LayoutPrices &prices : {LayoutPrices(), LayoutPrices{times}}) {
+                const auto program = emit(*g, prices);
+                ASSERT_TRUE(program) << program.error().message;
+                expect_right(*g, *program, seed);
+            }
         }
     }
 }

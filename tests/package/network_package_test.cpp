@@ -159,7 +159,7 @@ int main(int count, char **arguments) {
     float x = 2, y[2] = {0, 0};
     const void *inputs[1];
     void *outputs[1];
-    kiln_network_arguments a = {sizeof a, NULL, NULL, workspace, sizeof workspace, NULL};
+    kiln_network_arguments a = {sizeof a, NULL, NULL, workspace, sizeof workspace, NULL, NULL};
     kiln_weights weights = {NULL, 0};
     kiln_bound_network bound;
     kiln_status status = {0, 0, 0, "ok"};

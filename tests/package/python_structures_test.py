@@ -18,7 +18,7 @@ CLASSES = {"kiln_status": "Status", "kiln_epilogue_step": "EpilogueStep", "kiln_
            "kiln_kernel_info": "KernelInfo", "kiln_package": "PackageTable",
            "kiln_port": "Port", "kiln_network_variant": "NetworkVariant", "kiln_network_info": "NetworkInfo",
            "kiln_weights": "Weights", "kiln_bound_network": "BoundNetwork",
-           "kiln_network_arguments": "NetworkArguments", "kiln_network": "NetworkTable"}  # fmt: skip
+           "kiln_network_arguments": "NetworkArguments", "kiln_observer": "Observer", "kiln_network": "NetworkTable"}  # fmt: skip
 # kiln.h only ever adds to it, at its end, and a package says how long it is.
 PREFIXES = {"kiln_package"}
 

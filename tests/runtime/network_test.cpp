@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <thread>
 
@@ -32,7 +33,8 @@ struct Call {
     const void *inputs[2] = {a, b};
     void *outputs[2] = {y, z};
     std::vector<char> workspace;
-    kiln_network_arguments arguments = {sizeof arguments, inputs, outputs, workspace.data(), workspace.size(), nullptr};
+    kiln_network_arguments arguments = {sizeof arguments, inputs,  outputs, workspace.data(),
+                                        workspace.size(), nullptr, nullptr};
 };
 
 kiln_bound_network bound_to(const FakeNetwork &network, const FakeWeights &weights, uint64_t features = 0) {
@@ -145,6 +147,7 @@ TEST(Network, WrongCallsTouchNothing) {
     const FakeWeights weights = fake_weights();
     const kiln_bound_network bound = bound_to(network, weights);
     const kiln_parallel none = {nullptr, nullptr, 2}, many = {[](void *, int, kiln_task, void *) {}, nullptr, 1025};
+    const kiln_observer deaf = {nullptr, nullptr};
     const struct {
         const char *what;
         std::function<void(Call &)> spoil;
@@ -153,6 +156,7 @@ TEST(Network, WrongCallsTouchNothing) {
         {"size", [](Call &c) { c.arguments.struct_size--; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
         {"no function", [&](Call &c) { c.arguments.parallel = &none; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
         {"too many", [&](Call &c) { c.arguments.parallel = &many; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
+        {"no observer", [&](Call &c) { c.arguments.observer = &deaf; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
         {"no inputs", [](Call &c) { c.arguments.inputs = nullptr; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
         {"no outputs", [](Call &c) { c.arguments.outputs = nullptr; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
         {"null input", [](Call &c) { c.inputs[1] = nullptr; }, KILN_NULL_ARGUMENT, KILN_INPUT, 1},
@@ -189,6 +193,20 @@ TEST(Network, WrongCallsTouchNothing) {
     EXPECT_EQ(kiln_run_network(nullptr, &call.arguments).code, KILN_NULL_ARGUMENT);
     call.bound = {};
     EXPECT_EQ(call.run().code, KILN_NULL_ARGUMENT) << "bound to nothing";
+}
+
+TEST(Network, AnObserverHearsOfEachStepOnce) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    std::vector<size_t> heard, expected(kiln_bound_variant(&call.bound)->step_count);
+    std::iota(expected.begin(), expected.end(), 0);
+    const kiln_observer observer = {
+        [](void *context, size_t step) { static_cast<std::vector<size_t> *>(context)->push_back(step); }, &heard};
+    call.arguments.observer = &observer;
+    ASSERT_EQ(call.run().code, KILN_OK);
+    EXPECT_EQ(heard, expected);
+    expect_results(call, 0.5);
 }
 
 TEST(Network, InputsMayBeTheSame) {

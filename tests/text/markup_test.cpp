@@ -46,5 +46,16 @@ TEST(Markup, CString) {
     for (const auto &c : cases) EXPECT_EQ(c_string(c.text), c.expected);
 }
 
+TEST(Markup, GraphvizShowsTheTextAsItIs) {
+    const struct {
+        std::string text, expected;
+    } cases[] = {{"plain", "\"plain\""},
+                 {"", "\"\""},
+                 {"a \"b\" \\n", "\"a \\\"b\\\" \\\\n\""},
+                 {"two\nlines", "\"two\\nlines\""},
+                 {"x &lt; y", "\"x &amp;lt; y\""}};
+    for (const auto &c : cases) EXPECT_EQ(graphviz_string(c.text), c.expected);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -84,13 +84,15 @@ Result<CandidateChoice> choose_candidate(const Workload &workload, const std::ve
                            .machine = key(context.machine),
                            .toolchain = context.toolchain,
                            .threads = context.target.threads,
-                           .cache = CacheMode::warm,
+                           .cache = {},
                            .within_budget = context.error_budget};
-        for (const std::string &toolchain : {context.toolchain, std::string()}) {
-            filter.toolchain = toolchain;
-            const auto chosen = best_recorded(workload, usable, context, filter);
-            if (!chosen) return chosen.error();
-            if (*chosen) return **chosen;
+        for (const CacheMode cache : context.caches) {
+            for (const std::string &toolchain : {context.toolchain, std::string()}) {
+                filter.cache = cache, filter.toolchain = toolchain;
+                const auto chosen = best_recorded(workload, usable, context, filter);
+                if (!chosen) return chosen.error();
+                if (*chosen) return **chosen;
+            }
         }
     }
     return CandidateChoice{usable.front()->space(workload, context.target, core_of(context)).default_candidate(), {}};

@@ -23,6 +23,13 @@ struct AlgorithmFilter {
     bool allows(const Algorithm &algorithm) const;
 };
 
+// Whose times choose: rows of the first cache mode come before those of the second, and so on.
+using CacheOrder = std::vector<CacheMode>;
+// Layers on their own are measured with their weights in the caches.
+inline const CacheOrder caches_of_layers = {CacheMode::warm};
+// Between two calls of one layer a network reads the weights of all others. Warm times say more than none.
+inline const CacheOrder caches_of_networks = {CacheMode::cold, CacheMode::warm};
+
 struct ChoiceContext {
     const Target &target;
     const Machine &machine;
@@ -30,7 +37,8 @@ struct ChoiceContext {
     std::string toolchain;              // its rows come before those of others
     AlgorithmFilter algorithms;
     double error_budget = default_error_budget;  // of recorded candidates, whatever they were judged against
-    std::set<std::string> passed_over;           // texts of recorded candidates that failed here
+    CacheOrder caches = caches_of_layers;
+    std::set<std::string> passed_over;  // texts of recorded candidates that failed here
 };
 
 // The core that untuned candidates are for.

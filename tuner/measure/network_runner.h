@@ -34,6 +34,7 @@ struct NetworkRunRequest {
     bool compare_threads = false;            // they must equal those of one thread and of two threads, too
     std::optional<SamplingLimits> sampling;  // nothing: not timed
     CacheMode cache = CacheMode::warm;       // cold: weights and activations are out of the caches before each call
+    int step_calls = 0;                      // further calls, in which each step is timed
     OutOfTime out_of_time = {};
 };
 
@@ -42,6 +43,7 @@ struct NetworkRunReport {
     std::string conditions;  // JSON, see Measurement
     SentinelReading sentinel;
     int64_t workspace_bytes = 0;  // for that number of threads
+    std::vector<Samples> steps;   // ns of each step of the package's variant, one sample a call; empty unless asked for
 };
 
 class NetworkRunner {

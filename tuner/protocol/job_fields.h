@@ -111,6 +111,7 @@ void visit_fields(Fields &fields, Value &job) {
     fields("repeats", job.repeats);
     fields("compare_threads", job.compare_threads);
     fields("sampling", job.sampling);
+    fields("step_calls", job.step_calls);
 }
 
 }  // namespace kiln

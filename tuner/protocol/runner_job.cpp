@@ -83,6 +83,7 @@ const char *what_is_wrong(const RunnerJob &job) {
     if (heat && (heat->kernels.empty() || heat->rounds < 1)) return "a heat without a kernel or a round";
     const auto *network = std::get_if<NetworkJob>(&job);
     if (network && network->repeats < 1) return "a network without a call";
+    if (network && network->step_calls < 0) return "a negative number of calls";
     return nullptr;
 }
 

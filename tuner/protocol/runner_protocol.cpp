@@ -47,7 +47,7 @@ bool take_end(const Json &object, RunnerAnswer *answer) {
     answer->status = parse_trial_status(status);
     return answer->status && take(object, "message", &answer->message) && take(object, "samples", &answer->samples) &&
            take(object, "sentinel_ns", &answer->sentinel_ns) && take(object, "heat", &answer->heat) &&
-           take(object, "conditions", &answer->conditions) &&
+           take(object, "steps", &answer->steps) && take(object, "conditions", &answer->conditions) &&
            take_bytes(object, "workspace_bytes", &answer->workspace_bytes) &&
            take_bytes(object, "workspace_bytes_per_thread", &answer->workspace_bytes_per_thread);
 }
@@ -89,6 +89,7 @@ std::string end_line(const RunnerAnswer &answer) {
                  {"samples", answer.samples},
                  {"sentinel_ns", answer.sentinel_ns},
                  {"heat", answer.heat},
+                 {"steps", answer.steps},
                  {"conditions", answer.conditions},
                  {"workspace_bytes", answer.workspace_bytes},
                  {"workspace_bytes_per_thread", answer.workspace_bytes_per_thread}});

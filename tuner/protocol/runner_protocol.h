@@ -111,6 +111,7 @@ struct NetworkJob {
     int repeats = 1;                           // calls whose results must equal those of the first bit for bit
     bool compare_threads = false;              // and those of one thread and of two
     std::optional<SamplingOrder> sampling;     // nothing: not timed
+    int step_calls = 0;                        // further calls, in which each step is timed
     bool operator==(const NetworkJob &) const = default;
 };
 
@@ -130,6 +131,7 @@ struct RunnerAnswer {
     Samples samples;
     std::vector<double> sentinel_ns;  // before and after the samples
     std::vector<Samples> heat;        // by kernel, one sample a round
+    std::vector<Samples> steps;       // by step of a network, one sample a call
     std::string conditions;
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;
 };

@@ -8,15 +8,11 @@
 
 namespace kiln {
 
-namespace {
-
 double now_ns() {
     timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return double(time.tv_sec) * 1e9 + double(time.tv_nsec);
 }
-
-}  // namespace
 
 double time_calls(const TimedCall &timed, int calls) {
     if (timed.before_each) {

@@ -11,6 +11,9 @@ struct TimedCall {
     std::function<void()> before_each;  // not timed; empty for none
 };
 
+// The steady clock; only differences mean something.
+double now_ns();
+
 // ns of one call: the mean of `calls` in a row.
 double time_calls(const TimedCall &timed, int calls);
 

@@ -16,7 +16,7 @@ protected:
     // A row as `tune` would have written it.
     void record(const std::string &candidate, double median, const std::string &toolchain = "here",
                 const std::string &workload = "", const ErrorMeasures &errors = {1e-7, 1e-8, 1e-7},
-                double error_budget = 1e-5) {
+                double error_budget = 1e-5, CacheMode cache = CacheMode::warm) {
         const std::string hash = std::string(30, '0') + std::to_string(10 + rows_++);
         Trial trial{.workload = workload.empty() ? key(workload_) : workload,
                     .target = target_.halide,
@@ -34,9 +34,11 @@ protected:
                     .workspace_bytes_per_thread = 0,
                     .build_ns = 1,
                     .run_ns = 1,
+                    .cache = cache,
                     .created_at = "2026-01-31T12:00:00.123Z"};
         Measurement measurement{.object_hash = hash,
                                 .machine = key(machine_),
+                                .cache = cache,
                                 .samples = {median},
                                 .median = median,
                                 .conditions = "{}",
@@ -51,9 +53,13 @@ protected:
         return to_text(*find_algorithm("direct")->space(workload_, target_, core_of(machine_, target_)).sample(rng));
     }
 
-    CandidateChoice choose() {
-        const ChoiceContext context{
-            .target = target_, .machine = machine_, .store = &*store_, .toolchain = "here", .algorithms = {}};
+    CandidateChoice choose(const CacheOrder &caches = caches_of_layers) {
+        const ChoiceContext context{.target = target_,
+                                    .machine = machine_,
+                                    .store = &*store_,
+                                    .toolchain = "here",
+                                    .algorithms = {},
+                                    .caches = caches};
         const auto choice = choose_candidate(workload_, *usable_algorithms(workload_, context), context);
         EXPECT_TRUE(choice) << choice.error().message;
         return *choice;
@@ -92,6 +98,19 @@ TEST_F(CandidateChoiceTest, RowsWithLargerErrorsThanTheBudgetAreNotUsed) {
     EXPECT_EQ(to_text(choose().candidate), sample(3));
     record(sample(4), 40);
     EXPECT_EQ(to_text(choose().candidate), sample(3));
+}
+
+TEST_F(CandidateChoiceTest, NetworksAskForColdTimesFirstAndLayersForWarmOnesOnly) {
+    const auto record_cold = [&](const std::string &candidate, double median) {
+        record(candidate, median, "here", "", {1e-7, 1e-8, 1e-7}, 1e-5, CacheMode::cold);
+    };
+    record(sample(1), 100);
+    EXPECT_EQ(to_text(choose(caches_of_networks).candidate), sample(1)) << "warm times say more than none";
+    record_cold(sample(2), 200);
+    EXPECT_EQ(to_text(choose(caches_of_networks).candidate), sample(2));
+    EXPECT_EQ(to_text(choose(caches_of_layers).candidate), sample(1));
+    record_cold(sample(3), 50);
+    EXPECT_EQ(to_text(choose(caches_of_layers).candidate), sample(1));
 }
 
 TEST_F(CandidateChoiceTest, RowsOfTheSameToolchainComeFirst) {

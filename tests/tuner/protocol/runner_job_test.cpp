@@ -26,7 +26,7 @@ HeatJob heat_job() {
 }
 
 NetworkJob network_job() {
-    NetworkJob job{call, "libn.so", "n.weights", {"a", "b"}, {"c"}, 3, true, SamplingOrder{}};
+    NetworkJob job{call, "libn.so", "n.weights", {"a", "b"}, {"c"}, 3, true, SamplingOrder{}, 4};
     job.sampling->limits.max_samples = 9;
     return job;
 }
@@ -67,6 +67,7 @@ TEST(RunnerJob, BadOnesAreRefusedWithThePlace) {
         {changed(heat, "\"rounds\":7", "\"rounds\":0"), "without a kernel or a round"},
         {changed(network, "\"repeats\":3", "\"repeats\":0"), "a network without a call"},
         {changed(network, "\"compare_threads\":true", "\"compare_threads\":1"), "compare_threads: "},
+        {changed(network, "\"step_calls\":4", "\"step_calls\":-1"), "a negative number of calls"},
         {changed(heat, "\"seed\":18446744073709551615", "\"seed\":-1"), "seed: needs a whole number"},
     };
     for (const auto &c : cases) {
@@ -82,6 +83,7 @@ TEST(RunnerAnswer, LinesThatAreNotWholeAreSkipped) {
     end.status = TrialStatus::ok;
     end.samples = {1, 2.5};
     end.heat = {{1}, {2}};
+    end.steps = {{3, 4}, {5, 6}};
     end.message = "not UTF-8: \xff";
     const std::string lines = step_line("loading") + errors_line({.max = 1e-7, .rms = {}, .wide = 2e-7}) +
                               "{\"step\": \"ha\n" + "[]\n" + end_line(end);
@@ -91,6 +93,7 @@ TEST(RunnerAnswer, LinesThatAreNotWholeAreSkipped) {
     EXPECT_EQ(answer.status, TrialStatus::ok);
     EXPECT_EQ(answer.samples, end.samples);
     EXPECT_EQ(answer.heat, end.heat);
+    EXPECT_EQ(answer.steps, end.steps);
     EXPECT_FALSE(parse_runner_answer(lines.substr(0, lines.size() - 2)).status) << "it died while it wrote the end";
 }
 

@@ -12,6 +12,7 @@
 #include "tuner/runner/jobs/network_call.h"
 #include "tuner/runner/loaded_package.h"
 #include "tuner/runner/sampling.h"
+#include "tuner/runner/timing.h"
 
 namespace kiln {
 namespace {
@@ -38,6 +39,7 @@ private:
     End compare_threads();
     End write_outputs() const;
     End measure();
+    End time_steps();
 
     const NetworkJob &job_;
     const SendLine &send_;
@@ -165,6 +167,35 @@ End NetworkRuns::measure() {
     return compare(*call, step);
 }
 
+// When each step of a call began and ended.
+struct StepClock {
+    std::vector<Samples> *steps;
+    double latest_ns;
+
+    static void after_step(void *context, size_t step) {
+        auto &clock = *static_cast<StepClock *>(context);
+        const double now = now_ns();
+        (*clock.steps)[step].push_back(now - clock.latest_ns);
+        clock.latest_ns = now_ns();
+    }
+};
+
+End NetworkRuns::time_steps() {
+    const std::string step = "timing steps, " + threads_text(job_.call.threads);
+    std::unique_ptr<NetworkCall> call;
+    if (End end = make_call(job_.call.threads, NetworkMemoryPlace::scattered, &call)) return end;
+    if (End end = run_once(*call, step, std::byte(0))) return end;
+    answer_.steps.resize(kiln_bound_variant(&bound_)->step_count);
+    StepClock clock{&answer_.steps, 0};
+    const kiln_observer observer = {StepClock::after_step, &clock};
+    call->observe(&observer);
+    for (int i = 0; i < job_.step_calls; i++) {
+        clock.latest_ns = now_ns();
+        (void)call->run(bound_);
+    }
+    return compare(*call, step);
+}
+
 RunnerAnswer NetworkRuns::run() {
     if (End end = load()) return *end;
     if (End end = bind()) return *end;
@@ -175,6 +206,9 @@ RunnerAnswer NetworkRuns::run() {
     if (End end = write_outputs()) return *end;
     if (job_.sampling) {
         if (End end = measure()) return *end;
+    }
+    if (job_.step_calls > 0) {
+        if (End end = time_steps()) return *end;
     }
     answer_.status = TrialStatus::ok;
     return answer_;

@@ -1,0 +1,241 @@
+#include "network/assignment/assignment.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <numeric>
+
+namespace kiln::network {
+namespace {
+
+using Costs = std::vector<double>;
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+size_t cheapest(const Costs &costs) { return size_t(std::ranges::min_element(costs) - costs.begin()); }
+
+// The problem while it shrinks. Edges are stored at both ends, [own choice][the neighbour's choice].
+class Reduction {
+public:
+    explicit Reduction(const AssignmentProblem &problem)
+        : costs_(problem.nodes), neighbours_(problem.nodes.size()), choices_(problem.nodes.size(), 0) {
+        for (const AssignmentEdge &edge : problem.edges) add(edge.a, edge.b, edge.costs);
+    }
+
+    // Reduces what can be reduced exactly; the nodes that are left.
+    std::vector<int> reduce() {
+        std::vector<bool> is_gone(costs_.size(), false);
+        for (bool found = true; found;) {
+            found = false;
+            for (size_t i = 0; i < costs_.size(); i++) {
+                if (is_gone[i] || neighbours_[i].size() > 2) continue;
+                fold(int(i));
+                is_gone[i] = found = true;
+            }
+        }
+        std::vector<int> left;
+        for (size_t i = 0; i < costs_.size(); i++) {
+            if (!is_gone[i]) left.push_back(int(i));
+        }
+        return left;
+    }
+
+    void choose(int node, int choice) { choices_[node] = choice; }
+
+    // Choices of the folded nodes, the last first. Precondition: those of all nodes left are known.
+    std::vector<int> unfold() {
+        for (size_t i = folded_.size(); i-- > 0;) {
+            const Folded &node = folded_[i];
+            Costs costs = costs_[node.id];
+            for (const auto &[other, edge] : node.edges) {
+                const size_t width = costs_[other].size();
+                for (size_t c = 0; c < costs.size(); c++) costs[c] += edge[c * width + size_t(choices_[other])];
+            }
+            choices_[node.id] = int(cheapest(costs));
+        }
+        return choices_;
+    }
+
+    // What the nodes cost that had no neighbour left, with all that was folded into them.
+    double settled_cost() const {
+        double cost = 0;
+        for (const Folded &node : folded_) {
+            if (node.edges.empty()) cost += *std::ranges::min_element(costs_[node.id]);
+        }
+        return cost;
+    }
+
+    const Costs &costs(int node) const { return costs_[node]; }
+    const std::map<int, Costs> &neighbours(int node) const { return neighbours_[node]; }
+
+private:
+    struct Folded {
+        int id;
+        std::map<int, Costs> edges;
+    };
+
+    void add(int a, int b, const Costs &costs) {
+        const size_t height = costs_[a].size(), width = costs_[b].size();
+        Costs &there = neighbours_[a].try_emplace(b, Costs(costs.size())).first->second;
+        Costs &back = neighbours_[b].try_emplace(a, Costs(costs.size())).first->second;
+        for (size_t i = 0; i < height; i++) {
+            for (size_t j = 0; j < width; j++) {
+                there[i * width + j] += costs[i * width + j];
+                back[j * height + i] += costs[i * width + j];
+            }
+        }
+    }
+
+    // What the node costs at least for each pair of choices of its two neighbours becomes an edge between them; with one
+    // neighbour, costs of that.
+    void fold(int id) {
+        Folded folded{id, std::move(neighbours_[id])};
+        neighbours_[id].clear();
+        for (const auto &[other, edge] : folded.edges) neighbours_[other].erase(id);
+        if (folded.edges.size() == 1) {
+            const auto &[other, edge] = *folded.edges.begin();
+            const size_t width = costs_[other].size();
+            for (size_t j = 0; j < width; j++)
+                costs_[other][j] += least(id, [&](size_t c) { return edge[c * width + j]; });
+        } else if (folded.edges.size() == 2) {
+            const auto &[a, edge_a] = *folded.edges.begin();
+            const auto &[b, edge_b] = *std::next(folded.edges.begin());
+            const size_t height = costs_[a].size(), width = costs_[b].size();
+            Costs joined(height * width);
+            for (size_t i = 0; i < height; i++) {
+                for (size_t j = 0; j < width; j++) {
+                    joined[i * width + j] =
+                        least(id, [&](size_t c) { return edge_a[c * height + i] + edge_b[c * width + j]; });
+                }
+            }
+            add(a, b, joined);
+        }
+        folded_.push_back(std::move(folded));
+    }
+
+    template<typename Further>
+    double least(int id, const Further &further) const {
+        double result = infinite;
+        for (size_t c = 0; c < costs_[id].size(); c++) result = std::min(result, costs_[id][c] + further(c));
+        return result;
+    }
+
+    std::vector<Costs> costs_;
+    std::vector<std::map<int, Costs>> neighbours_;
+    std::vector<int> choices_;
+    std::vector<Folded> folded_;
+};
+
+// Decides the nodes of a reduced problem one after the other, those with the most neighbours first.
+class BranchAndBound {
+public:
+    BranchAndBound(const Reduction &problem, std::vector<int> nodes, int64_t most_steps)
+        : problem_(problem), nodes_(std::move(nodes)), steps_left_(most_steps) {
+        std::ranges::stable_sort(nodes_, {}, [&](int node) { return -int64_t(problem.neighbours(node).size()); });
+        for (size_t i = 0; i < nodes_.size(); i++) place_[nodes_[i]] = i;
+        for (const int node : nodes_) remaining_.push_back(problem.costs(node));
+        current_.assign(nodes_.size(), 0);
+        best_.assign(nodes_.size(), 0);
+    }
+
+    void run() {
+        root_bound_ = bound_from(0);
+        descend(0, 0);
+    }
+
+    bool is_exact() const { return !was_cut_; }
+    double root_bound() const { return root_bound_; }
+    const std::vector<int> &nodes() const { return nodes_; }
+    const std::vector<int> &best() const { return best_; }
+
+private:
+    // Cheapest choices of the nodes from `from` on, each with the cheapest of its edges to later ones.
+    double bound_from(size_t from) const {
+        double bound = 0;
+        for (size_t i = from; i < nodes_.size(); i++) {
+            Costs costs = remaining_[i];
+            for (const auto &[other, edge] : problem_.neighbours(nodes_[i])) {
+                if (place_.at(other) < i) continue;
+                const size_t width = edge.size() / costs.size();
+                for (size_t c = 0; c < costs.size(); c++) {
+                    const auto row = edge.begin() + ptrdiff_t(c * width);
+                    costs[c] += *std::min_element(row, row + ptrdiff_t(width));
+                }
+            }
+            bound += *std::ranges::min_element(costs);
+        }
+        return bound;
+    }
+
+    void descend(size_t depth, double spent) {
+        if (depth == nodes_.size()) {
+            if (has_best_ && spent >= best_cost_) return;
+            has_best_ = true;
+            best_cost_ = spent;
+            best_ = current_;
+            return;
+        }
+        if (has_best_ && spent + bound_from(depth) >= best_cost_) return;
+        if (has_best_ && steps_left_-- <= 0) {
+            was_cut_ = true;
+            return;
+        }
+        std::vector<int> order(remaining_[depth].size());
+        std::iota(order.begin(), order.end(), 0);
+        std::ranges::stable_sort(order, {}, [&](int choice) { return remaining_[depth][size_t(choice)]; });
+        for (const int choice : order) {
+            current_[depth] = choice;
+            const double cost = remaining_[depth][size_t(choice)];
+            const std::vector<Costs> before(remaining_.begin() + ptrdiff_t(depth), remaining_.end());
+            settle(depth, size_t(choice));
+            descend(depth + 1, spent + cost);
+            std::ranges::copy(before, remaining_.begin() + ptrdiff_t(depth));
+        }
+    }
+
+    // Costs of edges to a decided node become costs of the other node.
+    void settle(size_t depth, size_t choice) {
+        for (const auto &[other, edge] : problem_.neighbours(nodes_[depth])) {
+            const size_t place = place_.at(other);
+            if (place < depth) continue;
+            Costs &costs = remaining_[place];
+            for (size_t c = 0; c < costs.size(); c++) costs[c] += edge[choice * costs.size() + c];
+        }
+    }
+
+    const Reduction &problem_;
+    std::vector<int> nodes_;
+    std::map<int, size_t> place_;   // by node: where it stands in the order of decisions
+    std::vector<Costs> remaining_;  // of nodes that are not decided yet
+    std::vector<int> current_, best_;
+    bool has_best_ = false, was_cut_ = false;
+    double best_cost_ = infinite, root_bound_ = 0;
+    int64_t steps_left_;
+};
+
+}  // namespace
+
+double cost_of(const AssignmentProblem &problem, const std::vector<int> &choices) {
+    double cost = 0;
+    for (size_t i = 0; i < problem.nodes.size(); i++) cost += problem.nodes[i][size_t(choices[i])];
+    for (const AssignmentEdge &edge : problem.edges) {
+        const size_t width = problem.nodes[edge.b].size();
+        cost += edge.costs[size_t(choices[edge.a]) * width + size_t(choices[edge.b])];
+    }
+    return cost;
+}
+
+Assignment solve(const AssignmentProblem &problem, int64_t most_steps) {
+    Reduction reduction(problem);
+    BranchAndBound search(reduction, reduction.reduce(), most_steps);
+    search.run();
+    for (size_t i = 0; i < search.nodes().size(); i++) reduction.choose(search.nodes()[i], search.best()[i]);
+    Assignment result;
+    result.choices = reduction.unfold();
+    result.cost = cost_of(problem, result.choices);
+    result.lower_bound = search.is_exact() ? result.cost : reduction.settled_cost() + search.root_bound();
+    return result;
+}
+
+}  // namespace kiln::network

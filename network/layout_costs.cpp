@@ -1,0 +1,136 @@
+#include "network/layout_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "graph/workloads/node_workloads.h"
+#include "network/node_nests.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+
+// Of a core of a few GHz. They only choose where nothing was measured.
+constexpr double flops_a_ns = 50, bytes_a_ns = 8, moved_bytes_a_ns = 2, call_ns = 500;
+
+constexpr double changes_order = 1.02;  // times as long
+constexpr double not_used = std::numeric_limits<double>::infinity();
+
+bool is_channels_last(const Order &order, const Shape &shape) {
+    return lie_alike(order, channels_last(shape.size()), shape);
+}
+
+// No kernel: the result has the bytes of its input, or its inputs are parts of it.
+bool is_free(const Operator &op, const std::vector<Stored> &inputs, const Stored &result) {
+    if (std::holds_alternative<Concat>(op)) return joins_bytes(op, inputs, result);
+    return inputs.size() == 1 && (keeps_bytes(op, inputs[0], result) || offset_of_part(op, inputs[0], result));
+}
+
+}  // namespace
+
+Result<Workload> workload_in(const Convolution &op, const TypedShape &x, const TypedShape &weights, const Order &input,
+                             const Order &output) {
+    Result<Workload> workload = convolution_workload(op, x, weights);
+    if (!workload) return workload;
+    if (!is_channels_last(input, x.shape)) workload->input_layout = {ActivationLayout::Kind::nchw};
+    const std::vector<int64_t> extents = output_shape(*workload);
+    Shape shape = extents;  // N, spatial..., C as N, C, spatial...
+    std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    if (!is_channels_last(output, shape)) workload->output_layout = {ActivationLayout::Kind::nchw};
+    return workload;
+}
+
+std::optional<double> LayoutCosts::time_of(const Workload &workload) {
+    const auto [known, is_new] = known_.emplace(key(workload), std::nullopt);
+    if (is_new) {
+        if (prices_.times) known->second = prices_.times(workload);
+        (known->second ? measured_ : estimated_)++;
+    }
+    return known->second;
+}
+
+int64_t LayoutCosts::bytes(const Node &node) const {
+    const auto of = [&](ValueId id) {
+        const TypedShape &form = graph_.values[id].form;
+        return *element_count(form.shape) * size_of(form.type);
+    };
+    int64_t sum = of(node.output);
+    for (const ValueId id : node.inputs) sum += of(id);
+    return sum;
+}
+
+std::vector<double> LayoutCosts::of_node(const Node &node, const std::vector<LayoutOption> &options) {
+    if (std::holds_alternative<Convolution>(node.op)) return of_convolution(node, options);
+    std::vector<double> costs;
+    for (const LayoutOption &option : options) costs.push_back(of_other(node, option));
+    return costs;
+}
+
+std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vector<LayoutOption> &options) {
+    const auto &op = std::get<Convolution>(node.op);
+    const TypedShape &x = graph_.values[node.inputs[0]].form, &weights = graph_.values[node.inputs[1]].form;
+    std::vector<std::optional<double>> times;
+    double flops = 0;
+    for (const LayoutOption &option : options) {
+        const Result<Workload> workload = workload_in(op, x, weights, option.inputs[0], option.output);
+        times.push_back(workload ? time_of(*workload) : std::nullopt);
+        if (workload) flops = double(flop_count(*workload));
+    }
+    std::optional<double> fastest;
+    for (const auto &time : times) {
+        if (time && (!fastest || *time < *fastest)) fastest = time;
+    }
+    const double usual = fastest.value_or(flops / flops_a_ns + double(bytes(node)) / bytes_a_ns + call_ns);
+    std::vector<double> costs;
+    for (size_t i = 0; i < times.size(); i++) {
+        const bool is_allowed = i == 0 || prices_.unmeasured == Unmeasured::as_fast;
+        // Between two equals, the kernel that need not change the order.
+        const double estimate =
+            lie_alike(options[i].inputs[0], options[i].output, x.shape) ? usual : usual * changes_order;
+        costs.push_back(times[i] ? *times[i] : is_allowed ? estimate : not_used);
+    }
+    return costs;
+}
+
+double LayoutCosts::of_other(const Node &node, const LayoutOption &option) {
+    const TypedShape &result = graph_.values[node.output].form;
+    const Storage to = storage_of(result, option.output);
+    std::vector<Storage> storages;
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        const TypedShape &form = graph_.values[node.inputs[i]].form;
+        const Order &order = option.inputs[i];
+        storages.push_back(storage_of(form, order.empty() ? row_major(form.shape.size()) : order));
+    }
+    std::vector<Stored> inputs;
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        inputs.push_back({&graph_.values[node.inputs[i]].form, &storages[i]});
+    }
+    const Stored stored{&result, &to};
+    if (is_free(node.op, inputs, stored)) return 0;
+    const double estimate = double(bytes(node)) / bytes_a_ns + call_ns;
+    const auto nest = std::visit(
+        [&](const auto &op) -> std::optional<Workload> {
+            if constexpr (requires { nest_of(op, StoredNode{}); }) {
+                const Result<NodeNest> made = nest_of(op, StoredNode{inputs, stored});
+                if (made) return nest_workload(made->nest);
+            }
+            return std::nullopt;
+        },
+        node.op);
+    return nest && validate(*nest) ? time_of(*nest).value_or(estimate) : estimate;
+}
+
+double LayoutCosts::of_move(ValueId id, const Order &from, const Order &to) {
+    const Value &value = graph_.values[id];
+    if (value.constant || lie_alike(from, to, value.form.shape)) return 0;
+    const Storage before = storage_of(value.form, from), after = storage_of(value.form, to);
+    const StoredNode node{{{&value.form, &before}}, {&value.form, &after}};
+    const Result<NodeNest> nest = nest_of(Transpose{row_major(value.form.shape.size())}, node);
+    const double estimate = 2 * double(before.bytes) / moved_bytes_a_ns + call_ns;
+    if (!nest) return estimate;
+    const Workload workload = nest_workload(nest->nest);
+    return validate(workload) ? time_of(workload).value_or(estimate) : estimate;
+}
+
+}  // namespace kiln::network

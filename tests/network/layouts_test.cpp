@@ -1,0 +1,109 @@
+// Which layouts are chosen, by the times that there are.
+#include "network/layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "network/emit.h"
+#include "tests/graph/passes/sketch.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+using Ids = std::vector<ValueId>;
+
+std::string layouts_of(const Workload &w) { return name(w.input_layout) + ">" + name(w.output_layout); }
+
+// Layouts of convolutions, and moves: nests that only read.
+std::vector<std::string> told(const Program &program) {
+    std::vector<std::string> steps;
+    for (const Step &step : program.steps) {
+        const auto *call = std::get_if<KernelCall>(&step.work);
+        if (!call) {
+            steps.push_back("copy");
+        } else if (call->workload.op == Operation::conv) {
+            steps.push_back(layouts_of(call->workload));
+        } else {
+            steps.push_back(call->workload.term == "x0" ? "move" : call->workload.term);
+        }
+    }
+    return steps;
+}
+
+// ns by layouts, of every convolution.
+KernelTimes by_layouts(std::map<std::string, double> ns) {
+    return [ns](const Workload &w) -> std::optional<double> {
+        const auto found = w.op == Operation::conv ? ns.find(layouts_of(w)) : ns.end();
+        return found == ns.end() ? std::nullopt : std::optional(found->second);
+    };
+}
+
+// Two convolutions between an input and an output of the network, which are channels-first.
+Graph chain() {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 20, 20})}, 8, {3, 3});
+    const ValueId y = s.convolution({s.elementwise("max(x0,0)", {x})}, 8, {3, 3});
+    return std::move(s).finish(Ids{y});
+}
+
+// Its result in every channel of a larger one.
+Graph with_concat() {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 20, 20})}, 8, {1, 1});
+    const ValueId a = s.convolution({x}, 8, {1, 1}), b = s.convolution({x}, 8, {1, 1});
+    return std::move(s).finish(Ids{s.convolution({s.node(Concat{1}, {a, b})}, 8, {1, 1})});
+}
+
+TEST(Layouts, AreThoseThatCostLeast) {
+    constexpr double ms = 1e6;
+    using Steps = std::vector<std::string>;
+    const struct {
+        const char *what;
+        Graph graph;
+        LayoutPrices prices;
+        Steps steps;
+    } cases[] = {
+        {"nothing is measured", chain(), {}, {"move", "NHWC>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
+        {"what nobody measured is worth a measurement where it saves a move",
+         chain(),
+         {{}, Unmeasured::as_fast},
+         {"NCHW>NCHW", "max(x0,0)", "NCHW>NCHW"}},
+        {"channels-first is as fast",
+         chain(),
+         {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW", ms}})},
+         {"NCHW>NCHW", "max(x0,0)", "NCHW>NCHW"}},
+        {"channels-first is slower than two moves",
+         chain(),
+         {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW", 2 * ms}})},
+         {"move", "NHWC>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
+        {"kernels that change the order are fast",
+         chain(),
+         {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NHWC", ms}, {"NHWC>NCHW", ms}})},
+         {"NCHW>NHWC", "max(x0,0)", "NHWC>NCHW"}},
+        {"parts of a concatenation are written in their place",
+         with_concat(),
+         {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW", ms}})},
+         Steps(4, "NCHW>NCHW")},
+    };
+    for (const auto &c : cases) {
+        const auto program = emit(c.graph, c.prices);
+        ASSERT_TRUE(program) << c.what << ": " << program.error().message;
+        EXPECT_EQ(told(*program), c.steps) << c.what;
+        EXPECT_LE(program->layouts.lower_bound_ns, program->layouts.cost_ns) << c.what;
+        EXPECT_LE(program->layouts.cost_ns, program->layouts.channels_last_ns) << c.what;
+        EXPECT_EQ(program->layouts.measured > 0, c.prices.times != nullptr) << c.what;
+    }
+}
+
+TEST(Layouts, AxesOfOneElementHaveNoOrder) {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 1, 1})}, 8, {1, 1});
+    const auto program = emit(std::move(s).finish(Ids{s.convolution({x}, 8, {1, 1})}));
+    ASSERT_TRUE(program);
+    EXPECT_EQ(told(*program), std::vector<std::string>(2, "NHWC>NHWC"));
+}
+
+}  // namespace
+}  // namespace kiln::network
