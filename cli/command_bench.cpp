@@ -184,17 +184,21 @@ int run(const BenchArguments &arguments) {
     ChoiceContext context = context_of(arguments, *job);
     context.toolchain = workshop->builder->toolchain();
     const auto copy = [&](int64_t bytes, int64_t budget_ns) { return copy_samples_ns(job->target, bytes, budget_ns); };
-    Bench bench(context, {*workshop->builder, *workshop->runner, copy}, job->rounds);
+    PeakKeeper peak(job->machine, job->target);
+    const std::vector<Bandwidth> bandwidths = measure_bandwidths(job->machine, job->target.threads);
+    const auto is_beside_copy = [&](const Workload &workload) {
+        return bytes_decide(workload, peak.gauge().peak(), bandwidths, job->machine.l2_bytes);
+    };
+    Bench bench(context, {*workshop->builder, *workshop->runner, copy, is_beside_copy}, job->rounds);
     for (PeerProgram &program : job->programs) {
         if (job->target.threads == 1) program.cpu = workshop->cpu;
         if (Status s = bench.add(source_of(program)); !s) return fail(s.error());
     }
-    PeakKeeper peak(job->machine, job->target);
     BenchReport report{.workloads = std::move(job->workloads),
                        .layers = {},
                        .target = job->target,
                        .peak = {},
-                       .bandwidths = measure_bandwidths(job->machine, job->target.threads),
+                       .bandwidths = bandwidths,
                        .peers = std::move(job->peers)};
     if (job->network) {
         Result<NetworkRow> row = measure_network(*job, arguments, context, *workshop, bench);

@@ -170,7 +170,8 @@ Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Preparation &preparat
 
 std::vector<Bench::Turn> Bench::turns(const Workload &workload, std::vector<Kernel> *kernels, Layer *layer) {
     std::vector<Turn> all;
-    if (is_data_movement(workload.op) && context_.target.threads == 1) {
+    const bool beside_copy = tools_.is_beside_copy ? tools_.is_beside_copy(workload) : is_data_movement(workload.op);
+    if (beside_copy && context_.target.threads == 1) {
         all.push_back([this, &workload, layer] { return measure_copy(workload, layer), Status(); });
     }
     for (Kernel &kernel : *kernels) all.push_back([this, &kernel, layer] { return measure_once(&kernel, layer); });

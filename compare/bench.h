@@ -39,7 +39,8 @@ struct Layer {
     std::string problem;     // why there is no time
     std::string difference;  // from the time that is recorded of the tuned kernel, for people
     std::vector<PeerTiming> peers;
-    std::optional<Timing> copy;  // of data movement: a copy of as many bytes by plain stores, in the same rounds
+    // Of data movement, and of layers whose bytes decide: a copy of as many bytes by plain stores, in the same rounds.
+    std::optional<Timing> copy;
 
     // Whether everything asked for has a time. A peer that has no way to compute a layer has answered, too.
     bool is_complete() const;
@@ -60,6 +61,8 @@ struct BenchTools {
     Runner &runner;
     // Copies so many bytes for so long and answers one sample for each copy. Empty: not measured.
     std::function<std::vector<double>(int64_t bytes, int64_t budget_ns)> copy;
+    // Whether a layer is timed beside a copy, with one thread. Empty: data movement is.
+    std::function<bool(const Workload &workload)> is_beside_copy = nullptr;
 };
 
 class Bench {

@@ -35,6 +35,16 @@ std::optional<Traffic> traffic(const Workload &workload, const std::vector<Bandw
     return all;
 }
 
+bool bytes_decide(const Workload &workload, const FmaPeak &peak, const std::vector<Bandwidth> &bandwidths,
+                  int64_t l2_bytes) {
+    if (is_data_movement(workload.op)) return true;
+    if (!is_convolution(workload.op) || bandwidths.empty()) return false;
+    // How much of a shared L3 the layer gets is not known: its bytes are taken to come from memory.
+    const std::optional<Traffic> moved = traffic(workload, {bandwidths.back()}, 1);
+    return moved->bytes_read + moved->bytes_written > double(l2_bytes) &&
+           static_cast<double>(flop_count(workload)) / peak.gflops < moved->ns;
+}
+
 std::optional<double> roofline_gflops(const Workload &workload, const FmaPeak &peak,
                                       const std::vector<Bandwidth> &bandwidths, int threads) {
     const double flops = static_cast<double>(flop_count(workload));

@@ -2,6 +2,7 @@
 // al., 2009).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,11 @@ struct Traffic {
 // The smallest level that holds all operands and the result, or else memory. Nothing if no bandwidth was measured.
 // `bandwidths`: smallest working set first.
 std::optional<Traffic> traffic(const Workload &workload, const std::vector<Bandwidth> &bandwidths, int threads);
+
+// Whether a layer is as fast as its bytes come at most: it moves data, or is a convolution of more than `l2_bytes` whose
+// operations take less time than its traffic does from memory.
+bool bytes_decide(const Workload &workload, const FmaPeak &peak, const std::vector<Bandwidth> &bandwidths,
+                  int64_t l2_bytes);
 
 // An estimate in GFLOP/s. It is the FMA peak, or less if the traffic takes longer. There is none if no operations are
 // counted. A kernel that skips counted operations, as for taps in the padding or by Winograd, may be faster.

@@ -30,6 +30,16 @@ ONCE_SLOWER = {
     "1x1_128_96_24": dense(128, 96, 24),
 }
 
+# Layers beyond L2 whose operations take less time than their bytes.
+BESIDE_A_COPY = {
+    "dw3x3s2_256x96": depthwise(256, 96, 3, 2),
+    "dw3x3_128x144": depthwise(128, 144, 3, 1),
+    "dw5x5s2_128x144": depthwise(128, 144, 5, 2),
+    "dw3x3_112x64": depthwise(112, 64, 3, 1),
+    "dw3x3s2_112x96": depthwise(112, 96, 3, 2),
+    "dw3x3_150x144": depthwise(150, 144, 3, 1),
+}
+
 # Channels that blocks of 16 divide, so that every layout computes the same.
 IN_EVERY_LAYOUT = [
     *(depthwise(extent, channels, window, stride)
@@ -71,6 +81,19 @@ def once_slower(job: Job) -> dict[str, Value]:
     for value in values.values():
         value.command = command(job)
     return values
+
+
+def of_copy(job: Job) -> dict[str, Value]:
+    """Layers whose bytes decide, by the speed of a copy of as many bytes in the same rounds: the slowest, in percent."""
+    trials = job.trials or 40
+    workloads = job.list_of("of-copy", [{"name": name, **entry} for name, entry in BESIDE_A_COPY.items()])
+    job.run("tune", "--workloads", workloads, "--db", job.db, "--trials", str(trials))
+    report = json.loads(job.run("bench", "--workloads", workloads, "--db", job.db, "--rounds", "5", "--format", "json"))
+    used = f"kiln tune --trials {trials}; kiln bench"
+    shares = {layer["name"]: 100 * layer.get("of_copy", 0) for layer in report["layers"]}  # 0: it has no time beside a copy
+    ordered = sorted(shares, key=shares.get)
+    return {"worst": Value(shares[ordered[0]], f"{shares[ordered[0]]:.0f}..{shares[ordered[-1]]:.0f}", used,
+                           ", ".join(f"{name} {shares[name]:.0f} %" for name in ordered))}  # fmt: skip
 
 
 def layouts(job: Job) -> dict[str, Value]:

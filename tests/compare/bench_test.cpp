@@ -4,6 +4,7 @@
 
 #include <deque>
 
+#include "compare/roofline.h"
 #include "tests/tuner/job/fake_workshop.h"
 
 namespace kiln {
@@ -84,7 +85,7 @@ protected:
             copied.push_back(bytes);
             return copy_samples;
         };
-        Bench bench(context, {shop.builder, shop.runner, copy}, rounds);
+        Bench bench(context, {shop.builder, shop.runner, copy, is_beside_copy}, rounds);
         if (Status s = bench.add(library.source("onednn")); !s) return s.error();
         Result<Layer> first = bench.measure(layer_of);
         if (again && first) return bench.measure(layer_of);
@@ -97,6 +98,7 @@ protected:
     FakeLibrary library;
     std::vector<int64_t> copied;
     std::vector<double> copy_samples = {100};
+    std::function<bool(const Workload &)> is_beside_copy;
     bool again = false;
     const Workload workload = convolution({1, 14, 14, 16}, {3, 3, 16, 32});
 };
@@ -298,6 +300,34 @@ TEST_F(BenchTest, DataMovementIsBesideACopyOfAsManyBytes) {
     EXPECT_EQ(layer.copy->round_medians_ns, std::vector<double>(3, 100));
     copy_samples.clear();
     EXPECT_FALSE(measure(move).copy);
+}
+
+TEST_F(BenchTest, LayersWhoseBytesDecideAreBesideACopyOfInputAndOutput) {
+    is_beside_copy = [](const Workload &) { return true; };
+    const Layer layer = measure(workload);
+    EXPECT_EQ(copied, std::vector<int64_t>(3, (14 * 14 * 16 + 12 * 12 * 32) * 4 / 2));
+    EXPECT_EQ(layer.copy->round_medians_ns, std::vector<double>(3, 100));
+}
+
+TEST(BytesDecide, WhereTheyTakeLongerThanOperationsAndLieBeyondL2) {
+    const FmaPeak peak{.instructions = "", .gflops = 100};
+    const std::vector<Bandwidth> bandwidths = {{"L2", 1 << 19, 100, 100}, {"DRAM", 1 << 28, 10, 10}};
+    const std::string depthwise = "conv2d/input:1x128x128x144/kernel:3x3x1x144/feature_group_count:144";
+    const struct {
+        std::string key;
+        int64_t l2_bytes;
+        bool expected;
+    } cases[] = {
+        {depthwise, 1 << 20, true},
+        {depthwise, 1 << 26, false},  // all of it lies in L2
+        {"conv2d/input:1x128x128x144/kernel:3x3x144x144", 1 << 20, false},
+        {"conv2d/input:1x8x8x16/kernel:3x3x1x16/feature_group_count:16", 1 << 20, false},
+        {"space_to_depth/input:1x8x8x4/block:2x2", 1 << 20, true},
+    };
+    for (const auto &c : cases) {
+        EXPECT_EQ(bytes_decide(*parse_workload_key(c.key), peak, bandwidths, c.l2_bytes), c.expected) << c.key;
+    }
+    EXPECT_FALSE(bytes_decide(*parse_workload_key(depthwise), peak, {}, 1 << 20));
 }
 
 }  // namespace
