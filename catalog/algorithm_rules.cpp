@@ -3,6 +3,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
+#include "schedules/spaces/row_tile_space.h"
 
 namespace kiln {
 namespace {
@@ -28,7 +29,14 @@ bool is_grouped(const Workload &w, const Target &, const Core &) {
 
 bool fold_pays(const Workload &w, const Target &target, const Core &core) { return fold_cost(w, target, core).pays(); }
 
-bool reads_rows(const Workload &w, const Target &, const Core &) { return conv_loops(w).stored_input.block == 1; }
+// Sums of NHWC stored in rows are scattered element by element. Caches hide that of small images.
+bool reads_rows(const Workload &w, const Target &target, const Core &core) {
+    const ConvLoops s = conv_loops(w);
+    if (s.stored_input.block == 1) return true;
+    const bool is_nhwc = s.stored_input.block == s.stored_input.channels;
+    return is_nhwc && s.stored_result.block == 1 && s.stride[0] == 1 && vector_lanes(target) >= 16 &&
+           is_beyond_l2(s, core);
+}
 
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
@@ -39,7 +47,7 @@ constexpr AlgorithmRule rules[] = {
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
-     "loaded as they lie"},
+     "loaded as they lie; or the output has, and large images would be stored element by element"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

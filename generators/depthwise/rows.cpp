@@ -6,13 +6,16 @@
 //   output(c, x, y, z, b, n)                = epilogue(sum)
 //
 // The copy makes rows that need no tests, and neighbours of what a stride leaves apart: each tap loads a vector as it lies.
-// Rows of a tile of outputs share the rows of the copy that they have in common.
+// Rows of a tile of outputs share the rows of the copy that they have in common. With masks there is no copy
+// (generators/depthwise/masked_rows.h).
 #include <Halide.h>
 
 #include <algorithm>
 
 #include "generators/conv_generator.h"
 #include "generators/conv_result.h"
+#include "generators/depthwise/masked_rows.h"
+#include "generators/depthwise/turned_tile.h"
 #include "rewrites/padded_row.h"
 #include "schedules/apply/row_tile.h"
 #include "schedules/spaces/row_tile_space.h"
@@ -35,17 +38,21 @@ public:
     }
 
     void generate() {
-        copy_rows();
+        knobs.masked ? define_masked_rows(masked_rows()) : copy_rows();
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
         const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);
         const Expr channel = loops.stored_result.is_filled_up() ? min(stored, last) : stored;
-        Func sums = s.sum;
-        if (!stores_columns(loops)) {
-            s.in_rows = Func("in_rows");
-            s.in_rows(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n);
-            sums = s.in_rows;
+        if (stores_columns(loops)) {
+            define_result(s, s.sum(s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
+            return;
         }
-        define_result(s, sums(s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
+        s.in_rows = Func("in_rows");
+        s.in_rows(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n);
+        if (knobs.masked) {
+            define_result(s, turned_sum(stored));
+        } else {
+            define_result(s, s.in_rows(s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
+        }
     }
 
     void schedule() {
@@ -58,7 +65,21 @@ public:
 private:
     int rows() const { return extent(knobs.rows); }
 
+    MaskedRows masked_rows() { return {loops, knobs, static_cast<ImageParam>(input).parameter(), s}; }
+
+    // The sum of a stored channel, out of a tile of rows and channels. Channels behind the last repeat it.
+    Expr turned_sum(const Expr &stored) {
+        const Expr channel =
+            min(s.c_tile * turned_side + row_of_place(s.turned_sums), extent(loops.output_channels - 1));
+        const Expr column = s.x_tile * turned_side + column_of_place(s.turned_sums);
+        turn_tile(&s.turned_sums, s.in_rows(column, s.y % rows(), s.y / rows(), channel, s.z, s.n),
+                  {s.c_tile, s.x_tile, s.y, s.z, s.n});
+        return turned(s.turned_sums, stored % turned_side, s.x % turned_side,
+                      {stored / turned_side, s.x / turned_side, s.y, s.z, s.n});
+    }
+
     void copy_rows() {
+        s.copy = Func("copy");
         s.copy(s.x, s.phase, s.y, s.channel, s.z, s.n) = undef<float>();
         const PaddedRow row = padded_row(loops, computed_columns(loops, knobs));
         for (const PaddedRow::Phase &of : row.phases) {
@@ -96,7 +117,8 @@ private:
     }
 
     // What kernel column `column` reads for the outputs of a vector, in row y and plane z of the input.
-    Expr copied(const Expr &column, const Expr &y, const Expr &z) const {
+    Expr copied(const Expr &column, const Expr &y, const Expr &z) {
+        if (knobs.masked) return masked_tap(masked_rows(), column, y, z);
         const int dilation = extent(loops.dilation[0]), stride = extent(loops.stride[0]);
         return s.copy(s.x + column * dilation / stride, column * dilation % stride, y,
                       s.channel / extent(loops.group_outputs()), z, s.n);

@@ -16,18 +16,32 @@ struct Loops {
     Func tiled;              // the stage that register tiles are cut out of
     Var column_tile;         // its innermost loop outside of them
     Var row_tile, channels;  // of the output: over tiles of rows, and over blocks of channels
+    Var inner;               // the inner one of both
 };
 
 // Cuts a stage into register tiles; answers the loop over those of a row.
 Var tile_columns(Func &stage, const Var &x, const Var &rows, const RowTileKnobs &k, TailStrategy tail) {
     Var lane("lane"), vector("vector"), column_tile("column_tile");
-    stage.split(x, column_tile, lane, extent(k.lanes * k.vectors), tail)
-        .split(lane, vector, lane, extent(k.lanes))
-        .vectorize(lane)
-        .unroll(vector)
-        .unroll(rows);
+    if (tail == TailStrategy::PredicateStores) {  // such a split is the last one: a row is one tile
+        stage.split(x, vector, lane, extent(k.lanes), tail).split(vector, column_tile, vector, extent(k.vectors));
+    } else {
+        stage.split(x, column_tile, lane, extent(k.lanes * k.vectors), tail).split(lane, vector, lane, extent(k.lanes));
+    }
+    stage.vectorize(lane).unroll(vector).unroll(rows);
     stage.reorder(lane, vector, rows, column_tile);
     return column_tile;
+}
+
+// Tiles of sums on their way to the output's channels: each is of some columns of a row.
+void turn_sums(RowStages &stages, const Var &in_block, const Var &row, const Var &inner, const Var &outer) {
+    Func &out = stages.output;
+    Var lane("lane"), vector("vector"), column("column_in"), column_tile("column_tile");
+    out.split(in_block, vector, lane, turned_side, TailStrategy::PredicateStores)
+        .split(stages.x, column_tile, column, turned_side, TailStrategy::GuardWithIf)
+        .reorder(lane, column, vector, column_tile, row, inner, outer, stages.z, stages.n)
+        .vectorize(lane)
+        .unroll(column);
+    keep_in_registers(stages.turned_sums, out, vector);
 }
 
 Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
@@ -37,24 +51,29 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
     Var row("row_in"), row_tile("row_tile"), in_block("in_block"), block("block"), task("task");
     out.split(stages.y, row_tile, row, extent(k.rows), TailStrategy::GuardWithIf)
         .split(channel, block, in_block, extent(k.channel_block), TailStrategy::GuardWithIf);
-    Loops made{out, Var(), row_tile, block};
+    const Var &inner = k.by_rows ? block : row_tile, &outer = k.by_rows ? row_tile : block;
+    Loops made{out, Var(), row_tile, block, inner};
     if (stages.in_rows.defined()) {
         made.tiled = stages.in_rows;
         made.column_tile = tile_columns(made.tiled, x, stages.row, k, TailStrategy::RoundUp);
-        made.tiled.compute_at(out, row_tile).bound(stages.row, 0, extent(k.rows)).bound_extent(stages.y_tile, 1);
+        made.tiled.compute_at(out, inner).bound(stages.row, 0, extent(k.rows)).bound_extent(stages.y_tile, 1);
         Var lane("lane"), vector("vector");
-        out.split(in_block, vector, lane, extent(std::min(k.lanes, k.channel_block)), TailStrategy::GuardWithIf)
-            .reorder(lane, x, row, vector, row_tile, block, z, n)
-            .vectorize(lane);
+        if (stages.turned_sums.defined()) {
+            turn_sums(stages, in_block, row, inner, outer);
+        } else {
+            out.split(in_block, vector, lane, extent(std::min(k.lanes, k.channel_block)), TailStrategy::GuardWithIf)
+                .reorder(lane, x, row, vector, row_tile, block, z, n)
+                .vectorize(lane);
+        }
     } else {
-        const TailStrategy tail =
-            computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : TailStrategy::GuardWithIf;
+        const TailStrategy beyond = k.masked ? TailStrategy::PredicateStores : TailStrategy::GuardWithIf;
+        const TailStrategy tail = computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : beyond;
         made.column_tile = tile_columns(out, x, row, k, tail);
-        out.reorder(made.column_tile, in_block, row_tile, block, z, n);
+        out.reorder(made.column_tile, in_block, inner, outer, z, n);
     }
     if (k.parallel) {
-        out.fuse(block, z, task).fuse(task, n, task).parallel(task);
-        made.channels = task;
+        out.fuse(outer, z, task).fuse(task, n, task).parallel(task);
+        (k.by_rows ? made.row_tile : made.channels) = task;
     }
     return made;
 }
@@ -104,12 +123,66 @@ void copy_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops,
     }
 }
 
+// What a row of the input is for all taps of the kernel's row stays in registers.
+void read_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    Var lane("lane"), vector("vector");
+    stages.read.compute_at(stages.sum, RVar(stages.taps[1]))
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.x, extent(k.lanes * k.vectors))
+        .split(stages.x, vector, lane, extent(k.lanes))
+        .vectorize(lane)
+        .unroll(vector)
+        .unroll(stages.tap);
+    if (loops.kernel[1] == 1) stages.read.unroll(stages.y);
+}
+
+void turn_input(RowStages &stages) {
+    Var lane("lane"), channel("channel_in"), column_tile("column_tile"), channel_tile("channel_tile");
+    stages.planes.split(stages.x, column_tile, lane, turned_side, TailStrategy::RoundUp)
+        .split(stages.channel, channel_tile, channel, turned_side, TailStrategy::RoundUp)
+        .reorder(lane, channel, channel_tile, column_tile, stages.phase, stages.y, stages.z, stages.n)
+        .vectorize(lane)
+        .unroll(channel);
+    keep_in_registers(stages.turned_input, stages.planes, channel_tile);
+}
+
+void take_apart_columns(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    Var lane("lane"), column_tile("column_tile");
+    const int lanes = extent(k.lanes), stride = extent(loops.stride[0]);
+    stages.planes.bound(stages.phase, 0, stride)
+        .split(stages.x, column_tile, lane, lanes, TailStrategy::RoundUp)
+        .reorder(lane, stages.phase, column_tile, stages.y, stages.channel, stages.z, stages.n)
+        .vectorize(lane)
+        .unroll(stages.phase);
+    stages.dense.compute_at(stages.planes, column_tile)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.column, lanes * stride)
+        .unroll(stages.phase)
+        .vectorize(stages.column, lanes * stride);
+}
+
+void make_planes(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops, const Loops &made) {
+    Func &planes = stages.planes;
+    planes.bound(stages.x, 0, extent(plane_columns(loops, k)));
+    stages.dense.defined() ? take_apart_columns(stages, k, loops) : turn_input(stages);
+    if (k.slide) {
+        planes.compute_at(stages.output, made.row_tile).store_at(stages.output, made.channels);
+    } else {
+        planes.compute_at(stages.output, made.channels);
+    }
+}
+
 }  // namespace
 
 void apply_row_tile(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
     const Loops made = tile_output(stages, k, loops);
     tile_sum(stages, k, made);
-    copy_rows(stages, k, loops, made);
+    if (!k.masked) {
+        copy_rows(stages, k, loops, made);
+        return;
+    }
+    read_rows(stages, k, loops);
+    if (stages.planes.defined()) make_planes(stages, k, loops, made);
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rewrites/conv_loops.h"
+#include "schedules/apply/turned_tile.h"
 #include "schedules/spaces/row_tile_knobs.h"
 
 namespace kiln {
@@ -16,11 +17,20 @@ namespace kiln {
 //   in_rows(x, row, y_tile, channel, z, n)    the sums of a block of channels, where the output has channels side by
 //                                              side; else undefined
 //   sum(x, row, y_tile, channel, z, n)         y = y_tile * rows + row. Its update reduces over `taps`
-//   copy(x, phase, y, channel, z, n)           padded rows of the input; each update writes some columns of a phase
+//   copy(x, phase, y, channel, z, n)           padded rows of the input; each update writes some columns of a phase.
+//                                              Undefined where rows are read as they lie
+//   read(x, tap, y, channel, z, n)             rows as a tap of the kernel's row sees them, with zeros outside; else undefined
+//   planes(x, phase, y, channel, z, n)         what `read` reads where a stride, or channels side by side, have neighbours
+//                                              apart; else undefined
+//   dense(column, phase, y, channel, z, n)     rows of the input from `phase` on, whose columns `planes` takes apart; else undefined
+//   turned_input, turned_sums                  tiles of the input's channels on their way to `planes`, and of `in_rows` on
+//                                              their way to the output
 struct RowStages {
-    Halide::Func output, in_rows, sum{"sum"}, copy{"copy"};
+    Halide::Func output, in_rows, sum{"sum"}, copy, read, planes, dense;
+    TurnedTile turned_input, turned_sums;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
+    Halide::Var column{"column"}, tap{"tap"}, c_tile{"c_tile"}, x_tile{"x_tile"};
     Halide::RDom taps;  // (kernel column, row, kernel plane)
 
     // Columns that an update of the copy writes, in whole vectors.

@@ -5,7 +5,8 @@
 //   batch / planes / blocks of channels [channel_block] / tiles of rows / channels of the block / tiles of columns /
 //   kernel planes, rows of the input, columns of the kernel / register tile
 // A register tile is [rows] x [vectors] vectors of outputs of one channel. It reads a padded copy of the rows, whose
-// columns lie so that a tap reads neighbours (rewrites/padded_row.h).
+// columns lie so that a tap reads neighbours (rewrites/padded_row.h); or the rows as they lie, by loads that leave out what
+// is outside of a row.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,11 @@ struct RowTile {
     T slide{0};             // the padded copy. 0: of whole planes; 1: of a tile's rows, kept for the next tile
     T channel_block{1};     // channels that are copied before their sums, and stored together
     T parallel{0};          // 0: one thread; 1: blocks of channels (and batch, planes) in parallel
+    // 1: rows are read as they lie, with masks; channels that lie side by side are turned into rows, and rows of sums into
+    // channels, by tiles in registers. `slide` is then of the turned rows
+    T masked{0};
+    // 1: blocks of channels inside of tiles of rows, so that channels that lie side by side meet the caches together
+    T by_rows{0};
 };
 
 using RowTileKnobs = RowTile<int64_t>;
@@ -39,6 +45,8 @@ void visit_knobs(Visitor &visit, RowTile<T> &k) {
     visit.may_lack("slide", k.slide);
     visit.needs("channel_block", k.channel_block);
     visit.may_lack("parallel", k.parallel);
+    visit.may_lack("masked", k.masked);
+    visit.may_lack("by_rows", k.by_rows);
 }
 
 }  // namespace kiln

@@ -8,6 +8,24 @@
 namespace kiln {
 namespace {
 
+// 1, 2, 4, ... channels; those of whole vectors where they are stored side by side.
+std::vector<int64_t> channel_blocks(const ConvLoops &s) {
+    const int64_t channels = s.stored_channels();
+    std::vector<int64_t> values;
+    for (int64_t block = stores_columns(s) ? 1 : 8; block <= 64; block *= 2) {
+        if (values.empty() || block < 2 * channels) values.push_back(block);
+    }
+    return values;
+}
+
+// The fewest channels that are copied by masks before their sums. Tiles turn whole vectors of channels. Rows of several
+// channels are taken apart before the first is summed: what is read right after it was stored would be waited for.
+int64_t least_masked_block(const ConvLoops &s) {
+    int64_t least = s.stored_input.block == 1 && stores_columns(s) ? 1 : turned_tile_side;
+    if (reads_planes(s)) least = std::max(least, int64_t(std::bit_ceil(uint64_t(2 * s.group_outputs()))));
+    return least;
+}
+
 struct Facts {
     ConvLoops loops;
     int lanes = 1, registers = 16;  // of the target
@@ -22,21 +40,22 @@ struct Facts {
     bool fits(const RowTileKnobs &k) const { return k.vectors * k.rows + 2 <= registers; }
     // Rows of a tile share input rows only where those are unrolled, and where they have rows in common.
     bool shares_rows() const { return loops.dilation[1] == 1; }
+    // Masked loads are of vectors of 8 floats and more. Of strides, all columns between are loaded.
+    bool may_be_masked() const {
+        const auto turns = [](const StoredActivation &stored) {
+            return stored.block == 1 || stored.block == stored.channels || stored.block % turned_tile_side == 0;
+        };
+        return channel_blocks(loops).back() >= least_masked_block(loops) && lanes >= turned_tile_side &&
+               loops.stride[0] <= 2 && !loops.converts && turns(loops.stored_input) && turns(loops.stored_result);
+    }
+    bool reads_columns() const { return loops.stored_input.block == 1; }
 };
+
+constexpr int64_t most_copied_vectors = 4;  // in a register tile that reads a copy
 
 std::vector<int64_t> up_to(int64_t last) {
     std::vector<int64_t> values;
     for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
-// 1, 2, 4, ... channels; those of whole vectors where they are stored side by side.
-std::vector<int64_t> channel_blocks(const Facts &f) {
-    const int64_t channels = f.loops.stored_channels();
-    std::vector<int64_t> values;
-    for (int64_t block = stores_columns(f.loops) ? 1 : 8; block <= 64; block *= 2) {
-        if (values.empty() || block < 2 * channels) values.push_back(block);
-    }
     return values;
 }
 
@@ -45,22 +64,40 @@ RowTileDomains domains(const Facts &f) {
     RowTileDomains d;  // what does not apply stays 0
     d.lanes = {f.lanes};
     if (f.lanes >= 8) d.lanes.insert(d.lanes.begin(), f.lanes / 2);
-    d.vectors = up_to(std::clamp<int64_t>(ceil_div(s.output[0], d.lanes.front()), 1, 4));
+    const int64_t in_row = ceil_div(s.output[0], d.lanes.front());
+    d.vectors = up_to(std::clamp<int64_t>(in_row, 1, f.may_be_masked() ? 8 : most_copied_vectors));
     d.rows = up_to(std::min<int64_t>(s.output[1], 8));
     if (s.kernel[1] > 1 && f.shares_rows()) d.unroll_rows = {0, 1};
     if (s.output[1] > 1) d.slide = {0, 1};
-    d.channel_block = channel_blocks(f);
+    d.channel_block = channel_blocks(s);
     if (f.threads > 1) d.parallel = {0, 1};
+    if (f.may_be_masked()) d.masked = {0, 1};
+    if (f.may_be_masked() && !(f.reads_columns() && stores_columns(s))) d.by_rows = {0, 1};
     return d;
 }
 
 std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
     using K = RowTileKnobs;
     const int64_t width = f.loops.output[0];
+    const bool in_columns = f.reads_columns() && stores_columns(f.loops), one_row = f.loops.kernel[1] == 1;
+    const bool planes = reads_planes(f.loops);
+    const int64_t least_block = least_masked_block(f.loops);
     return {
         {"the register tile needs more vector registers than the target has", [=](const K &k) { return f.fits(k); }},
         {"a row has fewer vectors", [=](const K &k) { return (k.vectors - 1) * k.lanes < width; }},
         {"the unrolled reduction is too much code", [=](const K &k) { return f.steps(k) <= most_row_tile_steps; }},
+        {"the register tile of a copy is too wide",
+         [](const K &k) { return k.masked || k.vectors <= most_copied_vectors; }},
+        {"rows that are read as they lie are unrolled, or one a tile",
+         [=](const K &k) { return !k.masked || k.unroll_rows || k.rows == 1 || one_row; }},
+        {"rows that are read as they lie have no copy that slides",
+         [=](const K &k) { return !k.masked || !k.slide || planes; }},
+        {"rows that are read and stored as they lie have no blocks of channels",
+         [=](const K &k) { return !k.masked || !in_columns || planes || k.channel_block == least_block; }},
+        {"tiles of rows outside of channels are for rows that are read as they lie, and turned anew for each tile",
+         [](const K &k) { return !k.by_rows || (k.masked && !k.slide); }},
+        {"too few channels for their rows to be turned, or taken apart, together",
+         [=](const K &k) { return !k.masked || k.channel_block >= least_block; }},
     };
 }
 
@@ -91,17 +128,25 @@ int64_t default_channel_block(const Facts &f, const RowTileDomains &domains) {
 // Bytes of the rows that a copy keeps for a tile: a power of two of them.
 double kept_bytes(const Facts &f, const RowTileKnobs &k) {
     const int64_t rows = int64_t(std::bit_ceil(uint64_t(f.input_rows(k.rows))));
+    if (k.masked && !reads_planes(f.loops)) return 0;
+    if (k.masked) return 4.0 * double(plane_columns(f.loops, k) * f.loops.stride[0] * rows * k.channel_block);
     return 4.0 * double(computed_columns(f.loops, k) * std::min(f.loops.stride[0], f.loops.kernel[0]) * rows);
 }
 
-RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
+bool slides(const Facts &f, RowTileKnobs k) {
+    k.rows = f.loops.output[1];
+    return kept_bytes(f, k) > double(f.core.l1_bytes) / (k.masked ? 2 : 4);
+}
+
+// The register tile with the least estimated cost. Tall tiles are more code and more rows to copy before the first sum; they
+// pay where the image is small, and divide the others.
+RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTileKnobs k) {
     const auto allowed = limits(f);
-    const auto holds = [&](const RowTileKnobs &k) {
-        return std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
+    const auto holds = [&](const RowTileKnobs &tile) {
+        return std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(tile); });
     };
-    // Tall tiles are more code and more rows to copy before the first sum; they pay where the image is small.
-    const int64_t most_rows = f.loops.output[1] <= 14 ? 8 : 4;  // and divide the others
-    RowTileKnobs best, k;
+    const int64_t most_rows = f.loops.output[1] <= 14 ? 8 : 4;
+    RowTileKnobs best = k;
     double least = 1e300;
     for (int64_t lanes : domains.lanes) {
         for (int64_t vectors : domains.vectors) {
@@ -109,19 +154,26 @@ RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
                 for (int64_t unroll : domains.unroll_rows) {
                     k.lanes = lanes, k.vectors = vectors, k.rows = rows, k.unroll_rows = unroll;
                     if (!holds(k) || rows > most_rows || (most_rows == 4 && f.loops.output[1] % rows != 0)) continue;
-                    if (rows > 1 && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
+                    if (rows > 1 && !k.masked && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
                     const double cost = tile_cost(f, k);
                     if (cost < least * 0.999) least = cost, best = k;
                 }
             }
         }
     }
-    RowTileKnobs whole = best;
-    whole.rows = f.loops.output[1];
-    best.slide = kept_bytes(f, whole) > f.core.l1_bytes / 4.0 ? domains.slide.back() : 0;
-    best.channel_block = default_channel_block(f, domains);
-    best.parallel = domains.parallel.back();
     return best;
+}
+
+RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
+    RowTileKnobs k;
+    k.masked = f.lanes >= 2 * turned_tile_side ? domains.masked.back() : 0;  // where a target has masks for free
+    const bool in_columns = f.reads_columns() && stores_columns(f.loops);
+    k.channel_block = k.masked && in_columns ? least_masked_block(f.loops) : default_channel_block(f, domains);
+    k = cheapest_tile(f, domains, k);
+    k.by_rows = k.masked && is_beyond_l2(f.loops, f.core) ? domains.by_rows.back() : 0;
+    k.slide = !k.by_rows && slides(f, k) ? domains.slide.back() : 0;
+    k.parallel = domains.parallel.back();
+    return k;
 }
 
 }  // namespace
@@ -131,10 +183,35 @@ int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &k) {
     return stores_columns(loops) && columns >= width ? columns : ceil_div(columns, width) * width;
 }
 
+bool is_beyond_l2(const ConvLoops &loops, const Core &core) {
+    const auto elements = [](const StoredActivation &s) {
+        return double(s.channels * s.space[0] * s.space[1] * s.space[2]);
+    };
+    return 4 * (elements(loops.stored_input) + elements(loops.stored_result)) > double(core.l2_bytes);
+}
+
+bool reads_planes(const ConvLoops &loops) { return loops.stored_input.block != 1 || loops.stride[0] > 1; }
+
+int64_t plane_columns(const ConvLoops &loops, const RowTileKnobs &k) {
+    const int64_t columns = ceil_div(loops.input_map[input_index::x].dilated(), loops.stride[0]);
+    const int64_t whole = loops.stored_input.block == 1 ? k.lanes : turned_tile_side;
+    return ceil_div(columns, whole) * whole;
+}
+
+namespace {
+
+// Knobs that candidates were recorded without.
+bool came_later(const std::string &name) {
+    return name == knob_name(&RowTileKnobs::masked) || name == knob_name(&RowTileKnobs::by_rows);
+}
+
+}  // namespace
+
 Space row_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core) {
     const Facts facts{loops, vector_lanes(target), vector_registers(target), core, target.threads};
     const RowTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
+    for (Knob &knob : knobs) knob.zero_left_out = came_later(knob.name);
     base.schedule = row_tile_name;
     base.schedule_version = row_tile_version;
     base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);

@@ -27,6 +27,18 @@ inline bool stores_columns(const ConvLoops &loops) { return loops.stored_result.
 // inwards, where the output is written at once.
 int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
 
+// Channels and columns of the tiles that turn channels into rows and back.
+inline constexpr int64_t turned_tile_side = 8;
+
+// Whether an image of input and output is more than the L2 cache keeps.
+bool is_beyond_l2(const ConvLoops &loops, const Core &core);
+
+// Whether rows that are read by masks are copied before, so that neighbours of a vector are side by side: not as in an input
+// with strides, or with its channels side by side.
+bool reads_planes(const ConvLoops &loops);
+// Columns of a row of such a copy, for each phase of a stride: whole vectors of them.
+int64_t plane_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
+
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone. Precondition: the
 // convolution is depthwise, without holes.
 Space row_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core);

@@ -49,7 +49,7 @@ std::vector<Case> cases() {
          {"across", "channels", "columns", "lanes", "row_block", "vectors"}},
         {"depthwise_rows@1/row_tile@1/channel_block:1/lanes:16/rows:4/vectors:2",
          again<RowTileKnobs>,
-         {{"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
+         {{"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
          {"channel_block", "lanes", "rows", "vectors"}},
         {"winograd_input_transform@1/transform_tile@1/channels_outer:0/lanes:0/parallel:1/stage:1/vectors:2",
          again<TransformTileKnobs>,

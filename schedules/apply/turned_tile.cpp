@@ -1,0 +1,19 @@
+#include "schedules/apply/turned_tile.h"
+
+namespace kiln {
+
+using namespace Halide;
+
+void keep_in_registers(TurnedTile &tile, Func consumer, const Var &at) {
+    for (Func &stage : tile.stages) {
+        Var vector("vector"), lane("lane");
+        stage.compute_at(consumer, at)
+            .store_in(MemoryType::Register)
+            .bound(tile.place, 0, turned_side * turned_side)
+            .split(tile.place, vector, lane, turned_side)
+            .vectorize(lane)
+            .unroll(vector);
+    }
+}
+
+}  // namespace kiln
