@@ -53,7 +53,8 @@ void define_read(const MaskedRows &rows) {
     RowStages &s = rows.stages;
     const int stride = extent(rows.loops.stride[0]);
     const Expr shift = s.tap * extent(rows.loops.dilation[0]) - extent(rows.loops.pad_lo[0]);
-    const Exprs indices{s.channel, s.x * stride + shift, s.y, s.z, s.n};
+    const bool is_apart = rows.knobs.masked == 2;
+    const Exprs indices{s.channel, (is_apart ? Expr(s.column) : s.x * stride) + shift, s.y, s.z, s.n};
     const ElementMap &map = rows.loops.input_map;
     Exprs at;
     Expr inside;
@@ -65,8 +66,15 @@ void define_read(const MaskedRows &rows) {
         inside = inside.defined() ? inside && is_in : is_in;
     }
     const Expr load = s.planes.defined() ? plane_element(rows, shift) : stored_element(rows, at, channel_of_rows(rows));
+    const Expr value = select(likely(inside), masked_load(likely(inside), load), 0.0f);
     s.read = Func("read");
-    s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = select(likely(inside), masked_load(likely(inside), load), 0.0f);
+    if (is_apart) {
+        s.dense = Func("dense");
+        s.dense(s.column, s.tap, s.y, s.channel, s.z, s.n) = value;
+        s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = s.dense(s.x * stride, s.tap, s.y, s.channel, s.z, s.n);
+    } else {
+        s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = value;
+    }
 }
 
 // Where column x of a row of `planes` is stored.
@@ -128,7 +136,7 @@ void define_planes_of_phases(const MaskedRows &rows) {
 }  // namespace
 
 void define_masked_rows(const MaskedRows &rows) {
-    if (reads_planes(rows.loops)) {
+    if (reads_planes(rows.loops, rows.knobs)) {
         rows.stages.planes = Func("planes");
         rows.loops.stored_input.block == 1 ? define_planes_of_phases(rows) : define_turned_planes(rows);
     }

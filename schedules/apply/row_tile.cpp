@@ -126,14 +126,19 @@ void copy_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops,
 // What a row of the input is for all taps of the kernel's row stays in registers.
 void read_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
     Var lane("lane"), vector("vector");
-    stages.read.compute_at(stages.sum, RVar(stages.taps[1]))
+    // With columns that are apart, whole vectors of all of them; `read` picks its own of these where it is used.
+    const bool is_apart = k.masked == 2;
+    Func row = is_apart ? stages.dense : stages.read;
+    const Var &x = is_apart ? stages.column : stages.x;
+    const int lanes = extent(k.lanes * (is_apart ? loops.stride[0] : 1));
+    row.compute_at(stages.sum, RVar(stages.taps[1]))
         .store_in(MemoryType::Register)
-        .bound_extent(stages.x, extent(k.lanes * k.vectors))
-        .split(stages.x, vector, lane, extent(k.lanes))
+        .bound_extent(x, lanes * extent(k.vectors))
+        .split(x, vector, lane, lanes)
         .vectorize(lane)
         .unroll(vector)
         .unroll(stages.tap);
-    if (loops.kernel[1] == 1) stages.read.unroll(stages.y);
+    if (loops.kernel[1] == 1) row.unroll(stages.y);
 }
 
 void turn_input(RowStages &stages) {

@@ -22,7 +22,8 @@ namespace kiln {
 //   read(x, tap, y, channel, z, n)             rows as a tap of the kernel's row sees them, with zeros outside; else undefined
 //   planes(x, phase, y, channel, z, n)         what `read` reads where a stride, or channels side by side, have neighbours
 //                                              apart; else undefined
-//   dense(column, phase, y, channel, z, n)     rows of the input from `phase` on, whose columns `planes` takes apart; else undefined
+//   dense(column, phase, y, channel, z, n)     rows of the input from `phase` on, whose columns `planes` takes apart; or as a tap
+//                                              sees them, whose columns `read` does (tap in the place of phase); else undefined
 //   turned_input, turned_sums                  tiles of the input's channels on their way to `planes`, and of `in_rows` on
 //                                              their way to the output
 struct RowStages {

@@ -26,7 +26,8 @@ struct RowTile {
     T channel_block{1};     // channels that are copied before their sums, and stored together
     T parallel{0};          // 0: one thread; 1: blocks of channels (and batch, planes) in parallel
     // 1: rows are read as they lie, with masks; channels that lie side by side are turned into rows, and rows of sums into
-    // channels, by tiles in registers. `slide` is then of the turned rows
+    // channels, by tiles in registers. `slide` is then of the turned rows, or of those whose columns a stride takes apart.
+    // 2: the same, but columns are taken apart in registers, for each tap anew
     T masked{0};
     // 1: blocks of channels inside of tiles of rows, so that channels that lie side by side meet the caches together
     T by_rows{0};

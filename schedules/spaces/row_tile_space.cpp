@@ -20,9 +20,9 @@ std::vector<int64_t> channel_blocks(const ConvLoops &s) {
 
 // The fewest channels that are copied by masks before their sums. Tiles turn whole vectors of channels. Rows of several
 // channels are taken apart before the first is summed: what is read right after it was stored would be waited for.
-int64_t least_masked_block(const ConvLoops &s) {
+int64_t least_masked_block(const ConvLoops &s, const RowTileKnobs &k) {
     int64_t least = s.stored_input.block == 1 && stores_columns(s) ? 1 : turned_tile_side;
-    if (reads_planes(s)) least = std::max(least, int64_t(std::bit_ceil(uint64_t(2 * s.group_outputs()))));
+    if (reads_planes(s, k)) least = std::max(least, int64_t(std::bit_ceil(uint64_t(2 * s.group_outputs()))));
     return least;
 }
 
@@ -45,7 +45,7 @@ struct Facts {
         const auto turns = [](const StoredActivation &stored) {
             return stored.block == 1 || stored.block == stored.channels || stored.block % turned_tile_side == 0;
         };
-        return channel_blocks(loops).back() >= least_masked_block(loops) && lanes >= turned_tile_side &&
+        return channel_blocks(loops).back() >= least_masked_block(loops, {.masked = 1}) && lanes >= turned_tile_side &&
                loops.stride[0] <= 2 && !loops.converts && turns(loops.stored_input) && turns(loops.stored_result);
     }
     bool reads_columns() const { return loops.stored_input.block == 1; }
@@ -72,6 +72,7 @@ RowTileDomains domains(const Facts &f) {
     d.channel_block = channel_blocks(s);
     if (f.threads > 1) d.parallel = {0, 1};
     if (f.may_be_masked()) d.masked = {0, 1};
+    if (f.may_be_masked() && f.reads_columns() && s.stride[0] > 1) d.masked = {0, 1, 2};
     if (f.may_be_masked() && !(f.reads_columns() && stores_columns(s))) d.by_rows = {0, 1};
     return d;
 }
@@ -80,8 +81,7 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
     using K = RowTileKnobs;
     const int64_t width = f.loops.output[0];
     const bool in_columns = f.reads_columns() && stores_columns(f.loops), one_row = f.loops.kernel[1] == 1;
-    const bool planes = reads_planes(f.loops);
-    const int64_t least_block = least_masked_block(f.loops);
+
     return {
         {"the register tile needs more vector registers than the target has", [=](const K &k) { return f.fits(k); }},
         {"a row has fewer vectors", [=](const K &k) { return (k.vectors - 1) * k.lanes < width; }},
@@ -91,13 +91,13 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
         {"rows that are read as they lie are unrolled, or one a tile",
          [=](const K &k) { return !k.masked || k.unroll_rows || k.rows == 1 || one_row; }},
         {"rows that are read as they lie have no copy that slides",
-         [=](const K &k) { return !k.masked || !k.slide || planes; }},
+         [=](const K &k) { return !k.masked || !k.slide || reads_planes(f.loops, k); }},
         {"rows that are read and stored as they lie have no blocks of channels",
-         [=](const K &k) { return !k.masked || !in_columns || planes || k.channel_block == least_block; }},
+         [=](const K &k) { return !k.masked || !in_columns || reads_planes(f.loops, k) || k.channel_block == 1; }},
         {"tiles of rows outside of channels are for rows that are read as they lie, and turned anew for each tile",
          [](const K &k) { return !k.by_rows || (k.masked && !k.slide); }},
         {"too few channels for their rows to be turned, or taken apart, together",
-         [=](const K &k) { return !k.masked || k.channel_block >= least_block; }},
+         [=](const K &k) { return !k.masked || k.channel_block >= least_masked_block(f.loops, k); }},
     };
 }
 
@@ -128,7 +128,7 @@ int64_t default_channel_block(const Facts &f, const RowTileDomains &domains) {
 // Bytes of the rows that a copy keeps for a tile: a power of two of them.
 double kept_bytes(const Facts &f, const RowTileKnobs &k) {
     const int64_t rows = int64_t(std::bit_ceil(uint64_t(f.input_rows(k.rows))));
-    if (k.masked && !reads_planes(f.loops)) return 0;
+    if (k.masked && !reads_planes(f.loops, k)) return 0;
     if (k.masked) return 4.0 * double(plane_columns(f.loops, k) * f.loops.stride[0] * rows * k.channel_block);
     return 4.0 * double(computed_columns(f.loops, k) * std::min(f.loops.stride[0], f.loops.kernel[0]) * rows);
 }
@@ -153,7 +153,8 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
             for (int64_t rows : domains.rows) {
                 for (int64_t unroll : domains.unroll_rows) {
                     k.lanes = lanes, k.vectors = vectors, k.rows = rows, k.unroll_rows = unroll;
-                    if (!holds(k) || rows > most_rows || (most_rows == 4 && f.loops.output[1] % rows != 0)) continue;
+                    const bool divides = k.masked || most_rows > 4 || f.loops.output[1] % rows == 0;
+                    if (!holds(k) || rows > most_rows || !divides) continue;
                     if (rows > 1 && !k.masked && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
                     const double cost = tile_cost(f, k);
                     if (cost < least * 0.999) least = cost, best = k;
@@ -166,9 +167,11 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
 
 RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
     RowTileKnobs k;
-    k.masked = f.lanes >= 2 * turned_tile_side ? domains.masked.back() : 0;  // where a target has masks for free
+    // Where a target has masks for free. Of few taps, it is less work to take columns apart for each.
+    k.masked = f.lanes >= 2 * turned_tile_side ? domains.masked.back() : 0;
+    if (k.masked > 1 && f.loops.kernel[0] > 3) k.masked = 1;
     const bool in_columns = f.reads_columns() && stores_columns(f.loops);
-    k.channel_block = k.masked && in_columns ? least_masked_block(f.loops) : default_channel_block(f, domains);
+    k.channel_block = k.masked && in_columns ? least_masked_block(f.loops, k) : default_channel_block(f, domains);
     k = cheapest_tile(f, domains, k);
     k.by_rows = k.masked && is_beyond_l2(f.loops, f.core) ? domains.by_rows.back() : 0;
     k.slide = !k.by_rows && slides(f, k) ? domains.slide.back() : 0;
@@ -190,7 +193,9 @@ bool is_beyond_l2(const ConvLoops &loops, const Core &core) {
     return 4 * (elements(loops.stored_input) + elements(loops.stored_result)) > double(core.l2_bytes);
 }
 
-bool reads_planes(const ConvLoops &loops) { return loops.stored_input.block != 1 || loops.stride[0] > 1; }
+bool reads_planes(const ConvLoops &loops, const RowTileKnobs &k) {
+    return loops.stored_input.block != 1 || (loops.stride[0] > 1 && k.masked == 1);
+}
 
 int64_t plane_columns(const ConvLoops &loops, const RowTileKnobs &k) {
     const int64_t columns = ceil_div(loops.input_map[input_index::x].dilated(), loops.stride[0]);

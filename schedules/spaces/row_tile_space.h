@@ -35,7 +35,7 @@ bool is_beyond_l2(const ConvLoops &loops, const Core &core);
 
 // Whether rows that are read by masks are copied before, so that neighbours of a vector are side by side: not as in an input
 // with strides, or with its channels side by side.
-bool reads_planes(const ConvLoops &loops);
+bool reads_planes(const ConvLoops &loops, const RowTileKnobs &knobs);
 // Columns of a row of such a copy, for each phase of a stride: whole vectors of them.
 int64_t plane_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
 
