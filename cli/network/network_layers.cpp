@@ -9,6 +9,14 @@
 #include "text/quoted_text.h"
 
 namespace kiln {
+namespace {
+
+// Of a network's time: less is not worth twice as many kernels to tune.
+constexpr double worthwhile_gain = 0.01;
+constexpr double odds_of_hopes = 0.25;
+
+}  // namespace
+
 NetworkLayers layers_of(const network::Program &program) {
     NetworkLayers result;
     for (const network::Step &step : program.steps) {
@@ -34,19 +42,16 @@ Result<NetworkLayers> read_layers(const NetworkOptions &options) {
 Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const network::KernelTimes &times) {
     const Result<graph::Graph> graph = read_graph(options);
     if (!graph) return graph.error();
-    NetworkLayers layers;
-    for (const network::Unmeasured unmeasured : {network::Unmeasured::not_used, network::Unmeasured::as_fast}) {
-        const Result<network::Program> program = program_of(*graph, options, {times, unmeasured});
-        if (!program) return program.error();
-        NetworkLayers of_program = layers_of(*program);
-        if (unmeasured == network::Unmeasured::not_used) {
-            layers = std::move(of_program);
-            continue;
-        }
-        for (NamedWorkload &layer : of_program.layers) {
-            const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
-            if (std::ranges::none_of(layers.layers, is_same)) layers.layers.push_back(std::move(layer));
-        }
+    const Result<network::Program> used = program_of(*graph, options, {times, network::Unmeasured::not_used});
+    if (!used) return used.error();
+    const Result<network::Program> hoped_for = program_of(*graph, options, {times, network::Unmeasured::as_fast});
+    if (!hoped_for) return hoped_for.error();
+    NetworkLayers layers = layers_of(*used);
+    if (hoped_for->layouts.cost_ns > (1 - worthwhile_gain) * used->layouts.cost_ns) return layers;
+    for (NamedWorkload &layer : layers_of(*hoped_for).layers) {
+        const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
+        layer.odds = odds_of_hopes;
+        if (std::ranges::none_of(layers.layers, is_same)) layers.layers.push_back(std::move(layer));
     }
     return layers;
 }

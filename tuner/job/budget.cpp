@@ -18,13 +18,13 @@ double relative_gain(const LayerProgress &layer, size_t window) {
 }
 
 double value(const LayerProgress &layer, const BudgetRules &rules) {
-    return static_cast<double>(layer.count) * layer.best_ns.back() * expected_gain(layer, rules) /
+    return layer.odds * static_cast<double>(layer.count) * layer.best_ns.back() * expected_gain(layer, rules) /
            std::max(layer.seconds_per_trial, 1e-3);
 }
 
 // What the network spends in the layer as it is now; 0 where nothing is known yet.
 double network_ns(const LayerProgress &layer) {
-    return layer.best_ns.empty() ? 0 : static_cast<double>(layer.count) * layer.best_ns.back();
+    return layer.best_ns.empty() ? 0 : layer.odds * static_cast<double>(layer.count) * layer.best_ns.back();
 }
 
 }  // namespace

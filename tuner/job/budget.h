@@ -1,6 +1,6 @@
 // Which layer of a job the next trials go to, where time is short. Pure.
 //
-// A trial is worth the time that it is expected to save the network (count x time x gain), divided by the time that it
+// A trial is worth the time that it is expected to save the network (odds x count x time x gain), divided by the time that it
 // takes. Its gain is guessed from how the layer did lately. A little is added, since a layer at rest may still have
 // something to gain; so every layer gets some trials. Before that each layer gets its floor of trials, and a layer
 // without a valid trial has not reached it. The floor of a layer that takes less of the network's time than others is
@@ -16,6 +16,7 @@ namespace kiln {
 
 struct LayerProgress {
     int64_t count = 1;            // occurrences in the network
+    double odds = 1;              // that what it gains is used
     int64_t trials = 0;           // recorded ones included
     std::vector<double> best_ns;  // after each valid trial, in the order made; descending
     double seconds_per_trial = 1;

@@ -61,6 +61,7 @@ WorkloadTuning::WorkloadTuning(const TuneJob &job, const NamedWorkload &workload
       race_(job, tuned_.workload.workload) {
     tuned_.workload = workload;
     layer_.count = workload.count;
+    layer_.odds = workload.odds;
 }
 
 Status WorkloadTuning::begin() {

@@ -15,6 +15,7 @@ struct NamedWorkload {
     std::string list, name;
     int64_t count = 1;
     Workload workload;
+    double odds = 1;  // that its kernel will be used: a network may have it in several layouts
 };
 
 Result<std::vector<NamedWorkload>> read_workload_list(const std::string &path);

@@ -8,6 +8,11 @@
 namespace kiln {
 namespace {
 
+LayerProgress likely(double odds, LayerProgress layer) {
+    layer.odds = odds;
+    return layer;
+}
+
 LayerProgress layer(int64_t count, std::vector<double> best_ns, double seconds_per_trial = 1) {
     LayerProgress l;
     l.count = count;
@@ -59,6 +64,7 @@ TEST(NextLayer, FloorThenWorth) {
         {"one without a valid trial is below it", {layer(1, flat(20, 100)), without_valid(30)}, 1},
         {"but does not keep others from theirs", {without_valid(30), layer(1, flat(1, 1))}, 1},
         {"no hope is given up", {without_valid(50), layer(1, flat(20, 1))}, 1},
+        {"odds", {layer(1, flat(20, 100)), likely(0.25, layer(3, flat(20, 100)))}, 0},
         {"count", {layer(1, flat(20, 100)), layer(3, flat(20, 100))}, 1},
         {"time", {layer(1, flat(20, 100)), layer(1, flat(20, 300))}, 1},
         {"expected gain", {layer(1, early_gain(20, 100)), layer(1, steady_gain(20, 100, 0.01))}, 1},
