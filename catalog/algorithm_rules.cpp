@@ -10,17 +10,18 @@ namespace {
 
 bool always(const Workload &, const Target &, const Core &) { return true; }
 
-// The products that Winograd saves must pay for its transforms. They do where the window is 3x3, both sides have enough
-// channels, and tiles of 4x4 outputs are mostly full.
+// The products that Winograd saves must pay for its transforms. They do where the window is 3x3, a vector of output channels is full,
+// and tiles of 4x4 outputs are: most of them where there are few, since then the weights, four times as large, are read for little.
 bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
-    if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 32 || s.output_channels < 32) return false;
+    if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 8 || s.output_channels < 16) return false;
     int64_t tiles = s.batch * s.output[2], outputs = tiles;
     for (int d = 0; d < 2; d++) {
         const int64_t along = (s.output[d] + 3) / 4;
         tiles *= along, outputs *= s.output[d];
     }
-    return tiles >= 4 && outputs >= tiles * 16 * 2 / 3;
+    const int64_t places = 16 * tiles;
+    return (tiles >= 4 && 3 * outputs >= 2 * places) || (tiles >= 9 && 2 * outputs >= places);
 }
 
 bool is_grouped(const Workload &w, const Target &, const Core &) {
@@ -41,7 +42,7 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays,
-     "3x3 with 32 channels and more on both sides: 36 products for 144, at errors within the default budget"},
+     "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},

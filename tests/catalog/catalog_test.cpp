@@ -98,8 +98,12 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
         {"conv2d_backprop_input/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
-        {"conv2d/input:1x14x14x31/kernel:3x3x31x64/padding:1,1x1,1", "direct"},  // few channels
-        {"conv2d/input:1x5x5x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},    // tiles mostly empty
+        {"conv2d/input:1x14x14x8/kernel:3x3x8x16/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x14x14x7/kernel:3x3x7x64/padding:1,1x1,1", "direct"},   // few channels
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x15/padding:1,1x1,1", "direct"},
+        {"conv2d/input:1x9x9x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x6x6x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},   // few tiles, half empty
+        {"conv2d/input:1x5x5x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},   // tiles mostly empty
         {"conv2d/input:1x14x14x64/kernel:1x1x64x64", "direct"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/strides:2x2/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/special_values:exact", "direct"},
