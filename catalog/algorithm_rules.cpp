@@ -50,6 +50,7 @@ constexpr AlgorithmRule rules[] = {
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
+    {"quantized", always, "the only way to a quantized convolution"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };
 

@@ -6,6 +6,7 @@
 #include "catalog/operators/movement_algorithms.h"
 #include "catalog/operators/nest_algorithm.h"
 #include "catalog/operators/transform_algorithms.h"
+#include "catalog/quantized_algorithm.h"
 #include "catalog/winograd_algorithm.h"
 
 namespace kiln {
@@ -16,6 +17,7 @@ constexpr Algorithm algorithms[] = {
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, sum_space},
     {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
+    {"quantized", 1, "the definition in integers, several products a lane", quantized_applies, quantized_space},
     {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
     {fold_fused, 1, "blocks of pixels as channels, folded in the kernel", fold_applies, fold_space},
     {fold_prepared, 1, "blocks of pixels as channels, folded by `prepare`", fold_applies, fold_space, false, true},

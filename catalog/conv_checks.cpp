@@ -25,8 +25,9 @@ int64_t product(std::initializer_list<int64_t> factors) {
 
 Status floating_point(const Workload &w) {
     for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i8) {
-            return unsupported(std::string(field) + " i8 is not supported yet; needs f32, f16 or bf16");
+        if (is_integer(dtype)) {
+            return unsupported(std::string(field) + " " + std::string(name(dtype)) +
+                               " is not what this algorithm computes; needs f32, f16 or bf16");
         }
     }
     return {};
@@ -60,6 +61,10 @@ Status convolution_applies(const Workload &w, std::initializer_list<Operation> o
         return unsupported("operation " + op_name(w) + " is not what this algorithm computes");
     }
     if (Status s = floating_point(w); !s) return s;
+    return result_can_be_computed(w);
+}
+
+Status result_can_be_computed(const Workload &w) {
     if (Status s = something_to_compute(w); !s) return s;
     return fits_32_bits(w);
 }

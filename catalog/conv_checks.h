@@ -9,9 +9,12 @@
 
 namespace kiln {
 
-// Every algorithm asks this of a convolution first: one of these operations, a dtype that it computes, a result that is not
-// empty, and indices of 32 bits.
+// Every algorithm of floating point asks this of a convolution first: one of these operations, a dtype that it computes, a
+// result that is not empty, and indices of 32 bits.
 Status convolution_applies(const Workload &w, std::initializer_list<Operation> operations);
+
+// The last two of these.
+Status result_can_be_computed(const Workload &w);
 
 // Whether every index of the tensors and of the padded, dilated input stays below 2^31: kernels index with 32 bits.
 Status fits_32_bits(const Workload &w);

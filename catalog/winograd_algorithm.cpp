@@ -77,8 +77,8 @@ Status winograd_applies(std::string_view name, const Workload &w, const Target &
     if (w.op != Operation::conv && w.op != Operation::conv_backprop_input) {
         return unsupported("operation " + op_name(w) + " has no Winograd form here");
     }
-    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
-        return unsupported("Winograd transforms fractions: dtype i8 would overflow and round");
+    if (is_integer(w.dtype) || is_integer(w.output_dtype)) {
+        return unsupported("Winograd transforms fractions: integers (dtype i8, u8) would overflow and round");
     }
     if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported by Winograd");
     if (w.feature_group_count != 1) return unsupported("feature_group_count above 1 is not supported by Winograd");

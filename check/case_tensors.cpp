@@ -34,6 +34,8 @@ std::optional<DType> parse_suite_dtype(std::string_view text) {
     if (text == "float16") return DType::f16;
     if (text == "bfloat16") return DType::bf16;
     if (text == "int8") return DType::i8;
+    if (text == "uint8") return DType::u8;
+    if (text == "int32") return DType::i32;
     return {};
 }
 

@@ -38,6 +38,7 @@ public:
         : attributes_(attributes), tensors_(tensors) {}
 
     const CaseTensor *find(std::string_view name);  // null: reported
+    bool has(std::string_view name) const { return tensors_.contains(std::string(name)); }
     // N, spatial, C of a stored activation. Blocks of channels hide the number of channels, so attribute C tells it.
     Shape logical(std::string_view name, const ActivationLayout &layout, int rank);
     void check_shape(std::string_view name, const Shape &expected);

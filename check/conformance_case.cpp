@@ -9,6 +9,7 @@
 #include "check/convolution_case.h"
 #include "check/movement_case.h"
 #include "check/network_case.h"
+#include "check/quantized_case.h"
 #include "check/suite_file.h"
 #include "json/json_fields.h"
 
@@ -49,7 +50,7 @@ Mapped map_case(std::string_view op, JsonFields &attributes, CaseTensors tensors
     if (op == "depth_to_space") return movement(Operation::depth_to_space);
     if (op == "layout_transform") return movement(Operation::layout_transform);
     if (op == "conv_int8" || op == "depthwise_conv_int8") {
-        return Unmapped{"int8 needs the epilogue step `requantize`, which workloads do not have yet"};
+        return map_quantized_convolution(op == "depthwise_conv_int8", attributes, tensors, result);
     }
     return Unmapped{fmt::format("operation `{}` is not known", op)};
 }

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 
 #include "check/conformance_case.h"
 #include "check/npy.h"
 #include "json/file_text.h"
 #include "json/json_fields.h"
+#include "tuner/reference/operands.h"
+#include "tuner/reference/quantized/quantized_operands.h"
 
 namespace kiln {
 namespace {
@@ -33,6 +37,26 @@ Status read_into(const std::optional<SuiteTensor> &from, Tensor *to) {
     if (!tensor) return tensor.error();
     *to = std::move(*tensor);
     return {};
+}
+
+Tensor tensor_of(const std::vector<int32_t> &numbers) {
+    Tensor tensor{DType::i32, {static_cast<int64_t>(numbers.size())}, {}};
+    const auto bytes = std::as_bytes(std::span(numbers));
+    tensor.data.assign(bytes.begin(), bytes.end());
+    return tensor;
+}
+
+// O, spatial, I to spatial, I, O.
+Tensor with_outputs_last(const Tensor &from) {
+    Tensor to = from;
+    std::rotate(to.shape.begin(), to.shape.begin() + 1, to.shape.end());
+    const int64_t outputs = from.shape.front(), rest = from.elements() / std::max<int64_t>(1, outputs);
+    const auto size = static_cast<int64_t>(size_of(from.dtype));
+    for (int64_t o = 0; o < outputs; o++) {
+        for (int64_t i = 0; i < rest; i++)
+            std::copy_n(&from.data[(o * rest + i) * size], size, &to.data[(i * outputs + o) * size]);
+    }
+    return to;
 }
 
 }  // namespace
@@ -68,6 +92,14 @@ Result<Operands> read_operands(const ConformanceCase &c) {
     if (Status s = read_into(c.first, &operands.first); !s) return s.error();
     if (Status s = read_into(c.second, &operands.second); !s) return s.error();
     if (Status s = read_into(c.bias, &operands.bias); !s) return s.error();
+    if (c.outputs_first) operands.second = with_outputs_last(operands.second);
+    for (const auto &[role, from] : c.others) {
+        if (Status s = read_into(from, &(operands.*place_of(role))); !s) return s.error();
+    }
+    for (const auto &[role, numbers] : c.numbers) operands.*place_of(role) = tensor_of(numbers);
+    if (!is_quantized(*c.workload)) return operands;
+    if (Status s = check_quantized_values(*c.workload, operands); !s)
+        return bad_input(fmt::format("case `{}`: {}", c.id, s.error().message));
     return operands;
 }
 

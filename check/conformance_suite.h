@@ -5,6 +5,7 @@
 // contradicts itself is an error, which names file, case and field.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "check/tolerance.h"
 #include "tuner/reference/tensor.h"
 #include "workload/result.h"
+#include "workload/signature.h"
 #include "workload/workload.h"
 
 namespace kiln {
@@ -29,6 +31,10 @@ struct ConformanceCase {
     std::optional<NetworkCase> network;  // in place of a workload
     std::string reason;                  // why there is neither; else empty
     std::optional<SuiteTensor> first, second, bias;
+    bool outputs_first = false;  // weights are stored as O, spatial, I, which no kernel_layout is
+    // Of quantized convolutions: other operands, in files or as numbers.
+    std::map<Role, SuiteTensor> others;
+    std::map<Role, std::vector<int32_t>> numbers;
     SuiteTensor expected;
     Tolerance tolerance;
     bool judged = true;  // false: a record of what somebody does, not a requirement

@@ -58,7 +58,8 @@ Mapped map_forms(const Forms &forms, Workload *w) {
                                     forms.output_layout)};
     }
     const auto dtype = parse_suite_dtype(forms.operand_dtype), result = parse_suite_dtype(forms.output_dtype);
-    if (!dtype || !result || forms.accumulate_dtype != "float32") {
+    const bool integers = dtype && result && (is_integer(*dtype) || is_integer(*result));
+    if (!dtype || !result || integers || forms.accumulate_dtype != "float32") {
         return Unmapped{
             fmt::format("operands {}, sums {}, output {}: kiln sums in float32 and knows float32, float16, "
                         "bfloat16 and int8",

@@ -233,6 +233,8 @@ std::string_view npy_descr(DType dtype) {
             return "|i1";
         case DType::i32:
             return "<i4";
+        case DType::u8:
+            return "|u1";
     }
     return "?";
 }

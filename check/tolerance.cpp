@@ -33,6 +33,8 @@ double element(const Tensor &tensor, int64_t index) {
             return load<int8_t>(tensor, index);
         case DType::i32:
             return load<int32_t>(tensor, index);
+        case DType::u8:
+            return load<uint8_t>(tensor, index);
     }
     return 0;
 }
@@ -54,6 +56,7 @@ double base(DType dtype) {
             return 5e-2;
         case DType::i8:
         case DType::i32:
+        case DType::u8:
             return 0;
     }
     return 0;

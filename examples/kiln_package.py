@@ -16,11 +16,15 @@ import numpy
 
 OK = 0
 CONV, CONV_BACKPROP_INPUT, CONV_BACKPROP_KERNEL = 1, 2, 3
-F32, F16, BF16, I8, I32 = 1, 2, 3, 4, 5  # bf16 has no dtype in numpy: pass its bits as uint16
-DTYPES = {"float32": F32, "float16": F16, "uint16": BF16, "int8": I8, "int32": I32}
+F32, F16, BF16, I8, I32, U8 = 1, 2, 3, 4, 5, 7  # bf16 has no dtype in numpy: pass its bits as uint16
+DTYPES = {"float32": F32, "float16": F16, "uint16": BF16, "int8": I8, "int32": I32, "uint8": U8}
 NETWORK_DTYPES = {F32: "float32", F16: "float16", BF16: "uint16", I8: "int8", I32: "int32", 6: "float64", 7: "uint8",
                   8: "int16", 9: "uint16", 10: "uint32", 11: "int64", 12: "uint64", 13: "bool"}  # fmt: skip
 MAX_SPATIAL_RANK, MAX_RANK, MAX_EPILOGUE, MAX_LAYOUT_NAME = 3, 6, 8, 16
+
+# Operands that say how the numbers of a quantized convolution are to be read.
+QUANTIZATION = ("input_zero_point", "kernel_zero_point", "multiplier", "shift", "scale", "output_zero_point",
+                "result_bounds")  # fmt: skip
 
 Sizes = ctypes.c_int64 * MAX_SPATIAL_RANK
 
@@ -52,6 +56,7 @@ class Descriptor(ctypes.Structure):
         ("tile", Sizes), ("output", Sizes), ("tile_dimensions", ctypes.c_int32 * 2), ("points", ctypes.c_int32),
         ("without_batch", ctypes.c_int32),
         ("nest", ctypes.c_uint64),
+        ("kernel_dtype", ctypes.c_int32), ("kernel_zero_point", ctypes.c_int32),
     ]  # fmt: skip
 
     def __init__(self, operation, spatial_rank, **fields):
@@ -87,7 +92,8 @@ class Arguments(ctypes.Structure):
                 ("addend", Tensor), ("output", Tensor), ("packed", ctypes.c_void_p), ("prepared", ctypes.c_void_p),
                 ("packed_bytes", ctypes.c_size_t), ("prepared_bytes", ctypes.c_size_t), ("workspace", ctypes.c_void_p),
                 ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
-                *[(f"operand_{i}", Tensor) for i in range(1, 8)], ("slope", Tensor)]  # fmt: skip
+                *[(f"operand_{i}", Tensor) for i in range(1, 8)], ("slope", Tensor),
+                *[(name, Tensor) for name in QUANTIZATION]]  # fmt: skip
 
 
 class KernelInfo(ctypes.Structure):
@@ -270,9 +276,10 @@ class Layer:
         self.arguments.weights = Tensor.of(weights)
         check(self.table.pack(self.kernel.handle, self.arguments))
 
-    def run(self, x, output, bias=None, addend=None, slope=None):
+    def run(self, x, output, bias=None, addend=None, slope=None, **quantization):
         """Writes `output` and answers it. All arrays as stored."""
-        arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope}
+        arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope,
+                  **quantization}
         for name, array in arrays.items():
             if array is not None:
                 setattr(self.arguments, name, Tensor.of(array))

@@ -1,5 +1,7 @@
 #include "generators/activation.h"
 
+#include <utility>
+
 namespace kiln {
 
 using Halide::Expr;
@@ -69,13 +71,17 @@ ChannelPlace place_of_channel(const StoredActivation &stored, const Expr &channe
 
 Expr zero_outside(const ElementMap &map, const Exprs &indices, Expr value, Tests tests) {
     const Expr zero = Halide::cast(value.type(), 0);
+    return with_outside(map, indices, std::move(value), zero, tests);
+}
+
+Expr with_outside(const ElementMap &map, const Exprs &indices, Expr value, const Expr &otherwise, Tests tests) {
     Expr all;
     for (const Place &place : map) {
         if (place.outside != Outside::zero) continue;
-        if (tests == Tests::apart) value = Halide::select(Halide::likely(is_inside(place, indices)), value, zero);
+        if (tests == Tests::apart) value = Halide::select(Halide::likely(is_inside(place, indices)), value, otherwise);
         if (tests == Tests::together) all = also_inside(place, indices, all);
     }
-    return all.defined() ? Halide::select(Halide::likely(all), value, zero) : value;
+    return all.defined() ? Halide::select(Halide::likely(all), value, otherwise) : value;
 }
 
 }  // namespace kiln

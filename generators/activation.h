@@ -36,21 +36,30 @@ enum class Tests {
     together  // as one, for copies
 };
 
-// `value`, or zero where the place of some dimension is outside and zero there.
+// `value`, or `otherwise` where the place of some dimension is outside and zero there.
+Halide::Expr with_outside(const ElementMap &map, const Exprs &indices, Halide::Expr value,
+                          const Halide::Expr &otherwise, Tests tests);
+// `value`, or zero there.
 Halide::Expr zero_outside(const ElementMap &map, const Exprs &indices, Halide::Expr value, Tests tests);
+
+// The element as it is stored, or some neighbour that exists where `outside` says that there may be none.
+template<typename Input>
+Halide::Expr stored_element(const Input &input, const StoredActivation &stored, const ElementMap &map,
+                            const Exprs &indices) {
+    Exprs at;
+    for (const Place &place : map) at.push_back(nearest(place, indices));
+    const ChannelPlace channel = place_of_channel(stored, at[0]);
+    return input(channel.in_block, at[1], at[2], at[3], channel.block, at[4]);
+}
 
 // The element at `indices` of the map, in f32.
 template<typename Input>
 Halide::Expr element(const Input &input, const StoredActivation &stored, const ElementMap &map, const Exprs &indices,
                      Tests tests = Tests::apart) {
-    Exprs at;
     for (const Place &place : map) {
         if (place.extent == 0) return 0.0f;  // nothing is stored: the gradient of an empty result
-        at.push_back(nearest(place, indices));
     }
-    const ChannelPlace channel = place_of_channel(stored, at[0]);
-    const Halide::Expr value = input(channel.in_block, at[1], at[2], at[3], channel.block, at[4]);
-    return zero_outside(map, indices, Halide::cast<float>(value), tests);
+    return zero_outside(map, indices, Halide::cast<float>(stored_element(input, stored, map, indices)), tests);
 }
 
 // The element of the kernel as it is stored, (co, ci) or (ci, co), s, r, t, at `indices` of the map.

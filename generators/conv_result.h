@@ -8,7 +8,9 @@
 
 #include "generators/activation.h"
 #include "generators/epilogue.h"
+#include "generators/requantize.h"
 #include "rewrites/conv_loops.h"
+#include "workload/quantization/quantization.h"
 #include "workload/signature.h"
 
 namespace kiln {
@@ -28,6 +30,10 @@ protected:
             const bool is_stored = is_like_result(operand.step);
             step_inputs[operand.step] = this->template add_input<Halide::Buffer<>>(
                 std::string(operand.name), is_stored ? types.result : types.sum, is_stored ? 6 : 1);
+        }
+        for (const QuantizationOperand &operand : quantization_operands(this->workload)) {
+            quantization[operand.role] =
+                this->template add_input<Halide::Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1);
         }
         output = this->template add_output<Halide::Buffer<>>("output", types.result, 6);
     }
@@ -52,8 +58,10 @@ protected:
             operands[step] =
                 is_like_result(step) ? cast(types.sum, (*input)(s.c, s.x, s.y, s.z, s.b, s.n)) : (*input)(known);
         }
-        Expr value = apply_epilogue(this->workload, total, operands);
-        if (stored.is_filled_up()) value = select(co < channels, value, 0.0f);
+        // Sums of integers have their bias from the start.
+        Expr value = is_quantized(this->workload) ? requantize(this->workload, total, requantization(known))
+                                                  : apply_epilogue(this->workload, total, operands);
+        if (stored.is_filled_up()) value = select(co < channels, value, Halide::cast(value.type(), 0));
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
 
@@ -70,6 +78,8 @@ protected:
                 fix(*input, {l.stored_result.channels});
             }
         }
+        for (const QuantizationOperand &operand : quantization_operands(this->workload))
+            fix(*quantization[operand.role], {operand.count});
         s->output = *output;
         if constexpr (requires { s->scattered; }) {
             if (l.scatters()) scatter(s);
@@ -87,6 +97,15 @@ private:
             .bound(s->z, 0, extent(l.output[2]))
             .bound(s->n, 0, extent(l.batch));
         s->output = gathered, s->scattered = *output, s->scattered_block = l.stored_result.block;
+    }
+
+    Requantization requantization(const Expr &channel) const {
+        const auto value = [&](Role role, const Expr &at) {
+            const auto input = quantization.find(role);
+            return input == quantization.end() ? Expr() : (*input->second)(at);
+        };
+        return {value(Role::multiplier, channel),  value(Role::shift, channel),   value(Role::scale, channel),
+                value(Role::output_zero_point, 0), value(Role::result_bounds, 0), value(Role::result_bounds, 1)};
     }
 
     // Whether a step's operand has a value for each element of the result, else it has one for each channel.
@@ -119,6 +138,7 @@ private:
 protected:
     Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;  // c in block, x, y, z, block, n
     std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
+    std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};
 };
 

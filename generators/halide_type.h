@@ -17,6 +17,8 @@ inline Halide::Type halide_type(DType dtype) {
             return Halide::Int(8);
         case DType::i32:
             return Halide::Int(32);
+        case DType::u8:
+            return Halide::UInt(8);
         case DType::f32:
             break;
     }
@@ -24,13 +26,16 @@ inline Halide::Type halide_type(DType dtype) {
 }
 
 // Operands are converted to the sums' type when they are loaded, weights to theirs when they are packed, and results
-// when they are stored.
+// when they are stored. (Packed weights of quantized convolutions: generators/direct/quantized_panel.h.)
 struct ConvTypes {
-    explicit ConvTypes(const Workload &w) : operand(halide_type(w.dtype)), result(halide_type(w.output_dtype)) {}
+    explicit ConvTypes(const Workload &w)
+        : operand(halide_type(w.dtype)),
+          result(halide_type(w.output_dtype)),
+          sum(is_quantized(w) ? Halide::Int(32) : Halide::Float(32)) {}
 
     Halide::Type operand, result;
     Halide::Type weight = Halide::Float(32);  // packed
-    Halide::Type sum = Halide::Float(32);     // and what the epilogue adds
+    Halide::Type sum;                         // and what the epilogue adds
 };
 
 }  // namespace kiln

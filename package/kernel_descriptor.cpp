@@ -67,6 +67,20 @@ int interface_code(Role role) {
             return KILN_ADDEND;
         case Role::slope:
             return KILN_SLOPE;
+        case Role::input_zero_point:
+            return KILN_INPUT_ZERO_POINT;
+        case Role::kernel_zero_point:
+            return KILN_KERNEL_ZERO_POINT;
+        case Role::multiplier:
+            return KILN_MULTIPLIER;
+        case Role::shift:
+            return KILN_SHIFT;
+        case Role::scale:
+            return KILN_SCALE;
+        case Role::output_zero_point:
+            return KILN_OUTPUT_ZERO_POINT;
+        case Role::result_bounds:
+            return KILN_RESULT_BOUNDS;
         case Role::output:
             return KILN_OUTPUT;
         default:

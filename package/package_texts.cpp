@@ -15,7 +15,7 @@ namespace {
 
 // The statements that set the tensors of a call.
 std::string argument_lines(const CallShapes &shapes) {
-    constexpr const char *dtypes[] = {"", "KILN_F32", "KILN_F16", "KILN_BF16", "KILN_I8", "KILN_I32"};
+    constexpr const char *dtypes[] = {"", "KILN_F32", "KILN_F16", "KILN_BF16", "KILN_I8", "KILN_I32", "", "KILN_U8"};
     std::string lines;
     for (const TensorArgument &argument : tensor_arguments) {
         const OperandShape &shape = shapes.operands[argument.operand];

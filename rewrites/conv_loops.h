@@ -77,6 +77,8 @@ struct ConvLoops : ConvShape {
     int64_t input_phases = 1;   // of an image of the input, side by side as further images (input_phases.h)
     // From one position to the next in the stored input, where phases of the input step over it.
     std::array<int64_t, 3> input_step{1, 1, 1};
+    int64_t parts = 1;            // channels of the input that one step multiplies in each lane (parts.h)
+    bool padding_counts = false;  // it is a number like others: no tap in it may be left out
 
     bool reads_outside(int d) const { return outside[d]; }
     bool is_nhwc() const { return input_block == image_channels; }

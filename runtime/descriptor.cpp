@@ -2,24 +2,29 @@
 
 #include <string.h>
 
+#include "runtime/quantized_values.h"
+
 namespace kiln {
 namespace {
 
 bool is_in(int32_t value, int32_t first, int32_t last) { return value >= first && value <= last; }
 
+bool is_dtype(int32_t value) { return is_in(value, KILN_F32, KILN_I32) || value == KILN_U8; }
+
 const char *check(const kiln_descriptor &d) {
     if (d.struct_size != sizeof d) return "struct_size is not that of this package; use kiln_descriptor_init";
     if (!is_in(d.operation, KILN_CONV, KILN_NEST)) return "operation is unknown";
     if (!is_in(d.spatial_rank, 1, KILN_MAX_SPATIAL_RANK)) return "spatial_rank is not 1 to 3";
-    if (!is_in(d.dtype, KILN_F32, KILN_I32)) return "dtype is unknown";
-    if (!is_in(d.output_dtype, KILN_F32, KILN_I32)) return "output_dtype is unknown";
+    if (!is_dtype(d.dtype)) return "dtype is unknown";
+    if (!is_dtype(d.output_dtype)) return "output_dtype is unknown";
     if (!is_in(d.input_layout, KILN_NHWC, KILN_NCHWC)) return "input_layout is unknown";
     if (!is_in(d.output_layout, KILN_NHWC, KILN_NCHWC)) return "output_layout is unknown";
     if (!is_in(d.kernel_layout, KILN_HWIO, KILN_HWOI)) return "kernel_layout is unknown";
     if (!is_in(d.special_values, KILN_FINITE, KILN_EXACT)) return "special_values is unknown";
     if (!is_in(d.epilogue_count, 0, KILN_MAX_EPILOGUE)) return "epilogue_count is not 0 to 8";
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_PRELU)) return "an epilogue step is unknown";
+        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_REQUANTIZE_ONNX))
+            return "an epilogue step is unknown";
     }
     return nullptr;
 }
@@ -41,6 +46,14 @@ void normalize_epilogue(kiln_descriptor *n) {
         step.lo = numbers > 0 ? step.lo + 0.0f : 0;  // -0 is 0, in bytes too
         step.hi = numbers > 1 ? step.hi + 0.0f : 0;
     }
+}
+
+// Only quantized convolutions have these fields.
+void normalize_quantization(kiln_descriptor *n) {
+    const bool is_quantized = n->operation == KILN_CONV && is_quantized_dtype(n->dtype);
+    if (!is_quantized) n->kernel_dtype = n->kernel_zero_point = 0;
+    if (is_quantized && n->kernel_dtype == 0) n->kernel_dtype = KILN_I8;
+    n->kernel_zero_point = n->kernel_zero_point != 0;
 }
 
 void normalize_layout_name(char (&name)[KILN_MAX_LAYOUT_NAME]) {
@@ -91,6 +104,7 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     *n = d;  // there is no padding between its fields
     n->reserved = 0;
     if (d.operation != KILN_NEST) n->nest = 0;
+    normalize_quantization(n);
     for (const PerDimension list : lists) {
         for (int i = d.spatial_rank; i < KILN_MAX_SPATIAL_RANK; i++) (n->*list)[i] = 0;
     }

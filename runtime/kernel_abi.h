@@ -3,7 +3,8 @@
 //
 // Every object defines the symbol kiln_compute, and kiln_pack or kiln_prepare where its algorithm has them; a package
 // renames them. Each is called through Halide's argv form with the operands of its workload in order:
-//   compute   &context, input, packed (or kernel, where there is no pack), [bias], [addend], [slope], output
+//   compute   &context, input, packed (or kernel, where there is no pack), what else the workload has, output
+//             (the order is that of tensor_arguments in runtime/kernel_table.h)
 //             gradients: the two operands in the order of the definition (dy, kernel -> dx; x, dy -> dk)
 //             transforms: the one operand, then output; they have no pack and no prepare
 //   pack      &context, kernel, packed

@@ -10,6 +10,7 @@
 #include "runtime/call_contexts.h"
 #include "runtime/dispatch.h"
 #include "runtime/kernel_table.h"
+#include "runtime/quantized_values.h"
 #include "runtime/thread_pool.h"
 
 namespace kiln {
@@ -18,15 +19,35 @@ namespace {
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
 // The names by number. A status names the operand in a sentence that needs no memory of its own.
-constexpr const char *operand_names[] = {"input",     "weights",   "bias",      "addend",    "output",    "packed",
-                                         "prepared",  "workspace", "operand_1", "operand_2", "operand_3", "operand_4",
-                                         "operand_5", "operand_6", "operand_7", "slope"};
+constexpr const char *operand_names[] = {"input",
+                                         "weights",
+                                         "bias",
+                                         "addend",
+                                         "output",
+                                         "packed",
+                                         "prepared",
+                                         "workspace",
+                                         "operand_1",
+                                         "operand_2",
+                                         "operand_3",
+                                         "operand_4",
+                                         "operand_5",
+                                         "operand_6",
+                                         "operand_7",
+                                         "slope",
+                                         "input_zero_point",
+                                         "kernel_zero_point",
+                                         "multiplier",
+                                         "shift",
+                                         "scale",
+                                         "output_zero_point",
+                                         "result_bounds"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_SLOPE + 1);
+static_assert(operand_count == KILN_RESULT_BOUNDS + 1);
 
 struct Problem {
     int32_t code;
-    char detail[operand_count][64];
+    char detail[operand_count][72];
 };
 
 constexpr Problem problem(int32_t code, const char *what) {
@@ -50,6 +71,7 @@ constexpr Problem bad_stride = problem(KILN_BAD_STRIDE, "is not dense");
 constexpr Problem bad_device = problem(KILN_BAD_DEVICE, "is not on the host, or has a stream");
 constexpr Problem bad_alignment = problem(KILN_BAD_ALIGNMENT, "is not aligned as it must be");
 constexpr Problem too_small = problem(KILN_BUFFER_TOO_SMALL, "is smaller than the kernel needs");
+constexpr Problem bad_value = problem(KILN_BAD_VALUE, "has a value out of its range");
 constexpr Problem overlap = problem(KILN_OVERLAP, "overlaps with memory that the call writes");
 
 kiln_status refuse(const Problem &why, int operand, int dimension = -1) {
@@ -211,6 +233,9 @@ kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
             status = call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes);
         } else {
             status = call.tensor(argument.operand, a->*argument.tensor);
+            if (status.code == KILN_OK && !values_hold(row.workload, argument.operand, (a->*argument.tensor).data)) {
+                status = refuse(bad_value, argument.operand);
+            }
         }
         if (status.code != KILN_OK) return status;
     }

@@ -44,7 +44,7 @@ inline size_t operand_bytes(const OperandShape &operand) {
 }
 
 // The tensors that a call may take. A kernel takes those that its workload has in the order of these rows; the last row
-// is what it writes. A tensor that comes later (multipliers, zero points) gets a number after KILN_WORKSPACE, a member
+// is what it writes. A tensor that comes later gets the next number, a member
 // at the end of kiln_arguments, and a row before the output: nothing else counts operands.
 struct TensorArgument {
     int operand;       // KILN_INPUT, ...
@@ -57,6 +57,13 @@ constexpr TensorArgument tensor_arguments[] = {
     {KILN_BIAS, "bias", &kiln_arguments::bias},
     {KILN_ADDEND, "addend", &kiln_arguments::addend},
     {KILN_SLOPE, "slope", &kiln_arguments::slope},
+    {KILN_INPUT_ZERO_POINT, "input_zero_point", &kiln_arguments::input_zero_point},
+    {KILN_KERNEL_ZERO_POINT, "kernel_zero_point", &kiln_arguments::kernel_zero_point},
+    {KILN_MULTIPLIER, "multiplier", &kiln_arguments::multiplier},
+    {KILN_SHIFT, "shift", &kiln_arguments::shift},
+    {KILN_SCALE, "scale", &kiln_arguments::scale},
+    {KILN_OUTPUT_ZERO_POINT, "output_zero_point", &kiln_arguments::output_zero_point},
+    {KILN_RESULT_BOUNDS, "result_bounds", &kiln_arguments::result_bounds},
     {KILN_OPERAND_1, "operand_1", &kiln_arguments::operand_1},
     {KILN_OPERAND_2, "operand_2", &kiln_arguments::operand_2},
     {KILN_OPERAND_3, "operand_3", &kiln_arguments::operand_3},

@@ -70,7 +70,8 @@ enum {
     KILN_KERNEL_FAILED = 16, /* the output is undefined; a kernel that kiln has checked does not do this */
     KILN_BAD_WEIGHTS = 17,   /* no weights of kiln's, cut, damaged, or of another version of the format */
     KILN_OTHER_WEIGHTS = 18, /* weights of another build, or of another network */
-    KILN_CANNOT_READ = 19    /* the system does not give the file */
+    KILN_CANNOT_READ = 19,   /* the system does not give the file */
+    KILN_BAD_VALUE = 20      /* an operand that says how numbers are quantized has a value out of its range */
 };
 
 enum {
@@ -90,7 +91,14 @@ enum {
     KILN_OPERAND_5 = 12,
     KILN_OPERAND_6 = 13,
     KILN_OPERAND_7 = 14,
-    KILN_SLOPE = 15
+    KILN_SLOPE = 15,
+    KILN_INPUT_ZERO_POINT = 16, /* of quantized convolutions, as the following */
+    KILN_KERNEL_ZERO_POINT = 17,
+    KILN_MULTIPLIER = 18,
+    KILN_SHIFT = 19,
+    KILN_SCALE = 20,
+    KILN_OUTPUT_ZERO_POINT = 21,
+    KILN_RESULT_BOUNDS = 22
 };
 
 typedef struct kiln_status {
@@ -115,7 +123,8 @@ enum {
     KILN_NEST = 10
 };
 enum { KILN_F32 = 1, KILN_F16 = 2, KILN_BF16 = 3, KILN_I8 = 4, KILN_I32 = 5 };
-/* Of inputs and outputs of networks only; KILN_BOOL has a byte, 0 or 1. */
+/* KILN_U8 also of quantized convolutions and moved data; the others of inputs and outputs of networks only. KILN_BOOL has a
+ * byte, 0 or 1. */
 enum {
     KILN_F64 = 6,
     KILN_U8 = 7,
@@ -142,7 +151,12 @@ enum {
     KILN_EPILOGUE_SILU = 10,      /* x * sigmoid(x) */
     KILN_EPILOGUE_GELU = 11,      /* x * (1 + erf(x / sqrt(2))) / 2 */
     KILN_EPILOGUE_GELU_TANH = 12, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
-    KILN_EPILOGUE_PRELU = 13      /* x < 0 ? slope[channel] * x : x */
+    KILN_EPILOGUE_PRELU = 13,     /* x < 0 ? slope[channel] * x : x */
+    /* The last step of a quantized convolution, of the sum x in i32; r = output_zero_point, with saturation to result_bounds:
+     * high(x) = floor((x * 2^max(shift, 0) * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, then divided by
+     * 2^max(-shift, 0) and rounded, halves away from zero; plus r. x * 2^shift saturates to what i32 holds. */
+    KILN_EPILOGUE_REQUANTIZE_LITERT = 14,
+    KILN_EPILOGUE_REQUANTIZE_ONNX = 15 /* x * scale[channel] in f32, rounded, halves to even; plus r */
 };
 enum {
     KILN_FINITE = 1, /* operands are finite */
@@ -182,6 +196,9 @@ typedef struct kiln_descriptor {
     int32_t points;                        /* choice of interpolation points */
     int32_t without_batch;                 /* 1: tensors have no dimension for the batch, which is 1 */
     uint64_t nest; /* KILN_NEST: a hash; nests are looked up by key (kiln_find_key), spatial_rank is 1 */
+    /* Of a convolution with dtype KILN_I8 or KILN_U8; they do not count in others. */
+    int32_t kernel_dtype;      /* of the weights, KILN_I8 or KILN_U8; 0: KILN_I8 */
+    int32_t kernel_zero_point; /* 1: weights have zero points, an operand of each call; 0: theirs is 0 */
 } kiln_descriptor;
 
 /* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
@@ -242,13 +259,13 @@ typedef struct kiln_parallel {
  * conv_backprop_input, x as input and dy as weights for conv_backprop_kernel. Transforms take one operand: the input,
  * or the weights for winograd_filter_transform.
  *   pack     weights -> packed             prepare  input -> prepared
- *   run      input, weights, bias, addend, slope -> output; packed instead of weights where the kernel has a packed form,
+ *   run      input, weights and the others -> output; packed instead of weights where the kernel has a packed form,
  *            and prepared instead of input where it has a prepared form. What a kernel does not use is not looked at.
  * The same arguments may be kept for all calls. */
 typedef struct kiln_arguments {
     size_t struct_size;
     kiln_tensor input, weights;
-    kiln_tensor bias;   /* f32 (i32 for i8), one element for each output channel */
+    kiln_tensor bias;   /* f32 (i32 if quantized), one element for each output channel */
     kiln_tensor addend; /* like the output */
     kiln_tensor output;
     void *packed, *prepared; /* aligned to kiln_info()->alignment */
@@ -259,6 +276,14 @@ typedef struct kiln_arguments {
     /* Of a nest, beside the input; those of tables of indices are i32. */
     kiln_tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;
     kiln_tensor slope; /* like the bias */
+    /* Of a quantized convolution: stored numbers stand for (stored - zero point) * scale. Calls check their values
+     * (KILN_BAD_VALUE), and that no bias takes a sum beyond i32. */
+    kiln_tensor input_zero_point;  /* i32, one element; padding is this */
+    kiln_tensor kernel_zero_point; /* i32, one for each output channel; where the descriptor has it */
+    kiln_tensor multiplier, shift; /* i32, one for each output channel, from 0 on and -31 to 30; requantize_litert */
+    kiln_tensor scale;             /* f32, one for each output channel, finite, from 0 on; requantize_onnx */
+    kiln_tensor output_zero_point; /* i32, one element */
+    kiln_tensor result_bounds; /* i32, the smallest and the largest result: the ends of the dtype, a ReLU, a clamp */
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {
@@ -362,12 +387,12 @@ static inline kiln_status kiln_find_key(const kiln_package *package, const char 
 }
 
 /* The package's own kernel where it has one that this CPU runs; else one for any sizes, made in `memory`, slower than a
- * tuned one. It computes every valid convolution and gradient in f32, f16 and bf16, with every layout, epilogue and
- * number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
+ * tuned one. It computes every valid convolution, in f32, f16, bf16 and quantized, and gradient, with every layout, epilogue
+ * and number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
  * and no prepared form, and the descriptor in `workload`; its key is empty.
  *
  * Refused, with `memory` as it was: KILN_BAD_DESCRIPTOR, a field is not valid, which the detail names;
- * KILN_NOT_FOUND, nothing computes it: i8, data movement, transforms, or the package was built without --fallback;
+ * KILN_NOT_FOUND, nothing computes it: data movement, transforms, or the package was built without --fallback;
  * KILN_UNSUPPORTED_CPU, as kiln_find, in a package without. */
 static inline kiln_status kiln_find_or_fallback(const kiln_package *package, const kiln_descriptor *descriptor,
                                                 kiln_fallback *memory, const kiln_kernel **kernel) {

@@ -44,9 +44,11 @@ inline void check(const kiln_status &status) {
 // dtypes that C++ has no type for are given by number: kiln::tensor(words, {n, h, w, c}, KILN_BF16).
 template<typename T>
 constexpr std::int32_t dtype_of() {
-    static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::int32_t>,
+    constexpr bool is_byte = std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>;
+    static_assert(std::is_same_v<T, float> || is_byte || std::is_same_v<T, std::int32_t>,
                   "this type is not the element of a tensor; give the dtype as last argument");
-    return std::is_same_v<T, float> ? KILN_F32 : std::is_same_v<T, std::int8_t> ? KILN_I8 : KILN_I32;
+    if (is_byte) return std::is_same_v<T, std::int8_t> ? KILN_I8 : KILN_U8;
+    return std::is_same_v<T, float> ? KILN_F32 : KILN_I32;
 }
 
 // A dense tensor in memory of yours; shape as stored, outermost dimension first. Throws Error for a rank above 6.
@@ -82,6 +84,9 @@ private:
 // What a call takes; an operand that the workload has not may stay as it is.
 struct Operands {
     kiln_tensor input{}, weights{}, bias{}, addend{}, output{}, slope{};
+    // Of quantized convolutions.
+    kiln_tensor input_zero_point{}, kernel_zero_point{}, multiplier{}, shift{}, scale{}, output_zero_point{},
+        result_bounds{};
 };
 
 // Aligned bytes of its own; none where there are zero.
@@ -136,6 +141,13 @@ public:
         arguments_.bias = operands.bias;
         arguments_.addend = operands.addend;
         arguments_.slope = operands.slope;
+        arguments_.input_zero_point = operands.input_zero_point;
+        arguments_.kernel_zero_point = operands.kernel_zero_point;
+        arguments_.multiplier = operands.multiplier;
+        arguments_.shift = operands.shift;
+        arguments_.scale = operands.scale;
+        arguments_.output_zero_point = operands.output_zero_point;
+        arguments_.result_bounds = operands.result_bounds;
         arguments_.output = operands.output;
         if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
         check(kiln_run(kernel_, &arguments_));

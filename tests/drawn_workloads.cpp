@@ -25,11 +25,30 @@ EpilogueStep ConvolutionDrawer::activation() {
     for (;;) {
         const auto last = static_cast<int64_t>(epilogue_forms().size()) - 1;
         const EpilogueForm &form = epilogue_forms()[static_cast<size_t>(draw(0, last))];
-        if (form.operand != EpilogueForm::Operand::none) continue;
+        if (form.operand != EpilogueForm::Operand::none || form.requantizes()) continue;
         EpilogueStep step{form.kind};
         if (form.number_count() > 0) step.lo = 0.25f;
         if (form.number_count() > 1) step.hi = 0.5f;
         return step;
+    }
+}
+
+Workload ConvolutionDrawer::next_quantized() {
+    for (;;) {
+        Workload w = next();
+        if (w.op != Operation::conv) continue;
+        w.special_values = SpecialValues::finite;
+        w.epilogue.clear();
+        w.dtype = draw(0, 1) ? DType::i8 : DType::u8;
+        w.kernel_dtype = rarely() ? DType::u8 : DType::i8;
+        w.kernel_zero_point = rarely();
+        w.output_dtype = std::array{DType::i8, DType::u8, DType::i32}[draw(0, 2)];
+        if (draw(0, 1)) w.epilogue.push_back({EpilogueStep::Kind::bias});
+        if (w.output_dtype != DType::i32) {
+            w.epilogue.push_back(
+                {draw(0, 1) ? EpilogueStep::Kind::requantize_litert : EpilogueStep::Kind::requantize_onnx});
+        }
+        if (validate(w)) return w;
     }
 }
 

@@ -21,7 +21,8 @@ class ConvolutionDrawer {
 public:
     explicit ConvolutionDrawer(uint64_t seed, const DrawnSizes &sizes = {}) : rng_(seed), sizes_(sizes) {}
 
-    Workload next();  // valid; the result may be empty
+    Workload next();            // valid, of floating point; the result may be empty
+    Workload next_quantized();  // valid, forward; the result may be empty
 
     int64_t draw(int64_t lo, int64_t hi) { return lo + int64_t(rng_() % uint64_t(hi - lo + 1)); }
     bool rarely() { return draw(0, 3) == 0; }

@@ -16,7 +16,10 @@ FOLDERS = {
     "workload/expression": (["workload/result.h"], []),
     "workload/nest": (["workload/expression", "workload/result.h"], []),
     "workload/epilogue": (["runtime/kiln.h", "workload/expression", "workload/number_text.h", "workload/result.h"], []),
-    "workload": (["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/epilogue", "workload/nest"], []),
+    "workload/quantization": (["workload"], []),
+    "workload": (
+        ["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/epilogue", "workload/nest", "workload/quantization"], []
+    ),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
@@ -37,7 +40,7 @@ FOLDERS = {
     "catalog": (["catalog/operators", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
-         "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload"],
+         "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
     "generators/winograd": (
@@ -58,7 +61,8 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/direct": (
-        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
+        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload",
+         "workload/quantization"],
         ["Halide.h"],
     ),
     "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
@@ -66,7 +70,8 @@ FOLDERS = {
     "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
-    "tuner/reference": (["catalog", "workload", "workload/expression"], ["fmt/*"]),
+    "tuner/reference/quantized": (["tuner/reference", "workload", "workload/quantization"], ["fmt/*"]),
+    "tuner/reference": (["tuner/reference/quantized", "catalog", "workload", "workload/expression", "workload/quantization"], ["fmt/*"]),
     "tuner/protocol": (["json", "records", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
         ["tuner/process", "json", "records", "runtime/kernel_abi.h", "schedules", "text", "workload"],
@@ -104,7 +109,8 @@ FOLDERS = {
     ),
     "check": (
         ["graph/lower", "graph/onnx", "graph/passes", "network", "tuner/build", "tuner/job", "tuner/measure", "tuner/reference",
-         "json", "text", "workload", "workload/expression", "workload/lists"],
+         "tuner/reference/quantized", "json", "text", "workload", "workload/expression", "workload/lists",
+         "workload/quantization"],
         ["fmt/*", "nlohmann/*"],
     ),
     "compare": (

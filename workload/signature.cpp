@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "workload/quantization/quantization.h"
 #include "workload/tensor_layout.h"
 #include "workload/winograd_sizes.h"
 
@@ -20,7 +21,8 @@ TensorForm image(Role role, std::string_view name, const Workload &w, const std:
 }
 
 TensorForm kernel(Role role, std::string_view name, const Workload &w) {
-    return {role, name, role == Role::output ? w.output_dtype : w.dtype, w.kernel,
+    const DType operand = is_quantized(w) ? w.kernel_dtype : w.dtype;
+    return {role, name, role == Role::output ? w.output_dtype : operand, w.kernel,
             kernel_dimensions(w.kernel, w.kernel_layout)};
 }
 
@@ -30,11 +32,15 @@ Signature forward(const Workload &w) {
     for (const StepOperand &operand : step_operands()) {
         if (!has_epilogue(w, operand.step)) continue;
         const int64_t channels = w.kernel.back();
-        TensorForm form{{}, {}, DType::f32, {channels}, {{"c", channels, 0}}};
+        const DType sum = is_quantized(w) ? DType::i32 : DType::f32;
+        TensorForm form{{}, {}, sum, {channels}, {{"c", channels, 0}}};
         if (epilogue_form(operand.step).operand == EpilogueForm::Operand::result) form = s.result;
         form.role = operand.role;
         form.name = operand.name;
         s.operands.push_back(std::move(form));
+    }
+    for (const QuantizationOperand &operand : quantization_operands(w)) {
+        s.operands.push_back({operand.role, operand.name, operand.dtype, {operand.count}, {{"c", operand.count, 0}}});
     }
     return s;
 }

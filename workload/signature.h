@@ -13,13 +13,21 @@
 namespace kiln {
 
 // Which argument of a call a tensor is; in the order in which kernels take them.
-// `operand_<n>` is that operand of a nest, whose first is the input.
+// `operand_<n>` is that operand of a nest, whose first is the input. Those from `input_zero_point` to `result_bounds` say how
+// numbers are quantized (workload/quantization/quantization.h).
 enum class Role {
     input,
     weights,
     bias,
     addend,
     slope,
+    input_zero_point,
+    kernel_zero_point,
+    multiplier,
+    shift,
+    scale,
+    output_zero_point,
+    result_bounds,
     operand_1,
     operand_2,
     operand_3,

@@ -39,6 +39,10 @@ bool is_convolution(Operation op) {
     return op == Operation::conv || op == Operation::conv_backprop_input || op == Operation::conv_backprop_kernel;
 }
 
+bool is_integer(DType dtype) { return dtype == DType::i8 || dtype == DType::u8 || dtype == DType::i32; }
+
+bool is_quantized(const Workload &w) { return w.op == Operation::conv && is_integer(w.dtype); }
+
 bool is_winograd_transform(Operation op) {
     return op == Operation::winograd_input_transform || op == Operation::winograd_filter_transform ||
            op == Operation::winograd_output_transform;
@@ -196,6 +200,7 @@ int size_of(DType dtype) {
         case DType::bf16:
             return 2;
         case DType::i8:
+        case DType::u8:
             return 1;
     }
     return 0;

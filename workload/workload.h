@@ -31,6 +31,10 @@
 // or Ci, Co), with the two dimensions of a tile inserted so that they are at the positions `tile_dimensions`, counted
 // from the outermost. Without `batch` no tensor has a dimension N, which must be 1.
 //
+// A convolution of i8 or u8 is quantized: numbers stand for (stored - zero point) * scale, sums are exact in i32, and the last
+// step of its epilogue makes i8 or u8 of them (workload/quantization/quantization.h). Padding and holes stand for 0: they are
+// the input's zero point.
+//
 // A nest is any other operator of a network: element-wise ones, pools, reductions (workload/nest/nest.h). Its tensors are dense
 // and their dtype is `dtype`, those of tables i32. Sums are in f32.
 #pragma once
@@ -60,7 +64,7 @@ enum class Operation {
     nest,
 };
 
-enum class DType { f32, f16, bf16, i8, i32 };
+enum class DType { f32, f16, bf16, i8, i32, u8 };
 
 // Activations: channels last (NHWC), channels first (NCHW) or blocks of `block` channels (NCHW<b>c). The names stand
 // for every spatial rank.
@@ -87,7 +91,7 @@ struct Workload {
     Operation op = Operation::conv;
     int spatial_rank = 2;
     DType dtype = DType::f32;                                  // of the operands
-    DType output_dtype = DType::f32;                           // sums and bias are f32 (i32 for i8) and converted last
+    DType output_dtype = DType::f32;                           // sums and bias are f32 (else i32) and converted last
     std::vector<int64_t> input;                                // N, spatial..., C
     std::vector<int64_t> kernel;                               // spatial..., Ci of one group, Co
     std::vector<int64_t> strides, lhs_dilation, rhs_dilation;  // one entry a spatial dimension
@@ -97,6 +101,9 @@ struct Workload {
     KernelLayout kernel_layout = KernelLayout::hwio;
     std::vector<EpilogueStep> epilogue;
     SpecialValues special_values = SpecialValues::finite;
+    // Of quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
+    DType kernel_dtype = DType::i8;      // of the weights
+    bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
     std::vector<int64_t> block;          // space_to_depth, depth_to_space: one entry a spatial dimension
     std::string from_layout, to_layout;  // layout_transform
     // Winograd transforms, vertical and horizontal. The filter's window is that of the kernel.
@@ -118,6 +125,8 @@ struct Workload {
 Workload convolution(std::vector<int64_t> input, std::vector<int64_t> kernel);
 
 bool is_convolution(Operation op);  // conv and its two gradients
+bool is_integer(DType dtype);
+bool is_quantized(const Workload &w);  // a forward convolution of integers
 bool is_winograd_transform(Operation op);
 bool is_nest(Operation op);
 bool is_data_movement(Operation op);         // space_to_depth, depth_to_space, layout_transform

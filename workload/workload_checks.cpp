@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "workload/quantization/quantization.h"
 #include "workload/signature.h"
 #include "workload/tensor_layout.h"
 
@@ -133,10 +134,6 @@ Status check_tensor_size(std::string_view field, const std::vector<int64_t> &sha
 
 Status check_convolution(const Workload &w) {
     const size_t rank = w.spatial_rank;
-    for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i32)
-            return bad_input(std::string(field) + ": a convolution has no i32; needs f32, f16, bf16 or i8");
-    }
     if (Status s = check_sizes("kernel", w.kernel, rank + 2, 1); !s) return s;
     if (Status s = check_sizes("strides", w.strides, rank, 1); !s) return s;
     if (Status s = check_sizes("lhs_dilation", w.lhs_dilation, rank, 1); !s) return s;
@@ -165,6 +162,7 @@ Status check_convolution(const Workload &w) {
         return bad_input("input has a batch of " + std::to_string(w.input[0]) + ", which batch_group_count " +
                          std::to_string(batch_groups) + " does not divide");
     }
+    if (Status s = check_quantization(w); !s) return s;
     for (const EpilogueStep &step : w.epilogue) {
         if (Status s = check_numbers(step); !s) return bad_input("epilogue: " + s.error().message);
     }
@@ -198,7 +196,7 @@ Status check_data_movement(const Workload &w) {
 
 Status check_nest(const Workload &w) {
     for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i8 || dtype == DType::i32)
+        if (is_integer(dtype))
             return bad_input(std::string(field) + ": a nest computes in f32; needs f32, f16 or bf16");
     }
     const Result<Nest> nest = parse_nest({w.loops, w.over, w.operands, w.reduction, w.reads, w.term, w.finish});
@@ -221,7 +219,7 @@ Status check_winograd_transform(const Workload &w) {
     }
     if (Status s = check_padding(w); !s) return s;
     for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (dtype == DType::i8 || dtype == DType::i32)
+        if (is_integer(dtype))
             return bad_input(std::string(field) + ": a Winograd transform has no integers; needs f32, f16 or bf16");
     }
     if (w.points < 0 || w.points > std::numeric_limits<int32_t>::max()) {

@@ -29,11 +29,9 @@ constexpr Name<Operation> convolutions[] = {
     {Operation::conv_backprop_input, "_backprop_input", KILN_CONV_BACKPROP_INPUT},
     {Operation::conv_backprop_kernel, "_backprop_kernel", KILN_CONV_BACKPROP_KERNEL},
 };
-constexpr Name<DType> dtypes[] = {{DType::f32, "f32", KILN_F32},
-                                  {DType::f16, "f16", KILN_F16},
-                                  {DType::bf16, "bf16", KILN_BF16},
-                                  {DType::i8, "i8", KILN_I8},
-                                  {DType::i32, "i32", KILN_I32}};
+constexpr Name<DType> dtypes[] = {{DType::f32, "f32", KILN_F32},    {DType::f16, "f16", KILN_F16},
+                                  {DType::bf16, "bf16", KILN_BF16}, {DType::i8, "i8", KILN_I8},
+                                  {DType::i32, "i32", KILN_I32},    {DType::u8, "u8", KILN_U8}};
 using LayoutKind = ActivationLayout::Kind;
 constexpr Name<LayoutKind> layout_kinds[] = {{LayoutKind::nhwc, "NHWC", KILN_NHWC},
                                              {LayoutKind::nchw, "NCHW", KILN_NCHW},

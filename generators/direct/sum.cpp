@@ -19,6 +19,34 @@ Expr tap(const DirectSum &sum, const Expr &out, const Expr &of_kernel, int d) {
     return out * extent(s.stride[d]) + of_kernel * extent(s.dilation[d]) - extent(s.pad_lo[d]);
 }
 
+Expr zero_of(const DirectSum &sum) { return sum.is_integer() ? Expr(0) : Expr(0.0f); }
+
+// What a sum begins with.
+Expr first_of(const DirectSum &sum, const Expr &lane, const Expr &vector, const Expr &panel) {
+    return sum.is_integer() ? sum.first(lane, vector, panel) : Expr(0.0f);
+}
+
+// The part of a step that the innermost loop is at.
+Expr part_of(const DirectSum &sum) { return sum.loops.parts == 1 ? Expr(0) : Expr(sum.stages.taps[4]); }
+
+// What a step multiplies of channel `channel` of the loops.
+Expr padded_input(const DirectSum &sum, const Expr &channel, const Expr &x, const Expr &y, const Expr &z) {
+    const int parts = extent(sum.loops.parts);
+    return sum.stages.padded(parts == 1 ? channel : channel * parts + part_of(sum), x, y, z, sum.stages.n);
+}
+
+struct WeightPlace {
+    Expr lane, vector, ci, s, r, t, panel;
+};
+
+Expr product(const DirectSum &sum, const WeightPlace &w, const Expr &value) {
+    if (!sum.is_integer()) return sum.weights(w.lane, w.vector, w.ci, w.s, w.r, w.t, w.panel) * value;
+    const ConvLoops &s = sum.loops;
+    const Expr tap = (w.t * extent(s.kernel[1]) + w.r) * extent(s.kernel[0]) + w.s;
+    const Expr weight = sum.weights(part_of(sum), w.lane, w.vector, tap * extent(s.input_channels) + w.ci, w.panel);
+    return Halide::cast<int32_t>(weight) * Halide::cast<int32_t>(value);
+}
+
 // Where the sum of an output channel is.
 struct Lane {
     Expr channel;  // among those of all groups
@@ -54,12 +82,13 @@ Expr written_out(const DirectSum &sum) {
     const ConvStages &g = sum.stages;
     const Lane at = lane_of_output(sum);
     const Expr channel = depthwise_channel(sum, at.panel * sum.vectors() + at.vector, at.lane);
-    Expr total = 0.0f;
+    Expr total = first_of(sum, at.lane, at.vector, at.panel);
     for (int t = 0; t < s.kernel[2]; t++) {
         for (int r = 0; r < s.kernel[1]; r++) {
             for (int c = 0; c < s.kernel[0]; c++) {
-                total += sum.weights(at.lane, at.vector, 0, c, r, t, at.panel) *
-                         g.padded(channel, tap(sum, g.x, c, 0), tap(sum, g.y, r, 1), tap(sum, g.z, t, 2), g.n);
+                total +=
+                    product(sum, {at.lane, at.vector, 0, c, r, t, at.panel},
+                            padded_input(sum, channel, tap(sum, g.x, c, 0), tap(sum, g.y, r, 1), tap(sum, g.z, t, 2)));
             }
         }
     }
@@ -114,13 +143,15 @@ Expr input_of_step(const DirectSum &sum, const Expr &iy, const Expr &iz) {
         return g.padded(ci + position * extent(s.joined), 0, iy, iz, g.n);
     }
     const Expr ix = tap(sum, g.x, column, 0);
-    if (s.groups == 1) return g.padded(ci, ix, iy, iz, g.n);
+    if (s.groups == 1) return padded_input(sum, ci, ix, iy, iz);
+    if (s.parts > 1) return padded_input(sum, group_start(sum) + ci, ix, iy, iz);
     sum.knobs.spread == 3 ? spread_densely(sum) : spread_over_lanes(sum);
     return g.spread(g.lane, ci, g.vector, g.panel, ix, iy, iz, g.n);
 }
 
 // Taps in the padding are left out as bounds of the loops: of rows where the knob says so, and of planes.
 void skip_padding(const DirectSum &sum, const Expr &iy, const Expr &iz) {
+    if (sum.loops.padding_counts) return;
     const Exprs at{0, 0, iy, iz, sum.stages.n};
     if (sum.knobs.skip_rows && sum.loops.reads_outside(1)) sum.stages.taps.where(is_inside(sum.loops.position(1), at));
     if (sum.loops.reads_outside(2)) sum.stages.taps.where(is_inside(sum.loops.position(2), at));
@@ -142,8 +173,10 @@ void skip_missing_taps(const DirectSum &sum) {
 // Sums of loops over channels, columns, rows and planes of the kernel.
 void define_taps(const DirectSum &sum, int64_t row_taps) {
     const ConvLoops &s = sum.loops;
-    sum.stages.taps =
-        RDom(0, extent(s.input_channels), 0, extent(s.kernel[0]), 0, extent(row_taps), 0, extent(s.kernel[2]), "taps");
+    std::vector<Halide::Range> loops{
+        {0, extent(s.input_channels)}, {0, extent(s.kernel[0])}, {0, extent(row_taps)}, {0, extent(s.kernel[2])}};
+    if (s.parts > 1) loops.emplace_back(0, extent(s.parts));
+    sum.stages.taps = RDom(loops, "taps");
 }
 
 void sum_over_taps(const DirectSum &sum) {
@@ -154,9 +187,9 @@ void sum_over_taps(const DirectSum &sum) {
     skip_padding(sum, iy, iz);
     skip_missing_taps(sum);
     const Expr value = input_of_step(sum, iy, iz);
-    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = 0.0f;
+    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = first_of(sum, g.lane, g.vector, g.panel);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) +=
-        sum.weights(g.lane, g.vector, ci, s, r, t, g.panel) * value;
+        product(sum, {g.lane, g.vector, ci, s, r, t, g.panel}, value);
 }
 
 // The sum runs over the input rows of the whole tile, each read once for all output rows that need it.
@@ -170,10 +203,10 @@ void sum_over_shared_rows(const DirectSum &sum) {
     skip_missing_taps(sum);
     const Expr value = input_of_step(sum, iy, iz);
     const Expr kr = r - g.row * stride;  // folds where both are unrolled
-    const Expr weight = sum.weights(g.lane, g.vector, ci, s, clamp(kr, 0, kernel_rows - 1), t, g.panel);
-    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = 0.0f;
+    const Expr there = product(sum, {g.lane, g.vector, ci, s, clamp(kr, 0, kernel_rows - 1), t, g.panel}, value);
+    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = first_of(sum, g.lane, g.vector, g.panel);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) +=
-        select(likely(kr >= 0 && kr < kernel_rows), weight * value, 0.0f);
+        select(likely(kr >= 0 && kr < kernel_rows), there, zero_of(sum));
 }
 
 }  // namespace

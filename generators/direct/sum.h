@@ -14,9 +14,12 @@ struct DirectSum {
     const ConvLoops &loops;  // as panels see them, with columns joined if the knobs say so
     const CpuTileKnobs &knobs;
     int lanes;
-    Halide::Func weights;  // lane, vector, ci, s, r, t, panel
-    ConvStages &stages;    // has `padded`; gets the other stages of the sum
+    // lane, vector, ci, s, r, t, panel. Of integers: part, lane, vector, step, panel (quantized_panel.h)
+    Halide::Func weights;
+    ConvStages &stages;       // has `padded`; gets the other stages of the sum
+    Halide::Func first = {};  // lane, vector, panel: what sums of integers begin with; undefined for those of f32
 
+    bool is_integer() const { return first.defined(); }
     int vectors() const { return static_cast<int>(knobs.vectors); }
     int rows() const { return static_cast<int>(knobs.rows); }
     int panel_width() const { return lanes * vectors(); }

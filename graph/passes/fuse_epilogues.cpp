@@ -58,7 +58,7 @@ private:
     bool activation(const Term &term, Steps *steps) const {
         if (term.type != Element::f32) return false;  // the steps' numbers are
         for (const EpilogueForm &form : epilogue_forms()) {
-            if (is_addition(form.kind)) continue;
+            if (is_addition(form.kind) || form.requantizes()) continue;
             const bool has_operand = form.operand != EpilogueForm::Operand::none;
             const auto found =
                 match(simplify(parse_term(form.function)), term, has_operand ? Second::operand : Second::number);

@@ -11,6 +11,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/fallback/convolution_map.h"
+#include "runtime/fallback/quantization.h"
 #include "runtime/fallback/tile_product.h"
 
 namespace kiln {
@@ -41,6 +42,7 @@ struct FallbackProblem {
     const void *left, *right;
     const float *bias, *slope;
     const void *addend;
+    FallbackQuantization quantization;
     void *result;
     TileProduct product;
     bool is_kernel;       // the result is

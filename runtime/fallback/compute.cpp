@@ -6,15 +6,53 @@
 #include "runtime/dispatch.h"
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/fallback.h"
+#include "runtime/quantized_values.h"
 
 namespace kiln {
 namespace {
 
 int64_t ceil_divide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// The operands of a quantized convolution, in the order of tensor_arguments. Answers the result's memory.
+void *set_quantization(const kiln_descriptor &workload, void **args, FallbackProblem *p) {
+    int next = 3;
+    const auto host = [&]() -> void * { return static_cast<halide_buffer_t *>(args[next++])->host; };
+    const auto integers = [&] { return static_cast<const int32_t *>(host()); };
+    FallbackQuantization &q = p->quantization;
+    int32_t last = 0;
+    for (int i = 0; i < workload.epilogue_count; i++) {
+        last = workload.epilogue[i].kind;
+        if (last == KILN_EPILOGUE_BIAS) q.bias = integers();
+    }
+    p->map.input.zero_point = *integers();
+    if (workload.kernel_zero_point) p->map.weights.zero_points = integers();
+    if (last == KILN_EPILOGUE_REQUANTIZE_LITERT) q.multiplier = integers(), q.shift = integers();
+    if (last == KILN_EPILOGUE_REQUANTIZE_ONNX) q.scale = static_cast<const float *>(host());
+    if (q.multiplier != nullptr || q.scale != nullptr) q.zero_point = integers(), q.bounds = integers();
+    return host();
+}
+
+void set_blocks(const kiln_descriptor &workload, FallbackProblem *p) {
+    const ConvolutionExtents &e = p->map.extents;
+    p->product = tile_product(enabled_cpu_features());
+    p->is_kernel = workload.operation == KILN_CONV_BACKPROP_KERNEL;
+    p->left_channels = p->map.walks_input ? e.group_outputs : e.group_inputs;
+    p->group_columns = p->map.walks_input ? e.group_inputs : e.group_outputs;
+    p->shares_columns = workload.feature_group_count > 1 && e.group_inputs * e.group_outputs <= most_shared_channels;
+    p->columns = p->group_columns * (p->shares_columns ? e.groups : 1);
+    const int64_t places = p->map.place_count(), taps = p->map.weights.taps() * p->left_channels;
+    p->rows = p->is_kernel ? taps : places;
+    p->depth = p->is_kernel ? places : taps;
+}
+
 FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
     const auto host = [&](int i) -> void * { return static_cast<halide_buffer_t *>(args[i])->host; };
     FallbackProblem p = {workload, convolution_map(workload), host(1), host(2)};
+    if (is_quantized(workload)) {
+        p.result = set_quantization(workload, args, &p);
+        set_blocks(workload, &p);
+        return p;
+    }
     int next = 3;
     const auto operand_of = [&](int32_t step) -> const void * {
         for (int i = 0; i < workload.epilogue_count; i++) {
@@ -26,17 +64,7 @@ FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
     p.addend = operand_of(KILN_EPILOGUE_ADD);
     p.slope = static_cast<const float *>(operand_of(KILN_EPILOGUE_PRELU));
     p.result = host(next);
-    p.product = tile_product(enabled_cpu_features());
-
-    const ConvolutionExtents &e = p.map.extents;
-    p.is_kernel = workload.operation == KILN_CONV_BACKPROP_KERNEL;
-    p.left_channels = p.map.walks_input ? e.group_outputs : e.group_inputs;
-    p.group_columns = p.map.walks_input ? e.group_inputs : e.group_outputs;
-    p.shares_columns = workload.feature_group_count > 1 && e.group_inputs * e.group_outputs <= most_shared_channels;
-    p.columns = p.group_columns * (p.shares_columns ? e.groups : 1);
-    const int64_t places = p.map.place_count(), taps = p.map.weights.taps() * p.left_channels;
-    p.rows = p.is_kernel ? taps : places;
-    p.depth = p.is_kernel ? places : taps;
+    set_blocks(workload, &p);
     return p;
 }
 

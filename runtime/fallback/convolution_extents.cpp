@@ -3,6 +3,8 @@
 #include <initializer_list>
 
 #include "runtime/descriptor.h"
+#include "runtime/fallback/quantized_extents.h"
+#include "runtime/quantized_values.h"
 
 namespace kiln {
 namespace {
@@ -171,7 +173,7 @@ bool operations_fit(const OperandShape &weights, const OperandShape &output) {
 }  // namespace
 
 const char *convolution_extents(const kiln_descriptor &d, ConvolutionExtents *extents) {
-    for (const auto check : {check_sizes, check_groups, check_layouts, check_epilogue}) {
+    for (const auto check : {check_sizes, check_groups, check_layouts, check_quantization, check_epilogue}) {
         if (const char *problem = check(d)) return problem;
     }
     set_extents(d, extents);
@@ -181,6 +183,7 @@ const char *convolution_extents(const kiln_descriptor &d, ConvolutionExtents *ex
     if (!bytes_fit(shapes.output))
         return "output (from spatial, padding and dilations): a tensor of this shape is too large";
     if (!operations_fit(shapes.weights, shapes.output)) return "spatial and kernel: the operation count is too large";
+    if (is_quantized(d) && !sums_fit(d)) return "kernel and channels: sums of so many products leave i32";
     return nullptr;
 }
 
@@ -189,6 +192,7 @@ void convolution_operands(const kiln_descriptor &d, const ConvolutionExtents &e,
     ForwardShapes s = forward_shapes(d, e);
     for (OperandShape &operand : operands) operand = {};
     s.input.dtype = s.weights.dtype = s.output.dtype = d.dtype;
+    if (is_quantized(d)) s.weights.dtype = d.kernel_dtype;
     OperandShape *result = d.operation == KILN_CONV                  ? &s.output
                            : d.operation == KILN_CONV_BACKPROP_INPUT ? &s.input
                                                                      : &s.weights;
@@ -197,10 +201,12 @@ void convolution_operands(const kiln_descriptor &d, const ConvolutionExtents &e,
     operands[KILN_WEIGHTS] = d.operation == KILN_CONV_BACKPROP_KERNEL ? s.output : s.weights;
     operands[KILN_OUTPUT] = *result;
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (d.epilogue[i].kind == KILN_EPILOGUE_BIAS) operands[KILN_BIAS] = {KILN_F32, 1, {d.output_channels}};
+        if (d.epilogue[i].kind == KILN_EPILOGUE_BIAS)
+            operands[KILN_BIAS] = {is_quantized(d) ? KILN_I32 : KILN_F32, 1, {d.output_channels}};
         if (d.epilogue[i].kind == KILN_EPILOGUE_ADD) operands[KILN_ADDEND] = s.output;
         if (d.epilogue[i].kind == KILN_EPILOGUE_PRELU) operands[KILN_SLOPE] = {KILN_F32, 1, {d.output_channels}};
     }
+    if (is_quantized(d)) quantization_operands(d, operands);
 }
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 #include "runtime/fallback/convolution_map.h"
 
 #include "runtime/fallback/element_runs.h"
+#include "runtime/quantized_values.h"
 
 namespace kiln {
 namespace {
@@ -82,7 +83,7 @@ void load_channels(const Activation &form, const void *data, int64_t offset, int
         const int64_t block = first / form.block, inside = first % form.block;
         const int64_t here = count < form.block - inside ? count : form.block - inside;
         const int64_t at = offset + block * form.block_stride + inside * form.channel_stride;
-        load_elements(data, {form.dtype, at, form.channel_stride, here}, to, to_step);
+        load_elements(data, {form.dtype, at, form.channel_stride, here, form.zero_point}, to, to_step);
         first += here, count -= here, to += here * to_step;
     }
 }
@@ -95,6 +96,20 @@ void store_channels(const Activation &form, const float *from, int64_t offset, i
         const int64_t at = offset + block * form.block_stride + inside * form.channel_stride;
         store_elements(from, {form.dtype, at, form.channel_stride, here}, data);
         first += here, count -= here, from += here;
+    }
+}
+
+void store_channels(const Activation &form, const int32_t *from, int64_t offset, int64_t first, int64_t count,
+                    void *data) {
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t channel = first + i;
+        const int64_t at =
+            offset + channel / form.block * form.block_stride + channel % form.block * form.channel_stride;
+        if (form.dtype == KILN_I32) {
+            static_cast<int32_t *>(data)[at] = from[i];
+        } else {
+            static_cast<uint8_t *>(data)[at] = static_cast<uint8_t>(from[i]);
+        }
     }
 }
 
@@ -152,6 +167,7 @@ ConvolutionMap convolution_map(const kiln_descriptor &d) {
     map.input.group_channels = d.feature_group_count > 1 ? e.group_inputs : 0;
     map.output.group_channels = e.group_outputs;
     map.input.dtype = map.output.dtype = map.weights.dtype = d.dtype;
+    if (is_quantized(d)) map.weights.dtype = d.kernel_dtype;
     int32_t &result = d.operation == KILN_CONV                  ? map.output.dtype
                       : d.operation == KILN_CONV_BACKPROP_INPUT ? map.input.dtype
                                                                 : map.weights.dtype;

@@ -26,23 +26,26 @@ inline constexpr int map_rank = KILN_MAX_SPATIAL_RANK;
 // An activation in memory; strides and offsets are in elements. Channels lie in blocks; a layout without blocks has one
 // block.
 struct Activation {
-    int32_t dtype = KILN_F32;
+    int32_t dtype = KILN_F32, zero_point = 0;
     int64_t batch_stride = 0, extents[map_rank] = {}, strides[map_rank] = {};
     int64_t channels = 0, block = 0, block_stride = 0, channel_stride = 0;
     int64_t stored_channels = 0;                   // with those that fill up the last block
     int64_t group_images = 0, group_channels = 0;  // steps from one group to the next
 };
 
-// to[i * to_step] = channel `first` + i of the pixel at `offset`, and the other way.
+// to[i * to_step] = channel `first` + i of the pixel at `offset`, and the other way, for f32, f16 and bf16 or for integers.
 void load_channels(const Activation &form, const void *data, int64_t offset, int64_t first, int64_t count, float *to,
                    int64_t to_step);
 void store_channels(const Activation &form, const float *from, int64_t offset, int64_t first, int64_t count,
+                    void *data);
+void store_channels(const Activation &form, const int32_t *from, int64_t offset, int64_t first, int64_t count,
                     void *data);
 
 struct Weights {
     int32_t dtype = KILN_F32;
     int64_t extents[map_rank] = {};
     int64_t tap_stride = 0, input_stride = 0, output_stride = 0;
+    const int32_t *zero_points = nullptr;  // of the output channels, or none
     int64_t taps() const { return extents[0] * extents[1] * extents[2]; }
 };
 

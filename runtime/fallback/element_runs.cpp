@@ -59,6 +59,11 @@ void load_halves(const uint16_t *from, const ElementRun &run, float *to, int64_t
     for (int64_t i = 0; i < run.count; i++) to[i * to_step] = Format::load(from[i * run.step]);
 }
 
+template<typename T>
+void load_integers(const T *from, const ElementRun &run, float *to, int64_t to_step) {
+    for (int64_t i = 0; i < run.count; i++) to[i * to_step] = static_cast<float>(from[i * run.step] - run.zero_point);
+}
+
 template<typename Format>
 void store_halves(const float *from, const ElementRun &run, uint16_t *to) {
     for (int64_t i = 0; i < run.count; i++) to[i * run.step] = Format::store(from[i]);
@@ -67,6 +72,8 @@ void store_halves(const float *from, const ElementRun &run, uint16_t *to) {
 }  // namespace
 
 void load_elements(const void *tensor, const ElementRun &run, float *to, int64_t to_step) {
+    if (run.dtype == KILN_I8) return load_integers(static_cast<const int8_t *>(tensor) + run.first, run, to, to_step);
+    if (run.dtype == KILN_U8) return load_integers(static_cast<const uint8_t *>(tensor) + run.first, run, to, to_step);
     const auto *halves = static_cast<const uint16_t *>(tensor) + run.first;
     if (run.dtype == KILN_F16) return load_halves<F16>(halves, run, to, to_step);
     if (run.dtype == KILN_BF16) return load_halves<BF16>(halves, run, to, to_step);

@@ -1,5 +1,5 @@
-// Reads and writes evenly spaced elements of a tensor of f32, f16 or bf16. The fallback computes in f32; it converts
-// here.
+// Reads and writes evenly spaced elements of a tensor of f32, f16 or bf16, and reads i8 and u8. The fallback computes in f32; it
+// converts here.
 //
 // Conversion from f32 is to nearest even; NaN stays NaN (quiet); a number that f16 cannot hold
 // becomes infinite.
@@ -12,8 +12,9 @@
 namespace kiln {
 
 struct ElementRun {
-    int32_t dtype;               // KILN_F32, KILN_F16 or KILN_BF16
+    int32_t dtype;
     int64_t first, step, count;  // in elements of the tensor
+    int32_t zero_point = 0;      // of i8 and u8: taken away from what is read
 };
 
 // to[i * to_step] = tensor[first + i * step]

@@ -14,17 +14,12 @@ static_assert(sizeof(KernelRow) <= sizeof(kiln_fallback) && alignof(KernelRow) <
 
 kiln_status refuse(int32_t code, const char *detail) { return {code, KILN_NO_OPERAND, -1, detail}; }
 
-bool is_served(int32_t dtype) { return dtype == KILN_F32 || dtype == KILN_F16 || dtype == KILN_BF16; }
-
 const char *not_served(const kiln_descriptor &d) {
     const bool convolution =
         d.operation == KILN_CONV || d.operation == KILN_CONV_BACKPROP_INPUT || d.operation == KILN_CONV_BACKPROP_KERNEL;
-    if (!convolution) {
-        return "the package has no kernel for this workload, and the fallback computes convolutions and their "
-               "gradients only";
-    }
-    if (is_served(d.dtype) && is_served(d.output_dtype)) return nullptr;
-    return "the package has no kernel for this workload, and the fallback computes f32, f16 and bf16 only";
+    if (convolution) return nullptr;
+    return "the package has no kernel for this workload, and the fallback computes convolutions and their gradients "
+           "only";
 }
 
 kiln_kernel_info information(const kiln_descriptor &workload) {

@@ -2,7 +2,7 @@
 //
 // A package that was built with --fallback has one general kernel, which reads sizes, layouts and the epilogue from the
 // descriptor of its row instead of having them compiled in. make_fallback() (runtime/make_package.h) makes such rows.
-// It refuses descriptors of no valid convolution (KILN_BAD_DESCRIPTOR), and i8, data movement and transforms
+// It refuses descriptors of no valid convolution (KILN_BAD_DESCRIPTOR), and data movement and transforms
 // (KILN_NOT_FOUND). The caller's memory stays as it was then.
 //
 // Part of what ships with kernels: no C++ library.

@@ -1,6 +1,7 @@
 #include "runtime/fallback/activation.h"
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/element_runs.h"
+#include "runtime/quantized_values.h"
 
 namespace kiln {
 namespace {
@@ -48,6 +49,26 @@ void store_pixels(const FallbackBlock &b) {
     }
 }
 
+void store_quantized_pixels(const FallbackBlock &b) {
+    const Activation &form = b.map().walked();
+    const int64_t channel = b.group * form.group_channels + b.first_column;
+    constexpr int32_t zeros[column_block] = {};
+    for (int r = 0; r < b.rows; r++) {
+        const int64_t pixel = b.scratch.places[r].pixel;
+        int32_t values[column_block];
+        for (int c = 0; c < b.columns; c++) {
+            values[c] = quantized_result(b.problem.quantization, channel + c, b.scratch.sums[r * column_block + c]);
+        }
+        store_channels(form, values, pixel, channel, b.columns, b.problem.result);
+        if (channel + b.columns != form.channels) continue;
+        for (int64_t filled = form.channels; filled < form.stored_channels;) {
+            const int count = smaller(form.stored_channels - filled, column_block);
+            store_channels(form, zeros, pixel, filled, count, b.problem.result);
+            filled += count;
+        }
+    }
+}
+
 void store_weights(const FallbackBlock &b) {
     const Weights &form = b.map().weights;
     const int64_t column = b.group * b.map().extents.group_outputs + b.first_column;
@@ -66,6 +87,9 @@ void store_weights(const FallbackBlock &b) {
 
 }  // namespace
 
-void store_block(const FallbackBlock &b) { b.problem.is_kernel ? store_weights(b) : store_pixels(b); }
+void store_block(const FallbackBlock &b) {
+    if (is_quantized(b.problem.workload)) return store_quantized_pixels(b);
+    b.problem.is_kernel ? store_weights(b) : store_pixels(b);
+}
 
 }  // namespace kiln

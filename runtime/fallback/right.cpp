@@ -25,6 +25,12 @@ void load_panel(const FallbackProblem &p, const Panel &panel, float *to) {
     }
 }
 
+void subtract_zero_points(const int32_t *zero_points, int depth, int columns, float *to) {
+    for (int s = 0; s < depth; s++) {
+        for (int c = 0; c < columns; c++) to[s * column_block + c] -= static_cast<float>(zero_points[c]);
+    }
+}
+
 }  // namespace
 
 // The column is a channel of the result, the depth one of the left operand.
@@ -45,6 +51,10 @@ void load_right_taps(const FallbackBlock &b, int runs) {
                 run.weights + group * group_stride + run.channel * depth_stride + inside * column_stride;
             load_panel(p, {first, depth_stride, column_stride, run.count, columns},
                        b.scratch.right + run.first * column_block + column);
+            if (form.zero_points != nullptr) {
+                subtract_zero_points(form.zero_points + group * p.map.extents.group_outputs + inside, run.count,
+                                     columns, b.scratch.right + run.first * column_block + column);
+            }
             column += columns;
         }
     }

@@ -125,6 +125,10 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape,
         update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
     }
     if (lanes.pixels > 1) update.reorder(x_lane, stages.lane).vectorize(x_lane);
+    if (shape.parts > 1) {
+        const RVar part(stages.taps[4]);
+        update.atomic().reorder(part, stages.lane).vectorize(part);
+    }
     update.vectorize(stages.lane).unroll(stages.vector).unroll(x).unroll(row).unroll(channel_in);
     if (k.unroll_columns) update.unroll(column);
     if (k.unroll_rows) update.unroll(kernel_row);
@@ -140,15 +144,16 @@ void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shap
         stages.padded.compute_at(stages.output, k.stage_input == 4 ? loops.x_block : loops.block);
         if (k.stage_input == 3) stages.padded.store_root();
     }
-    const TailStrategy guarded = TailStrategy::GuardWithIf;               // any other reads input that does not exist
-    if ((shape.input_block == 1 || k.lanes == 1) && shape.groups == 1) {  // NCHW: rows are contiguous in the copy
+    const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input that does not exist
+    if ((shape.input_block == 1 || k.lanes == 1) && shape.groups == 1 &&
+        shape.parts == 1) {  // NCHW: rows are contiguous in the copy
         stages.padded.reorder_storage(stages.x, stages.y, stages.z, stages.c, stages.n)
             .reorder(stages.x, stages.y, stages.z, stages.c, stages.n)
             .vectorize(stages.x, lanes, guarded);
         return;
     }
     const int64_t contiguous = k.join_columns ? shape.input_channels * shape.input[0] : shape.all_input_channels();
-    stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous)), guarded);
+    stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous) * shape.parts), guarded);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct ConvStages {
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};
     // The loops that `unroll` makes of ci.
     Halide::RVar channel_out{"channel_out"}, channel_in{"channel_in"};
-    Halide::RDom taps;            // (ci, s, r, t)
+    Halide::RDom taps;            // (ci, s, r, t), and the parts of a step where it has several
     int64_t scattered_block = 1;  // channels of one block of `scattered`
 };
 

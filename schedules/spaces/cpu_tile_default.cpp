@@ -162,7 +162,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
     unroll_less(f, domains, &k);
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
-        s.converts || s.has_holes() || (f.spreads() && !f.is_nhwc()) ||
+        s.converts || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
         (kind.copies_padding && !(folds && k.unroll_columns));
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;

@@ -23,13 +23,13 @@ struct TileFacts {
     int threads = 1;
 
     // Every output has a channel of the input of its own.
-    bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1; }
+    bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1 && shape.parts == 1; }
     bool is_nhwc() const { return shape.input_block == shape.image_channels; }
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {
         const ConvLoops &s = shape;
-        return s.groups == 1 && is_nhwc() && x_lanes == 1 && s.kernel[0] > 1 && s.input[0] > 0 && s.dilation[0] == 1 &&
-               s.hole[0] == 1 && s.input_step[0] == 1;
+        return s.groups == 1 && is_nhwc() && !s.padding_counts && x_lanes == 1 && s.kernel[0] > 1 && s.input[0] > 0 &&
+               s.dilation[0] == 1 && s.hole[0] == 1 && s.input_step[0] == 1;
     }
     // Sums may be written out where they have few taps of one channel.
     bool writes_out_sums() const { return depthwise() && shape.taps() <= 64; }
@@ -38,11 +38,14 @@ struct TileFacts {
         return shape.groups > 1 && !depthwise() && !shape.group_panels && shape.group_outputs() % lanes != 0;
     }
     // A vector of outputs holds one whole group or several. No other vector of the tile needs the same inputs.
-    bool holds_groups() const { return shape.groups > 1 && !depthwise() && shape.group_outputs() <= lanes; }
+    bool holds_groups() const {
+        return shape.groups > 1 && shape.parts == 1 && !depthwise() && shape.group_outputs() <= lanes;
+    }
     // The lanes of `vectors` vectors of outputs read whole groups. No vector shares a group with the next one.
     bool spreads_densely(int64_t vectors) const {
-        return spreads() && lanes % shape.group_outputs() == 0 && shape.output_channels % (vectors * lanes) == 0 &&
-               shape.stored_channels() == shape.output_channels && shape.input_channels <= most_unrolled_channels;
+        return spreads() && !shape.padding_counts && lanes % shape.group_outputs() == 0 &&
+               shape.output_channels % (vectors * lanes) == 0 && shape.stored_channels() == shape.output_channels &&
+               shape.input_channels <= most_unrolled_channels;
     }
     // The rows of a tile can read each row of the input once for all of them.
     bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
@@ -55,12 +58,20 @@ struct TileFacts {
         return shape.groups > 1 && !shape.group_panels && shape.group_outputs() % lanes != 0 &&
                shape.input_block % lanes != 0 && shape.input_block != shape.all_input_channels();
     }
+    // The parts of a step are no neighbours, or are converted between tests for padding and holes: read in place each part has
+    // its own code, which takes long to compile and is slow.
+    bool gathers_parts() const {
+        const ConvLoops &s = shape;
+        const bool has_all = s.input_map[input_index::c].outside == Outside::never;
+        const bool has_tests = s.reads_outside(0) || s.reads_outside(1) || s.reads_outside(2);
+        return s.parts > 1 && (!is_nhwc() || s.has_holes() || !has_all || (s.converts && has_tests));
+    }
     // The pixels of a tile are one stretch of memory, and so are those of the next tile behind it.
     bool reads_stretches() const {
         const ConvLoops &s = shape;
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy();
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
-        return s.groups == 1 && is_nhwc() && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside;
+        return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside;
     }
     // What a tile reads lies apart, and no other tile in x reads it: a copy of a block of tiles brings it together.
     bool copies_blocks() const {

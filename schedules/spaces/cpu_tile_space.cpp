@@ -49,7 +49,8 @@ std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
 
 // Whether some tap may read what is not stored, or not as it is summed: a copy saves work then.
 bool gains_by_copies(const TileFacts &f) {
-    return f.needs_copy() || f.shape.reads_outside(0) || f.shape.reads_outside(1) || f.shape.converts;
+    return f.needs_copy() || f.shape.reads_outside(0) || f.shape.reads_outside(1) || f.shape.converts ||
+           f.gathers_parts();
 }
 
 // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
@@ -57,7 +58,7 @@ bool gains_by_copies(const TileFacts &f) {
 std::vector<int64_t> stagings(const TileFacts &f) {
     const ConvLoops &s = f.shape;
     std::vector<int64_t> values;
-    if (!f.needs_copy()) values.push_back(0);
+    if (!f.needs_copy() && !f.gathers_parts()) values.push_back(0);
     if (gains_by_copies(f)) {
         const bool slides = f.threads == 1 && s.groups == 1 && s.reach(1, 1) > s.stride[1] && s.input_phases == 1;
         values.insert(values.end(), {1, 2});
@@ -86,7 +87,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (wide) d.unroll_columns = choice;
     if (padded_x && f.x_lanes == 1) d.unroll_tiles = choice;
     // Bounds of what groups read must be constants. On phases of the input, loops that skip hide them.
-    if (padded_y && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
+    if (padded_y && !s.padding_counts && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
     d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
@@ -176,7 +177,8 @@ bool halves_waste_less(const ConvLoops &s, int half) {
 // Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too.
 bool lies_along_x(const ConvLoops &s, int whole) {
     const bool is_nchw = s.output_block == 1 && s.output_channels > 1 && (s.input_block == 1 || s.taps() == 1);
-    const bool is_plain = s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds();
+    const bool is_plain =
+        s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds() && !s.padding_counts;
     return is_nchw && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
 }
 

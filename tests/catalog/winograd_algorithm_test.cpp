@@ -44,7 +44,7 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/padding:3,0x0,0", 4, "padding"},
         {"conv2d/input:2x1x32x16/kernel:1x3x16x16/padding:1,1x1,1", 4, nullptr},  // rows of zeros, tiles of zeros
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/special_values:exact", 4, "NaN"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8", 4, "i8"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32", 4, "i8"},
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", 4, "empty"},
         {"conv2d/input:1x8x8x8192/kernel:3x3x8192x8192", 4, "2^31"},
         {"conv2d/input:1x8x8x4096/kernel:3x3x4096x4096", 4, nullptr},

@@ -122,7 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     fake_calls = 0;
     const kiln_status status = (step == 0 ? kiln_pack : step == 1 ? kiln_prepare : kiln_run)(kernel, &a);
     KILN_FUZZ_EXPECT(status.detail != nullptr && *status.detail != 0);
-    KILN_FUZZ_EXPECT(status.operand >= KILN_NO_OPERAND && status.operand <= KILN_SLOPE);
+    KILN_FUZZ_EXPECT(status.operand >= KILN_NO_OPERAND && status.operand <= KILN_RESULT_BOUNDS);
     KILN_FUZZ_EXPECT(status.dimension >= -1 && status.dimension < KILN_MAX_RANK);
     const bool called = fake_calls > 0 || status.code == KILN_KERNEL_FAILED;
     if (!called) KILN_FUZZ_EXPECT(memory.contents() == before);

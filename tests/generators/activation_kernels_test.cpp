@@ -28,7 +28,7 @@ std::vector<float> arguments(size_t count) {
 
 TEST_F(ActivationKernels, AreAccurateOnAllMagnitudes) {
     for (const EpilogueForm &form : epilogue_forms()) {
-        if (form.operand != EpilogueForm::Operand::none) continue;
+        if (form.operand != EpilogueForm::Operand::none || form.requantizes()) continue;
         // One channel and a weight of 1: the sum is the input. 4097 pixels end in elements that fill no vector.
         Workload w = convolution({1, 1, 4097, 1}, {1, 1, 1, 1});
         w.epilogue = {{form.kind, 0.25f, 0.5f}};

@@ -297,6 +297,56 @@ TEST_F(Kernels, RandomTransforms) {
     }
 }
 
+// Steps of four, two and one channels; ragged ones; groups that share vectors and that fill them; padding, holes, layouts.
+constexpr const char *quantized[] = {
+    "conv2d/input:1x9x9x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",
+    "conv2d/input:2x15x13x3/kernel:7x7x3x24/strides:2x2/padding:3,3x2,3/dtype:u8/output_dtype:i8/epilogue:bias,"
+    "requantize_onnx",
+    "conv2d/input:1x9x8x17/kernel:3x3x17x33/padding:1,1x1,1/rhs_dilation:2x1/dtype:i8/epilogue:requantize_litert",
+    "conv2d/input:1x9x8x16/kernel:3x3x16x8/padding:1,1x1,1/dtype:i8/output_dtype:i32/epilogue:bias",
+    "conv2d/input:1x8x8x24/kernel:3x3x1x24/padding:1,1x1,1/feature_group_count:24/dtype:i8/epilogue:bias,"
+    "requantize_litert",
+    "conv2d/input:1x8x9x7/kernel:3x3x1x14/strides:2x2/padding:0,1x0,1/feature_group_count:7/dtype:u8/epilogue:"
+    "requantize_onnx",
+    "conv2d/input:1x7x7x32/kernel:3x3x4x32/padding:1,1x1,1/feature_group_count:8/dtype:i8/epilogue:requantize_litert",
+    "conv2d/input:1x7x7x24/kernel:3x3x8x48/padding:1,1x1,1/feature_group_count:3/dtype:i8/epilogue:requantize_onnx",
+    "conv2d/input:1x7x7x12/kernel:3x3x6x10/padding:1,1x1,1/feature_group_count:2/dtype:i8/epilogue:requantize_onnx",
+    "conv2d/input:1x7x7x20/kernel:3x3x20x24/padding:1,1x1,1/lhs_dilation:2x2/dtype:i8/epilogue:requantize_litert",
+    "conv2d/input:1x9x9x12/kernel:3x3x12x20/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx/kernel_dtype:u8/"
+    "kernel_zero_point:true",
+    "conv2d/input:1x8x8x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16/dtype:i8/epilogue:requantize_onnx/"
+    "kernel_zero_point:true",
+    "conv2d/input:1x9x9x12/kernel:3x3x12x20/padding:1,1x1,1/dtype:i8/input_layout:NCHW/output_layout:NCHW8c/"
+    "kernel_layout:HWOI/epilogue:requantize_litert",
+    "conv2d/input:4x9x9x6/kernel:3x3x6x8/padding:1,1x1,1/batch_group_count:2/dtype:i8/epilogue:requantize_litert",
+    "conv1d/input:1x40x8/kernel:5x8x12/padding:2,2/dtype:i8/epilogue:requantize_litert",
+    "conv3d/input:1x5x6x7x4/kernel:3x3x3x4x8/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
+};
+
+TEST_F(Kernels, Quantized) {
+    const std::pair<const char *, int> targets[] = {
+        {"baseline", 1}, {"avx2", 1}, {"avx512", 1}, {"host", 1}, {"host", 3}};
+    for (size_t i = 0; i < std::size(quantized); i++) {
+        for (size_t turn = 0; turn < 2; turn++) {
+            const auto &[name, threads] = targets[(i + 2 * turn + test_seed()) % std::size(targets)];
+            const Target target = *parse_target(name, threads, machine_.halide_target);
+            if (!missing_features(target, machine_.halide_target).empty()) continue;
+            expect_candidates_right(quantized[i], target, 2);
+        }
+    }
+}
+
+TEST_F(Kernels, RandomQuantizedConvolutions) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    ConvolutionDrawer drawer(test_seed());
+    for (int built = 0; built < 8; built++) {
+        Workload w = drawer.next_quantized();
+        while (elements(output_shape(w)) == 0) w = drawer.next_quantized();
+        expect_candidates_right(key(w), target, 1);
+    }
+}
+
 TEST_F(Kernels, TheGeneratorRefusesWhatDoesNotFit) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     const Workload workload = convolution({1, 8, 8, 16}, {3, 3, 16, 16});

@@ -18,6 +18,11 @@ struct Example {
 
 constexpr const char *conv = "conv2d/input:2x8x8x16/kernel:3x3x16x32";
 constexpr const char *conv_json = R"("op": "conv2d", "input": [2, 8, 8, 16], "kernel": [3, 3, 16, 32])";
+constexpr const char *quantized =
+    "conv2d/input:2x8x8x16/kernel:3x3x16x32/dtype:i8/output_dtype:u8/epilogue:requantize_onnx";
+constexpr const char *quantized_json =
+    R"("op": "conv2d", "input": [2, 8, 8, 16], "kernel": [3, 3, 16, 32], "dtype": "i8", "output_dtype": "u8",
+       "epilogue": ["requantize_onnx"])";
 constexpr const char *image = "winograd_input_transform/input:1x8x8x16/window:3x3/tile:4x4";
 constexpr const char *image_json =
     R"("op": "winograd_input_transform", "input": [1, 8, 8, 16], "window": [3, 3], "tile": [4, 4])";
@@ -55,6 +60,8 @@ const std::map<std::string_view, Example> &examples() {
         {"output_layout", {conv, "/output_layout:NCHW", conv_json, R"(, "output_layout": "NCHW")"}},
         {"kernel_layout", {conv, "/kernel_layout:HWOI", conv_json, R"(, "kernel_layout": "HWOI")"}},
         {"epilogue", {conv, "/epilogue:bias,clamp:-1:6", conv_json, R"(, "epilogue": ["bias", {"clamp": [-1, 6]}])"}},
+        {"kernel_dtype", {quantized, "/kernel_dtype:u8", quantized_json, R"(, "kernel_dtype": "u8")"}},
+        {"kernel_zero_point", {quantized, "/kernel_zero_point:true", quantized_json, R"(, "kernel_zero_point": true)"}},
         {"special_values", {conv, "/special_values:exact", conv_json, R"(, "special_values": "exact")"}},
         {"block",
          {"space_to_depth/input:1x8x8x16/block:2x2", "space_to_depth/input:1x8x8x16/block:4x2",

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "package/kernel_descriptor.h"
@@ -42,11 +43,11 @@ public:
             const OperandShape &shape = shapes.operands[operand];
             return shape.rank == 0 ? kiln_tensor{} : kiln_tensor_dense(data, shape.dtype, shape.rank, shape.shape);
         };
-        arguments.input = tensor(KILN_INPUT, operands.first.data.data());
-        arguments.weights = tensor(KILN_WEIGHTS, operands.second.data.data());
-        arguments.bias = tensor(KILN_BIAS, operands.bias.data.data());
-        arguments.addend = tensor(KILN_ADDEND, operands.addend.data.data());
-        arguments.slope = tensor(KILN_SLOPE, operands.slope.data.data());
+        for (const NamedOperand &operand : operand_list(w)) {
+            const int code = interface_code(operand.role);
+            const auto *argument = std::ranges::find(tensor_arguments, code, &TensorArgument::operand);
+            arguments.*argument->tensor = tensor(code, (operands.*operand.place).data.data());
+        }
         output = {w.output_dtype, stored_result_shape(w), {}};
         output.data.resize(output.elements() * size_of(w.output_dtype));
         fill_with_poison(output.data);

@@ -6,16 +6,14 @@
 namespace kiln {
 namespace {
 
-bool is_served(const Workload &w) {
-    return is_convolution(w.op) && w.dtype != DType::i8 && w.output_dtype != DType::i8;
-}
+bool is_served(const Workload &w) { return is_convolution(w.op); }
 
 TEST(FallbackConformance, EveryConvolutionOfTheSuitesPasses) {
     struct Row {
         const char *suite;
         int judged;
     };
-    const Row rows[] = {{"xla_conv", 151}, {"winograd", 24}, {"space_to_depth", 15}};
+    const Row rows[] = {{"xla_conv", 151}, {"winograd", 24}, {"space_to_depth", 15}, {"int8_conv", 41}};
     const FallbackPackage package;
     for (const Row &row : rows) {
         const auto suite = read_conformance_suite(source_dir() + "/tests/conformance/" + row.suite + ".json");

@@ -5,6 +5,7 @@
 // how.
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <string>
@@ -103,6 +104,63 @@ TEST(Fallback, AgreesWithTheReferenceOnRandomConvolutions) {
             << "/fallback_tests --gtest_filter=*RandomConvolutions  # " << key(w);
     }
     kiln_pool_destroy(*package, &pool);
+}
+
+TEST(Fallback, QuantizedConvolutionsAreExact) {
+    const FallbackPackage package;
+    kiln_parallel pool;
+    ASSERT_EQ(kiln_pool_create(*package, 2, &pool).code, KILN_OK);
+    const uint64_t first = test_seed(), draws = from_environment("KILN_TEST_DRAWS", 500);
+    for (uint64_t seed = first; seed < first + draws; seed++) {
+        ConvolutionDrawer drawer(seed);
+        const Workload w = drawer.next_quantized();
+        const Data data = drawer.rarely() ? Data::wide : Data::ordinary;
+        const bool parallel = drawer.rarely();
+        EXPECT_EQ(fallback_problem(*package, w, make_operands(w, data, seed), parallel ? &pool : nullptr), "")
+            << "KILN_TEST_SEED=" << seed << " KILN_TEST_DRAWS=1 " << binary_dir()
+            << "/fallback_tests --gtest_filter=*Quantized*  # " << key(w);
+    }
+    kiln_pool_destroy(*package, &pool);
+}
+
+TEST(Fallback, RefusesQuantizationOutOfItsRange) {
+    const FallbackPackage package;
+    const Workload litert = workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:i8/epilogue:bias,requantize_litert");
+    const Workload onnx =
+        workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:u8/epilogue:requantize_onnx/kernel_zero_point:true");
+    const struct {
+        const Workload &w;
+        int operand;
+        Tensor Operands::*place;
+        int32_t value;
+        int32_t code;
+    } rows[] = {
+        {litert, KILN_SHIFT, &Operands::shift, -31, KILN_OK},
+        {litert, KILN_SHIFT, &Operands::shift, -32, KILN_BAD_VALUE},
+        {litert, KILN_SHIFT, &Operands::shift, 31, KILN_BAD_VALUE},
+        {litert, KILN_MULTIPLIER, &Operands::multiplier, -1, KILN_BAD_VALUE},
+        {litert, KILN_BIAS, &Operands::bias, INT32_MAX - 4 * 255 * 128, KILN_OK},
+        {litert, KILN_BIAS, &Operands::bias, INT32_MAX - 4 * 255 * 128 + 1, KILN_BAD_VALUE},
+        {litert, KILN_BIAS, &Operands::bias, INT32_MIN, KILN_BAD_VALUE},
+        {litert, KILN_INPUT_ZERO_POINT, &Operands::input_zero_point, 128, KILN_BAD_VALUE},
+        {onnx, KILN_INPUT_ZERO_POINT, &Operands::input_zero_point, 128, KILN_OK},
+        {onnx, KILN_INPUT_ZERO_POINT, &Operands::input_zero_point, -1, KILN_BAD_VALUE},
+        {onnx, KILN_KERNEL_ZERO_POINT, &Operands::kernel_zero_point, -129, KILN_BAD_VALUE},
+        {onnx, KILN_OUTPUT_ZERO_POINT, &Operands::output_zero_point, 256, KILN_BAD_VALUE},
+        {onnx, KILN_RESULT_BOUNDS, &Operands::result_bounds, 256, KILN_BAD_VALUE},
+        {onnx, KILN_SCALE, &Operands::scale, 0x7f800000, KILN_BAD_VALUE},  // infinite
+        {onnx, KILN_SCALE, &Operands::scale, 0x7fc00000, KILN_BAD_VALUE},  // NaN
+    };
+    for (const auto &row : rows) {
+        Operands operands = make_operands(row.w, Data::ordinary, 1);
+        std::memcpy((operands.*row.place).data.data(), &row.value, sizeof row.value);
+        FallbackCall call(*package, row.w, operands);
+        const kiln_status status = call.run();
+        EXPECT_EQ(status.code, row.code) << status.detail << " " << row.value;
+        if (row.code != KILN_OK) {
+            EXPECT_EQ(status.operand, row.operand) << status.detail;
+        }
+    }
 }
 
 TEST(Fallback, SumsOfManyTermsStayAccurate) {

@@ -209,7 +209,7 @@ TEST(WorkloadList, RefusesBadInputAndSaysWhere) {
         {entry(R"(, "count": 0)"), in_entry + "count: needs an integer from 1 to 2147483647; got 0"},
         {entry(R"(, "count": 1.5)"), in_entry + "count: needs an integer"},
         {entry(R"(, "count": 1, "count": 2)"), in_entry + "count: is there twice"},
-        {entry(R"(, "dtype": "f64")"), in_entry + "dtype: needs one of f32, f16, bf16, i8, i32; got \"f64\""},
+        {entry(R"(, "dtype": "f64")"), in_entry + "dtype: needs one of f32, f16, bf16, i8, i32, u8; got \"f64\""},
         {entry(R"(, "output_dtype": null)"), in_entry + "output_dtype: needs one of f32"},
         {entry(R"(, "input_layout": "NWHC")"), in_entry + "input_layout: needs one of NHWC"},
         {entry(R"(, "output_layout": "NCHW1c")"), in_entry + "output_layout: needs one of NHWC"},

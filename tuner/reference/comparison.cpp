@@ -52,6 +52,12 @@ struct I8 {
         return load<uint8_t>(bytes, i) == (i % 2 ? poison >> 8 : poison & 0xff);
     }
 };
+struct U8 {
+    static constexpr double rounding = 0, subnormal_rounding = 0;
+    static constexpr double overflow = 256;  // never reached
+    static double at(std::span<const std::byte> bytes, size_t i) { return load<uint8_t>(bytes, i); }
+    static bool poisoned(std::span<const std::byte> bytes, size_t i) { return I8::poisoned(bytes, i); }
+};
 struct I32 {
     static constexpr double rounding = 0, subnormal_rounding = 0;
     static constexpr double overflow = 0x1p31;  // never reached
@@ -141,6 +147,8 @@ Comparison compare(const ComparisonRequest &request) {
             return compare_as<I8>(request);
         case DType::i32:
             return compare_as<I32>(request);
+        case DType::u8:
+            return compare_as<U8>(request);
         case DType::f32:
             break;
     }

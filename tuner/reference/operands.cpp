@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "tuner/reference/half.h"
+#include "tuner/reference/quantized/quantized_operands.h"
+#include "tuner/reference/random.h"
 
 namespace kiln {
 
@@ -68,6 +70,8 @@ double element(const Tensor &tensor, int64_t index) {
             return bf16_to_float(load(uint16_t()));
         case DType::i32:
             return load(int32_t());
+        case DType::u8:
+            return load(uint8_t());
         case DType::i8:
             break;
     }
@@ -89,29 +93,10 @@ void set_element(Tensor &tensor, int64_t index, float value) {
             return store(int8_t(std::lrint(value * 127)));
         case DType::i32:
             return store(int32_t(std::lrint(double(value) * 0x7fffffff)));
+        case DType::u8:
+            return store(uint8_t(std::lrint((value + 1) * 127.5f)));
     }
 }
-
-// SplitMix64 (Steele, Lea and Flood): small, fast, and good enough to fill tensors.
-class Random {
-public:
-    explicit Random(uint64_t seed) : state_(seed) {}
-
-    uint64_t next() {
-        uint64_t z = state_ += 0x9e3779b97f4a7c15;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-        return z ^ (z >> 31);
-    }
-    float uniform() { return float(int64_t(next() >> 39)) * 0x1p-24f - 1; }  // [-1, 1) in steps of 2^-24
-    float wide(float exponents) {
-        const float magnitude = std::exp2(uniform() * exponents);
-        return next() & 1 ? magnitude : -magnitude;
-    }
-
-private:
-    uint64_t state_;
-};
 
 // From -1, which lies outside, to the last.
 void fill_with_indices(Tensor &tensor, int64_t index_count, Random &random) {
@@ -130,10 +115,26 @@ std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const Act
 std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
 
 Tensor Operands::*place_of(Role role) {
-    constexpr Tensor Operands::*places[] = {&Operands::first,     &Operands::second,    &Operands::bias,
-                                            &Operands::addend,    &Operands::slope,     &Operands::operand_1,
-                                            &Operands::operand_2, &Operands::operand_3, &Operands::operand_4,
-                                            &Operands::operand_5, &Operands::operand_6, &Operands::operand_7};
+    using O = Operands;
+    constexpr Tensor O::*places[] = {&O::first,
+                                     &O::second,
+                                     &O::bias,
+                                     &O::addend,
+                                     &O::slope,
+                                     &O::input_zero_point,
+                                     &O::kernel_zero_point,
+                                     &O::multiplier,
+                                     &O::shift,
+                                     &O::scale,
+                                     &O::output_zero_point,
+                                     &O::result_bounds,
+                                     &O::operand_1,
+                                     &O::operand_2,
+                                     &O::operand_3,
+                                     &O::operand_4,
+                                     &O::operand_5,
+                                     &O::operand_6,
+                                     &O::operand_7};
     return places[size_t(role)];
 }
 
@@ -148,6 +149,7 @@ std::vector<NamedOperand> operand_list(const Workload &w) {
 std::string_view result_name(const Workload &w) { return signature(w).result.name; }
 
 Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
+    if (is_quantized(workload)) return quantized_operands(workload, data, seed);
     Operands operands;
     uint64_t stream = 0;
     for (NamedOperand &named : operand_list(workload)) {
@@ -160,9 +162,9 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
             continue;
         }
         const float exponents = tensor.dtype == DType::f16 ? 7 : 20;
-        const bool is_integer = tensor.dtype == DType::i8 || tensor.dtype == DType::i32;
         for (int64_t i = 0, count = tensor.elements(); i < count; i++) {
-            set_element(tensor, i, data == Data::ordinary || is_integer ? random.uniform() : random.wide(exponents));
+            set_element(tensor, i,
+                        data == Data::ordinary || is_integer(tensor.dtype) ? random.uniform() : random.wide(exponents));
         }
     }
     return operands;

@@ -33,7 +33,7 @@ Tensor Operands::*place_of(Role role);                   // of an operand
 std::string_view result_name(const Workload &workload);  // output, dx, dk
 
 // Random operands, the same for the same seed. `ordinary`: uniform in [-1, 1]; `wide`: magnitudes log-uniform over
-// 2^-20..2^20 (2^-7..2^7 for f16, whose numbers end at 2^16).
+// 2^-20..2^20 (2^-7..2^7 for f16, whose numbers end at 2^16). Of quantized convolutions: see quantized/quantized_operands.h.
 enum class Data { ordinary, wide };
 Operands make_operands(const Workload &workload, Data data, uint64_t seed);
 

@@ -10,7 +10,9 @@
 #include "tuner/reference/convolution_loops.h"
 #include "tuner/reference/movement_loops.h"
 #include "tuner/reference/nest_loops.h"
+#include "tuner/reference/quantized/quantized_convolution.h"
 #include "tuner/reference/winograd_loops.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln {
 
@@ -60,9 +62,8 @@ Status check_reference(const Workload &w) {
         const auto matrices = winograd_matrices_of(w);
         return matrices ? Status() : matrices.error();
     }
-    if (w.dtype == DType::i8 || w.output_dtype == DType::i8) {
-        return unsupported(fmt::format("{}: there is no reference for dtype i8 yet", op_name(w)));
-    }
+    if (Status s = check_quantization(w); !s)
+        return unsupported(fmt::format("{}: there is no reference: {}", op_name(w), s.error().message));
     if (w.op != Operation::conv && !w.epilogue.empty()) {
         return unsupported(fmt::format("{}: a gradient has no epilogue", op_name(w)));
     }
@@ -82,6 +83,11 @@ Result<Reference> reference(const Workload &w, const Operands &operands) {
         const Result<Sums> sums = is_data_movement(w.op) ? moved(w, values) : transform_tiles(w, values);
         if (!sums) return sums.error();
         return Reference{store_result(w, sums->sum), store_result(w, sums->magnitude)};
+    }
+    if (is_quantized(w)) {
+        const Result<std::vector<double>> result = quantized_convolution(w, operands);
+        if (!result) return result.error();
+        return Reference{store_result(w, *result), std::vector<double>(elements(signature(w).result.shape()))};
     }
     const std::vector<int64_t> output = output_shape(w);
     const auto input = [&](const Tensor &t) { return canonical_activation(t, w.input, w.input_layout); };

@@ -17,7 +17,8 @@ namespace kiln {
 struct Reference {
     std::vector<double> expected;   // after the epilogue, before the conversion to output_dtype
     std::vector<double> magnitude;  // sum |x||k| + |bias| + |addend|: what errors are relative to; of a
-                                    // transform: sum of |matrix entries||x|; of moved data |x|
+                                    // transform: sum of |matrix entries||x|; of moved data |x|; 0 where results
+                                    // are integers, which must be equal
 };
 
 // Whether there is one. Errors: an operation that has no reference yet (unsupported).

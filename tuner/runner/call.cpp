@@ -23,6 +23,8 @@ halide_type_t halide_type(DType dtype) {
             return halide_type_t(halide_type_int, 8);
         case DType::i32:
             return halide_type_t(halide_type_int, 32);
+        case DType::u8:
+            return halide_type_t(halide_type_uint, 8);
         case DType::f32:
             break;
     }

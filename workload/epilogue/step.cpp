@@ -79,6 +79,8 @@ constexpr EpilogueForm forms[] = {
      Operand::channels,
      "select(less(x0,0),mul(x0,x1),x0)",
      [](const EpilogueStep &, double slope) { return std::max(1.0, std::fabs(slope)); }},
+    {Kind::requantize_litert, "requantize_litert", KILN_EPILOGUE_REQUANTIZE_LITERT, {}, Operand::none, {}},
+    {Kind::requantize_onnx, "requantize_onnx", KILN_EPILOGUE_REQUANTIZE_ONNX, {}, Operand::none, {}},
 };
 
 // An infinite bound bounds nothing, and the compiler may take any comparison of floats to have no infinity in it.
@@ -107,6 +109,8 @@ const EpilogueForm &epilogue_form(Kind kind) {
 }
 
 bool is_addition(Kind kind) { return epilogue_form(kind).function == sum_with_operand; }
+
+bool is_requantization(Kind kind) { return epilogue_form(kind).requantizes(); }
 
 Status check_numbers(const EpilogueStep &step) {
     if (step.kind == Kind::clamp) {

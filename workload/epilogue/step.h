@@ -33,6 +33,8 @@ struct EpilogueStep {
         gelu,
         gelu_tanh,
         prelu,
+        requantize_litert,
+        requantize_onnx,
     } kind = Kind::bias;
     float lo = 0, hi = 0;  // the numbers of its own; 0 where it has fewer
     bool operator==(const EpilogueStep &) const = default;
@@ -47,11 +49,14 @@ struct EpilogueForm {
     int32_t code;                 // in runtime/kiln.h
     std::string_view numbers[2];  // what its numbers are called, in lo and hi; empty where it has fewer
     Operand operand = Operand::none;
-    std::string_view function;  // of the sum, x0; of the operand, x1, or of its numbers, x1 and x2
+    // Of the sum, x0; of the operand, x1, or of its numbers, x1 and x2. Empty where it makes a quantized result of a sum in i32:
+    // then operands of its own say how (workload/quantization/quantization.h).
+    std::string_view function;
     // Its Lipschitz constant: how much it may enlarge an error of the sum, given its operand or 0. Without one its values are among
     // those that it is given, and it leaves errors as they are.
     Steepness steepness = nullptr;
 
+    bool requantizes() const { return function.empty(); }
     size_t number_count() const { return !numbers[0].empty() + !numbers[1].empty(); }
     std::string usage() const;  // "clamp:lo:hi"
 };
@@ -60,9 +65,11 @@ std::span<const EpilogueForm> epilogue_forms();
 const EpilogueForm &epilogue_form(EpilogueStep::Kind kind);
 
 bool is_addition(EpilogueStep::Kind kind);  // of its operand
+bool is_requantization(EpilogueStep::Kind kind);
 Status check_numbers(const EpilogueStep &step);
 
-// The function of a step, with its numbers as constants of f32: of the sum, x0, and of its operand, x1.
+// The function of a step, with its numbers as constants of f32: of the sum, x0, and of its operand, x1. Precondition: it is no
+// requantization.
 scalar::Expression function_of(const EpilogueStep &step);
 
 std::string name(const EpilogueStep &step);  // "clamp:0:6"

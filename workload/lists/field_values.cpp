@@ -9,7 +9,7 @@ namespace {
 
 using Problem = FieldProblem;
 
-constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8, i32";
+constexpr std::string_view known_dtypes = "one of f32, f16, bf16, i8, i32, u8";
 constexpr std::string_view known_layouts = "one of NHWC, NCHW, NCHW<b>c with b from 2 to 1024";
 
 Problem read(const Json &value, const WorkloadField &field, int64_t *result) {

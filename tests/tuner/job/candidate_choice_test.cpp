@@ -138,7 +138,7 @@ TEST_F(CandidateChoiceTest, AlgorithmsAreUsableWhereTheyApplyAndAreAllowed) {
     context.algorithms.algorithm = "none*";
     EXPECT_TRUE(usable_algorithms(workload_, context)->empty());
     Workload bytes = workload_;
-    bytes.dtype = bytes.output_dtype = DType::i8;
+    bytes.op = Operation::conv_backprop_input, bytes.dtype = bytes.output_dtype = DType::i8;
     const auto refused = usable_algorithms(bytes, context);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::unsupported);

@@ -39,7 +39,7 @@ TEST(MemoryBound, CountsWhatEachElementTakes) {
     Workload i8 = f32;
     i8.dtype = DType::i8, i8.output_dtype = DType::i32;
     EXPECT_EQ(working_set_bytes(f32), 4 * (2 * 64 * 64 * 64 + 64 * 64));
-    EXPECT_EQ(working_set_bytes(i8), 64 * 64 * 64 + 64 * 64 + 4 * 64 * 64 * 64);
+    EXPECT_EQ(working_set_bytes(i8), 64 * 64 * 64 + 64 * 64 + 4 * 64 * 64 * 64 + 4);  // and a zero point
 }
 
 }  // namespace

@@ -1,0 +1,55 @@
+#include "catalog/quantized_algorithm.h"
+
+#include <algorithm>
+#include <string>
+
+#include "catalog/conv_checks.h"
+#include "rewrites/panels.h"
+#include "rewrites/parts.h"
+#include "schedules/spaces/cpu_tile_space.h"
+
+namespace kiln {
+namespace {
+
+bool has_dot_products(const Target &target) {
+    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids", "avxvnni"};
+    return std::ranges::any_of(features, [&](std::string_view feature) { return has_feature(target, feature); });
+}
+
+// Whether lanes of one vector need inputs of several groups.
+bool mixes_groups(const ConvLoops &loops, const Target &target) {
+    const int lanes = vector_lanes(target);
+    if (loops.groups == 1 || loops.group_outputs() % lanes == 0) return false;
+    return !panelled(gathered(loops), lanes).group_panels;
+}
+
+int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target) {
+    if (loops.input_channels == 1 || mixes_groups(loops, target)) return 1;
+    for (const int64_t parts : {4, 2}) {
+        const bool has_unit = parts == 2 || (has_dot_products(target) && w.kernel_dtype == DType::i8);
+        if (has_unit && (loops.groups == 1 || loops.input_channels % parts == 0)) return parts;
+    }
+    return 1;
+}
+
+}  // namespace
+
+ConvLoops quantized_loops(const Workload &w, const Target &target) {
+    const ConvLoops loops = conv_loops(w);
+    ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
+    in_steps.converts = in_steps.parts != 4 || w.dtype != DType::u8;  // others are shifted or widened
+    return in_steps;
+}
+
+Status quantized_applies(std::string_view, const Workload &w, const Target &target) {
+    if (!is_quantized(w))
+        return unsupported("dtype " + std::string(name(w.dtype)) + " is not quantized; needs i8 or u8");
+    if (Status s = result_can_be_computed(w); !s) return s;
+    return copies_fit(quantized_loops(w, target));
+}
+
+Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return cpu_tile_space(base, quantized_loops(w, target), target, core);
+}
+
+}  // namespace kiln

@@ -1,0 +1,125 @@
+// Quantized convolution (workload/quantization/quantization.h): the direct sum of conv.cpp with products of small integers.
+//
+//   padded(c, x, y, z, n)                  = the input, shifted to 0 to 255, and its zero point outside
+//   first(lane, vector, panel)             = bias - zero point * sum of weights
+//   sum(lane, vector, panel, x, y, z, n)   = first + sum over (part, ci, s, r, t) of
+//                                            weights(part, lane, vector, step(ci, s, r, t), panel) *
+//                                            padded((first(group) + ci) * parts + part, x * sx + s * dx - px, ...)
+//   output(c, x, y, z, b, n)               = requantized(sum - the weights' zero point * window(x, y, z, group, n))
+//   window(x, y, z, group, n)              = sum over (c, s, r, t) of the inputs that the sum reads, less their zero point
+//
+// Sums in between stay in i32, as the ranges of operands and the number of terms are limited.
+#include <Halide.h>
+
+#include "generators/conv_result.h"
+#include "generators/direct/quantized_panel.h"
+#include "generators/direct/sum.h"
+#include "schedules/apply/cpu_tile.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+class QuantizedConv : public WithResult<QuantizedPanelGenerator<QuantizedConv>> {
+public:
+    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
+    Input<Buffer<void, 5>> weights{"weights"};  // part, lane, vector, step, panel
+
+    void configure() {
+        read_quantized_panels();
+        input.set_type(halide_type(workload.dtype));
+        weights.set_type(weight_type());
+        add_result_operands();
+    }
+
+    void generate() {
+        define_first();
+        s.padded(s.c, s.x, s.y, s.z, s.n) = shifted_input({s.c, s.x, s.y, s.z, s.n}, map_of_padded(), input_type());
+        Expr total = direct_sum({loops, knobs, lanes, weights, s, first});
+        if (workload.kernel_zero_point) total -= weights_offset();
+        define_result(s, total);
+    }
+
+    void schedule() {
+        fix_activation(input, loops.stored_input);
+        fix(weights, packed_steps());
+        give_result_to(&s);
+        first.compute_root()
+            .bound(lane, 0, lanes)
+            .bound(vector, 0, extent(knobs.vectors))
+            .bound(panel, 0, extent(loops.panels(panel_width())))
+            .vectorize(lane, lanes);
+        if (window.defined()) window.compute_root();
+        s.input = input;
+        apply_cpu_tile(s, knobs, loops, target_of_kiln);
+    }
+
+private:
+    // What is added to numbers so that they are from 0 to 255.
+    int shift() const { return workload.dtype == DType::i8 ? 128 : 0; }
+    Expr zero_point() const { return (*quantization.at(Role::input_zero_point))(0) + shift(); }
+
+    // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not exist.
+    ElementMap map_of_padded() const {
+        ElementMap map = loops.input_map;
+        Place &row = map[input_index::y];
+        if (loops.output[1] % knobs.rows != 0 && row.outside == Outside::never) row.outside = Outside::any;
+        return map;
+    }
+
+    Expr shifted_input(const Exprs &at, const ElementMap &map, const Type &type) const {
+        const Expr stored = stored_element(input, loops.stored_input, map, at);
+        const Expr value = shift() ? cast<uint8_t>(stored) ^ cast<uint8_t>(shift()) : stored;
+        return with_outside(map, at, cast(type, value), cast(type, zero_point()), Tests::apart);
+    }
+
+    // The sum of a lane's weights, which the packed ones end with.
+    Expr sum_of_weights() const {
+        const int parts = extent(loops.parts), bits = weight_type().bits();
+        const Type piece_type = weight_type().with_code(Type::UInt);
+        Expr sum = cast<uint32_t>(0);
+        for (int piece = 0; piece < sum_steps() * parts; piece++) {
+            const Expr stored = weights(piece % parts, lane, vector, steps() + piece / parts, panel);
+            sum = sum | (cast<uint32_t>(reinterpret(piece_type, stored)) << cast<uint32_t>(piece * bits));
+        }
+        return reinterpret<int32_t>(sum);
+    }
+
+    void define_first() {
+        const auto bias = step_inputs.find(EpilogueStep::Kind::bias);
+        const Expr start =
+            bias == step_inputs.end() ? Expr(0) : (*bias->second)(output_of(lane, vector, panel).channel);
+        first(lane, vector, panel) = start - zero_point() * sum_of_weights();
+    }
+
+    Expr weights_offset() {
+        const int filled = extent(loops.input_channels * loops.parts),
+                  channels = extent(conv_loops(workload).input_channels);
+        const RDom taps(0, channels, 0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0,
+                        extent(loops.kernel[2]));
+        const Var out[3] = {s.x, s.y, s.z};
+        Exprs at{group * filled + taps[0]};
+        for (int d = 0; d < 3; d++) {
+            at.push_back(out[d] * extent(loops.stride[d]) + taps[d + 1] * extent(loops.dilation[d]) -
+                         extent(loops.pad_lo[d]));
+        }
+        at.push_back(s.n);
+        window = Func("window");
+        window(s.x, s.y, s.z, group, s.n) = 0;
+        window(s.x, s.y, s.z, group, s.n) += cast<int32_t>(shifted_input(at, loops.input_map, UInt(8))) - zero_point();
+        const Expr channel = channel_of({loops.output_channels, loops.output_block}, s.c, s.b);
+        const Expr known = min(channel, extent(loops.output_channels - 1));
+        return (*quantization.at(Role::kernel_zero_point))(known)*window(s.x, s.y, s.z,
+                                                                         known / extent(loops.group_outputs()), s.n);
+    }
+
+    ConvStages s;
+    Func first{"first"}, window;
+    Var lane{"lane"}, vector{"vector"}, panel{"panel"}, group{"group"};
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::QuantizedConv, quantized)

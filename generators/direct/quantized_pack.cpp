@@ -1,0 +1,66 @@
+// The weights of quantized sums, packed in the order in which they are read, each panel with the sums of its weights.
+#include <Halide.h>
+
+#include "generators/activation.h"
+#include "generators/direct/quantized_panel.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+class QuantizedPack : public QuantizedPanelGenerator<QuantizedPack> {
+public:
+    Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
+    Output<Buffer<void, 5>> packed{"packed"};  // part, lane, vector, step, panel
+
+    void configure() {
+        read_quantized_panels();
+        kernel.set_type(halide_type(workload.kernel_dtype));
+        packed.set_type(weight_type());
+    }
+
+    void generate() {
+        const int channels = extent(conv_loops(workload).input_channels), parts = extent(loops.parts);
+        const int columns = extent(loops.kernel[0]), rows = extent(loops.kernel[1]), planes = extent(loops.kernel[2]);
+        const int group_steps = extent(loops.input_channels);
+        const RDom taps(0, channels, 0, columns, 0, rows, 0, planes);
+        sums(lane, vector, panel) = 0;
+        sums(lane, vector, panel) += weight(lane, vector, panel, {taps[0], taps[1], taps[2], taps[3]});
+
+        const Expr ci = step % group_steps * parts + part, tap = min(step / group_steps, columns * rows * planes - 1);
+        const Expr value = weight(lane, vector, panel,
+                                  {min(ci, channels - 1), tap % columns, tap / columns % rows, tap / (columns * rows)});
+        const Expr known = select(ci < channels, value, 0);
+        const int bits = packed.type().bits();
+        const Expr piece = max(step - steps(), 0) * parts + part;
+        const Expr of_sum = reinterpret<uint32_t>(sums(lane, vector, panel)) >> cast<uint32_t>(piece * bits);
+        packed(part, lane, vector, step, panel) =
+            select(step < steps(), cast(packed.type(), known), cast(packed.type(), reinterpret<int32_t>(of_sum)));
+    }
+
+    void schedule() {
+        fix_kernel(kernel, hwio(), loops.kernel_map);
+        fix(packed, packed_steps());
+        sums.compute_root();
+    }
+
+private:
+    bool hwio() const { return workload.kernel_layout == KernelLayout::hwio; }
+
+    // At channel, column, row and plane; zero for lanes without an output.
+    Expr weight(const Expr &of_lane, const Expr &of_vector, const Expr &of_panel, const Exprs &at) const {
+        const OutputPlace output = output_of(of_lane, of_vector, of_panel);
+        const Expr value = kernel_element(kernel, hwio(), loops.kernel_map,
+                                          {output.group, output.in_group, at[0], at[1], at[2], at[3]});
+        return select(output.in_row < output.row, cast<int32_t>(value), 0);
+    }
+
+    Var part{"part"}, lane{"lane"}, vector{"vector"}, step{"step"}, panel{"panel"};
+    Func sums{"sums"};
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::QuantizedPack, quantized_pack)

@@ -1,0 +1,20 @@
+// From sums in i32 to the numbers of a quantized result, as tuner/reference/quantized/ defines it, in vectors.
+#pragma once
+
+#include <Halide.h>
+
+#include "workload/workload.h"
+
+namespace kiln {
+
+// The values that belong to an output element.
+struct Requantization {
+    Halide::Expr multiplier, shift;              // litert
+    Halide::Expr scale;                          // onnx
+    Halide::Expr zero_point, smallest, largest;  // of the result
+};
+
+// Of type i32, between the bounds. The sum itself where the workload's result is one.
+Halide::Expr requantize(const Workload &workload, const Halide::Expr &sum, const Requantization &how);
+
+}  // namespace kiln

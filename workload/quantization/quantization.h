@@ -1,0 +1,47 @@
+// Quantized convolutions: activations of i8 or u8, weights of i8 or u8, sums in i32. A stored number stands for
+// (stored - zero point) * scale, and the sum of an output is
+//   bias + sum of (input - input_zero_point) * (kernel - kernel_zero_point)
+// with one kernel_zero_point for each output channel, or none. The result is that sum, in i32, or what the last step of the
+// epilogue makes of it, in i8 or u8:
+//   requantize_litert   multiplier and shift of the channel, with two roundings, as LiteRT's reference kernels do it
+//   requantize_onnx     scale of the channel in f32, rounded to the nearest even, as ONNX's QLinearConv does it
+// Either adds output_zero_point and saturates to result_bounds, which are the ends of the dtype or a ReLU, ReLU6 or clamp.
+//
+// All of these are operands of a call and none is part of the key. Their ranges, and the largest number of terms of a sum, are
+// such that no sum leaves i32.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "workload/signature.h"
+#include "workload/workload.h"
+
+namespace kiln {
+
+// An operand that says how numbers are quantized: `count` numbers.
+struct QuantizationOperand {
+    Role role;
+    std::string_view name;
+    DType dtype;
+    int64_t count;
+};
+
+// Those that the workload has, ascending by role: none of another than a quantized convolution.
+std::vector<QuantizationOperand> quantization_operands(const Workload &w);
+
+// The values that an operand of a quantized convolution may have, both counted; nothing where it may have any, or is no
+// integer. result_bounds also ascend.
+struct ValueRange {
+    int64_t lo = 0, hi = 0;
+    bool operator==(const ValueRange &) const = default;
+};
+std::optional<ValueRange> value_range(const Workload &w, Role role);
+ValueRange range_of(DType dtype);  // i8 or u8
+
+// Whether dtypes and epilogue go together, quantized or not, and sums stay in i32.
+Status check_quantization(const Workload &w);
+
+}  // namespace kiln
