@@ -44,10 +44,11 @@ inline void check(const kiln_status &status) {
 // dtypes that C++ has no type for are given by number: kiln::tensor(words, {n, h, w, c}, KILN_BF16).
 template<typename T>
 constexpr std::int32_t dtype_of() {
-    constexpr bool is_byte = std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>;
-    static_assert(std::is_same_v<T, float> || is_byte || std::is_same_v<T, std::int32_t>,
+    static_assert(std::is_same_v<T, float> || std::is_same_v<T, std::int32_t> || std::is_same_v<T, std::int8_t> ||
+                      std::is_same_v<T, std::uint8_t>,
                   "this type is not the element of a tensor; give the dtype as last argument");
-    if (is_byte) return std::is_same_v<T, std::int8_t> ? KILN_I8 : KILN_U8;
+    if (std::is_same_v<T, std::int8_t>) return KILN_I8;
+    if (std::is_same_v<T, std::uint8_t>) return KILN_U8;
     return std::is_same_v<T, float> ? KILN_F32 : KILN_I32;
 }
 

@@ -169,9 +169,25 @@ class Check(unittest.TestCase):
         report = self.check("--suite", XLA, "--filter", "*_sv_*.fwd")
         self.assertEqual((report["failed"], report["recorded"]), (0, 1))
 
+    def test_quantized_cases_agree_bit_for_bit(self):
+        report = self.check("--suite", str(CONFORMANCE / "int8_conv.json"), "--filter", "*/q00*")
+        self.assertEqual((report["passed"], len(report["cases"])), (10, 10))
+        self.assertEqual({case["max_error"] for case in report["cases"]}, {0})
+
     def test_what_cannot_be_expressed(self):
-        report = self.check("--suite", str(CONFORMANCE / "int8_conv.json"))
-        self.assertEqual(report["unsupported"], len(report["cases"]))
+        with tempfile.TemporaryDirectory() as folder:
+            manifest = json.loads((CONFORMANCE / "int8_conv.json").read_text())
+            case = manifest["cases"][0]
+            case["op"] = "attention_int8"
+            for tensor in case["tensors"].values():
+                target = pathlib.Path(folder) / tensor["file"]
+                target.parent.mkdir(exist_ok=True)
+                shutil.copy2(CONFORMANCE / tensor["file"], target)
+            manifest["cases"] = [case]
+            changed = pathlib.Path(folder) / "suite.json"
+            changed.write_text(json.dumps(manifest))
+            report = self.check("--suite", str(changed))
+        self.assertEqual(report["unsupported"], 1)
 
     def test_algorithms_that_are_excluded(self):
         report = self.check("--suite", XLA, "--filter", "*/x000_alexnet1.fwd", "--algorithm", "no_such_*")

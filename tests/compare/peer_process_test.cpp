@@ -45,7 +45,8 @@ TEST(PeerProcessTest, RightAnswers) {
         EXPECT_EQ(prepared->about,
                   R"({"do": "prepare", "threads": 1, "workload": {"batch_group_count": 1, "dtype": "f32", )"
                   R"("epilogue": ["bias", "relu"], "feature_group_count": 2, "input": [1, 8, 9, 4], )"
-                  R"("input_layout": "NHWC", "kernel": [3, 2, 2, 16], "kernel_layout": "HWIO", )"
+                  R"("input_layout": "NHWC", "kernel": [3, 2, 2, 16], "kernel_dtype": "i8", )"
+                  R"("kernel_layout": "HWIO", "kernel_zero_point": false, )"
                   R"("lhs_dilation": [1, 1], "op": "conv2d", "output_dtype": "f32", "output_layout": "NHWC", )"
                   R"("padding": [[1, 0], [0, 2]], "rhs_dilation": [1, 3], "special_values": "finite", )"
                   R"("strides": [2, 1]}})");
