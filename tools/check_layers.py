@@ -22,6 +22,7 @@ FOLDERS = {
     ),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
+    "simulate": (["json", "text", "workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "runtime": ([], ["HalideRuntime.h"]),
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
     "runtime/network": (["runtime"], ["HalideRuntime.h"]),

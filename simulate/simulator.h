@@ -1,0 +1,63 @@
+// A program on a simulated core: loads an executable, places operands beside it, and calls its functions one by one as C
+// does, without a word of code before or behind them. What a kernel does wrong is a message, never a crash.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simulate/core_description.h"
+#include "simulate/elf32.h"
+#include "simulate/execution.h"
+#include "simulate/memory.h"
+#include "workload/result.h"
+
+namespace kiln {
+
+struct SimulatedCall {
+    uint32_t result = 0;  // a0
+    Counts counts;
+    int64_t stack_bytes = 0;  // that were written to, below the stack pointer of the call
+    std::string problem;      // why it did not return; empty: it did
+};
+
+struct SimulationLimits {
+    int64_t memory_bytes = int64_t{64} << 20;
+    int64_t stack_bytes = 16 << 10;
+    int64_t instructions = 20'000'000'000;  // of one call
+};
+
+class Simulator {
+public:
+    // `elf`: an executable whose segments lie at or above `lowest_address`. Errors (bad_input) begin with `name`.
+    static constexpr uint32_t lowest_address = 0x10000;
+    static Result<Simulator> load(const Elf32 &elf, const std::string &name, const CoreDescription &core,
+                                  const SimulationLimits &limits);
+
+    // Memory that the program may read, or write too, until `memory` says otherwise. Aligned to cache lines of 64 bytes.
+    Result<uint32_t> place(int64_t bytes, Access access) { return memory_.allocate(bytes, 64, access); }
+    SimulatedMemory &memory() { return memory_; }
+
+    // Preconditions: `function` is the address of one. Caches are as the call before left them; cold_caches() empties them.
+    SimulatedCall call(uint32_t function, const std::vector<uint32_t> &arguments);
+    void cold_caches() { state_ = CoreState(core_); }
+
+private:
+    Simulator(const CoreDescription &core, const SimulationLimits &limits)
+        : core_(core), limits_(limits), memory_(limits.memory_bytes), state_(core) {}
+    Status load_segments(const Elf32 &elf);
+    Status load_code(const Elf32::Segment &segment);
+    std::string problem_of(const Execution &execution);
+
+    CoreDescription core_;
+    SimulationLimits limits_;
+    SimulatedMemory memory_;
+    CoreState state_;
+    DecodedCode code_;
+    uint32_t stack_ = 0;
+};
+
+}  // namespace kiln
