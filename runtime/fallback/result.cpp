@@ -29,30 +29,35 @@ void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, floa
     }
 }
 
+// The columns with the last channel also write the zeros that fill up its block.
+template<typename T>
+void fill_up(const FallbackBlock &b, int64_t pixel, int64_t channel) {
+    const Activation &form = b.map().walked();
+    constexpr T zeros[column_block] = {};
+    if (channel + b.columns != form.channels) return;
+    for (int64_t filled = form.channels; filled < form.stored_channels;) {
+        const int count = smaller(form.stored_channels - filled, column_block);
+        store_channels(form, zeros, pixel, filled, count, b.problem.result);
+        filled += count;
+    }
+}
+
 void store_pixels(const FallbackBlock &b) {
     const Activation &form = b.map().walked();
     const int64_t channel = b.group * form.group_channels + b.first_column;
-    constexpr float zeros[column_block] = {};
     for (int r = 0; r < b.rows; r++) {
         const int64_t pixel = b.scratch.places[r].pixel;
         float values[column_block];
         for (int c = 0; c < b.columns; c++) values[c] = static_cast<float>(b.scratch.sums[r * column_block + c]);
         apply_epilogue(b, pixel, channel, values);
         store_channels(form, values, pixel, channel, b.columns, b.problem.result);
-        // The block with the last channel also writes the zeros that fill it up.
-        int64_t filled = channel + b.columns == form.channels ? form.channels : form.stored_channels;
-        while (filled < form.stored_channels) {
-            const int count = smaller(form.stored_channels - filled, column_block);
-            store_channels(form, zeros, pixel, filled, count, b.problem.result);
-            filled += count;
-        }
+        fill_up<float>(b, pixel, channel);
     }
 }
 
 void store_quantized_pixels(const FallbackBlock &b) {
     const Activation &form = b.map().walked();
     const int64_t channel = b.group * form.group_channels + b.first_column;
-    constexpr int32_t zeros[column_block] = {};
     for (int r = 0; r < b.rows; r++) {
         const int64_t pixel = b.scratch.places[r].pixel;
         int32_t values[column_block];
@@ -60,12 +65,7 @@ void store_quantized_pixels(const FallbackBlock &b) {
             values[c] = quantized_result(b.problem.quantization, channel + c, b.scratch.sums[r * column_block + c]);
         }
         store_channels(form, values, pixel, channel, b.columns, b.problem.result);
-        if (channel + b.columns != form.channels) continue;
-        for (int64_t filled = form.channels; filled < form.stored_channels;) {
-            const int count = smaller(form.stored_channels - filled, column_block);
-            store_channels(form, zeros, pixel, filled, count, b.problem.result);
-            filled += count;
-        }
+        fill_up<int32_t>(b, pixel, channel);
     }
 }
 

@@ -105,6 +105,9 @@ class Tune(unittest.TestCase):
         planned = {row["key"] for row in json.loads(plan) if row["key"]}
         known = {row["workload"] for row in self.query("trials")}
         self.assertLess(planned, known)
+        # Layouts are chosen by these times.
+        self.assertIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan").stdout)
+        self.assertNotIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan", "--db", self.db).stdout)
         for workload in known - planned:
             self.assertTrue(workload.startswith("nest/") or "layout:NCHW" in workload, workload)
         layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]

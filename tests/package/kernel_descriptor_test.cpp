@@ -7,7 +7,10 @@
 
 #include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
+#include "runtime/quantized_values.h"
 #include "tuner/process/host_machine.h"
+#include "workload/quantization/quantization.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
@@ -155,6 +158,30 @@ TEST(CpuFeatures, TheMachineAndDispatchAgree) {
     const auto bits = required_cpu_features({read_machine().halide_target, 1});
     ASSERT_TRUE(bits.ok());
     EXPECT_EQ(*bits, read_cpu_features());
+}
+
+// Calls check operands without the code that reads workloads.
+TEST(KernelDescriptor, CallsTakeTheValuesOfQuantizationThatWorkloadsAllow) {
+    for (const char *key : {"conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:i8/epilogue:bias,requantize_litert",
+                            "conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:u8/epilogue:bias,requantize_onnx/"
+                            "kernel_dtype:u8/kernel_zero_point:true"}) {
+        const auto w = parse_workload_key(key);
+        ASSERT_TRUE(w) << w.error().message;
+        const auto d = descriptor_of(*w);
+        ASSERT_TRUE(d) << key;
+        for (const TensorForm &operand : signature(*w).operands) {
+            const std::optional<ValueRange> range = value_range(*w, operand.role);
+            if (!range) continue;
+            const auto holds = [&](int64_t first, int64_t last) {
+                std::vector<int32_t> values(static_cast<size_t>(elements(operand.shape())), int32_t(first));
+                values.back() = int32_t(last);
+                return values_hold(*d, interface_code(operand.role), values.data());
+            };
+            EXPECT_TRUE(holds(range->lo, range->hi)) << key << " " << operand.name;
+            EXPECT_FALSE(range->lo > INT32_MIN && holds(range->lo - 1, range->lo - 1)) << key << " " << operand.name;
+            EXPECT_FALSE(range->hi < INT32_MAX && holds(range->hi + 1, range->hi + 1)) << key << " " << operand.name;
+        }
+    }
 }
 
 }  // namespace
