@@ -11,12 +11,15 @@ from kiln_job import BINARIES, KilnJob
 
 KILN = str(BINARIES / "kiln")
 
+# Seconds until a command hangs for certain: all tests that run meanwhile measure one after another.
+PATIENCE = 900
+
 
 def run(job, *arguments, cwd=None, **environment):
     """`kiln ARGUMENTS` with some variables changed; None removes one."""
     variables = {**job.environment, **environment}
     variables = {name: value for name, value in variables.items() if value is not None}
-    return subprocess.run([KILN, *map(str, arguments)], cwd=cwd or job.folder, env=variables, timeout=100,
+    return subprocess.run([KILN, *map(str, arguments)], cwd=cwd or job.folder, env=variables, timeout=PATIENCE,
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
 
@@ -69,7 +72,7 @@ class SuggestedCommands(unittest.TestCase):
             [line] = [line for line in result.stderr.splitlines() if line.startswith("Next: ")]
             for command in re.findall("`(kiln .*?)`", line):
                 words = f'"$0" {command.removeprefix("kiln ").replace("-o DIR", "-o dist")}'
-                done = subprocess.run(["bash", "-c", words, KILN], cwd=job.folder, env=job.environment, timeout=300,
+                done = subprocess.run(["bash", "-c", words, KILN], cwd=job.folder, env=job.environment, timeout=PATIENCE,
                                       capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
             self.assertTrue((job.folder / "dist").exists())
@@ -82,7 +85,7 @@ class WorkingFolders(unittest.TestCase):
             script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"'
             for arguments, status in ((job.tune_arguments(1), 0), (["query", "best", "--db", "tiny.db"], 2)):
                 result = subprocess.run(["sh", "-c", script, KILN, *map(str, arguments)], cwd=job.folder,
-                                        env=job.environment, capture_output=True, text=True, timeout=100, check=False)
+                                        env=job.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
                 self.assertEqual(result.returncode, status, result.stderr)
             self.assertEqual(job.trials_per_workload(), [1, 1])
 
@@ -123,7 +126,7 @@ class Environment(unittest.TestCase):
     def test_with_an_empty_environment(self):
         with KilnJob() as job:
             marker = dict([job.marker.split("=")])
-            result = subprocess.run([KILN, *map(str, job.tune_arguments(1))], cwd=job.folder, env=marker, timeout=100,
+            result = subprocess.run([KILN, *map(str, job.tune_arguments(1))], cwd=job.folder, env=marker, timeout=PATIENCE,
                                     stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertFalse(pathlib.Path(job.folder, "core").exists())

@@ -32,6 +32,7 @@ protected:
         ProcessRunnerOptions options;
         options.executable = binary_dir() + "/kiln-runner";
         options.work_folder = folder_->path();
+        options.time_limit_ns = 120'000'000'000;  // more threads than cores, on a machine that others use
         runner_ = std::make_unique<ProcessRunner>(options);
     }
 
