@@ -111,7 +111,7 @@ std::string to_json(const Recording &r) {
 Status record(const std::string &db, Recording *r) {
     Result<Workshop> workshop = make_workshop(std::filesystem::read_symlink("/proc/self/exe").parent_path(), {});
     if (!workshop) return workshop.error();
-    GeneratorBuilder &builder = *workshop->builder;
+    Builder &builder = *workshop->builder;
     Result<TrialStore> store = TrialStore::open(db, OpenMode::create);
     if (!store) return store.error();
     r->toolchain = builder.toolchain();

@@ -33,7 +33,7 @@ struct Algorithm {
     // plain input. Used only where a name is asked for that is more than `*`.
     bool prepares = false;
 
-    Status applies(const Workload &workload, const Target &target) const { return conditions(name, workload, target); }
+    Status applies(const Workload &workload, const Target &target) const;
     // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the
     // default only, so that a candidate measured on one machine can be built on another.
     Space space(const Workload &workload, const Target &target, const Core &core) const;

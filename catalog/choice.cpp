@@ -23,6 +23,28 @@ std::string Refusals::text() const {
     return text;
 }
 
+namespace {
+
+// What needs floating point, or threads, has no kernel there.
+Status fits_soft_core(const Workload &w) {
+    if (!is_quantized(w))
+        return unsupported("a soft core has integers only; needs a quantized convolution of i8 or u8");
+    if (has_epilogue(w, EpilogueStep::Kind::requantize_onnx)) {
+        return unsupported(
+            "requantize_onnx needs floating point, which a soft core has not; requantize_litert does not");
+    }
+    return {};
+}
+
+}  // namespace
+
+Status Algorithm::applies(const Workload &workload, const Target &target) const {
+    if (is_soft_core(target)) {
+        if (Status s = fits_soft_core(workload); !s) return s;
+    }
+    return conditions(name, workload, target);
+}
+
 Space Algorithm::space(const Workload &workload, const Target &target, const Core &core) const {
     Candidate base;
     base.algorithm = name;

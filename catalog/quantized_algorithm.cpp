@@ -24,7 +24,7 @@ bool mixes_groups(const ConvLoops &loops, const Target &target) {
 }
 
 int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target) {
-    if (loops.input_channels == 1 || mixes_groups(loops, target)) return 1;
+    if (vector_lanes(target) == 1 || loops.input_channels == 1 || mixes_groups(loops, target)) return 1;
     for (const int64_t parts : {4, 2}) {
         const bool has_unit = parts == 2 || (has_dot_products(target) && w.kernel_dtype == DType::i8);
         if (has_unit && (loops.groups == 1 || loops.input_channels % parts == 0)) return parts;

@@ -15,7 +15,9 @@
 
 #include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
+#include "simulate/core_file.h"
 #include "text/quoted_text.h"
+#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/process/measuring_lock.h"
 #include "workload/lists/glob.h"
@@ -156,6 +158,29 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     return target;
 }
 
+void add_core_option(CLI::App &command, TargetOptions &options) {
+    command.add_option("--core", options.core, "The core to simulate (format core/1), for a soft core such as rv32im")
+        ->type_name("FILE");
+}
+
+Result<Place> read_place(const TargetOptions &options) {
+    const Machine host = read_machine();
+    const Result<Target> target = read_runnable(options, host);
+    if (!target) return target.error();
+    if (!is_soft_core(*target)) {
+        if (options.core.empty()) return Place{*target, host, {}};
+        return usage_error(
+            fmt::format("--core is for soft cores, such as --target rv32im; the target is {}", options.target));
+    }
+    CoreDescription core;
+    if (!options.core.empty()) {
+        Result<CoreDescription> described = read_core_file(options.core);
+        if (!described) return described.error();
+        core = std::move(*described);
+    }
+    return Place{*target, machine_of(core), core};
+}
+
 Result<std::string> own_folder() {
     std::error_code error;
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -163,10 +188,10 @@ Result<std::string> own_folder() {
     return self.parent_path().string();
 }
 
-Result<Workshop> make_workshop() {
+Result<Workshop> make_workshop(const SimulatedCore &core) {
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
-    return make_workshop(*folder, WaitTeller());
+    return make_workshop(*folder, WaitTeller(), core);
 }
 
 Result<PackageParts> package_parts(const Workshop &workshop) {

@@ -66,6 +66,7 @@ Result<std::vector<NamedWorkload>> read(const WorkloadOptions &options);
 struct TargetOptions {
     std::string target = "host";
     int threads = 1;
+    std::string core;  // --core FILE: what a soft core's kernels are simulated on; empty: the default core
 };
 void add_options(CLI::App &command, TargetOptions &options);
 Result<Target> read(const TargetOptions &options, const Machine &machine);
@@ -73,11 +74,22 @@ Result<Target> read(const TargetOptions &options, const Machine &machine);
 // Like read(), and refuses a target that this machine cannot run, naming the missing features.
 Result<Target> read_runnable(const TargetOptions &options, const Machine &machine);
 
+// --core FILE, for commands that run kernels.
+void add_core_option(CLI::App &command, TargetOptions &options);
+
+// Who runs kernels of the target: this machine, or for a soft core a simulated one.
+struct Place {
+    Target target;
+    Machine machine;
+    SimulatedCore core;
+};
+Result<Place> read_place(const TargetOptions &options);
+
 // Where this executable lies; kiln's other parts are found from there, wherever the build or installation was moved.
 Result<std::string> own_folder();
 
 // Over the executables in own_folder(); says on stderr where it has to wait for another process.
-Result<Workshop> make_workshop();
+Result<Workshop> make_workshop(const SimulatedCore &core = {});
 
 // The files that go into every package; they lie in the build folder, beside the folder of the executables.
 Result<PackageParts> package_parts(const Workshop &workshop);

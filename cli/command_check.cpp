@@ -130,22 +130,21 @@ private:
 
 int run(const CheckArguments &arguments) {
     if (Status s = check_columns(arguments.answer, columns); !s) return fail(s.error());
-    const Machine machine = read_machine();
-    const Result<Target> target = read_runnable(arguments.target, machine);
-    if (!target) return fail(target.error());
+    const Result<Place> place = read_place(arguments.target);
+    if (!place) return fail(place.error());
     const Result<ConformanceSuite> suite = read_suite(arguments);
     if (!suite) return fail(suite.error());
     const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;
     install_interrupt_handler();
-    Result<Workshop> workshop = make_workshop();
+    Result<Workshop> workshop = make_workshop(place->core);
     if (!workshop) return fail(workshop.error());
     Result<PackageParts> parts = package_parts(*workshop);
     if (!parts) return fail(parts.error());
 
-    const ChoiceContext context{.target = *target,
-                                .machine = machine,
+    const ChoiceContext context{.target = place->target,
+                                .machine = place->machine,
                                 .store = store,
                                 .toolchain = workshop->builder->toolchain(),
                                 .algorithms = arguments.algorithms};
@@ -186,6 +185,7 @@ void add_check_command(CLI::App &app, Action &action) {
         ->needs(candidates)
         ->type_name("N");
     add_options(*command, arguments->target);
+    add_core_option(*command, arguments->target);
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
     command->footer(
         "Examples:\n"

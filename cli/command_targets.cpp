@@ -37,8 +37,9 @@ Result<Facts> list_targets(const Machine &machine, int threads) {
     std::vector<TargetAlias> names = {{"host", "host", "everything this machine has"}};
     names.insert(names.end(), target_aliases().begin(), target_aliases().end());
     for (const TargetAlias &alias : names) {
-        const Result<Target> target = parse_target(alias.halide, threads, machine.halide_target);
+        Result<Target> target = parse_target(alias.halide, 1, machine.halide_target);
         if (!target) return target.error();
+        if (!is_soft_core(*target)) target->threads = threads;
         facts.targets.push_back({.name = std::string(alias.name),
                                  .description = std::string(alias.description),
                                  .target = *target,
@@ -57,7 +58,7 @@ void measure_peaks(Facts *facts) {
         const bool is_new = std::none_of(targets.begin(), targets.end(), [&](const Target &other) {
             return fma_instructions(other) == fma_instructions(t.target);
         });
-        if (t.missing.empty() && is_new) targets.push_back(t.target);
+        if (t.missing.empty() && is_new && !is_soft_core(t.target)) targets.push_back(t.target);
     }
     TargetPeaks peaks;
     std::vector<std::optional<FmaPeak>> earlier;
@@ -78,7 +79,8 @@ void measure_peaks(Facts *facts) {
         const std::string odd = note(peaks.readings[i], earlier[i], read_load());
         if (!odd.empty()) facts->notes.push_back(peak.instructions + ": " + odd);
         for (TargetFacts &t : facts->targets) {
-            if (t.missing.empty() && fma_instructions(t.target) == peak.instructions) t.peak = peak;
+            const bool runs = t.missing.empty() && !is_soft_core(t.target);
+            if (runs && fma_instructions(t.target) == peak.instructions) t.peak = peak;
         }
     }
 }
@@ -137,7 +139,9 @@ void print_tables(const Facts &facts, int threads, bool wide) {
 
     Table targets{.columns = {"target", "runs here", "about", "Halide target"}, .rows = {}};
     for (const TargetFacts &t : facts.targets) {
-        const std::string runs = t.missing.empty() ? "yes" : fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
+        const std::string runs = is_soft_core(t.target) ? "simulated"
+                                 : t.missing.empty()    ? "yes"
+                                                        : fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
         targets.rows.push_back({t.name, runs, t.description, t.target.halide});
     }
     print(std::move(targets), {}, options);

@@ -1,6 +1,7 @@
-// kiln-generator: compiles one candidate to a relocatable object.
+// kiln-generator: compiles one candidate to a relocatable object, or to C for a soft core.
 //
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT
+//   kiln-generator --workload KEY --candidate TEXT --target riscv-32-noos --threads 1 -o SOURCE.c
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N --loops
 //   kiln-generator --version
 //
@@ -13,11 +14,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
 
 #include "catalog/catalog.h"
+#include "generators/c/c_source.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
 #include "text/quoted_text.h"
@@ -130,26 +133,44 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     return functions;
 }
 
+// Halide has no code for RISC-V without vectors, and refuses to lower loops for it. Those of any scalar target of 32 bits
+// are the same.
 Halide::Target halide_target(const Request &request) {
-    Halide::Target target(request.target.halide);
-    for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery,
-                         Halide::Target::UserContext}) {
+    const bool is_c = is_soft_core(request.target);
+    Halide::Target target(is_c ? "x86-32-noos" : request.target.halide);
+    for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery}) {
         target.set_feature(feature);
     }
-    return target;
+    return is_c ? target : target.with_feature(Halide::Target::UserContext);
+}
+
+std::vector<Halide::Module> lower(std::vector<KernelFunction> functions, const Halide::Target &target) {
+    std::vector<Halide::Module> modules;
+    for (KernelFunction &f : functions) {
+        modules.push_back(f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target,
+                                                            Halide::LinkageType::ExternalPlusArgv));
+    }
+    return modules;
 }
 
 int compile(const Request &request, const std::string &object_path) {
     const Halide::Target target = halide_target(request);
-    std::vector<Halide::Module> modules;
+    const std::vector<KernelFunction> functions = functions_of(request, target);
     std::map<std::string, long long> bytes;
-    for (KernelFunction &f : functions_of(request, target)) {
-        modules.push_back(f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target,
-                                                            Halide::LinkageType::ExternalPlusArgv));
-        bytes[f.symbol] = f.made.output_bytes;
+    for (const KernelFunction &f : functions) bytes[f.symbol] = f.made.output_bytes;
+    const std::vector<Halide::Module> modules = lower(functions, target);
+    long long workspace_bytes = 0;
+    if (is_soft_core(request.target)) {
+        const CSource source = c_source(modules);
+        workspace_bytes = source.workspace_bytes;
+        if (!(std::ofstream(object_path, std::ios::binary) << source.text).flush()) {
+            throw NoCForm{"a kernel that does not fit the disk: No space left on device"};
+        }
+    } else {
+        Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
     }
-    Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
-    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld}\n", bytes[pack_symbol], bytes[prepare_symbol]);
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld}\n", bytes[pack_symbol],
+                bytes[prepare_symbol], workspace_bytes);
     return 0;
 }
 
@@ -183,6 +204,9 @@ int main(int argc, char **argv) {
     }
     try {
         return arguments.loops ? kiln::print_loops(*request) : kiln::compile(*request, arguments.object);
+    } catch (const kiln::NoCForm &error) {
+        std::fprintf(stderr, "C has no form for %s\n", error.what.c_str());
+        return kiln::exit_compile_error;
     } catch (const Halide::Error &error) {  // does not derive from std::exception as seen from here
         std::fprintf(stderr, "%s\n", kiln::quoted_lines(error.what()).c_str());
         return kiln::exit_compile_error;

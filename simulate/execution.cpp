@@ -130,105 +130,105 @@ inline bool Executor::step(const Instruction &i, uint32_t pc, uint32_t *next) {
         return true;
     };
     switch (i.operation) {
-        case Operation::lui:
+        case Opcode::lui:
             return write(i.rd, c);
-        case Operation::auipc:
+        case Opcode::auipc:
             return write(i.rd, pc + c);
-        case Operation::jal:
+        case Opcode::jal:
             write(i.rd, pc + 4);
             return jump(pc + c, core_.jump_cycles);
-        case Operation::jalr:
+        case Opcode::jalr:
             write(i.rd, pc + 4);
             return jump((a + c) & ~uint32_t{1}, core_.indirect_jump_cycles);
-        case Operation::beq:
+        case Opcode::beq:
             return branch(a == b);
-        case Operation::bne:
+        case Opcode::bne:
             return branch(a != b);
-        case Operation::blt:
+        case Opcode::blt:
             return branch(as_signed(a) < as_signed(b));
-        case Operation::bge:
+        case Opcode::bge:
             return branch(as_signed(a) >= as_signed(b));
-        case Operation::bltu:
+        case Opcode::bltu:
             return branch(a < b);
-        case Operation::bgeu:
+        case Opcode::bgeu:
             return branch(a >= b);
-        case Operation::lb:
+        case Opcode::lb:
             return load<int8_t>(a + c, i.rd);
-        case Operation::lh:
+        case Opcode::lh:
             return load<int16_t>(a + c, i.rd);
-        case Operation::lw:
+        case Opcode::lw:
             return load<int32_t>(a + c, i.rd);
-        case Operation::lbu:
+        case Opcode::lbu:
             return load<uint8_t>(a + c, i.rd);
-        case Operation::lhu:
+        case Opcode::lhu:
             return load<uint16_t>(a + c, i.rd);
-        case Operation::sb:
+        case Opcode::sb:
             return store<uint8_t>(a + c, b);
-        case Operation::sh:
+        case Opcode::sh:
             return store<uint16_t>(a + c, b);
-        case Operation::sw:
+        case Opcode::sw:
             return store<uint32_t>(a + c, b);
-        case Operation::addi:
+        case Opcode::addi:
             return write(i.rd, a + c);
-        case Operation::slti:
+        case Opcode::slti:
             return write(i.rd, as_signed(a) < i.immediate);
-        case Operation::sltiu:
+        case Opcode::sltiu:
             return write(i.rd, a < c);
-        case Operation::xori:
+        case Opcode::xori:
             return write(i.rd, a ^ c);
-        case Operation::ori:
+        case Opcode::ori:
             return write(i.rd, a | c);
-        case Operation::andi:
+        case Opcode::andi:
             return write(i.rd, a & c);
-        case Operation::slli:
+        case Opcode::slli:
             return write(i.rd, a << c);
-        case Operation::srli:
+        case Opcode::srli:
             return write(i.rd, a >> c);
-        case Operation::srai:
+        case Opcode::srai:
             return write(i.rd, static_cast<uint32_t>(as_signed(a) >> c));
-        case Operation::add:
+        case Opcode::add:
             return write(i.rd, a + b);
-        case Operation::sub:
+        case Opcode::sub:
             return write(i.rd, a - b);
-        case Operation::sll:
+        case Opcode::sll:
             return write(i.rd, a << (b & 31));
-        case Operation::slt:
+        case Opcode::slt:
             return write(i.rd, as_signed(a) < as_signed(b));
-        case Operation::sltu:
+        case Opcode::sltu:
             return write(i.rd, a < b);
-        case Operation::xor_:
+        case Opcode::xor_:
             return write(i.rd, a ^ b);
-        case Operation::srl:
+        case Opcode::srl:
             return write(i.rd, a >> (b & 31));
-        case Operation::sra:
+        case Opcode::sra:
             return write(i.rd, static_cast<uint32_t>(as_signed(a) >> (b & 31)));
-        case Operation::or_:
+        case Opcode::or_:
             return write(i.rd, a | b);
-        case Operation::and_:
+        case Opcode::and_:
             return write(i.rd, a & b);
-        case Operation::mul:
+        case Opcode::mul:
             return write_product(i.rd, a * b);
-        case Operation::mulh:
+        case Opcode::mulh:
             return write_product(i.rd, high_part(int64_t{as_signed(a)} * as_signed(b)));
-        case Operation::mulhsu:
+        case Opcode::mulhsu:
             return write_product(i.rd, high_part(int64_t{as_signed(a)} * int64_t{b}));
-        case Operation::mulhu:
+        case Opcode::mulhu:
             return write_product(i.rd, static_cast<uint32_t>((uint64_t{a} * b) >> 32));
-        case Operation::div:
+        case Opcode::div:
             return write_quotient(i.rd, divide(a, b));
-        case Operation::divu:
+        case Opcode::divu:
             return write_quotient(i.rd, b == 0 ? ~uint32_t{0} : a / b);
-        case Operation::rem:
+        case Opcode::rem:
             return write_quotient(i.rd, remainder(a, b));
-        case Operation::remu:
+        case Opcode::remu:
             return write_quotient(i.rd, b == 0 ? a : a % b);
-        case Operation::fence:
+        case Opcode::fence:
             return true;
-        case Operation::ecall:
+        case Opcode::ecall:
             return refuse(Stop::environment_call, pc);
-        case Operation::ebreak:
+        case Opcode::ebreak:
             return refuse(Stop::breakpoint, pc);
-        case Operation::illegal:
+        case Opcode::illegal:
             return refuse(Stop::illegal_instruction, pc);
     }
     return refuse(Stop::illegal_instruction, pc);

@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-using enum Operation;
+using enum Opcode;
 
 constexpr uint32_t bits(uint32_t word, int high, int low) {
     return (word >> low) & ((uint32_t{1} << (high - low + 1)) - 1);
@@ -24,12 +24,12 @@ int32_t immediate_j(uint32_t w) {
                        21);
 }
 
-constexpr Operation branches[] = {beq, bne, illegal, illegal, blt, bge, bltu, bgeu};
-constexpr Operation loads[] = {lb, lh, lw, illegal, lbu, lhu, illegal, illegal};
-constexpr Operation stores[] = {sb, sh, sw, illegal, illegal, illegal, illegal, illegal};
-constexpr Operation with_immediate[] = {addi, slli, slti, sltiu, xori, srli, ori, andi};
-constexpr Operation with_registers[] = {add, sll, slt, sltu, xor_, srl, or_, and_};
-constexpr Operation products[] = {mul, mulh, mulhsu, mulhu, div, divu, rem, remu};
+constexpr Opcode branches[] = {beq, bne, illegal, illegal, blt, bge, bltu, bgeu};
+constexpr Opcode loads[] = {lb, lh, lw, illegal, lbu, lhu, illegal, illegal};
+constexpr Opcode stores[] = {sb, sh, sw, illegal, illegal, illegal, illegal, illegal};
+constexpr Opcode with_immediate[] = {addi, slli, slti, sltiu, xori, srli, ori, andi};
+constexpr Opcode with_registers[] = {add, sll, slt, sltu, xor_, srl, or_, and_};
+constexpr Opcode products[] = {mul, mulh, mulhsu, mulhu, div, divu, rem, remu};
 
 uint8_t written(uint32_t w) {
     const auto rd = static_cast<uint8_t>(bits(w, 11, 7));
@@ -54,7 +54,7 @@ Instruction decode_immediate(uint32_t w) {
 
 Instruction decode_registers(uint32_t w) {
     const uint32_t function = bits(w, 14, 12), upper = bits(w, 31, 25);
-    Operation operation = illegal;
+    Opcode operation = illegal;
     if (upper == 0) operation = with_registers[function];
     if (upper == 1) operation = products[function];
     if (upper == 0x20 && function == 0) operation = sub;

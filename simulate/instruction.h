@@ -7,7 +7,7 @@
 namespace kiln {
 
 // In the order of the RISC-V specification's listing; `illegal` is whatever else a word may hold.
-enum class Operation : uint8_t {
+enum class Opcode : uint8_t {
     lui,
     auipc,
     jal,
@@ -62,7 +62,7 @@ enum class Operation : uint8_t {
 // Registers that an operation does not read are x0, which is never written: what would write it writes `sink`.
 struct Instruction {
     static constexpr uint8_t sink = 32;
-    Operation operation = Operation::illegal;
+    Opcode operation = Opcode::illegal;
     uint8_t rd = sink, rs1 = 0, rs2 = 0;
     int32_t immediate = 0;
     bool operator==(const Instruction &) const = default;

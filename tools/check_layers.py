@@ -40,10 +40,11 @@ FOLDERS = {
     ),
     "catalog": (["catalog/operators", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
-        ["catalog", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
+        ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
          "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
+    "generators/c": ([], ["Halide.h"]),
     "generators/winograd": (
         ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
         ["Halide.h"],
@@ -73,20 +74,24 @@ FOLDERS = {
     "tuner/race": (["records"], []),
     "tuner/reference/quantized": (["tuner/reference", "workload", "workload/quantization"], ["fmt/*"]),
     "tuner/reference": (["tuner/reference/quantized", "catalog", "workload", "workload/expression", "workload/quantization"], ["fmt/*"]),
-    "tuner/protocol": (["json", "records", "workload"], ["fmt/*", "nlohmann/*"]),
+    "tuner/protocol": (["json", "records", "simulate/core_description.h", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
-        ["tuner/process", "json", "records", "runtime/kernel_abi.h", "schedules", "text", "workload"],
+        ["tuner/process", "json", "records", "runtime/kernel_abi.h", "schedules", "simulate/elf32.h", "text", "workload"],
         ["fmt/*", "nlohmann/*", "xxhash.h"],
     ),
     "tuner/measure": (
-        ["tuner/build", "tuner/process", "tuner/protocol", "tuner/reference", "records", "workload"],
+        ["tuner/build", "tuner/process", "tuner/protocol", "tuner/reference", "records", "simulate/core_description.h", "workload"],
         ["fmt/*"],
     ),
     "tuner/runner": (
         ["tuner/process", "tuner/protocol", "tuner/reference", "records", "runtime", "workload"],
         ["HalideRuntime.h", "fmt/*", "nlohmann/*"],
     ),
-    "tuner/runner/jobs": (["tuner/runner", "tuner/process", "tuner/protocol", "tuner/reference", "runtime", "workload"], ["fmt/*", "HalideRuntime.h"]),
+    "tuner/runner/simulated": (
+        ["tuner/runner/steps.h", "tuner/process", "tuner/protocol", "tuner/reference", "records", "runtime/kernel_abi.h", "simulate", "workload"],
+        ["fmt/*", "nlohmann/*"],
+    ),
+    "tuner/runner/jobs": (["tuner/runner", "tuner/runner/simulated", "tuner/process", "tuner/protocol", "tuner/reference", "runtime", "workload"], ["fmt/*", "HalideRuntime.h"]),
     "tuner/job/racing": (
         ["tuner/job/tune_job.h", "tuner/build", "tuner/measure", "tuner/process", "tuner/race", "catalog", "database", "records",
          "schedules", "workload"],
@@ -94,7 +99,7 @@ FOLDERS = {
     ),
     "tuner/job": (
         ["tuner/job/racing", "tuner/build", "tuner/measure", "tuner/process", "tuner/protocol", "tuner/race", "tuner/search", "catalog",
-         "database", "records", "schedules", "workload", "workload/lists"],
+         "database", "records", "schedules", "simulate/core_description.h", "workload", "workload/lists"],
         ["fmt/*", "xxhash.h"],
     ),
     "package/output": (["json", "tuner/process", "workload"], ["fmt/*", "nlohmann/*"]),
@@ -154,7 +159,7 @@ FOLDERS = {
     ),
     "cli": (
         ["cli/answers", "cli/bench", "cli/build", "cli/network", "graph", "graph/passes", "catalog", "check", "compare", "database", "package", "package/network",
-         "package/output", "records", "schedules", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
+         "package/output", "records", "schedules", "simulate/core_file.h", "simulate/core_description.h", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),

@@ -11,6 +11,8 @@
 namespace kiln {
 namespace {
 
+constexpr std::string_view rv32im_halide = "riscv-32-noos";
+
 // Every feature that AVX-512 as in Skylake servers implies in Halide's terms, so that strings compare by inclusion.
 constexpr std::string_view avx512_halide = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
 
@@ -120,6 +122,7 @@ const std::vector<TargetAlias> &target_aliases() {
         {"sse41", "x86-64-linux-sse41", "x86-64 with SSE4.1, 2008 and later"},
         {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-v3: AVX2 and FMA, 2013 and later"},
         {"avx512", avx512_halide, "x86-64-v4: AVX-512 as in Skylake servers and Zen 4"},
+        {"rv32im", rv32im_halide, "RISC-V soft core with integers only; kernels are C, and simulated"},
     };
     return aliases;
 }
@@ -153,8 +156,13 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
         }
         target.halide += "-" + parts[i];
     }
+    if (is_soft_core(target) && threads > 1) {
+        return Error{ErrorCode::usage, where + "a soft core runs one thread; got " + std::to_string(threads)};
+    }
     return target;
 }
+
+bool is_soft_core(const Target &target) { return target.halide == rv32im_halide; }
 
 bool has_feature(const Target &target, std::string_view feature) {
     const auto list = features_of(target.halide);
@@ -164,6 +172,7 @@ bool has_feature(const Target &target, std::string_view feature) {
 std::string architecture(const Target &target) { return parts_of(target.halide)[0]; }
 
 std::vector<std::string> missing_features(const Target &target, std::string_view host_halide) {
+    if (is_soft_core(target)) return {};
     const auto wanted = parts_of(target.halide), here = parts_of(host_halide);
     std::vector<std::string> missing;
     for (size_t i = 0; i < wanted.size(); i++) {

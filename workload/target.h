@@ -30,11 +30,15 @@ const std::vector<TargetAlias> &target_aliases();
 // each once. An unknown part is an error that lists what is known.
 Result<Target> parse_target(std::string_view text, int threads, std::string_view host_halide);
 
+// A core without vectors and without floating point, such as RV32IM: its kernels are C, and a simulator judges and counts
+// them (simulate/), whatever machine that runs on.
+bool is_soft_core(const Target &target);
+
 bool has_feature(const Target &target, std::string_view feature);
 std::string architecture(const Target &target);  // "x86", "arm", ...
 
 // Features that `target` needs and `host_halide` (a canonical string) does not have; empty when kernels for the target
-// run here.
+// run here, or are simulated.
 std::vector<std::string> missing_features(const Target &target, std::string_view host_halide);
 
 int vector_bytes(const Target &target);      // 64 with AVX-512, 32 with AVX, 16 with SSE or NEON, 4 for a scalar target

@@ -24,7 +24,6 @@ TEST(Target, CanonicalForms) {
         {"arm-64-linux", "arm-64-linux", 16, 32},
         {"arm-32-linux-no_neon", "arm-32-linux-no_neon", 4, 16},
         {"riscv-64-linux-rvv-vector_bits_128", "riscv-64-linux-rvv-vector_bits_128", 16, 32},
-        {"riscv-32-noos", "riscv-32-noos", 4, 32},
         {"wasm-32-wasmrt-wasm_simd128", "wasm-32-wasmrt-wasm_simd128", 16, 16},
         {"wasm-32-wasmrt", "wasm-32-wasmrt", 4, 16},
         {"powerpc-64-linux", "powerpc-64-linux", 16, 32},
@@ -44,6 +43,22 @@ TEST(Target, CanonicalForms) {
         EXPECT_EQ(vector_registers(*target), row.registers) << row.text;
     }
     EXPECT_EQ(to_text(*parse_target("sse41", 2, host)), "x86-64-linux-sse41/threads:2");
+}
+
+TEST(Target, SoftCoresRunAnywhereInOneThread) {
+    for (const char *text : {"rv32im", "riscv-32-noos"}) {
+        const auto target = parse_target(text, 1, host);
+        ASSERT_TRUE(target) << target.error().message;
+        EXPECT_EQ(target->halide, "riscv-32-noos");
+        EXPECT_TRUE(is_soft_core(*target));
+        EXPECT_EQ(vector_bytes(*target), 4);
+        EXPECT_TRUE(missing_features(*target, host).empty());
+        const auto threads = parse_target(text, 2, host);
+        ASSERT_FALSE(threads);
+        EXPECT_NE(threads.error().message.find("a soft core runs one thread; got 2"), std::string::npos);
+    }
+    EXPECT_FALSE(is_soft_core(*parse_target("riscv-64-linux-rvv-vector_bits_128", 1, host)));
+    EXPECT_FALSE(is_soft_core(*parse_target("host", 1, host)));
 }
 
 TEST(Target, RefusesWithTheWayOut) {

@@ -27,11 +27,15 @@ struct CSources {
 // A built kernel on disk, and its facts. The files belong to the builder's work folder and live as long as it.
 struct Artifact {
     std::variant<ObjectFile, CSources> code;
-    std::string shared_object_path;  // the same code linked for dlopen, what the runner measures
-    std::string object_hash;         // covers code, read-only data and relocations
+    std::string
+        shared_object_path;   // the same code linked, for dlopen or for a simulated core: what the runner measures
+    std::string object_hash;  // covers code, read-only data and relocations
     int64_t object_bytes = 0;
     int64_t packed_bytes = 0;    // 0: the algorithm has no pack
     int64_t prepared_bytes = 0;  // 0: the algorithm has no prepare
+    // Of C sources, as compiled here, without the function that packs weights.
+    int64_t text_bytes = 0, rodata_bytes = 0;
+    int64_t workspace_bytes = 0;
 };
 
 // The relocatable object of an artifact, for what works with nothing else. The error says what there is instead.

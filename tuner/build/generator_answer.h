@@ -10,9 +10,10 @@ namespace kiln {
 
 struct KernelConstants {
     int64_t packed_bytes = 0, prepared_bytes = 0;
+    int64_t workspace_bytes = 0;  // of C sources; objects ask for theirs when they run
 };
 
-// Errors (environment): anything else than two sizes.
+// Errors (environment): anything else than these sizes.
 Result<KernelConstants> parse_generator_answer(std::string_view printed);
 
 }  // namespace kiln

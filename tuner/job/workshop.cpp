@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "tuner/build/generator_builder.h"
+#include "tuner/build/soft_core_builder.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/measuring_lock.h"
 
@@ -30,9 +32,26 @@ std::optional<int> measuring_cpu() {
     return std::nullopt;
 }
 
+Result<std::unique_ptr<Builder>> make_builder(const GeneratorBuilderOptions &options, bool for_soft_core) {
+    const auto as_builder = [](auto made) -> Result<std::unique_ptr<Builder>> {
+        if (!made) return made.error();
+        return std::unique_ptr<Builder>(std::move(*made));
+    };
+    return for_soft_core ? as_builder(SoftCoreBuilder::create(options)) : as_builder(GeneratorBuilder::create(options));
+}
+
 }  // namespace
 
-Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait) {
+Machine machine_of(const CoreDescription &core) {
+    Machine machine;
+    machine.cpu_model = key(core);
+    machine.cpu_id = "rv32im-" + core.name;
+    machine.l1_bytes = core.data.bytes, machine.l2_bytes = 0;
+    machine.halide_target = "riscv-32-noos";
+    return machine;
+}
+
+Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait, const SimulatedCore &core) {
     Result<std::string> generator = executable(executables, "kiln-generator");
     if (!generator) return generator.error();
     Result<std::string> runner = executable(executables, "kiln-runner");
@@ -44,15 +63,16 @@ Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_
     builder_options.generator = *generator;
     builder_options.work_folder = folder->path();
     builder_options.avoid_cpu = measuring_cpu();
-    Result<std::unique_ptr<GeneratorBuilder>> builder = GeneratorBuilder::create(builder_options);
+    Result<std::unique_ptr<Builder>> builder = make_builder(builder_options, core.has_value());
     if (!builder) return builder.error();
 
     ProcessRunnerOptions runner_options;
     runner_options.executable = *runner;
     runner_options.work_folder = folder->path();
     runner_options.cpu = measuring_cpu();
-    runner_options.machine = key(read_machine());
-    runner_options.lock = machine_lock_path();
+    runner_options.machine = key(core ? machine_of(*core) : read_machine());
+    runner_options.core = core;
+    if (!core) runner_options.lock = machine_lock_path();  // a count is the same whatever else runs
     runner_options.on_wait = on_wait;
     ProcessRunnerOptions network_options = runner_options;
     network_options.time_limit_ns = 600'000'000'000;  // of many kernels

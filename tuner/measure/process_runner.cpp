@@ -52,7 +52,8 @@ Status set_memory(RunnerOrder *order, const std::vector<RunnerKernel> &kernels, 
 }
 
 RunnerKernel kernel_of(const Artifact &artifact) {
-    return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes};
+    return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes,
+            artifact.workspace_bytes,    artifact.text_bytes,   artifact.rodata_bytes};
 }
 
 }  // namespace
@@ -64,7 +65,9 @@ struct ProcessRunner::State {
     };
 
     explicit State(ProcessRunnerOptions runner_options)
-        : options(std::move(runner_options)), traits{.machine = options.machine} {}
+        : options(std::move(runner_options)), traits{.machine = options.machine} {
+        if (options.core) traits.metric = Metric::cycles, traits.is_noisy = false;
+    }
 
     ProcessRunnerOptions options;
     RunnerTraits traits;
@@ -86,7 +89,7 @@ struct ProcessRunner::State {
         OperandFiles files = OperandFiles::for_judging(workload, new_prefix());
         ChildRequest child;
         child.arguments = {options.executable};
-        child.input = to_json(PrepareJob{{key(workload), 1, 0}, files.judging_data()});
+        child.input = to_json(PrepareJob{{key(workload), 1, 0, {}}, files.judging_data()});
         child.time_limit_ns = longest_preparation_ns;
         child.is_over = out_of_time;
         child.avoid_cpu = options.cpu;  // other processes may measure
@@ -137,7 +140,7 @@ struct ProcessRunner::State {
     }
 
     RunnerCall call_of(const Workload &workload, const Target &target) const {
-        return {key(workload), target.threads, options.memory_limit_bytes};
+        return {key(workload), target.threads, options.memory_limit_bytes, options.core};
     }
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "simulate/core_description.h"
 #include "tuner/measure/runner.h"
 #include "tuner/process/lock_holder.h"
 #include "tuner/reference/tensor.h"
@@ -19,8 +20,9 @@ struct ProcessRunnerOptions {
     int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
     std::optional<int> cpu;                         // pin one-thread kernels to this one
     SamplingLimits sampling;
-    std::string machine;  // RunnerTraits::machine
-    std::string lock;     // path of what is locked while measuring, see measuring_lock.h; empty: nothing
+    std::string machine;                  // RunnerTraits::machine
+    std::optional<CoreDescription> core;  // that kernels are simulated on
+    std::string lock;  // path of what is locked while measuring, see measuring_lock.h; empty: nothing
     std::function<void(const std::optional<LockHolder> &)> on_wait;  // for that lock
 };
 

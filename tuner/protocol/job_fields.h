@@ -11,11 +11,35 @@ namespace kiln {
 template<typename T, typename Value>
 concept IsPart = std::same_as<std::remove_const_t<T>, Value>;
 
+template<typename Fields, IsPart<CacheDescription> Value>
+void visit_fields(Fields &fields, Value &cache) {
+    fields("bytes", cache.bytes);
+    fields("line_bytes", cache.line_bytes);
+    fields("refill_cycles", cache.refill_cycles);
+}
+
+template<typename Fields, IsPart<CoreDescription> Value>
+void visit_fields(Fields &fields, Value &core) {
+    fields("name", core.name);
+    fields("clock_hz", core.clock_hz);
+    fields("instruction_cache", core.instructions);
+    fields("data_cache", core.data);
+    fields("load_cycles", core.load_cycles);
+    fields("multiply_cycles", core.multiply_cycles);
+    fields("divide_cycles", core.divide_cycles);
+    fields("jump_cycles", core.jump_cycles);
+    fields("indirect_jump_cycles", core.indirect_jump_cycles);
+    fields("mispredicted_cycles", core.mispredicted_cycles);
+    fields("store_cycles", core.store_cycles);
+    fields("pending_stores", core.pending_stores);
+}
+
 template<typename Fields, IsPart<RunnerCall> Value>
 void visit_fields(Fields &fields, Value &call) {
     fields("workload", call.workload);
     fields("threads", call.threads);
     fields("memory_limit_bytes", call.memory_limit_bytes);
+    fields("core", call.core);
 }
 
 template<typename Fields, IsPart<RunnerKernel> Value>
@@ -23,6 +47,9 @@ void visit_fields(Fields &fields, Value &kernel) {
     fields("shared_object", kernel.shared_object);
     fields("packed_bytes", kernel.packed_bytes);
     fields("prepared_bytes", kernel.prepared_bytes);
+    fields("workspace_bytes", kernel.workspace_bytes);
+    fields("text_bytes", kernel.text_bytes);
+    fields("rodata_bytes", kernel.rodata_bytes);
 }
 
 template<typename Fields, IsPart<RunnerData> Value>

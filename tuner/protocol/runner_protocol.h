@@ -16,6 +16,7 @@
 
 #include "records/measurement.h"
 #include "records/trial.h"
+#include "simulate/core_description.h"
 #include "workload/result.h"
 
 namespace kiln {
@@ -25,12 +26,14 @@ struct RunnerCall {
     std::string workload;  // key; empty for a network
     int threads = 1;
     int64_t memory_limit_bytes = 0;
+    std::optional<CoreDescription> core;  // what is simulated; nothing: this machine runs the kernel itself
     bool operator==(const RunnerCall &) const = default;
 };
 
 struct RunnerKernel {
     std::string shared_object;
     int64_t packed_bytes = 0, prepared_bytes = 0;
+    int64_t workspace_bytes = 0, text_bytes = 0, rodata_bytes = 0;  // of a kernel for a soft core
     bool operator==(const RunnerKernel &) const = default;
 };
 

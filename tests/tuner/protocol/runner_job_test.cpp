@@ -34,6 +34,11 @@ NetworkJob network_job() {
 TEST(RunnerJob, IsReadBackAsItWas) {
     JudgeJob unmeasured = judge_job();
     unmeasured.sampling.reset();
+    RunnerCall simulated = call;
+    simulated.core = CoreDescription{"a", 1, {2, 3, 4}, {5, 6, 7}, 8, 9, 10, 11, 12, 13, 14, 15};
+    const RunnerKernel sized{"k.elf", 1, 0, 2, 3, 4};
+    const RunnerJob in_simulation = ExecuteJob{simulated, sized, {"a"}, "out"};
+    EXPECT_EQ(*parse_runner_job(to_json(in_simulation)), in_simulation);
     for (const RunnerJob &job :
          {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
           RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data}),

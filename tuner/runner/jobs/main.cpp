@@ -13,6 +13,7 @@
 #include "tuner/runner/crash.h"
 #include "tuner/runner/jobs/network_job.h"
 #include "tuner/runner/jobs/pack_job.h"
+#include "tuner/runner/simulated/simulated_job.h"
 #include "tuner/runner/steps.h"
 
 namespace {
@@ -32,6 +33,7 @@ void stay_on_this_cpu() {
 kiln::RunnerAnswer run(const kiln::RunnerJob &job, const kiln::SendLine &send) {
     if (const auto *pack = std::get_if<kiln::PackJob>(&job)) return kiln::run_pack_job(*pack, send);
     if (const auto *network = std::get_if<kiln::NetworkJob>(&job)) return kiln::run_network_job(*network, send);
+    if (kiln::call_of(job).core) return kiln::run_simulated_job(job, send);
     return kiln::run_job(job, send);
 }
 

@@ -1,0 +1,92 @@
+// Halide's scalar expressions of integers, as C. An expression says what it computes in one text; values that it names
+// (Let) become constants before the statement that it stands in.
+#pragma once
+
+#include <Halide.h>
+
+#include <functional>
+#include <set>
+#include <string>
+
+#include "generators/c/c_names.h"
+
+namespace kiln {
+
+std::string c_type(const Halide::Type &type);  // "int8_t"; a condition is an int
+
+// What the text of a file needs besides <stdint.h>: its small functions, each once.
+class CPrelude {
+public:
+    // The name of the function, of values of this type. `operation` is one of min, max, floor_div, floor_mod.
+    std::string function(const std::string &operation, const Halide::Type &type);
+    std::string text() const;
+
+private:
+    std::set<std::string> functions_;
+};
+
+// Where an element lies: an array's element or, of arrays that are kept in variables, a variable.
+using ElementText = std::function<std::string(const std::string &buffer, const Halide::Expr &index)>;
+
+struct CContext {
+    CNames &names;
+    CPrelude &prelude;
+    ElementText element;
+    std::function<void(const std::string &)> statement;  // takes what comes before
+};
+
+class CExpression : public Halide::Internal::IRVisitor {
+public:
+    explicit CExpression(CContext &context) : context_(context) {}
+    std::string text(const Halide::Expr &e);
+
+protected:
+    using Halide::Internal::IRVisitor::visit;
+    void visit(const Halide::Internal::IntImm *op) override;
+    void visit(const Halide::Internal::UIntImm *op) override;
+    void visit(const Halide::Internal::FloatImm *) override;
+    void visit(const Halide::Internal::StringImm *) override;
+    void visit(const Halide::Internal::Cast *op) override;
+    void visit(const Halide::Internal::Reinterpret *op) override;
+    void visit(const Halide::Internal::Variable *op) override;
+    void visit(const Halide::Internal::Add *op) override { arithmetic(op, "+"); }
+    void visit(const Halide::Internal::Sub *op) override { arithmetic(op, "-"); }
+    void visit(const Halide::Internal::Mul *op) override { arithmetic(op, "*"); }
+    void visit(const Halide::Internal::Div *op) override;
+    void visit(const Halide::Internal::Mod *op) override;
+    void visit(const Halide::Internal::Min *op) override { function(op, "min"); }
+    void visit(const Halide::Internal::Max *op) override { function(op, "max"); }
+    void visit(const Halide::Internal::EQ *op) override { binary(op, "=="); }
+    void visit(const Halide::Internal::NE *op) override { binary(op, "!="); }
+    void visit(const Halide::Internal::LT *op) override { binary(op, "<"); }
+    void visit(const Halide::Internal::LE *op) override { binary(op, "<="); }
+    void visit(const Halide::Internal::GT *op) override { binary(op, ">"); }
+    void visit(const Halide::Internal::GE *op) override { binary(op, ">="); }
+    void visit(const Halide::Internal::And *op) override { binary(op, "&&"); }
+    void visit(const Halide::Internal::Or *op) override { binary(op, "||"); }
+    void visit(const Halide::Internal::Not *op) override { result_ = "!" + text(op->a); }
+    void visit(const Halide::Internal::Select *op) override;
+    void visit(const Halide::Internal::Load *op) override;
+    void visit(const Halide::Internal::Ramp *) override;
+    void visit(const Halide::Internal::Broadcast *) override;
+    void visit(const Halide::Internal::Shuffle *) override;
+    void visit(const Halide::Internal::VectorReduce *) override;
+    void visit(const Halide::Internal::Call *op) override;
+    void visit(const Halide::Internal::Let *op) override;
+
+private:
+    template<typename Op>
+    void binary(const Op *op, const char *sign);
+    template<typename Op>
+    void arithmetic(const Op *op, const char *sign);
+    template<typename Op>
+    void function(const Op *op, const char *name);
+    void division(const Halide::Expr &a, const Halide::Expr &b, bool remainder);
+    void shift(const Halide::Internal::Call *op, bool left);
+    std::string narrowed(const Halide::Type &type, const std::string &text) const;
+
+    CContext &context_;
+    std::string result_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,188 @@
+#include "generators/c/c_function.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "generators/c/c_allocations.h"
+#include "generators/c/c_names.h"
+#include "generators/c/c_source.h"
+
+namespace kiln {
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace {
+
+constexpr int64_t workspace_alignment = 8;
+
+class FunctionPrinter : public IRVisitor {
+public:
+    FunctionPrinter(const LoweredFunc &function, CPrelude &prelude)
+        : function_(function),
+          body_(lower_intrinsics(function.body)),
+          has_constant_indices_(buffers_with_constant_indices(body_)),
+          context_{names_, prelude,
+                   [this](const std::string &buffer, const Expr &index) { return element(buffer, index); },
+                   [this](const std::string &text) { line(text); }},
+          expression_(context_) {}
+
+    CFunction print();
+
+private:
+    using IRVisitor::visit;
+
+    void line(const std::string &text) { text_ += std::string(static_cast<size_t>(4 * depth_), ' ') + text + "\n"; }
+    std::string value(const Expr &e) { return expression_.text(e); }
+    std::string element(const std::string &buffer, const Expr &index);
+    // A statement in braces of its own, whose names end with it.
+    void block(const Stmt &body) {
+        depth_++;
+        body.accept(this);
+        depth_--;
+    }
+    std::string parameters();
+
+    void visit(const LetStmt *op) override;
+    void visit(const AssertStmt *) override {}  // a kernel's arguments were checked by its caller
+    void visit(const ProducerConsumer *op) override { op->body.accept(this); }
+    void visit(const For *op) override;
+    void visit(const Store *op) override;
+    void visit(const Allocate *op) override;
+    void visit(const Free *) override {}
+    void visit(const Block *op) override;
+    void visit(const IfThenElse *op) override;
+    void visit(const Evaluate *) override {}
+    void visit(const Prefetch *op) override { op->body.accept(this); }
+    void visit(const Atomic *op) override { op->body.accept(this); }
+    void visit(const Fork *op) override;
+    void visit(const Acquire *) override { throw NoCForm{"threads that wait for each other"}; }
+    void visit(const HoistedStorage *op) override { op->body.accept(this); }
+    void visit(const Provide *) override { throw NoCForm{"a loop that was not lowered"}; }
+    void visit(const Realize *) override { throw NoCForm{"a loop that was not lowered"}; }
+
+    const LoweredFunc &function_;
+    Stmt body_;
+    std::set<std::string> has_constant_indices_;
+    CNames names_;
+    CContext context_;
+    CExpression expression_;
+    Scope<Interval> bounds_;                                     // of the variables that are visible
+    std::map<std::string, std::vector<std::string>> variables_;  // the elements of a buffer that is kept in them
+    std::string text_;
+    int depth_ = 1;
+    int64_t workspace_ = 0, most_workspace_ = 0;
+};
+
+std::string FunctionPrinter::element(const std::string &buffer, const Expr &index) {
+    const auto kept = variables_.find(buffer);
+    if (kept != variables_.end()) return kept->second.at(static_cast<size_t>(*as_const_int(index)));
+    const std::string at = value(index);
+    return names_.of(buffer) + "[" + at + "]";
+}
+
+// Pointers to data are what a kernel reads of a buffer; everything else of it is compiled in.
+void FunctionPrinter::visit(const LetStmt *op) {
+    const Call *call = op->value.as<Call>();
+    if (call && call->name == Call::buffer_get_host) return op->body.accept(this);
+    const std::string initial = value(op->value), name = names_.bind(op->name);
+    line("const " + c_type(op->value.type()) + " " + name + " = " + initial + ";");
+    const ScopedBinding<Interval> bound(bounds_, op->name, find_constant_bounds(op->value, bounds_));
+    op->body.accept(this);
+}
+
+// Parallel loops are loops: there is one core.
+void FunctionPrinter::visit(const For *op) {
+    if (op->for_type == ForType::Vectorized) throw NoCForm{"a vector"};
+    const std::string begin = value(op->min), end = value(simplify(op->min + op->extent)), i = names_.bind(op->name);
+    const Expr first = find_constant_bound(op->min, Direction::Lower, bounds_),
+               last = find_constant_bound(op->min + op->extent - 1, Direction::Upper, bounds_);
+    const ScopedBinding<Interval> bound(
+        bounds_, op->name,
+        {first.defined() ? first : Interval::neg_inf(), last.defined() ? last : Interval::pos_inf()});
+    line("for (int32_t " + i + " = " + begin + "; " + i + " < " + end + "; " + i + "++) {");
+    block(op->body);
+    line("}");
+    names_.forget(op->name);
+}
+
+void FunctionPrinter::visit(const Store *op) {
+    if (!is_const_one(op->predicate)) throw NoCForm{"a masked store"};
+    const std::string stored = value(op->value), place = element(op->name, op->index);
+    line(place + " = " + stored + ";");
+}
+
+void FunctionPrinter::visit(const Allocate *op) {
+    const StoredAllocation allocation = storage_of(*op, bounds_, has_constant_indices_.contains(op->name));
+    const std::string type = c_type(op->type);
+    const int64_t before = workspace_;
+    if (allocation.storage == Storage::variables) {
+        auto &elements = variables_[op->name];
+        elements.clear();
+        const std::string stem = names_.bind(op->name);
+        std::string list;
+        for (int64_t i = 0; i < allocation.elements; i++) {
+            elements.push_back(names_.fresh(stem + std::to_string(i)));
+            list += (i ? ", " : "") + elements.back();
+        }
+        line(type + " " + list + ";");
+    } else if (allocation.storage == Storage::stack) {
+        line(type + " " + names_.bind(op->name) + "[" + std::to_string(allocation.elements) + "];");
+    } else {
+        const std::string name = names_.bind(op->name);
+        line(type + " *const " + name + " = (" + type + " *)((char *)workspace + " + std::to_string(workspace_) + ");");
+        workspace_ += (allocation.bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
+        most_workspace_ = std::max(most_workspace_, workspace_);
+    }
+    op->body.accept(this);
+    workspace_ = before;
+}
+
+void FunctionPrinter::visit(const Block *op) {
+    op->first.accept(this);
+    op->rest.accept(this);
+}
+
+void FunctionPrinter::visit(const Fork *op) {
+    op->first.accept(this);
+    op->rest.accept(this);
+}
+
+void FunctionPrinter::visit(const IfThenElse *op) {
+    const std::string condition = value(op->condition);
+    line("if (" + condition + ") {");
+    block(op->then_case);
+    if (op->else_case.defined()) {
+        line("} else {");
+        block(op->else_case);
+    }
+    line("}");
+}
+
+std::string FunctionPrinter::parameters() {
+    std::string list;
+    for (const LoweredArgument &argument : function_.args) {
+        if (!argument.is_buffer()) throw NoCForm{"a scalar argument"};
+        const std::string constant = argument.is_output() ? "" : "const ";
+        list += constant + c_type(argument.type) + " *restrict " + names_.bind(argument.name) + ", ";
+    }
+    return list + "void *workspace";
+}
+
+CFunction FunctionPrinter::print() {
+    const std::string head = "void " + function_.name + "(" + parameters() + ") {\n";
+    body_.accept(this);
+    const std::string unused = most_workspace_ == 0 ? "    (void)workspace;\n" : "";
+    return {head + unused + text_ + "}\n", most_workspace_};
+}
+
+}  // namespace
+
+CFunction c_function(const LoweredFunc &function, CPrelude &prelude) {
+    return FunctionPrinter(function, prelude).print();
+}
+
+}  // namespace kiln

@@ -1,0 +1,21 @@
+#include "schedules/compiler_flags.h"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string> rows[compiler_flag_rows] = {
+    {"-O2"},
+    {"-O2", "-mtune=sifive-7-series"},  // puts more between a load or a product and its use
+    {"-O2", "-fno-schedule-insns"},     // keeps fewer values alive
+    {"-Os"},
+};
+
+}  // namespace
+
+std::vector<std::string> compiler_flags(const Candidate &candidate) {
+    const auto knob = candidate.knobs.find("flags");
+    const int64_t row = knob == candidate.knobs.end() ? 0 : knob->second;
+    return rows[row >= 0 && row < compiler_flag_rows ? row : 0];
+}
+
+}  // namespace kiln

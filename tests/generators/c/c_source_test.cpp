@@ -1,0 +1,194 @@
+#include "generators/c/c_source.h"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+const Target scalar("x86-32-noos-no_runtime-no_asserts-no_bounds_query");
+constexpr int count = 511;
+
+class CSourceTest : public testing::Test {
+protected:
+    CSourceTest() {
+        std::string name = (std::filesystem::temp_directory_path() / "kiln-c-XXXXXX").string();
+        folder_ = mkdtemp(name.data());
+    }
+    ~CSourceTest() override { std::filesystem::remove_all(folder_); }
+
+    // The function of a source in a shared object, made without a warning.
+    void *compiled(const CSource &source) {
+        const std::string stem = folder_ + "/k" + std::to_string(next_++);
+        std::ofstream(stem + ".c") << source.text;
+        const std::string command = "cc -std=c99 -O1 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -o '" +
+                                    stem + ".so' '" + stem + ".c'";
+        EXPECT_EQ(std::system(command.c_str()), 0) << source.text;
+        void *library = dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
+        EXPECT_NE(library, nullptr) << source.text;
+        return library ? dlsym(library, "kiln_compute") : nullptr;
+    }
+
+    std::string folder_;
+    int next_ = 0;
+};
+
+using Kernel = void (*)(const int32_t *, int32_t *, void *);
+
+// Numbers of all magnitudes and both signs.
+std::vector<int32_t> numbers() {
+    std::vector<int32_t> values;
+    uint32_t state = 12345;
+    for (int i = 0; i < count; i++) {
+        state = state * 1664525 + 1013904223;
+        values.push_back(static_cast<int32_t>(state) >> (state % 29));
+    }
+    return values;
+}
+
+CSource source_of(Func f, const std::vector<Argument> &arguments) {
+    f.output_buffer().dim(0).set_bounds(0, count).set_stride(1);
+    return c_source({Pipeline(f).compile_to_module(arguments, "kiln_compute", scalar, LinkageType::ExternalPlusArgv)});
+}
+
+TEST_F(CSourceTest, ComputesWhatHalideDoes) {
+    const struct {
+        const char *name;
+        std::function<Expr(Expr, Expr)> function;  // of an element and its index
+    } rows[] = {
+        {"sums wrap in 8 bits", [](Expr v, Expr) { return cast<int>(cast<int8_t>(v) + cast<int8_t>(100)); }},
+        {"products in 16 bits", [](Expr v, Expr) { return cast<int>(cast<int16_t>(v) * cast<int16_t>(3)); }},
+        {"unsigned wraps",
+         [](Expr v, Expr) { return reinterpret<int>(cast<uint32_t>(v) * cast<uint32_t>(-1640531527)); }},
+        {"u8", [](Expr v, Expr) { return cast<int>(cast<uint8_t>(v) - cast<uint8_t>(200)); }},
+        {"division rounds down", [](Expr v, Expr) { return v / 7; }},
+        {"remainder is not negative", [](Expr v, Expr) { return v % 7; }},
+        {"powers of two", [](Expr v, Expr) { return (v / 16) * 3 + v % 8; }},
+        {"division by a variable", [](Expr v, Expr i) { return v / (i - 255) + v % (i - 255); }},
+        {"unsigned division", [](Expr v, Expr) { return cast<int>(cast<uint32_t>(v) / cast<uint32_t>(10)); }},
+        {"shift left", [](Expr v, Expr i) { return (v & 0xffff) << cast<uint32_t>(i % 8); }},
+        {"shift right keeps the sign", [](Expr v, Expr i) { return v >> cast<uint32_t>(i % 31); }},
+        {"shift both ways", [](Expr v, Expr i) { return (v & 0xff) >> (i % 11 - 5); }},
+        {"bits", [](Expr v, Expr i) { return ((v & 0xff0) | i) ^ (~v); }},
+        {"min, max", [](Expr v, Expr i) { return clamp(v, -i, i) + max(v, 17) - min(v, i); }},
+        {"min of u8", [](Expr v, Expr) { return cast<int>(min(cast<uint8_t>(v), cast<uint8_t>(99))); }},
+        {"64 bits",
+         [](Expr v, Expr i) { return cast<int>((cast<int64_t>(v) * cast<int64_t>(i + (1 << 30)) + (1 << 20)) >> 31); }},
+        {"large numbers",
+         [](Expr v, Expr) { return cast<int>((cast<int64_t>(v) * Expr(int64_t(0x123456789))) >> 40); }},
+        {"the least", [](Expr v, Expr) { return max(v, Int(32).min()) ^ Int(32).min(); }},
+        {"select", [](Expr v, Expr i) { return select(v > 0 && i % 3 == 0, v, !(v < -5) || i > 100, -i, 7); }},
+        {"conditions as numbers", [](Expr v, Expr i) { return cast<int>(v > i) + cast<int>(v == i); }},
+        {"abs",
+         [](Expr v, Expr) {
+             return cast<int>(abs(cast<int16_t>(v))) + cast<int>(absd(cast<int8_t>(v), cast<int8_t>(3)));
+         }},
+        {"halving", [](Expr v, Expr) { return cast<int>(Halide::halving_add(cast<int16_t>(v), cast<int16_t>(9))); }},
+        {"likely", [](Expr v, Expr i) { return select(likely(i > 3), v, 0); }},
+    };
+    const std::vector<int32_t> input = numbers();
+    for (const auto &row : rows) {
+        ImageParam in(Int(32), 1, "in");
+        in.dim(0).set_bounds(0, count).set_stride(1);
+        Var x("x");
+        Func f("f");
+        f(x) = cast<int>(row.function(in(x), x));
+        Buffer<int32_t> data(const_cast<int32_t *>(input.data()), count);
+        in.set(data);
+        const Buffer<int32_t> expected = f.realize({count});
+        CSource source;
+        ASSERT_NO_THROW(source = source_of(f, {in})) << row.name;
+        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
+        ASSERT_NE(kernel, nullptr) << row.name;
+        std::vector<int32_t> got(count);
+        kernel(input.data(), got.data(), nullptr);
+        for (int i = 0; i < count; i++) ASSERT_EQ(got[i], expected(i)) << row.name << " of " << input[i] << " at " << i;
+    }
+}
+
+// Temporaries: kept in variables, on the stack, in the workspace, with a size that depends on a loop.
+TEST_F(CSourceTest, TemporariesLieWhereTheyFit) {
+    const struct {
+        const char *name;
+        std::function<void(Func &, Func &, Var)> schedule;  // of the producer and the output
+        int64_t workspace_bytes;
+        const char *text;
+    } rows[] = {
+        {"variables",
+         [](Func &p, Func &f, Var x) {
+             f.split(x, x, Var("xi"), 7).unroll(Var("xi"));
+             p.compute_at(f, x).unroll(x);
+         },
+         0, " p0, p1"},
+        {"the stack",
+         [](Func &p, Func &f, Var x) {
+             f.split(x, x, Var("xi"), 7);
+             p.compute_at(f, x);
+         },
+         0, "int32_t p[9];"},
+        {"asked for", [](Func &p, Func &, Var) { p.compute_root().store_in(MemoryType::Stack); }, 0, "int32_t p[513];"},
+        {"the workspace", [](Func &p, Func &, Var) { p.compute_root(); }, 2056, "(int32_t *)((char *)workspace + 0)"},
+    };
+    const std::vector<int32_t> input = numbers();
+    for (const auto &row : rows) {
+        ImageParam in(Int(32), 1, "in");
+        in.dim(0).set_bounds(0, count).set_stride(1);
+        Var x("x");
+        Func p("p"), f("f");
+        p(x) = in(clamp(x, 0, count - 1)) >> 4;
+        f(x) = p(x) + p(x + 1) * 3 + p(x + 2);
+        f.bound(x, 0, count);
+        row.schedule(p, f, x);
+        const CSource source = source_of(f, {in});
+        EXPECT_EQ(source.workspace_bytes, row.workspace_bytes) << row.name << source.text;
+        EXPECT_NE(source.text.find(row.text), std::string::npos) << row.name << source.text;
+        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
+        ASSERT_NE(kernel, nullptr) << row.name;
+        std::vector<int32_t> got(count);
+        std::vector<int64_t> workspace(static_cast<size_t>(source.workspace_bytes) / 8 + 1);
+        kernel(input.data(), got.data(), workspace.data());
+        const auto value = [&](int i) { return input[std::min(i, count - 1)] >> 4; };
+        for (int i = 0; i < count; i++) ASSERT_EQ(got[i], value(i) + value(i + 1) * 3 + value(i + 2)) << row.name << i;
+    }
+}
+
+TEST_F(CSourceTest, SaysWhatHasNoForm) {
+    const struct {
+        std::function<Expr(Expr, Expr)> function;
+        const char *what;
+    } rows[] = {
+        {[](Expr v, Expr) { return cast<int>(cast<float>(v) * 0.5f); }, "a number with a fraction"},
+        {[](Expr v, Expr) { return cast<int>(popcount(v)); }, "a call of popcount"},
+    };
+    for (const auto &row : rows) {
+        ImageParam in(Int(32), 1, "in");
+        in.dim(0).set_bounds(0, count).set_stride(1);
+        Var x("x");
+        Func f("f");
+        f(x) = row.function(in(x), x);
+        try {
+            source_of(f, {in});
+            FAIL() << row.what;
+        } catch (const NoCForm &error) {
+            EXPECT_EQ(error.what, row.what);
+        }
+    }
+    ImageParam in(Int(32), 1, "in");
+    in.dim(0).set_bounds(0, count).set_stride(1);
+    Var x("x");
+    Func f("f");
+    f(x) = in(x);
+    f.vectorize(x, 4, TailStrategy::GuardWithIf);
+    EXPECT_THROW(source_of(f, {in}), NoCForm);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,186 @@
+#include "tuner/build/soft_core_builder.h"
+
+#include <fmt/format.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "schedules/compiler_flags.h"
+#include "simulate/elf32.h"
+#include "tuner/build/build_step.h"
+#include "tuner/build/generator_answer.h"
+#include "tuner/process/executables.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *compiler_name = "riscv64-unknown-elf-gcc", *linker_name = "riscv64-unknown-elf-ld";
+
+// Kernels need no library but these two, which compilers call on their own.
+constexpr const char *memory_functions = R"(
+#include <stddef.h>
+void *memcpy(void *restrict to, const void *restrict from, size_t count) {
+    char *t = to;
+    for (const char *f = from; count > 0; count--) *t++ = *f++;
+    return to;
+}
+void *memset(void *to, int value, size_t count) {
+    for (char *t = to; count > 0; count--) *t++ = (char)value;
+    return to;
+}
+)";
+
+// Code, constants and data apart, so that code cannot be written to; from the simulator's lowest address on.
+constexpr const char *linker_script = R"(
+PHDRS { text PT_LOAD FLAGS(5); rodata PT_LOAD FLAGS(4); data PT_LOAD FLAGS(6); }
+SECTIONS {
+    . = 0x10000;
+    .text : ALIGN(64) { *(.text .text.*) } :text
+    .rodata : ALIGN(64) { *(.rodata .rodata.* .srodata .srodata.*) } :rodata
+    .data : ALIGN(64) { *(.data .data.* .sdata .sdata.*) } :data
+    .bss : ALIGN(64) { *(.bss .bss.* .sbss .sbss.* COMMON) } :data
+}
+)";
+
+Result<std::string> content_of(const std::string &path) {
+    std::ifstream file(path, std::ios::binary);
+    std::string text(std::istreambuf_iterator<char>(file), {});
+    if (!file) return environment_error(path + ": cannot be read back from the work folder ($TMPDIR)");
+    return text;
+}
+
+Status write_file(const std::string &path, const char *text) {
+    if ((std::ofstream(path, std::ios::binary) << text).flush()) return {};
+    return environment_error(path + ": cannot be written in the work folder ($TMPDIR); is the disk full?");
+}
+
+// Both names a kernel: the package ships the source, and what was measured is the object.
+std::string hash_of(const std::string &source, const std::string &object) {
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    for (const std::string *text : {&source, &object}) {
+        const uint64_t bytes = text->size();
+        XXH3_128bits_update(&state, &bytes, sizeof bytes);
+        XXH3_128bits_update(&state, text->data(), text->size());
+    }
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
+    std::string hex;
+    for (const unsigned char byte : canonical.digest) hex += fmt::format("{:02x}", byte);
+    return hex;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SoftCoreBuilder>> SoftCoreBuilder::create(GeneratorBuilderOptions options) {
+    if (Status s = check_generator(options); !s) return s.error();
+    const std::string compiler = find_executable(compiler_name), linker = find_executable(linker_name);
+    if (compiler.empty() || linker.empty()) {
+        return environment_error(
+            fmt::format("no compiler for RISC-V: `{}` is in none of the folders of PATH that begin with a slash; "
+                        "install the package {}",
+                        compiler.empty() ? compiler_name : linker_name,
+                        compiler.empty() ? "gcc-riscv64-unknown-elf" : "binutils-riscv64-unknown-elf"));
+    }
+    const auto generator_version = version_of(options.generator), compiler_version = version_of(compiler);
+    if (!generator_version) return generator_version.error();
+    if (!compiler_version) return compiler_version.error();
+    std::unique_ptr<SoftCoreBuilder> builder(new SoftCoreBuilder(std::move(options), compiler, linker));
+    const std::string number = compiler_version->substr(compiler_version->rfind(' ') + 1);
+    builder->toolchain_ = fmt::format("kiln {} {} {} {}", KILN_VERSION, *generator_version, compiler_name, number);
+    if (Status s = builder->prepare(); !s) return s.error();
+    return builder;
+}
+
+Status SoftCoreBuilder::prepare() {
+    const std::string folder = options_.work_folder;
+    if (Status s = write_file(folder + "/core.ld", linker_script); !s) return s;
+    const auto compiled =
+        compile(memory_functions, folder + "/memory.o", {"-O2", "-fno-tree-loop-distribute-patterns"}, -1);
+    if (!compiled) return compiled.error();
+    if (compiled->ok()) return {};
+    return environment_error(
+        fmt::format("{} cannot compile for rv32im: {}; install the package gcc-riscv64-unknown-elf", compiler_,
+                    compiled->failure().message));
+}
+
+ChildRequest SoftCoreBuilder::child(std::vector<std::string> arguments, int cancelled) const {
+    ChildRequest request;
+    request.arguments = std::move(arguments);
+    request.time_limit_ns = options_.time_limit_ns;
+    request.cpu_limit_ns = options_.cpu_limit_ns;
+    request.avoid_cpu = options_.avoid_cpu;
+    request.cancelled = cancelled;
+    return request;
+}
+
+// The source comes through a pipe, so that the object names no file.
+Result<Attempt<std::string>> SoftCoreBuilder::compile(const std::string &text, const std::string &object,
+                                                      const std::vector<std::string> &flags, int cancelled) const {
+    std::vector<std::string> arguments = {compiler_, "-x", "c"};
+    arguments.insert(arguments.end(), soft_core_flags.begin(), soft_core_flags.end());
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    for (const char *last : {"-c", "-o", object.c_str(), "-"}) arguments.emplace_back(last);
+    ChildRequest request = child(std::move(arguments), cancelled);
+    request.input = text;
+    return run_step(request, compiler_name);
+}
+
+Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cancelled) const {
+    const std::string folder = options_.work_folder;
+    return run_step(child({linker_, "-m", "elf32lriscv", "-T", folder + "/core.ld", "-e", "kiln_compute", "-o",
+                           files.program, files.object, folder + "/memory.o"},
+                          cancelled),
+                    linker_name);
+}
+
+Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
+    const std::string stem = fmt::format("{}/kernel{}", options_.work_folder, next_file_++);
+    const Files files{stem + ".c", stem + ".o", stem + ".elf"};
+    const auto generated = run_step(generator_request(options_, request, files.source), "kiln-generator");
+    if (!generated) return generated.error();
+    if (!generated->ok()) return generated->failed_as<Artifact>();
+    const Result<KernelConstants> constants = parse_generator_answer(generated->value());
+    if (!constants) return constants.error();
+    const auto source = content_of(files.source);
+    if (!source) return source.error();
+    const auto compiled = compile(*source, files.object, compiler_flags(request.candidate), request.cancelled);
+    if (!compiled) return compiled.error();
+    int64_t wall_ns = generated->wall_ns + compiled->wall_ns;
+    if (!compiled->ok()) return BuildResult{compiled->failure(), wall_ns};
+    const auto linked = link(files, request.cancelled);
+    if (!linked) return linked.error();
+    wall_ns += linked->wall_ns;
+    if (!linked->ok()) return BuildResult{linked->failure(), wall_ns};
+
+    Artifact artifact;
+    artifact.packed_bytes = constants->packed_bytes, artifact.prepared_bytes = constants->prepared_bytes;
+    artifact.workspace_bytes = constants->workspace_bytes;
+    artifact.code = CSources{{files.source}, compiler_name};
+    artifact.shared_object_path = files.program;
+    return describe(files, std::move(artifact), wall_ns);
+}
+
+// The sizes and the name of what was built.
+Result<BuildResult> SoftCoreBuilder::describe(const Files &files, Artifact artifact, int64_t wall_ns) const {
+    const auto source = content_of(files.source), object = content_of(files.object);
+    if (!source || !object) return source ? object.error() : source.error();
+    artifact.object_hash = hash_of(*source, *object);
+    artifact.object_bytes = static_cast<int64_t>(object->size());
+    auto elf = parse_elf32(std::as_bytes(std::span(*object)), files.object);
+    if (!elf) return elf.error();
+    std::erase_if(elf->sections, [](const Elf32::Section &s) { return s.name == ".text.kiln_pack"; });
+    const ObjectSizes sizes = sizes_of(*elf);
+    artifact.text_bytes = sizes.text, artifact.rodata_bytes = sizes.rodata;
+    if (sizes.data > 0) {
+        const std::string message =
+            fmt::format("the kernel has {} bytes of data of its own; it may use none", sizes.data);
+        return BuildResult{Failure{TrialStatus::compile_error, message, {}, {}}, wall_ns};
+    }
+    return BuildResult{std::move(artifact), wall_ns};
+}
+
+}  // namespace kiln
