@@ -8,8 +8,8 @@
 #include "check/npy.h"
 #include "graph/lower/lower.h"
 #include "graph/onnx/model.h"
-#include "graph/passes/passes.h"
 #include "json/file_text.h"
+#include "network/alter/alter.h"
 #include "network/emit.h"
 #include "text/quoted_text.h"
 
@@ -159,9 +159,9 @@ Result<PlannedNetwork> plan_network(const NetworkCase &c) {
     for (const auto &[name, shape] : c.input_shapes) shapes.push_back({name, shape});
     const Result<graph::Graph> lowered = graph::lower(*model, shapes);
     if (!lowered) return PlannedNetwork{{}, in_one_line(lowered.error().message)};
-    const Result<graph::Graph> graph = graph::run_passes(*lowered);
-    if (!graph) return graph.error();
-    Result<network::Program> program = network::emit(*graph);
+    const Result<network::Altered> altered = network::improve(*lowered, {});
+    if (!altered) return altered.error();
+    Result<network::Program> program = network::emit(altered->graph);
     if (!program) return PlannedNetwork{{}, in_one_line(program.error().message)};
     return PlannedNetwork{std::move(*program), ""};
 }

@@ -232,7 +232,9 @@ CLI::Validator one_of(std::vector<std::string> words) {
 
 void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter) {
     command.add_option("--algorithm", filter.algorithm, "Only algorithms whose name matches")->type_name("GLOB");
-    command.add_option("--without", filter.without, "No algorithms whose name matches")->type_name("GLOB");
+    command
+        .add_option("--without", filter.without, "No algorithms, and no alterations of a network, whose name matches")
+        ->type_name("GLOB");
 }
 
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning) {

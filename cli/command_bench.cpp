@@ -247,7 +247,10 @@ void add_bench_command(CLI::App &app, Action &action) {
         "  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn\n"
         "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino\n"
         "  kiln bench --network resnet50.onnx --db kiln.db --steps --sort -us --top 20");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments] {
+        arguments->layers.network.without = arguments->algorithms.without;
+        action = [arguments] { return run(*arguments); };
+    });
 }
 
 }  // namespace kiln

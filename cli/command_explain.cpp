@@ -10,6 +10,7 @@
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "cli/explain_package.h"
+#include "cli/network/network_alterations.h"
 #include "cli/network/network_options.h"
 #include "cli/network/network_page.h"
 #include "cli/network/network_plan.h"
@@ -20,6 +21,7 @@
 #include "tuner/process/child_process.h"
 #include "tuner/process/executables.h"
 #include "tuner/process/host_machine.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
@@ -38,13 +40,13 @@ struct ExplainArguments {
 
 // The name for the graph before any pass.
 constexpr std::string_view before_passes = "import";
-// The name for what is run in the end.
-constexpr std::string_view plan_name = "plan";
+// Names for what is run in the end, and for why it is so.
+constexpr std::string_view plan_name = "plan", alterations_name = "alterations";
 
 std::string pass_names() {
     std::string names(before_passes);
     for (const graph::Pass &pass : graph::passes()) names += fmt::format(", {}", pass.name);
-    return fmt::format("{}, {}", names, plan_name);
+    return fmt::format("{}, {}, {}", names, alterations_name, plan_name);
 }
 
 std::optional<TableFormat> table_format(const std::string &format) {
@@ -81,7 +83,8 @@ Status write_page(const ExplainArguments &arguments, const network::Program &pro
     NetworkPage page{.title = program.name,
                      .summary = plan_summary(program),
                      .drawing = std::move(*drawing),
-                     .steps = plan_table(program, context)};
+                     .steps = plan_table(program, context),
+                     .alterations = alteration_table(program)};
     page.steps.columns.insert(page.steps.columns.begin() + 1, "recorded us");
     for (size_t i = 0; i < step_ns.size(); i++) {
         auto &row = page.steps.rows[i];
@@ -93,9 +96,14 @@ Status write_page(const ExplainArguments &arguments, const network::Program &pro
 int explain_plan(const ExplainArguments &arguments) {
     AnswerOptions answer = arguments.answer;
     const std::optional<TableFormat> format = table_format(arguments.format == "text" ? "table" : arguments.format);
-    if (!format) return fail({ErrorCode::usage, "explain --pass plan prints --format table, json or csv"});
+    const bool of_alterations = arguments.pass == alterations_name;
+    if (!format) {
+        return fail({ErrorCode::usage, fmt::format("explain --pass {} prints --format table, json or csv",
+                                                   of_alterations ? alterations_name : plan_name)});
+    }
     answer.format = *format;
-    if (Status s = check_columns(answer, plan_columns); !s) return fail(s.error());
+    if (Status s = check_columns(answer, of_alterations ? alteration_columns : plan_columns); !s)
+        return fail(s.error());
     const Machine machine = read_machine();
     const Result<Target> target = read(arguments.target, machine);
     if (!target) return fail(target.error());
@@ -114,6 +122,10 @@ int explain_plan(const ExplainArguments &arguments) {
         const Status written = write_page(arguments, *program, context);
         return written ? exit_done : fail(written.error());
     }
+    if (of_alterations) {
+        print(alteration_table(*program), alteration_form(), answer);
+        return exit_done;
+    }
     if (answer.format == TableFormat::table) {
         for (const std::string &line : plan_summary(*program)) print_line(line);
         print_line("");
@@ -122,13 +134,30 @@ int explain_plan(const ExplainArguments &arguments) {
     return exit_done;
 }
 
+// A graph's alterations by name: a glob for none of them is a mistake, since there is nothing else that it could be for.
+Status check_without(const NetworkOptions &options) {
+    if (options.without.empty()) return {};
+    std::string names;
+    for (const auto &[name, summary] : network::alteration_names()) {
+        if (glob_match(options.without, name)) return {};
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return Error{ErrorCode::usage, fmt::format("--without {}: is no alteration; there are {}", options.without, names)};
+}
+
 int explain_network(const ExplainArguments &arguments) {
     const bool has_other_pass = !arguments.pass.empty() && arguments.pass != plan_name;
     if (!arguments.html.empty() && (has_other_pass || !arguments.format.empty())) {
         return fail(
             {ErrorCode::usage, "--html is a page about the plan; it goes with no other --pass and no --format"});
     }
-    if (arguments.pass == plan_name || !arguments.html.empty()) return explain_plan(arguments);
+    if (Status s = check_without(arguments.network); !s) return fail(s.error());
+    if (arguments.pass == plan_name || arguments.pass == alterations_name || !arguments.html.empty()) {
+        return explain_plan(arguments);
+    }
+    if (!arguments.network.without.empty()) {
+        return fail({ErrorCode::usage, "--without goes with --pass plan, --pass alterations or --html"});
+    }
     if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
         return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
     }
@@ -199,11 +228,13 @@ int run(ExplainArguments arguments) {
                      "explain needs one of a package (its folder, library or manifest), --workloads and --network"});
     }
     if (of_network) return explain_network(arguments);
-    if (!arguments.db.empty()) return fail({ErrorCode::usage, "--db needs --network with --pass plan or --html"});
+    if (!arguments.db.empty())
+        return fail({ErrorCode::usage, "--db needs --network with --pass plan, --pass alterations or --html"});
     if (!arguments.html.empty()) return fail({ErrorCode::usage, "--html needs --network"});
     if (!arguments.pass.empty() || !arguments.network.shapes.empty()) {
         return fail({ErrorCode::usage, "--pass and --shape need --network"});
     }
+    if (!arguments.network.without.empty()) return fail({ErrorCode::usage, "--without needs --network"});
     const std::optional<TableFormat> format = table_format(arguments.format);
     if (!format) return fail({ErrorCode::usage, "--format text and dot need --network"});
     arguments.answer.format = *format;
@@ -228,15 +259,20 @@ void add_explain_command(CLI::App &app, Action &action) {
     command->add_option("--network", arguments->network.file, "The graph of an ONNX model")->type_name("M.onnx");
     add_shape_option(*command, arguments->network);
     command
-        ->add_option(
-            "--pass", arguments->pass,
-            fmt::format("The graph after this pass, one of {} [the last but plan, which is what runs]", pass_names()))
+        ->add_option("--without", arguments->network.without,
+                     "With --pass plan or alterations: no alterations whose name matches")
+        ->type_name("GLOB");
+    command
+        ->add_option("--pass", arguments->pass,
+                     fmt::format("The graph after this pass, one of {} [the last that is a graph]", pass_names()))
         ->type_name("NAME");
     command
         ->add_option("--html", arguments->html,
                      "Write a page about a network's plan: its steps drawn, with recorded times")
         ->type_name("FILE");
-    command->add_option("--db", arguments->db, "With --pass plan and --html: the database that kernels are chosen from")
+    command
+        ->add_option("--db", arguments->db,
+                     "With --pass plan, --pass alterations and --html: the database that kernels are chosen from")
         ->type_name("FILE");
     command->add_option("--format", arguments->format, "How to print the answer; text and dot (Graphviz) of a network")
         ->check(one_of({"table", "json", "csv", "text", "dot"}))
@@ -249,6 +285,7 @@ void add_explain_command(CLI::App &app, Action &action) {
         "  kiln explain --workloads workloads/stems.json\n"
         "  kiln explain --network m.onnx --shape x=1x3x480x480 --format dot | dot -Tsvg > m.svg\n"
         "  kiln explain --network m.onnx --pass plan --db kiln.db\n"
+        "  kiln explain --network m.onnx --pass alterations --db kiln.db\n"
         "  kiln explain --network m.onnx --db kiln.db --html m.html");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }

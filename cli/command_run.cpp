@@ -142,7 +142,10 @@ void add_run_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln run --network m.onnx --input x.npy -o out\n"
         "  kiln run --network m.onnx --db kiln.db --input left=l.npy --input right=r.npy -o out");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments] {
+        arguments->network.without = arguments->algorithms.without;
+        action = [arguments] { return run(*arguments); };
+    });
 }
 
 }  // namespace kiln

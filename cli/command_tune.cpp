@@ -333,7 +333,10 @@ void add_tune_command(CLI::App &app, Action &action) {
         "  kiln tune --workloads workloads/*.json --filter 'resnet50/res2*' --db kiln.db --time 10m\n"
         "  kiln tune --network m.onnx --shape x=1x3x480x480 --db kiln.db --time 20m\n"
         "Ctrl-C ends cleanly; the same command goes on where it stopped.");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments] {
+        arguments->layers.network.without = arguments->algorithms.without;
+        action = [arguments] { return run(*arguments); };
+    });
 }
 
 }  // namespace kiln

@@ -220,9 +220,10 @@ private:
 
 }  // namespace
 
+Graph prepared(const Graph &graph) { return expand_normalizations(store_as_floats(fold_empty_values(graph))); }
+
 Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
-    const Graph prepared = expand_normalizations(store_as_floats(fold_empty_values(graph)));
-    const StoredGraph stored = choose_layouts(prepared, prices);
+    const StoredGraph stored = choose_layouts(prepared(graph), prices);
     const MemoryNeeds needs{stored.storages, {}};
     const MemoryPlan plan = plan_memory(stored.graph, needs);
     if (Status status = check_plan(stored.graph, needs, plan); !status) {

@@ -12,4 +12,7 @@ namespace kiln::network {
 // kernel computes.
 Result<Program> emit(const graph::Graph &graph, const LayoutPrices &prices = {});
 
+// The graph whose nodes are kernels, of which layouts are chosen.
+graph::Graph prepared(const graph::Graph &graph);
+
 }  // namespace kiln::network

@@ -30,6 +30,25 @@ bool is_free(const Operator &op, const std::vector<Stored> &inputs, const Stored
 
 }  // namespace
 
+std::vector<double> LayoutMemory::of_node(const std::string &name, const Question &question,
+                                          const std::function<std::vector<double>()> &compute) {
+    std::vector<Answer> &answers = nodes_[name];
+    for (const Answer &answer : answers) {
+        if (answer.question == question) return answer.costs;
+    }
+    answers.push_back({question, compute()});
+    return answers.back().costs;
+}
+
+double LayoutMemory::of_move(const Move &move, const std::function<double()> &compute) {
+    std::vector<std::pair<Move, double>> &answers = moves_[move.form.shape];
+    for (const auto &[known, cost] : answers) {
+        if (known == move) return cost;
+    }
+    answers.emplace_back(move, compute());
+    return answers.back().second;
+}
+
 Result<Workload> workload_in(const Convolution &op, const TypedShape &x, const TypedShape &weights, const Order &input,
                              const Order &output) {
     Result<Workload> workload = convolution_workload(op, x, weights);
@@ -58,10 +77,21 @@ int64_t LayoutCosts::bytes(const Node &node) const {
     };
     int64_t sum = of(node.output);
     for (const ValueId id : node.inputs) sum += of(id);
-    return sum;
+    const auto *resample = std::get_if<Resample>(&node.op);
+    if (!resample) return sum;
+    int64_t reads = of(node.output);  // a slice does not read all of its input
+    for (const Resample::Axis &axis : resample->axes) reads *= axis.taps;
+    return of(node.output) + std::min(of(node.inputs[0]), reads);
 }
 
 std::vector<double> LayoutCosts::of_node(const Node &node, const std::vector<LayoutOption> &options) {
+    if (!prices_.memory) return computed(node, options);
+    LayoutMemory::Question question{node.op, {}, options};
+    for (const ValueId id : node.inputs) question.inputs.push_back(graph_.values[id].form);
+    return prices_.memory->of_node(graph_.values[node.output].name, question, [&] { return computed(node, options); });
+}
+
+std::vector<double> LayoutCosts::computed(const Node &node, const std::vector<LayoutOption> &options) {
     if (std::holds_alternative<Convolution>(node.op)) return of_convolution(node, options);
     std::vector<double> costs;
     for (const LayoutOption &option : options) costs.push_back(of_other(node, option));
@@ -126,9 +156,14 @@ double LayoutCosts::of_other(const Node &node, const LayoutOption &option) {
 double LayoutCosts::of_move(ValueId id, const Order &from, const Order &to) {
     const Value &value = graph_.values[id];
     if (value.constant || lie_alike(from, to, value.form.shape)) return 0;
-    const Storage before = storage_of(value.form, from), after = storage_of(value.form, to);
-    const StoredNode node{{{&value.form, &before}}, {&value.form, &after}};
-    const Result<NodeNest> nest = nest_of(Transpose{row_major(value.form.shape.size())}, node);
+    const auto compute = [&] { return computed_move(value.form, from, to); };
+    return prices_.memory ? prices_.memory->of_move({value.form, from, to}, compute) : compute();
+}
+
+double LayoutCosts::computed_move(const TypedShape &form, const Order &from, const Order &to) {
+    const Storage before = storage_of(form, from), after = storage_of(form, to);
+    const StoredNode node{{{&form, &before}}, {&form, &after}};
+    const Result<NodeNest> nest = nest_of(Transpose{row_major(form.shape.size())}, node);
     const double estimate = 2 * double(before.bytes) / moved_bytes_a_ns + call_ns;
     if (!nest) return estimate;
     const Workload workload = nest_workload(nest->nest);

@@ -7,6 +7,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "graph/graph.h"
 #include "network/layout_options.h"
@@ -23,9 +25,40 @@ enum class Unmeasured {
     as_fast,   // as what was measured of it in any order: to find out what is worth a measurement
 };
 
+// Costs that were asked for before, so that graphs with most of their nodes in common are priced one after the other.
+class LayoutMemory {
+public:
+    // All that the costs of a node depend on, beside the times of kernels.
+    struct Question {
+        graph::Operator op;
+        std::vector<graph::TypedShape> inputs;
+        std::vector<LayoutOption> options;
+        bool operator==(const Question &) const = default;
+    };
+    struct Move {
+        graph::TypedShape form;
+        Order from, to;
+        bool operator==(const Move &) const = default;
+    };
+
+    // Questions are found again by the name of the node's result.
+    std::vector<double> of_node(const std::string &name, const Question &question,
+                                const std::function<std::vector<double>()> &compute);
+    double of_move(const Move &move, const std::function<double()> &compute);
+
+private:
+    struct Answer {
+        Question question;
+        std::vector<double> costs;
+    };
+    std::map<std::string, std::vector<Answer>> nodes_;
+    std::map<graph::Shape, std::vector<std::pair<Move, double>>> moves_;
+};
+
 struct LayoutPrices {
     KernelTimes times = {};  // none: everything is estimated
     Unmeasured unmeasured = Unmeasured::not_used;
+    LayoutMemory *memory = nullptr;  // of the same times, for graphs that have most of their nodes in common
 };
 
 class LayoutCosts {
@@ -41,6 +74,8 @@ public:
     int estimated() const { return estimated_; }
 
 private:
+    std::vector<double> computed(const graph::Node &node, const std::vector<LayoutOption> &options);
+    double computed_move(const graph::TypedShape &form, const Order &from, const Order &to);
     std::optional<double> time_of(const Workload &workload);
     std::vector<double> of_convolution(const graph::Node &node, const std::vector<LayoutOption> &options);
     double of_other(const graph::Node &node, const LayoutOption &option);

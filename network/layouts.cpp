@@ -152,4 +152,19 @@ StoredGraph choose_layouts(const Graph &graph, const LayoutPrices &prices) {
     return result;
 }
 
+LayoutCost cost_of_layouts(const Graph &graph, const LayoutPrices &prices) {
+    const Options options = layout_options(graph);
+    LayoutCosts costs(graph, prices);
+    const AssignmentProblem problem = problem_of(graph, options, costs);
+    const Assignment chosen = solve(problem);
+    LayoutCost result{.all_ns = chosen.cost, .node_ns = {}};
+    const auto choice = [&](int node) { return size_t(chosen.choices[size_t(node)]); };
+    for (size_t i = 0; i < graph.nodes.size(); i++) result.node_ns.push_back(problem.nodes[i][choice(int(i))]);
+    for (const AssignmentEdge &edge : problem.edges) {
+        const size_t ways = problem.nodes[size_t(edge.b)].size();
+        result.node_ns[size_t(edge.b)] += edge.costs[choice(edge.a) * ways + choice(edge.b)];
+    }
+    return result;
+}
+
 }  // namespace kiln::network

@@ -25,4 +25,11 @@ struct StoredGraph {
 // A move counts for each of its readers, though they share it.
 StoredGraph choose_layouts(const graph::Graph &graph, const LayoutPrices &prices);
 
+// What the network costs in these orders, and each node with the moves of what it reads.
+struct LayoutCost {
+    double all_ns = 0;
+    std::vector<double> node_ns;  // by node
+};
+LayoutCost cost_of_layouts(const graph::Graph &graph, const LayoutPrices &prices);
+
 }  // namespace kiln::network

@@ -66,6 +66,22 @@ struct LayoutSummary {
     bool operator==(const LayoutSummary &) const = default;
 };
 
+// An alteration at one place of the network, or a pass at all of its places, and what the nodes that it changes cost.
+struct AlterationNote {
+    enum class Reason {
+        costs_less,
+        gains_too_little,
+        not_measured,  // what stands there was measured, what would take its place was not
+    };
+    std::string alteration;
+    std::string where;  // nodes of the model
+    bool is_chosen = false;
+    Reason reason = Reason::costs_less;
+    bool is_measured = false;  // the kernels of convolutions on both sides; else everything is estimated
+    double before_ns = 0, after_ns = 0;
+    bool operator==(const AlterationNote &) const = default;
+};
+
 // Place::index counts `inputs`, `outputs` or `constants`; a place in the workspace has an offset alone. Steps run one after the other.
 struct Program {
     std::string name;
@@ -75,6 +91,7 @@ struct Program {
     int64_t workspace = 0;              // bytes beside those that kernels need; aligned to graph::workspace_alignment
     int64_t workspace_lower_bound = 0;  // the largest sum of bytes that are alive at once
     LayoutSummary layouts;
+    std::vector<AlterationNote> alterations = {};
     bool operator==(const Program &) const = default;
 };
 

@@ -234,7 +234,10 @@ void add_build_command(CLI::App &app, Action &action) {
         "dist\n"
         "  kiln build --network resnet50.onnx --db kiln.db -o dist\n"
         "DIR/README.md shows the calls.");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments] {
+        arguments->layers.network.without = arguments->algorithms.without;
+        action = [arguments] { return run(*arguments); };
+    });
 }
 
 }  // namespace kiln

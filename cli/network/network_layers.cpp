@@ -15,6 +15,14 @@ namespace {
 constexpr double worthwhile_gain = 0.01;
 constexpr double odds_of_hopes = 0.25;
 
+void add_hopes(const network::Program &program, NetworkLayers *layers) {
+    for (NamedWorkload &layer : layers_of(program).layers) {
+        const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
+        layer.odds = odds_of_hopes;
+        if (std::ranges::none_of(layers->layers, is_same)) layers->layers.push_back(std::move(layer));
+    }
+}
+
 }  // namespace
 
 NetworkLayers layers_of(const network::Program &program) {
@@ -32,7 +40,7 @@ NetworkLayers layers_of(const network::Program &program) {
 }
 
 Result<NetworkLayers> read_layers(const NetworkOptions &options) {
-    const Result<graph::Graph> graph = read_graph(options);
+    const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
     const Result<network::Program> program = program_of(*graph, options);
     if (!program) return program.error();
@@ -40,18 +48,21 @@ Result<NetworkLayers> read_layers(const NetworkOptions &options) {
 }
 
 Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const network::KernelTimes &times) {
-    const Result<graph::Graph> graph = read_graph(options);
+    const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    const Result<network::Program> used = program_of(*graph, options, {times, network::Unmeasured::not_used});
+    const network::LayoutPrices known{times, network::Unmeasured::not_used};
+    const network::LayoutPrices hopes{times, network::Unmeasured::as_fast};
+    const Result<network::Program> used = program_of(*graph, options, {known, known});
     if (!used) return used.error();
-    const Result<network::Program> hoped_for = program_of(*graph, options, {times, network::Unmeasured::as_fast});
-    if (!hoped_for) return hoped_for.error();
     NetworkLayers layers = layers_of(*used);
-    if (hoped_for->layouts.cost_ns > (1 - worthwhile_gain) * used->layouts.cost_ns) return layers;
-    for (NamedWorkload &layer : layers_of(*hoped_for).layers) {
-        const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
-        layer.odds = odds_of_hopes;
-        if (std::ranges::none_of(layers.layers, is_same)) layers.layers.push_back(std::move(layer));
+    const Result<network::Program> hoped_for = program_of(*graph, options, {hopes, known});
+    if (!hoped_for) return hoped_for.error();
+    if (hoped_for->layouts.cost_ns <= (1 - worthwhile_gain) * used->layouts.cost_ns) add_hopes(*hoped_for, &layers);
+    // Both sides of an alteration, so that times decide about it.
+    for (const ProgramChoice &choice : {ProgramChoice{known, hopes}, ProgramChoice{known, known, false}}) {
+        const Result<network::Program> other = program_of(*graph, options, choice);
+        if (!other) return other.error();
+        add_hopes(*other, &layers);
     }
     return layers;
 }

@@ -17,6 +17,7 @@ namespace kiln {
 struct NetworkOptions {
     std::string file;
     std::vector<std::string> shapes;  // NAME=1x3x480x480
+    std::string without = {};         // --without: a glob over names of alterations; empty: all may be used
 };
 void add_shape_option(CLI::App &command, NetworkOptions &options);
 void add_network_options(CLI::App &command, NetworkOptions &options);  // --network too

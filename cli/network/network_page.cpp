@@ -33,6 +33,28 @@ std::string kind(const Step &step) {
     return call ? std::string(op_name(call->workload)) : "copy";
 }
 
+std::string html_of(const Table &table) {
+    std::string html = "<table>\n<tr>";
+    for (const std::string &column : table.columns) html += "<th>" + xml_text(column) + "</th>";
+    html += "</tr>\n";
+    for (const auto &row : table.rows) {
+        html += "<tr>";
+        for (const Cell &cell : row) {
+            if (const auto *text = std::get_if<std::string>(&cell)) {
+                html += "<td>" + xml_text(*text) + "</td>";
+            } else if (const auto *real = std::get_if<double>(&cell)) {
+                html += fmt::format("<td class=\"number\">{:.4g}</td>", *real);
+            } else if (const auto *integer = std::get_if<int64_t>(&cell)) {
+                html += fmt::format("<td class=\"number\">{}</td>", *integer);
+            } else {
+                html += "<td></td>";
+            }
+        }
+        html += "</tr>\n";
+    }
+    return html + "</table>\n";
+}
+
 }  // namespace
 
 std::string program_graph(const Program &program, const std::vector<std::optional<double>> &step_ns) {
@@ -77,25 +99,9 @@ std::string to_html(const NetworkPage &page) {
         "<span class=\"key\" style=\"background:{}\">NCHW</span> <span class=\"key\" style=\"background:{}\">without "
         "spatial axes</span>. Width of an edge: its bytes. Point at a step for its workload.</p>\n",
         color_of_nhwc, color_of_nchw, color_of_others);
-    html += "<div class=\"drawing\">\n" + page.drawing + "</div>\n<h2>Steps</h2>\n<table>\n<tr>";
-    for (const std::string &column : page.steps.columns) html += "<th>" + xml_text(column) + "</th>";
-    html += "</tr>\n";
-    for (const auto &row : page.steps.rows) {
-        html += "<tr>";
-        for (const Cell &cell : row) {
-            if (const auto *text = std::get_if<std::string>(&cell)) {
-                html += "<td>" + xml_text(*text) + "</td>";
-            } else if (const auto *real = std::get_if<double>(&cell)) {
-                html += fmt::format("<td class=\"number\">{:.4g}</td>", *real);
-            } else if (const auto *integer = std::get_if<int64_t>(&cell)) {
-                html += fmt::format("<td class=\"number\">{}</td>", *integer);
-            } else {
-                html += "<td></td>";
-            }
-        }
-        html += "</tr>\n";
-    }
-    return html + "</table>\n</body></html>\n";
+    html += "<div class=\"drawing\">\n" + page.drawing + "</div>\n<h2>Steps</h2>\n" + html_of(page.steps);
+    if (!page.alterations.rows.empty()) html += "<h2>Alterations</h2>\n" + html_of(page.alterations);
+    return html + "</body></html>\n";
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// A page about a network's program: its steps as a graph and as a table.
+// A page about a network's program: its steps as a graph and as a table, and its alterations.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct NetworkPage {
     std::string title;
     std::vector<std::string> summary;
     std::string drawing;  // SVG
-    Table steps;
+    Table steps, alterations;
 };
 std::string to_html(const NetworkPage &page);
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "cli/network/network_alterations.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
@@ -134,6 +135,7 @@ std::vector<std::string> plan_summary(const network::Program &program) {
         fmt::format("constants {}", bytes_text(constants)),
     };
     for (std::string &line : layout_lines(program.layouts)) lines.push_back(std::move(line));
+    if (std::string line = alteration_summary(program); !line.empty()) lines.push_back(std::move(line));
     lines.push_back(program.workspace == 0
                         ? "no memory between steps"
                         : fmt::format("memory between steps {}, {:.3f} times the lower bound of {}",

@@ -2,33 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/network/network_layers.h"
 #include "graph/passes/passes.h"
+#include "network/alter/alter.h"
 #include "network/emit.h"
 #include "text/quoted_text.h"
+#include "workload/lists/glob.h"
 
 namespace kiln {
+namespace {
 
-Result<graph::Graph> read_graph(const NetworkOptions &options) {
-    const Result<graph::Graph> network = read(options);
-    if (!network) return network.error();
-    return graph::run_passes(*network);
+bool is_pass(std::string_view name) {
+    return std::ranges::any_of(graph::passes(), [&](const graph::Pass &pass) { return pass.name == name; });
 }
 
-Result<network::Program> program_of(const graph::Graph &graph, const NetworkOptions &options,
-                                    const network::LayoutPrices &prices) {
-    Result<network::Program> program = network::emit(graph, prices);
-    if (!program) {
-        return Error{program.error().code, fmt::format("{}: {}", quoted_line(options.file), program.error().message)};
-    }
+}  // namespace
+
+Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
+                                    const ProgramChoice &choice) {
+    const auto in_file = [&](const Error &error) {
+        return Error{error.code, fmt::format("{}: {}", quoted_line(options.file), error.message)};
+    };
+    const auto is_off = [&](std::string_view name) {
+        if (!choice.has_alterations && !is_pass(name)) return true;
+        return !options.without.empty() && glob_match(options.without, name);
+    };
+    Result<network::Altered> altered = network::improve(imported, {.prices = choice.alterations, .is_off = is_off});
+    if (!altered) return in_file(altered.error());
+    Result<network::Program> program = network::emit(altered->graph, choice.layouts);
+    if (!program) return in_file(program.error());
     program->name = network_name(options.file);
+    program->alterations = std::move(altered->notes);
     return program;
 }
 
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {
-    const Result<graph::Graph> graph = read_graph(options);
+    const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    return program_of(*graph, options, {.times = kernel_times(context)});
+    const network::LayoutPrices prices{.times = kernel_times(context)};
+    return program_of(*graph, options, {.layouts = prices, .alterations = prices});
 }
 
 network::KernelTimes kernel_times(const ChoiceContext &context) {

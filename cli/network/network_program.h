@@ -1,7 +1,10 @@
-// The program of a network on the command line: the model behind all passes, as kernel calls.
+// The program of a network on the command line: the model behind all passes and alterations, as kernel calls.
 #pragma once
 
+#include <vector>
+
 #include "cli/network/network_options.h"
+#include "network/alter/alteration.h"
 #include "network/layout_costs.h"
 #include "network/program.h"
 #include "tuner/job/candidate_choice.h"
@@ -9,13 +12,20 @@
 
 namespace kiln {
 
-// Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is wrong
-// with it or with the shapes.
-Result<graph::Graph> read_graph(const NetworkOptions &options);
-Result<network::Program> program_of(const graph::Graph &graph, const NetworkOptions &options,
-                                    const network::LayoutPrices &prices = {});
+// How a program is chosen of those that compute the same.
+struct ProgramChoice {
+    network::LayoutPrices layouts = {};      // what layouts are chosen by
+    network::LayoutPrices alterations = {};  // what alterations are chosen by
+    bool has_alterations = true;             // false: passes alone
+};
 
-// Both. Its layouts are chosen by the times that the context's database has; without a database all are estimated.
+// Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is wrong
+// with it or with the shapes. `imported` is what read() answers.
+Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
+                                    const ProgramChoice &choice = {});
+
+// Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all are
+// estimated.
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context);
 
 // Times of the kernels that the context would choose. It outlives them. Where the database cannot be read, nothing is measured.

@@ -16,10 +16,11 @@ std::span<const Pass> passes() {
         Pass{"convolve_products", "matrix products with a constant become convolutions", convolve_products},
         Pass{"move_axes", "transposes and reshapes move toward the outputs until they meet", move_axes},
         Pass{"simplify_moved", "expressions that the moves have changed", simplify_elementwise},
-        Pass{"fold_pads", "pads and crops become padding of convolutions and average pools", fold_pads},
-        Pass{"fold_affine", "batch normalization and constant factors become weights and biases", fold_affine},
+        Pass{"fold_pads", "pads and crops become padding of convolutions and average pools", fold_pads, true},
+        Pass{"fold_affine", "batch normalization and constant factors become weights and biases", fold_affine, true},
         Pass{"merge_moved", "what has become equal since", merge_equal},
-        Pass{"fuse_epilogues", "biases, additions and activations become epilogues of convolutions", fuse_epilogues},
+        Pass{"fuse_epilogues", "biases, additions and activations become epilogues of convolutions", fuse_epilogues,
+             true},
         Pass{"fuse_elementwise", "element-wise nodes that follow each other become one", fuse_elementwise},
     };
     return all;

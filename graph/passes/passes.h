@@ -17,6 +17,7 @@ struct Pass {
     std::string_view name;
     std::string_view summary;
     Graph (*run)(const Graph &);
+    bool is_optional = false;  // an alteration of its own, which may be left out (network/alter/)
 };
 
 // All passes in the order in which they run.

@@ -204,6 +204,26 @@ class ExplainPlan(WithFolder):
         self.assertIn("conv2d", [row["kind"] for row in rows])
         self.assertIn("bias+relu", [row["fused"] for row in rows])
 
+    def test_alterations(self):
+        network = SUITES / "onnx_graph" / "n01_residual_broadcast.onnx"
+        def rows(*options):
+            done = self.run_kiln("explain", "--network", network, "--pass", "alterations", "--format", "json", *options)
+            return json.loads(done.stdout)
+        all_of_them = rows()
+        self.assertIn("fuse_epilogues", [row["alteration"] for row in all_of_them])
+        for row in all_of_them:
+            self.assertEqual(row["costs"], "estimated")
+            self.assertAlmostEqual(row["gain_us"], row["before_us"] - row["after_us"], places=6)
+        self.assertNotIn("fuse_epilogues", [row["alteration"] for row in rows("--without", "fuse_*")])
+        fused = [row["fused"] for row in json.loads(self.explain("--without", "*", "--format", "json").stdout)]
+        self.assertNotIn("bias+relu", fused)
+        for options, message in (
+            (("--pass", "plan", "--without", "magic"), "there are fold_pads"),
+            (("--without", "side_by_side"), "--without goes with"),
+            (("--pass", "alterations", "--columns", "magic"), "--columns"),
+        ):
+            self.assertIn(message, self.run_kiln("explain", "--network", network, *options, status=2).stderr)
+
     def test_page(self):
         page = self.folder / "page.html"
         command = ("explain", "--network", MODEL, "--html", page)

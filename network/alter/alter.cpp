@@ -1,0 +1,212 @@
+#include "network/alter/alter.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "graph/passes/passes.h"
+#include "network/alter/network_price.h"
+#include "network/alter/same_values.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+
+// Of what the nodes cost that it changes: less is noise of measurements.
+constexpr double least_gain = 0.02;
+
+std::string where(const Graph &graph, const std::vector<size_t> &nodes) {
+    constexpr size_t most_names = 4;
+    std::vector<std::string> names;
+    for (const size_t i : nodes) {
+        for (const std::string &origin : graph.nodes[i].origins) {
+            if (std::ranges::find(names, origin) == names.end()) names.push_back(origin);
+        }
+    }
+    std::string text;
+    for (size_t i = 0; i < std::min(names.size(), most_names); i++) text += (i ? ", " : "") + names[i];
+    if (names.size() > most_names) text += " and " + std::to_string(names.size() - most_names) + " more";
+    return text;
+}
+
+// A network, and another that may take its place.
+class Weighing {
+public:
+    Weighing(NetworkPricing &pricing, const Graph &before, const Graph &after) {
+        const PricedNetwork old = pricing.by_estimates(before), young = pricing.by_estimates(after);
+        changed_ = difference(old.prepared, young.prepared);
+        note.where = where(old.prepared, changed_.before);
+        const bool has_old = are_measured(pricing, old.prepared, changed_.before);
+        const bool has_young = are_measured(pricing, young.prepared, changed_.after);
+        note.is_measured = has_old && has_young;
+        is_unknown = has_old && !has_young;
+        if (note.is_measured) {
+            weigh(pricing.by_times(before), pricing.by_times(after));
+        } else {
+            weigh(old, young);
+        }
+    }
+
+    AlterationNote note;
+    bool is_unknown = false;  // the new kernels alone were not measured
+
+private:
+    // What a node costs is the same on both sides where it is on both; moves around them count for the change.
+    void weigh(const PricedNetwork &before, const PricedNetwork &after) {
+        note.before_ns = 0;
+        for (const size_t i : changed_.before) note.before_ns += before.node_ns[i];
+        note.after_ns = std::max(0.0, note.before_ns + after.all_ns - before.all_ns);
+    }
+
+    static bool are_measured(const NetworkPricing &pricing, const Graph &graph, const std::vector<size_t> &nodes) {
+        bool has_convolution = false;
+        for (const size_t i : nodes) {
+            const std::optional<bool> is_measured = pricing.is_measured(graph, graph.nodes[i]);
+            if (is_measured && !*is_measured) return false;
+            has_convolution = has_convolution || is_measured;
+        }
+        return has_convolution;
+    }
+
+    Difference changed_;
+};
+
+class Altering {
+public:
+    Altering(const Graph &graph, const AlterOptions &options)
+        : now_(graph), options_(options), pricing_(options.prices) {}
+
+    Status run(const Alteration &alteration) {
+        if (options_.is_off(alteration.name)) return {};
+        std::set<std::string> seen;  // nodes by the names of their results
+        for (size_t i = 0; i < now_.nodes.size();) {
+            const Node &node = now_.nodes[i];
+            if (!seen.insert(now_.values[node.output].name).second) {
+                i++;
+                continue;
+            }
+            const Result<bool> has_changed = visit(alteration, node);
+            if (!has_changed) return has_changed.error();
+            i = *has_changed ? 0 : i + 1;
+        }
+        return {};
+    }
+
+    Altered finish() && { return {std::move(now_), std::move(notes_)}; }
+
+private:
+    // The best of its patches, if it costs less.
+    Result<bool> visit(const Alteration &alteration, const Node &node) {
+        const std::string name = now_.values[node.output].name;
+        const GraphIndex index(now_);
+        const Result<std::vector<Patch>> patches = alteration.at(index, node);
+        if (!patches) return patches.error();
+        std::optional<AlterationNote> best;
+        Graph best_graph;
+        for (const Patch &patch : *patches) {
+            Result<Graph> graph = apply(now_, patch);
+            if (!graph) return bad_input("at node '" + name + "': " + graph.error().message);
+            Weighing weighing(pricing_, now_, *graph);
+            AlterationNote note = judged(alteration, weighing);
+            const auto gain = [](const AlterationNote &n) { return n.before_ns - n.after_ns; };
+            if (best && (best->is_chosen > note.is_chosen || gain(*best) >= gain(note))) continue;
+            best = std::move(note);
+            best_graph = std::move(*graph);
+        }
+        if (!best) return false;
+        if (best->is_chosen && alteration.is_foreign) {
+            if (Status s = check_same_values(now_, best_graph); !s) {
+                return bad_input("at node '" + name + "': " + s.error().message);
+            }
+        }
+        const bool is_chosen = best->is_chosen;
+        notes_.push_back(std::move(*best));
+        if (is_chosen) now_ = std::move(best_graph);
+        return is_chosen;
+    }
+
+    AlterationNote judged(const Alteration &alteration, const Weighing &weighing) const {
+        using enum AlterationNote::Reason;
+        AlterationNote note = weighing.note;
+        note.alteration = alteration.name;
+        const bool hopes = options_.prices.unmeasured == Unmeasured::as_fast && !note.is_measured;
+        const double after = hopes ? note.after_ns * alteration.hope : note.after_ns;
+        note.reason = weighing.is_unknown && !hopes                ? not_measured
+                      : after <= (1 - least_gain) * note.before_ns ? costs_less
+                                                                   : gains_too_little;
+        note.is_chosen = note.reason == costs_less;
+        return note;
+    }
+
+    Graph now_;
+    const AlterOptions &options_;
+    NetworkPricing pricing_;
+    std::vector<AlterationNote> notes_;
+};
+
+using Off = std::set<std::string_view>;
+
+// By pass: the graph before it, and behind them the result.
+std::vector<Graph> stages_of(Graph graph, size_t first, const Off &off) {
+    std::vector<Graph> stages(first);
+    for (size_t i = first; i < passes().size(); i++) {
+        stages.push_back(graph);
+        if (!off.contains(passes()[i].name)) graph = passes()[i].run(graph);
+    }
+    stages.push_back(std::move(graph));
+    return stages;
+}
+
+// The passes, without those optional ones that are off or that cost more by recorded times. Estimates are too crude for a whole network:
+// they count a move twice that two readers share.
+Altered run_optional_passes(const Graph &imported, const AlterOptions &options) {
+    Off off;
+    for (const Pass &pass : passes()) {
+        if (pass.is_optional && options.is_off(pass.name)) off.insert(pass.name);
+    }
+    std::vector<Graph> stages = stages_of(imported, 0, off);
+    NetworkPricing pricing(options.prices);
+    std::vector<AlterationNote> notes;
+    for (size_t i = 0; i < passes().size(); i++) {
+        const Pass &pass = passes()[i];
+        if (!pass.is_optional || off.contains(pass.name) || stages[i].nodes == stages[i + 1].nodes) continue;
+        std::vector<Graph> without = stages_of(stages[i], i + 1, off);
+        Weighing weighing(pricing, without.back(), stages.back());
+        weighing.note.alteration = std::string(pass.name);
+        const AlterationNote &note = weighing.note;
+        weighing.note.is_chosen = !note.is_measured || note.before_ns >= (1 - least_gain) * note.after_ns;
+        notes.push_back(weighing.note);
+        if (weighing.note.is_chosen) continue;
+        notes.back().reason = AlterationNote::Reason::gains_too_little;
+        off.insert(pass.name);
+        for (size_t k = i + 1; k < stages.size(); k++) stages[k] = std::move(without[k]);
+    }
+    return {std::move(stages.back()), std::move(notes)};
+}
+
+}  // namespace
+
+Result<Altered> alter(const Graph &graph, std::span<const Alteration> alterations, const AlterOptions &options) {
+    Altering altering(graph, options);
+    for (const Alteration &alteration : alterations) {
+        if (Status s = altering.run(alteration); !s) {
+            return Error{s.error().code, "alteration `" + alteration.name + "`: " + s.error().message};
+        }
+    }
+    return std::move(altering).finish();
+}
+
+Result<Altered> improve(const Graph &imported, const AlterOptions &options) {
+    Altered passed = run_optional_passes(imported, options);
+    std::vector<Alteration> all(alterations().begin(), alterations().end());
+    all.insert(all.end(), options.more.begin(), options.more.end());
+    Result<Altered> altered = alter(passed.graph, all, options);
+    if (altered) altered->notes.insert(altered->notes.begin(), passed.notes.begin(), passed.notes.end());
+    return altered;
+}
+
+}  // namespace kiln::network

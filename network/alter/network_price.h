@@ -1,0 +1,47 @@
+// What a network costs, by the times that there are or by estimates alone.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "network/layout_costs.h"
+
+namespace kiln::network {
+
+// A network with its cost in the layouts that cost least.
+struct PricedNetwork {
+    graph::Graph prepared;  // its nodes are kernels
+    double all_ns = 0;
+    std::vector<double> node_ns;  // by node of `prepared`
+};
+
+class NetworkPricing {
+public:
+    // `prices` outlives it. Workloads are asked for once.
+    explicit NetworkPricing(const LayoutPrices &prices);
+    NetworkPricing(const NetworkPricing &) = delete;
+    NetworkPricing &operator=(const NetworkPricing &) = delete;
+
+    PricedNetwork by_times(const graph::Graph &graph) { return priced(graph, {times_, unmeasured_, &measured_}); }
+    PricedNetwork by_estimates(const graph::Graph &graph) { return priced(graph, {{}, unmeasured_, &estimated_}); }
+
+    // Whether the kernel of a convolution was measured in any layout. Nothing for other nodes.
+    std::optional<bool> is_measured(const graph::Graph &graph, const graph::Node &node) const;
+
+private:
+    static PricedNetwork priced(const graph::Graph &graph, const LayoutPrices &prices);
+
+    KernelTimes times_;
+    Unmeasured unmeasured_;
+    LayoutMemory measured_, estimated_;
+};
+
+// The nodes that one network has and the other has not, by index: what another operator or other inputs compute.
+struct Difference {
+    std::vector<size_t> before, after;
+};
+Difference difference(const graph::Graph &before, const graph::Graph &after);
+
+}  // namespace kiln::network
