@@ -138,7 +138,9 @@ int explain_plan(const ExplainArguments &arguments) {
 Status check_without(const NetworkOptions &options) {
     if (options.without.empty()) return {};
     std::string names;
-    for (const auto &[name, summary] : network::alteration_names()) {
+    const Result<std::vector<std::string>> known = alteration_names(options);
+    if (!known) return known.error();
+    for (const std::string &name : *known) {
         if (glob_match(options.without, name)) return {};
         names += (names.empty() ? "" : ", ") + name;
     }
@@ -155,8 +157,9 @@ int explain_network(const ExplainArguments &arguments) {
     if (arguments.pass == plan_name || arguments.pass == alterations_name || !arguments.html.empty()) {
         return explain_plan(arguments);
     }
-    if (!arguments.network.without.empty()) {
-        return fail({ErrorCode::usage, "--without goes with --pass plan, --pass alterations or --html"});
+    if (!arguments.network.without.empty() || !arguments.network.alterations.empty()) {
+        return fail(
+            {ErrorCode::usage, "--without and --alterations go with --pass plan, --pass alterations or --html"});
     }
     if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
         return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
@@ -235,6 +238,7 @@ int run(ExplainArguments arguments) {
         return fail({ErrorCode::usage, "--pass and --shape need --network"});
     }
     if (!arguments.network.without.empty()) return fail({ErrorCode::usage, "--without needs --network"});
+    if (!arguments.network.alterations.empty()) return fail({ErrorCode::usage, "--alterations needs --network"});
     const std::optional<TableFormat> format = table_format(arguments.format);
     if (!format) return fail({ErrorCode::usage, "--format text and dot need --network"});
     arguments.answer.format = *format;
@@ -258,6 +262,7 @@ void add_explain_command(CLI::App &app, Action &action) {
     add_options(*command, arguments->target);
     command->add_option("--network", arguments->network.file, "The graph of an ONNX model")->type_name("M.onnx");
     add_shape_option(*command, arguments->network);
+    add_alterations_option(*command, arguments->network);
     command
         ->add_option("--without", arguments->network.without,
                      "With --pass plan or alterations: no alterations whose name matches")

@@ -44,9 +44,19 @@ void add_shape_option(CLI::App &command, NetworkOptions &options) {
         ->type_name("NAME=SHAPE");
 }
 
+void add_alterations_option(CLI::App &command, NetworkOptions &options) {
+    command
+        .add_option(
+            "--alterations", options.alterations,
+            "A shared library of alterations of your own for the network, see docs/networks.md; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("LIB.so");
+}
+
 void add_network_options(CLI::App &command, NetworkOptions &options) {
     command.add_option("--network", options.file, "An ONNX model, in place of --workloads")->type_name("M.onnx");
     add_shape_option(command, options);
+    add_alterations_option(command, options);
 }
 
 // Names of inputs may have any character, so the last `=` ends the name.

@@ -8,6 +8,7 @@
 #include "graph/passes/passes.h"
 #include "network/alter/alter.h"
 #include "network/emit.h"
+#include "network/library/alteration_library.h"
 #include "text/quoted_text.h"
 #include "workload/lists/glob.h"
 
@@ -16,6 +17,23 @@ namespace {
 
 bool is_pass(std::string_view name) {
     return std::ranges::any_of(graph::passes(), [&](const graph::Pass &pass) { return pass.name == name; });
+}
+
+Result<std::vector<network::Alteration>> libraries_of(const NetworkOptions &options) {
+    std::vector<network::Alteration> all;
+    for (const std::string &file : options.alterations) {
+        Result<std::vector<network::Alteration>> loaded = network::load_alterations(file);
+        if (!loaded) return Error{loaded.error().code, "--alterations " + quoted_lines(loaded.error().message)};
+        for (network::Alteration &alteration : *loaded) {
+            const auto is_same = [&](const network::Alteration &other) { return other.name == alteration.name; };
+            if (std::ranges::any_of(all, is_same)) {
+                return bad_input(
+                    fmt::format("--alterations {}: the name `{}` is taken", quoted_line(file), alteration.name));
+            }
+            all.push_back(std::move(alteration));
+        }
+    }
+    return all;
 }
 
 }  // namespace
@@ -29,7 +47,10 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
         if (!choice.has_alterations && !is_pass(name)) return true;
         return !options.without.empty() && glob_match(options.without, name);
     };
-    Result<network::Altered> altered = network::improve(imported, {.prices = choice.alterations, .is_off = is_off});
+    Result<std::vector<network::Alteration>> more = libraries_of(options);
+    if (!more) return more.error();
+    Result<network::Altered> altered =
+        network::improve(imported, {.prices = choice.alterations, .is_off = is_off, .more = std::move(*more)});
     if (!altered) return in_file(altered.error());
     Result<network::Program> program = network::emit(altered->graph, choice.layouts);
     if (!program) return in_file(program.error());
@@ -43,6 +64,15 @@ Result<network::Program> read_program(const NetworkOptions &options, const Choic
     if (!graph) return graph.error();
     const network::LayoutPrices prices{.times = kernel_times(context)};
     return program_of(*graph, options, {.layouts = prices, .alterations = prices});
+}
+
+Result<std::vector<std::string>> alteration_names(const NetworkOptions &options) {
+    std::vector<std::string> names;
+    for (network::AlterationName &row : network::alteration_names()) names.push_back(std::move(row.name));
+    const Result<std::vector<network::Alteration>> more = libraries_of(options);
+    if (!more) return more.error();
+    for (const network::Alteration &alteration : *more) names.push_back(alteration.name);
+    return names;
 }
 
 network::KernelTimes kernel_times(const ChoiceContext &context) {

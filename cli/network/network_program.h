@@ -1,10 +1,10 @@
 // The program of a network on the command line: the model behind all passes and alterations, as kernel calls.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "cli/network/network_options.h"
-#include "network/alter/alteration.h"
 #include "network/layout_costs.h"
 #include "network/program.h"
 #include "tuner/job/candidate_choice.h"
@@ -27,6 +27,9 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
 // Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all are
 // estimated.
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context);
+
+// Names of all alterations, with those of the user's libraries.
+Result<std::vector<std::string>> alteration_names(const NetworkOptions &options);
 
 // Times of the kernels that the context would choose. It outlives them. Where the database cannot be read, nothing is measured.
 network::KernelTimes kernel_times(const ChoiceContext &context);

@@ -106,6 +106,7 @@ private:
         const Result<std::vector<Patch>> patches = alteration.at(index, node);
         if (!patches) return patches.error();
         std::optional<AlterationNote> best;
+        const Patch *best_patch = nullptr;
         Graph best_graph;
         for (const Patch &patch : *patches) {
             Result<Graph> graph = apply(now_, patch);
@@ -115,11 +116,12 @@ private:
             const auto gain = [](const AlterationNote &n) { return n.before_ns - n.after_ns; };
             if (best && (best->is_chosen > note.is_chosen || gain(*best) >= gain(note))) continue;
             best = std::move(note);
+            best_patch = &patch;
             best_graph = std::move(*graph);
         }
         if (!best) return false;
-        if (best->is_chosen && alteration.is_foreign) {
-            if (Status s = check_same_values(now_, best_graph); !s) {
+        if (best->is_chosen && !alteration.library.empty()) {
+            if (Status s = check_same_values(now_, *best_patch, best_graph); !s) {
                 return bad_input("at node '" + name + "': " + s.error().message);
             }
         }
@@ -194,7 +196,8 @@ Result<Altered> alter(const Graph &graph, std::span<const Alteration> alteration
     Altering altering(graph, options);
     for (const Alteration &alteration : alterations) {
         if (Status s = altering.run(alteration); !s) {
-            return Error{s.error().code, "alteration `" + alteration.name + "`: " + s.error().message};
+            const std::string library = alteration.library.empty() ? "" : alteration.library + ": ";
+            return Error{s.error().code, library + "alteration `" + alteration.name + "`: " + s.error().message};
         }
     }
     return std::move(altering).finish();

@@ -20,8 +20,9 @@ struct Alteration {
     std::function<Result<std::vector<Patch>>(const GraphIndex &, const graph::Node &)> at;
     // How much less than its estimate it may cost in the eyes of `tune`: estimates know nothing of what makes it faster.
     double hope = 1;
-    // Its results are compared with those of the nodes that it replaces before it is chosen.
-    bool is_foreign = false;
+    // The file of a user's library that it comes from; empty for kiln's. Results of a user's are compared with those of the nodes that
+    // it replaces before it is chosen.
+    std::string library = {};
 };
 
 // kiln's own, in the order in which they are tried. Beside them, passes that are optional (graph/passes/passes.h) are alterations,

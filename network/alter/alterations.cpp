@@ -13,7 +13,7 @@ Alteration row(std::string name, std::string summary, Find find, double hope = 1
             [find](const GraphIndex &graph, const graph::Node &node) -> Result<std::vector<Patch>> {
                 return find(graph, node);
             },
-            hope, false};
+            hope, ""};
 }
 
 }  // namespace

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "network/alter/patch.h"
 #include "workload/result.h"
 
 namespace kiln::network {
 
-// By plain loops, on inputs drawn at random; sums may be in another order. The networks have the same inputs and outputs. An error (bad
-// input) names the output that differs. A network too large for that, or with a type whose values say nothing, is an error, too.
-Status check_same_values(const graph::Graph &before, const graph::Graph &after);
+// By plain loops, on inputs drawn at random; sums may be in another order. `after` is the network with the patch in it. Only what the patch
+// replaces is computed, from what it reads; where that differs, all is computed, since what it reads need not be independent. An error (bad
+// input) names the value that differs, or says why nothing could be computed.
+Status check_same_values(const graph::Graph &before, const Patch &patch, const graph::Graph &after);
 
 }  // namespace kiln::network

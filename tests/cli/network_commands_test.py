@@ -219,10 +219,26 @@ class ExplainPlan(WithFolder):
         self.assertNotIn("bias+relu", fused)
         for options, message in (
             (("--pass", "plan", "--without", "magic"), "there are fold_pads"),
-            (("--without", "side_by_side"), "--without goes with"),
+            (("--without", "side_by_side"), "--without and --alterations go with"),
             (("--pass", "alterations", "--columns", "magic"), "--columns"),
         ):
             self.assertIn(message, self.run_kiln("explain", "--network", network, *options, status=2).stderr)
+
+    def test_libraries_of_alterations(self):
+        example = pathlib.Path(KILN).parent.parent / "tests" / "libraries" / "libkiln_example_alteration.so"
+        self.assertTrue(example.exists(), "ninja kiln_example_alteration")
+        network = SUITES / "onnx_graph" / "n04_vgg.onnx"
+        plan = ("explain", "--network", network, "--pass", "plan", "--alterations", example)
+        self.assertIn("conv2d", self.run_kiln(*plan).stdout)
+        self.run_kiln(*plan, "--without", "relu_behind_pool")
+        self.assertIn("relu_behind_pool", self.run_kiln(*plan, "--without", "magic", status=2).stderr)
+        self.assertIn("is taken", self.run_kiln(*plan, "--alterations", example, status=2).stderr)
+        nowhere = self.run_kiln("run", "--network", network, "--alterations", "nowhere.so", "-o", "out", status=2).stderr
+        self.assertIn("--alterations nowhere.so: is no file", nowhere)
+        lists = SUITES.parent.parent / "workloads" / "resnet50.json"
+        for command in (("tune", "--db", "x.db"), ("build", "-o", "dist"), ("bench",)):
+            done = self.run_kiln(*command, "--workloads", lists, "--alterations", example, status=2)
+            self.assertIn("--alterations needs --network", done.stderr)
 
     def test_page(self):
         page = self.folder / "page.html"
