@@ -8,6 +8,7 @@
 
 #include "generators/activation.h"
 #include "generators/epilogue.h"
+#include "generators/masked_load.h"
 #include "generators/requantize.h"
 #include "rewrites/conv_loops.h"
 #include "workload/quantization/quantization.h"
@@ -55,8 +56,10 @@ protected:
         const ConvTypes types(this->workload);
         EpilogueOperands operands;
         for (const auto &[step, input] : step_inputs) {
-            operands[step] =
-                is_like_result(step) ? cast(types.sum, (*input)(s.c, s.x, s.y, s.z, s.b, s.n)) : (*input)(known);
+            const auto read = [&, step = step](const auto &buffer) {
+                return is_like_result(step) ? cast(types.sum, buffer(s.c, s.x, s.y, s.z, s.b, s.n)) : buffer(known);
+            };
+            operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
         }
         // Sums of integers have their bias from the start.
         Expr value = is_quantized(this->workload) ? requantize(this->workload, total, requantization(known))
@@ -140,6 +143,7 @@ protected:
     std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
     std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};
+    bool masks_channels = false;  // vectors of the output may reach behind the last channel; their stores are masked
 };
 
 }  // namespace kiln

@@ -2,23 +2,13 @@
 
 #include "generators/activation.h"
 #include "generators/depthwise/turned_tile.h"
+#include "generators/masked_load.h"
 
 namespace kiln {
 
 using namespace Halide;
 
 namespace {
-
-// Becomes a masked load: of lanes where `inside` does not hold, memory is not touched and the value is not known.
-Expr masked_load(const Expr &inside, const Expr &load) {
-    return Internal::Call::make(load.type(), Internal::Call::if_then_else, {inside, load},
-                                Internal::Call::PureIntrinsic);
-}
-
-// The index of a place that a mask keeps inside.
-Expr promised(const Place &place, const Exprs &indices) {
-    return Internal::promise_clamped(value_of(place.form, indices), 0, extent(place.extent) - 1);
-}
 
 Expr stored_element(const MaskedRows &rows, const Exprs &at, const ChannelPlace &channel) {
     return Internal::Call::make(rows.input, {channel.in_block, at[input_index::x], at[input_index::y],
@@ -42,11 +32,9 @@ Expr plane_element(const MaskedRows &rows, const Expr &shift) {
     const RowStages &s = rows.stages;
     const ElementMap &map = rows.loops.input_map;
     const int64_t stride = rows.loops.stride[0], columns = map[input_index::x].extent;
-    const auto inside = [](const Expr &index, int64_t count) {
-        return Internal::promise_clamped(index, 0, extent(count - 1));
-    };
-    return s.planes(inside(s.x + shift / extent(stride), (columns + stride - 1) / stride), shift % extent(stride),
-                    inside(s.y, map[input_index::y].extent), s.channel, inside(s.z, map[input_index::z].extent), s.n);
+    return s.planes(promised(s.x + shift / extent(stride), (columns + stride - 1) / stride), shift % extent(stride),
+                    promised(s.y, map[input_index::y].extent), s.channel, promised(s.z, map[input_index::z].extent),
+                    s.n);
 }
 
 void define_read(const MaskedRows &rows) {
@@ -59,7 +47,7 @@ void define_read(const MaskedRows &rows) {
     Exprs at;
     Expr inside;
     for (int i = 0; i < extent(static_cast<int64_t>(map.size())); i++) {
-        at.push_back(promised(map[i], indices));
+        at.push_back(promised(value_of(map[i].form, indices), map[i].extent));
         const bool is_space = i >= input_index::x && i <= input_index::z;
         if (!is_space || !may_miss(rows, i - input_index::x)) continue;
         const Expr is_in = is_in_range(map[i], indices);
@@ -126,7 +114,7 @@ void define_turned_planes(const MaskedRows &rows) {
 void define_planes_of_phases(const MaskedRows &rows) {
     RowStages &s = rows.stages;
     const int last = extent(rows.loops.input_map[input_index::x].extent) - 1, stride = extent(rows.loops.stride[0]);
-    const Expr column = s.column + s.phase, inside = Internal::promise_clamped(column, 0, last);
+    const Expr column = s.column + s.phase, inside = promised(column, last + 1);
     const Expr load = stored_element(rows, places_of_column(rows, inside), channel_of_rows(rows));
     s.dense = Func("dense");
     s.dense(s.column, s.phase, s.y, s.channel, s.z, s.n) = masked_load(likely(column <= last), load);

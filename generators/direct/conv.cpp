@@ -15,6 +15,7 @@
 #include "generators/conv_result.h"
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
+#include "generators/masked_load.h"
 #include "schedules/apply/cpu_tile.h"
 
 namespace kiln {
@@ -36,9 +37,12 @@ public:
     }
 
     void generate() {
+        const Exprs at{s.c, s.x, s.y, s.z, s.n};
+        const Tests tests = loops.folds() ? Tests::together : Tests::apart;
         s.padded(s.c, s.x, s.y, s.z, s.n) =
-            element(input, loops.stored_input, map_of_padded(), {s.c, s.x, s.y, s.z, s.n},
-                    loops.folds() ? Tests::together : Tests::apart);
+            knobs.masked ? element(MaskedChannels{input, loops.groups}, loops.stored_input, map_of_padded(), at, tests)
+                         : element(input, loops.stored_input, map_of_padded(), at, tests);
+        masks_channels = knobs.masked != 0;
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
 

@@ -70,6 +70,7 @@ Expr depthwise_channel(const DirectSum &sum, const Expr &vector, const Expr &lan
     const int64_t read = (s.output_channels + sum.panel_width() - 1) / sum.panel_width() * sum.panel_width();
     const int64_t there = (s.groups + s.input_block - 1) / s.input_block * s.input_block;
     const Expr output = vector * lanes + lane;
+    if (sum.knobs.masked) return output;
     if (outputs == 1 && std::max(read, s.stored_channels()) <= there) return output;
     if (outputs == 1 && s.groups % lanes == 0) return min(vector * lanes, groups - lanes) + lane;
     return min(output / outputs, groups - 1);

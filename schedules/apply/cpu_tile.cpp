@@ -37,10 +37,15 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
 
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
-    out.split(c, panel, ci, extent(k.vectors * lanes.channels), TailStrategy::GuardWithIf);
-    if (shape.group_panels) out.fuse(panel, stages.b, panel);
-    out.split(ci, vector, lane, lanes.channels)
-        .split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
+    if (k.masked) {  // such a split is the last one of its lanes
+        out.split(c, ci, lane, lanes.channels, TailStrategy::PredicateStores)
+            .split(ci, panel, vector, extent(k.vectors), TailStrategy::GuardWithIf);
+    } else {
+        out.split(c, panel, ci, extent(k.vectors * lanes.channels), TailStrategy::GuardWithIf);
+        if (shape.group_panels) out.fuse(panel, stages.b, panel);
+        out.split(ci, vector, lane, lanes.channels);
+    }
+    out.split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
         .split(x, x_tile, xi, extent(k.pixels * lanes.pixels), TailStrategy::ShiftInwards)
         .split(x_tile, x_block, x_tile, extent(k.x_block), TailStrategy::GuardWithIf)
         .split(y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
@@ -53,6 +58,10 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     if (lanes.pixels > 1)
         out.split(xi, xi, x_lane, lanes.pixels, TailStrategy::RoundUp).reorder(x_lane, lane).vectorize(x_lane);
     if (k.unroll_tiles) out.unroll(x_tile);
+    // A panel asks for what the same panel reads of the next block of tiles: the lines of its pixels lie apart, and from
+    // memory they come late. Beyond the input's end a prefetch does nothing.
+    if (k.prefetch && shape.groups > 1)
+        out.prefetch(stages.input, panel, x_block, extent(k.prefetch), PrefetchBoundStrategy::NonFaulting);
     if (k.parallel == 1) {
         out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
@@ -132,7 +141,7 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape,
     update.vectorize(stages.lane).unroll(stages.vector).unroll(x).unroll(row).unroll(channel_in);
     if (k.unroll_columns) update.unroll(column);
     if (k.unroll_rows) update.unroll(kernel_row);
-    if (k.prefetch) fetch_ahead(stages, update, k, shape);
+    if (k.prefetch && shape.groups == 1) fetch_ahead(stages, update, k, shape);
 }
 
 // A copy of the input: with its padding, its holes, or its channels together.

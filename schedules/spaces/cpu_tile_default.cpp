@@ -168,7 +168,11 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
 
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
-    k.prefetch = !k.stage_input && input_bytes > double(f.core.l2_bytes) ? nearest(domains.prefetch, 1) : 0;
+    // Depthwise tiles wait for memory only: each asks for many lines, most of which are there.
+    const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
+    k.prefetch = !k.stage_input && input_bytes > near ? nearest(domains.prefetch, 1) : 0;
+    // Where a target has masks for free.
+    k.masked = f.lanes >= 16 ? domains.masked.back() : 0;
 
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);

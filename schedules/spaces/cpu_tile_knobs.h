@@ -56,7 +56,9 @@ struct CpuTile {
     // Tiles of a block of pixels, in rows and in x; panels that walk over a block before the next block comes.
     T row_block{1}, x_block{1}, panel_block{1};
 
-    T prefetch{0};  // tiles ahead whose input is fetched while one tile's products are computed
+    T prefetch{0};  // tiles (depthwise: blocks of tiles in x) ahead whose input is fetched while one tile is computed
+
+    T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -84,6 +86,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.needs("x_block", k.x_block);
     visit.needs("panel_block", k.panel_block);
     visit.may_lack("prefetch", k.prefetch);
+    visit.may_lack("masked", k.masked);
 }
 
 }  // namespace kiln

@@ -66,6 +66,15 @@ struct TileFacts {
         const bool has_tests = s.reads_outside(0) || s.reads_outside(1) || s.reads_outside(2);
         return s.parts > 1 && (!is_nhwc() || s.has_holes() || !has_all || (s.converts && has_tests));
     }
+    // A depthwise convolution whose last vector of channels is not whole, neither where it is read nor where it is stored,
+    // and masks cost little: in vectors of 8 floats and more.
+    bool ends_in_part() const {
+        const ConvLoops &s = shape;
+        const bool is_plain = !s.padding_counts && !s.converts && !s.scatters() && !s.group_panels;
+        const bool is_in_order = s.image_channels == s.groups && s.output_channels == s.groups && is_nhwc() &&
+                                 s.output_block == s.output_channels;
+        return depthwise() && lanes >= 8 && is_plain && is_in_order && s.groups % lanes != 0;
+    }
     // The pixels of a tile are one stretch of memory, and so are those of the next tile behind it.
     bool reads_stretches() const {
         const ConvLoops &s = shape;

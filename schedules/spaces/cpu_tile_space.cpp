@@ -94,7 +94,8 @@ CpuTileDomains domains(const TileFacts &f) {
     d.row_block = block_sizes(s.output[1]);
     d.x_block = block_sizes(f.x_tiles(1));
     d.panel_block = block_sizes(f.panels(1));
-    if (f.reads_stretches()) d.prefetch = {0, 1, 2};
+    if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
+    if (f.ends_in_part()) d.masked = choice;
     return d;
 }
 
@@ -155,15 +156,19 @@ Widths widths_of_mixed_groups(int whole, const Core &core) {
 }
 
 // Narrower vectors where they divide the channels, and blocks of them, and wider ones do not: what they load and store lies
-// side by side.
-Widths widths_of_depthwise(const ConvLoops &s, int whole) {
+// side by side. Quarters are slower than whole vectors of which a mask leaves out some.
+Widths widths_of_depthwise(const ConvLoops &s, const Target &target, const Core &core) {
+    const int whole = vector_lanes(target);
     const auto fits = [&](int64_t lanes) {
         const bool in = s.input_block == s.image_channels || s.input_block == 1 || s.input_block % lanes == 0;
         const bool out = s.output_block == s.output_channels || s.output_block == 1 || s.output_block % lanes == 0;
         return in && out && s.stored_channels() % lanes == 0;
     };
+    const bool has_masks = whole >= 16 && tile_facts(s, whole, target, core).ends_in_part();
     for (int64_t lanes = whole; lanes >= 4; lanes /= 2) {
-        if (fits(lanes)) return lanes == whole ? Widths{{0}} : Widths{{lanes, 0}};
+        if (!fits(lanes)) continue;
+        if (lanes == whole) return {{0}};
+        return 4 * lanes <= whole && has_masks ? Widths{{0, lanes}} : Widths{{lanes, 0}};
     }
     return {{0}};
 }
@@ -184,7 +189,7 @@ bool lies_along_x(const ConvLoops &s, int whole) {
 
 Widths widths_of(const ConvLoops &s, const Target &target, const Core &core) {
     const int whole = vector_lanes(target), half = whole / 2;
-    if (s.groups > 1 && s.input_channels == 1) return widths_of_depthwise(s, whole);
+    if (s.groups > 1 && s.input_channels == 1) return widths_of_depthwise(s, target, core);
     // Halves of a block of channels are stored in pieces.
     const bool stored_in_halves = s.output_block == s.output_channels || half % s.output_block == 0;
     const bool mixes_groups = s.groups > 1 && s.group_outputs() % whole != 0;
@@ -205,7 +210,8 @@ double vector_cost(int64_t lanes, const Core &core) { return lanes <= 1 && core.
 bool came_later(const std::string &name, const ConvLoops &s) {
     const bool had_copies = s.groups > 1 || s.folds() || s.reads_outside(0) || s.reads_outside(1) || s.converts;
     if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
-    return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch);
+    return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
+           name == knob_name(&CpuTileKnobs::masked);
 }
 
 }  // namespace

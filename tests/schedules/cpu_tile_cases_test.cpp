@@ -98,7 +98,7 @@ TEST(TileCases, WidthOfDepthwiseVectors) {
         int64_t lanes;  // of the default; 0: the target's
     };
     const Row rows[] = {
-        {144, "NHWC", "avx512", 0},  {72, "NHWC", "avx512", 8},    {20, "NHWC", "avx512", 4},
+        {144, "NHWC", "avx512", 0},  {72, "NHWC", "avx512", 8},    {20, "NHWC", "avx512", 0},
         {21, "NHWC", "avx512", 0},   {144, "NCHW8c", "avx512", 8}, {144, "NCHW16c", "avx512", 0},
         {20, "NCHW8c", "avx512", 8}, {20, "NHWC", "avx2", 4},      {144, "NCHW4c", "avx512", 4},
         {144, "NCHW", "avx512", 0},
@@ -144,7 +144,8 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
         for (const Knob &knob : space.knobs()) {
-            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch") << knob.name;
+            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" || knob.name == "masked")
+                << knob.name;
         }
     }
 }
@@ -223,6 +224,8 @@ TEST(TileCases, FetchesAhead) {
         {"conv2d/input:1x128x128x144/kernel:1x1x144x24/padding:1,1x1,1", false, 0},
         {"conv2d/input:1x128x128x16/kernel:3x3x16x24", false, 0},
         {"conv2d/input:1x128x128x64/kernel:1x1x32x24/feature_group_count:2", false, 0},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1},
+        {"conv2d/input:1x56x56x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0},
     };
     const Target target = *parse_target("avx512", 1, "");
     for (const auto &row : rows) {
@@ -233,6 +236,36 @@ TEST(TileCases, FetchesAhead) {
                                      [](const Knob &knob) { return knob.name == "prefetch"; });
         EXPECT_EQ(can, row.can) << row.key;
         EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
+    }
+}
+
+// The last vector of channels has a mask where it is not whole and lies side by side in memory; untuned where a target has
+// masks for free.
+TEST(TileCases, MasksTheLastChannels) {
+    const struct {
+        const char *key, *target;
+        bool can;
+        int64_t untuned;
+    } rows[] = {
+        {"conv2d/input:1x14x14x58/kernel:3x3x1x58/padding:1,1x1,1/feature_group_count:58", "avx512", true, 1},
+        {"conv2d/input:1x14x14x58/kernel:3x3x1x58/padding:1,1x1,1/feature_group_count:58", "avx2", true, 0},
+        {"conv2d/input:1x14x14x58/kernel:3x3x1x58/padding:1,1x1,1/feature_group_count:58", "baseline", false, 0},
+        {"conv2d/input:1x14x14x20/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:20", "avx512", true, 1},
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx512", false, 0},
+        {"conv2d/input:1x14x14x58/kernel:1x1x58x58", "avx512", false, 0},
+        {"conv2d/input:1x14x14x58/kernel:3x3x1x58/feature_group_count:58/output_layout:NCHW8c", "avx512", false, 0},
+        {"conv2d/input:1x14x14x58/kernel:3x3x1x58/feature_group_count:58/dtype:bf16", "avx512", false, 0},
+        {"conv2d/input:1x14x14x29/kernel:3x3x1x58/feature_group_count:29", "avx512", false, 0},
+    };
+    for (const auto &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        const Target target = *parse_target(row.target, 1, "");
+        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+        const bool can = std::any_of(space.knobs().begin(), space.knobs().end(),
+                                     [](const Knob &knob) { return knob.name == "masked"; });
+        EXPECT_EQ(can, row.can) << row.key << " " << row.target;
+        EXPECT_EQ(knobs_of(space.default_candidate()).masked, row.untuned) << row.key << " " << row.target;
     }
 }
 

@@ -31,7 +31,8 @@ struct Case {
 
 const Knobs cpu_tile_lacks{{"inline_sum", 0},     {"join_columns", 0}, {"lanes", 0},        {"parallel", 0},
                            {"share_rows", 0},     {"skip_rows", 0},    {"spread", 0},       {"stage_input", 0},
-                           {"unroll_columns", 0}, {"unroll_rows", 0},  {"unroll_tiles", 0}, {"prefetch", 0}};
+                           {"unroll_columns", 0}, {"unroll_rows", 0},  {"unroll_tiles", 0}, {"prefetch", 0},
+                           {"masked", 0}};
 const std::vector<std::string> cpu_tile_needs{"panel_block", "pixels",  "row_block", "rows",
                                               "unroll",      "vectors", "x_block"};
 
