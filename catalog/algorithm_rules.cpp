@@ -3,6 +3,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
+#include "rewrites/conv_loops.h"
 #include "schedules/spaces/row_tile_space.h"
 
 namespace kiln {
@@ -40,6 +41,11 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
            is_beyond_l2(s, core);
 }
 
+// What is gathered for a pixel serves all outputs of its channel.
+bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &) {
+    return conv_loops(w).group_outputs() > 16;
+}
+
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays,
@@ -51,6 +57,11 @@ constexpr AlgorithmRule rules[] = {
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
+    {"scalar_dense", has_many_outputs_a_channel,
+     "many outputs of each channel, on a core without vectors: what a pixel reads is gathered once for all of them"},
+    {"scalar_depthwise", always, "a core without vectors: weights of a channel stay in registers for a tile of pixels"},
+    {"scalar_dense", always,
+     "a core without vectors: two pixels share a word, where a product is one instruction for both"},
     {"quantized", always, "the only way to a quantized convolution"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

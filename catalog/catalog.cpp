@@ -7,6 +7,7 @@
 #include "catalog/operators/nest_algorithm.h"
 #include "catalog/operators/transform_algorithms.h"
 #include "catalog/quantized_algorithm.h"
+#include "catalog/scalar/scalar_algorithms.h"
 #include "catalog/winograd_algorithm.h"
 
 namespace kiln {
@@ -18,6 +19,9 @@ constexpr Algorithm algorithms[] = {
     {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
     {"quantized", 1, "the definition in integers, several products a lane", quantized_applies, quantized_space},
+    {"scalar_depthwise", 1, "sums of one channel on a core without vectors", scalar_depthwise_applies,
+     scalar_depthwise_space_of},
+    {"scalar_dense", 1, "sums over channels on a core without vectors", scalar_dense_applies, scalar_dense_space_of},
     {"kernel_gradient", 1, "sums of products over all pixels", kernel_gradient_applies, kernel_gradient_space},
     {fold_fused, 1, "blocks of pixels as channels, folded in the kernel", fold_applies, fold_space},
     {fold_prepared, 1, "blocks of pixels as channels, folded by `prepare`", fold_applies, fold_space, false, true},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <new>
 
@@ -45,9 +46,19 @@ const ColumnForm trial_id{.name = "trial", .prefix = 12};
 const std::map<std::string, Answer> &answers() {
     static const std::map<std::string, Answer> table = {
         {"best",
-         {ReportKind::best,
-          with_context(
-              {{.name = "name"}, median, speed, {.name = "candidate"}, {.name = "evidence"}, trial_id, spread})}},
+         {ReportKind::best, with_context({{.name = "name"},
+                                          median,
+                                          speed,
+                                          {.name = "cycles"},
+                                          {.name = "candidate"},
+                                          {.name = "evidence"},
+                                          trial_id,
+                                          spread,
+                                          {.name = "instructions"},
+                                          {.name = "load_misses", .title = "load misses"},
+                                          {.name = "text_bytes", .title = "text"},
+                                          {.name = "stack_bytes", .title = "stack"},
+                                          {.name = "workspace_bytes", .title = "workspace"}})}},
         {"trials",
          {ReportKind::trials, with_context({{.name = "name"},
                                             median,
@@ -105,6 +116,19 @@ Result<std::vector<std::string>> matching_workloads(const TrialStore &store, con
     return keys;
 }
 
+// Times where times were measured, counts where cycles were counted: a column that says nothing in any row is not shown.
+TableForm with_values(TableForm form, const Table &table) {
+    std::erase_if(form, [&](const ColumnForm &column) {
+        const auto index = static_cast<size_t>(std::ranges::find(table.columns, column.name) - table.columns.begin());
+        const auto is_null = [&](const std::vector<Cell> &row) {
+            return std::holds_alternative<std::monostate>(row[index]);
+        };
+        return !column.context && index < table.columns.size() && !table.rows.empty() &&
+               std::ranges::all_of(table.rows, is_null);
+    });
+    return form;
+}
+
 int run_report(const QueryArguments &arguments, const TrialStore &store) {
     const AnswerOptions &options = arguments.answer;
     const Answer &answer = answers().at(arguments.what);
@@ -122,7 +146,7 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
     if (Status s = check_columns(options, report->table.columns); !s) return fail(s.error());
     const bool shortens = options.format == TableFormat::table && !options.wide;
     const bool shortened = shortens && shorten_candidates(&report->table);
-    print_rows(report->table, report->rows, answer.form, options);
+    print_rows(report->table, report->rows, with_values(answer.form, report->table), options);
     if (shortened) tell(short_candidates_note);
     return exit_done;
 }

@@ -20,7 +20,6 @@
 #include "cli/progress.h"
 #include "text/shell_word.h"
 #include "tuner/job/tune.h"
-#include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/search/search.h"
 #include "workload/lists/glob.h"
@@ -92,10 +91,24 @@ const TableForm result_form = {{.name = "name", .title = "layer"},
                                {.name = "default_us", .title = "default us", .digits = 1},
                                {.name = "count"}};
 
+// The same of a core that is simulated, where cycles are counted.
+const std::vector<std::string> count_columns = {"name",   "cycles",   "default_cycles", "speed_up",
+                                                "trials", "failures", "count",          "candidate"};
+
+const TableForm count_form = {{.name = "name", .title = "layer"},
+                              {.name = "cycles"},
+                              {.name = "speed_up", .title = "speed-up", .digits = 2},
+                              {.name = "trials"},
+                              {.name = "failures"},
+                              {.name = "candidate"},
+                              {.name = "default_cycles", .title = "default cycles"},
+                              {.name = "count"}};
+
 // One layer, or all of them together.
 struct ResultTimes {
     std::optional<double> best_ns, default_ns;
     double flops = 0, peak_gflops = 0;
+    bool are_cycles = false;
 };
 
 // The columns from "best_us" to "speed_up"; NULL where there is nothing to say.
@@ -108,25 +121,33 @@ std::vector<Cell> time_cells(const ResultTimes &t) {
             cell(t.best_ns && t.default_ns, standard / best)};
 }
 
+// The columns from "cycles" to "speed_up".
+std::vector<Cell> count_cells(const ResultTimes &t) {
+    const auto whole = [](std::optional<double> value) { return value ? Cell(static_cast<int64_t>(*value)) : Cell(); };
+    return {whole(t.best_ns), whole(t.default_ns),
+            t.best_ns && t.default_ns ? Cell(*t.default_ns / *t.best_ns) : Cell()};
+}
+
 std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &times, const std::string &candidate) {
     std::vector<Cell> row = {tuned.workload.list + "/" + tuned.workload.name};
-    for (Cell &cell : time_cells(times)) row.push_back(std::move(cell));
+    for (Cell &cell : times.are_cycles ? count_cells(times) : time_cells(times)) row.push_back(std::move(cell));
     row.insert(row.end(), {tuned.trials, tuned.failures, tuned.workload.count, candidate});
     return row;
 }
 
 // The last row is weighted by count: what the network spends in these layers.
-Table results(const TuneReport &report, double peak_gflops,
+Table results(const TuneReport &report, const std::optional<FmaPeak> &peak,
               const std::function<std::string(const TunedWorkload &)> &candidate) {
-    Table table{.columns = result_columns, .rows = {}};
+    Table table{.columns = peak ? result_columns : count_columns, .rows = {}};
+    const double peak_gflops = peak ? peak->gflops : 0;
     TunedWorkload total;
     total.workload.count = 0;
-    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = peak_gflops};
+    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = peak_gflops, .are_cycles = !peak};
     bool complete = true;
     for (const TunedWorkload &tuned : report.workloads) {
         const auto flops = static_cast<double>(flop_count(tuned.workload.workload));
         table.rows.push_back(
-            result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops}, candidate(tuned)));
+            result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops, !peak}, candidate(tuned)));
         const auto occurrences = static_cast<double>(tuned.workload.count);
         total.workload.count += tuned.workload.count;
         total.trials += tuned.trials;
@@ -143,7 +164,8 @@ Table results(const TuneReport &report, double peak_gflops,
     return table;
 }
 
-void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceContext &context,
+// Without a peak the times are cycles of a simulated core.
+void print_results(const TuneReport &report, const std::optional<FmaPeak> &peak, const ChoiceContext &context,
                    const AnswerOptions &options) {
     const bool is_short = options.format == TableFormat::table && !options.wide;
     bool any = false;
@@ -154,14 +176,15 @@ void print_results(const TuneReport &report, const FmaPeak &peak, const ChoiceCo
         any = any || text != tuned.best_candidate;
         return text;
     };
-    Table table = results(report, peak.gflops, candidate);
+    Table table = results(report, peak, candidate);
     if (options.format == TableFormat::table) {
         print_line("target " + context.target.halide);
-        print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak.gflops,
-                               peak.instructions));
+        print_line(peak ? fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak->gflops,
+                                      peak->instructions)
+                        : "cycles of " + context.machine.cpu_model);
         print_line("");
     }
-    print(std::move(table), result_form, options);
+    print(std::move(table), peak ? result_form : count_form, options);
     if (any) tell(short_candidates_note);
 }
 
@@ -221,7 +244,7 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
 }
 
 // A file that exists must be a database of kiln before anything starts. A new file is made once everything else is well.
-Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *workshop) {
+Result<TrialStore> open_store(const std::string &path, const SimulatedCore &core, std::optional<Workshop> *workshop) {
     std::error_code ignored;
     std::optional<TrialStore> store;
     if (std::filesystem::exists(path, ignored)) {
@@ -230,7 +253,7 @@ Result<TrialStore> open_store(const std::string &path, std::optional<Workshop> *
         if (!opened) return opened;
         store = std::move(*opened);
     }
-    Result<Workshop> made = make_workshop();
+    Result<Workshop> made = make_workshop(core);
     if (!made) return made.error();
     workshop->emplace(std::move(*made));
     if (store) return std::move(*store);
@@ -244,19 +267,21 @@ double speed_of(const TuneProgress &progress) {
 int run(const TuneArguments &arguments) {
     Result<TuneOptions> options = read_options(arguments);
     if (!options) return fail(options.error());
-    if (Status s = check_columns(arguments.answer, result_columns); !s) return fail(s.error());
-    const Machine machine = read_machine();
-    Result<Target> target = read_runnable(arguments.target, machine);
-    if (!target) return fail(target.error());
+    const Result<Place> place = read_place(arguments.target);
+    if (!place) return fail(place.error());
+    if (Status s = check_columns(arguments.answer, place->core ? count_columns : result_columns); !s)
+        return fail(s.error());
+    const Target &target = place->target;
+    const Machine &machine = place->machine;
     Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
     if (!workloads) return fail(arguments.layers, workloads.error());
     install_interrupt_handler();
     std::optional<Workshop> workshop;
-    Result<TrialStore> store = open_store(arguments.db, &workshop);
+    Result<TrialStore> store = open_store(arguments.db, place->core, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
     if (arguments.layers.of_network()) {
-        const ChoiceContext context{.target = *target,
+        const ChoiceContext context{.target = target,
                                     .machine = machine,
                                     .store = &*store,
                                     .toolchain = workshop->builder->toolchain(),
@@ -270,10 +295,12 @@ int run(const TuneArguments &arguments) {
     const Result<Leases> leases = Leases::open(arguments.db);
     if (!leases) tell(fmt::format("note: {}", leases.error().message));
 
-    PeakKeeper keeper(machine, *target);
-    PeakGauge &gauge = keeper.gauge();
-    tell_line(fmt::format("{} on {}: peak {:.1f} GFLOP/s ({})", to_text(*target), machine.cpu_model,
-                          gauge.peak().gflops, gauge.peak().instructions));
+    std::optional<PeakKeeper> keeper;
+    if (!place->core) keeper.emplace(machine, target);
+    PeakGauge *gauge = keeper ? &keeper->gauge() : nullptr;
+    tell_line(gauge ? fmt::format("{} on {}: peak {:.1f} GFLOP/s ({})", to_text(target), machine.cpu_model,
+                                  gauge->peak().gflops, gauge->peak().instructions)
+                    : fmt::format("{} simulated: {}", to_text(target), machine.cpu_model));
     const TuneEnvironment environment{*workshop->builder,
                                       *workshop->runner,
                                       *store,
@@ -281,20 +308,22 @@ int run(const TuneArguments &arguments) {
                                       now_ns,
                                       utc_timestamp,
                                       interrupted,
-                                      machine.cores > target->threads,
+                                      place->core || machine.cores > target.threads,  // simulating disturbs nobody
                                       leases ? *leases : Leases()};
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
-            stderr, [] { return progress_style(STDERR_FILENO); }, now_ns, [&] { return gauge.peak().gflops; });
-        return tune(*workloads, *target, *options, environment, [&](const TuneProgress &progress) {
+            stderr, [] { return progress_style(STDERR_FILENO); }, now_ns,
+            [&] { return gauge ? gauge->peak().gflops : 0; });
+        return tune(*workloads, target, *options, environment, [&](const TuneProgress &progress) {
             const bool is_finished = progress.event == TuneProgress::Event::workload_finished && progress.best_ns;
-            const auto message = is_finished ? gauge.see(speed_of(progress)) : std::nullopt;
+            const auto message = gauge && is_finished ? gauge->see(speed_of(progress)) : std::nullopt;
             if (message) printer.say("kiln: " + *message);
             printer.show(progress);
         });
     }();
     if (!report) return fail(report.error());
-    print_results(*report, gauge.peak(), {.target = *target, .machine = machine, .toolchain = "", .algorithms = {}},
+    const std::optional<FmaPeak> peak = gauge ? std::optional(gauge->peak()) : std::nullopt;
+    print_results(*report, peak, {.target = target, .machine = machine, .toolchain = "", .algorithms = {}},
                   arguments.answer);
     const auto summary = arguments.layers.of_network() ? network_summary(*report) : std::nullopt;
     if (summary && arguments.answer.format == TableFormat::table) {
@@ -315,6 +344,7 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->required()
         ->type_name("FILE");
     add_options(*command, arguments->target);
+    add_core_option(*command, arguments->target);
     command->add_option("--trials", arguments->trials, "Trials for each workload, recorded ones counted [64]")
         ->check(whole_number())
         ->type_name("N");
@@ -331,6 +361,7 @@ void add_tune_command(CLI::App &app, Action &action) {
         "Examples:\n"
         "  kiln tune --workloads workloads/resnet50.json --db kiln.db --trials 60\n"
         "  kiln tune --workloads workloads/*.json --filter 'resnet50/res2*' --db kiln.db --time 10m\n"
+        "  kiln tune --workloads person_detect.json --target rv32im --db kiln.db --trials 40\n"
         "  kiln tune --network m.onnx --shape x=1x3x480x480 --db kiln.db --time 20m\n"
         "Ctrl-C ends cleanly; the same command goes on where it stopped.");
     command->callback([&action, arguments] {

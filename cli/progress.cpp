@@ -23,7 +23,15 @@ constexpr int shortest_bar = 5, longest_bar = 20, bar_rank = 6;
 
 std::string layer_name(const TuneProgress &p) { return p.workload->list + "/" + p.workload->name; }
 
-double gflops(const TuneProgress &p) { return static_cast<double>(flop_count(p.workload->workload)) / *p.best_ns; }
+// 0 where what is counted is no time.
+double gflops(const TuneProgress &p) {
+    return p.metric == Metric::ns ? static_cast<double>(flop_count(p.workload->workload)) / *p.best_ns : 0;
+}
+
+std::string amount(const TuneProgress &p) {
+    return p.metric == Metric::ns ? fmt::format("{:.1f} us", *p.best_ns * 1e-3)
+                                  : fmt::format("{:.0f} {}", *p.best_ns, name(p.metric));
+}
 
 std::string peak_share(double gflops, double peak_gflops) {
     return fmt::format("{:.0f} % of peak", 100 * gflops / peak_gflops);
@@ -74,7 +82,7 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
                          : fmt::format("{}/{}{}", p.trials_done, p.trials_wanted, width < roomy ? "" : " trials"),
                      2});
     if (p.best_ns) {
-        parts.push_back({fmt::format("best {:.1f} us", *p.best_ns * 1e-3), 1});
+        parts.push_back({"best " + amount(p), 1});
         if (const double speed = gflops(p); speed > 0) {
             parts.push_back({fmt::format("{:.1f} GFLOP/s", speed), 8});
             if (peak_gflops > 0) parts.push_back({peak_share(speed, peak_gflops), 3});
@@ -95,7 +103,7 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
 std::string finished_line(const TuneProgress &p, double peak_gflops) {
     std::string line = quoted_line(layer_name(p)) + ": ";
     if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : quoted_line(p.problem));
-    line += fmt::format("{:.1f} us", *p.best_ns * 1e-3);
+    line += amount(p);
     if (const double speed = gflops(p); speed > 0) {
         line += fmt::format(", {:.1f} GFLOP/s", speed);
         if (peak_gflops > 0) line += ", " + peak_share(speed, peak_gflops);

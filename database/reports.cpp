@@ -21,8 +21,14 @@ constexpr ReportText best_report = {
 SELECT
     name, iif(metric = 'ns', median / 1000, NULL) AS median_us, spread,
     iif(metric = 'ns', flops / median, NULL) AS gflops, algorithm, candidate, evidence, max_error, error_budget, target,
-    threads, cache, metric, toolchain, machine, workload, trial
+    threads, cache, metric, toolchain, machine, workload, trial,
+    iif(metric = 'cycles', CAST(median AS INTEGER), NULL) AS cycles, json_extract(counts, '$.instructions') AS instructions,
+    json_extract(counts, '$.fetch_misses') AS fetch_misses, json_extract(counts, '$.load_misses') AS load_misses,
+    json_extract(counts, '$.text_bytes') AS text_bytes, json_extract(counts, '$.rodata_bytes') AS rodata_bytes,
+    json_extract(counts, '$.stack_bytes') AS stack_bytes, iif(metric = 'cycles', workspace_bytes, NULL) AS workspace_bytes
 FROM best
+LEFT JOIN (SELECT id, iif(json_valid(conditions), conditions, 'null') AS counts FROM measurement WHERE metric = 'cycles') AS counted
+ON counted.id = best.measurement
 WHERE {}
 )sql",
     "name IS NULL, name, workload, target, threads, machine, toolchain, cache, error_budget, metric", "workload"};

@@ -30,21 +30,29 @@ FOLDERS = {
     "rewrites": (["workload", "workload/nest"], []),
     "schedules": (["rewrites", "text", "workload"], []),
     "schedules/spaces": (["schedules", "rewrites", "workload"], []),
+    "schedules/spaces/scalar": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/movement": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
-    "schedules/apply": (["schedules", "schedules/spaces", "rewrites", "workload"], ["Halide.h"]),
+    "schedules/apply": (["schedules", "schedules/spaces", "schedules/spaces/scalar", "rewrites", "workload"], ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
     "catalog/operators": (
         ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
          "workload/expression"],
         [],
     ),
-    "catalog": (["catalog/operators", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
+    "catalog/scalar": (
+        ["catalog/conv_checks.h", "rewrites", "schedules", "schedules/spaces/scalar", "workload"], []
+    ),
+    "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
          "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
     "generators/c": ([], ["Halide.h"]),
+    "generators/scalar": (
+        ["generators", "schedules", "schedules/apply", "schedules/spaces/scalar", "rewrites", "workload", "workload/quantization"],
+        ["Halide.h"],
+    ),
     "generators/winograd": (
         ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
         ["Halide.h"],

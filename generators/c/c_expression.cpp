@@ -39,6 +39,21 @@ std::string CPrelude::function(const std::string &operation, const Type &type) {
     return name;
 }
 
+std::string CPrelude::requantize() {
+    functions_.insert(R"(
+static int32_t kiln_requantize(int32_t sum, int32_t multiplier, int32_t shift) {
+    const int left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
+    const int32_t most = INT32_MAX >> left;
+    const int32_t fitting = sum > most ? most : sum < -most - 1 ? -most - 1 : sum;
+    const int64_t product = (int64_t)(int32_t)((uint32_t)fitting << left) * multiplier;
+    const int32_t high = (int32_t)((product + (1 << 30)) >> 31);
+    const int32_t mask = (int32_t)((UINT32_C(1) << right) - 1);
+    return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+)");
+    return "kiln_requantize";
+}
+
 std::string CPrelude::text() const {
     std::string text;
     for (const std::string &function : functions_) text += function;
@@ -172,6 +187,12 @@ void CExpression::visit(const Call *op) {
         const std::string a = text(op->args[0]), b = text(op->args[1]);
         result_ = narrowed(op->type, "(" + a + " " + sign + " " + b + ")");
     };
+    if (op->call_type == Call::PureExtern && op->name == "kiln_requantize") {
+        std::string list;
+        for (const Expr &argument : op->args) list += (list.empty() ? "" : ", ") + text(argument);
+        result_ = context_.prelude.requantize() + "(" + list + ")";
+        return;
+    }
     if (op->is_intrinsic(Call::bitwise_and)) return infix("&");
     if (op->is_intrinsic(Call::bitwise_or)) return infix("|");
     if (op->is_intrinsic(Call::bitwise_xor)) return infix("^");

@@ -19,6 +19,8 @@ class CPrelude {
 public:
     // The name of the function, of values of this type. `operation` is one of min, max, floor_div, floor_mod.
     std::string function(const std::string &operation, const Halide::Type &type);
+    // LiteRT's requantization of any sum, multiplier and shift.
+    std::string requantize();
     std::string text() const;
 
 private:

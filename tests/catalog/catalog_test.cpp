@@ -88,10 +88,27 @@ TEST(Catalog, RefusesWithAReason) {
     }
 }
 
+TEST(Catalog, SoftCoresSayWhatTheyCannotCompute) {
+    const struct {
+        const char *key, *reason;
+    } rows[] = {
+        {"conv2d/input:1x6x6x4/kernel:1x1x4x4", "a soft core has integers only"},
+        {"conv2d_backprop_kernel/input:1x6x6x4/kernel:1x1x4x4", "a soft core has integers only"},
+        {"conv2d/input:1x6x6x4/kernel:1x1x4x4/dtype:i8/epilogue:requantize_onnx",
+         "requantize_onnx needs floating point"},
+    };
+    const Target target = *parse_target("rv32im", 1, avx512);
+    for (const auto &row : rows) {
+        const auto none = default_candidate(*parse_workload_key(row.key), target, core, default_error_budget);
+        ASSERT_FALSE(none) << row.key;
+        EXPECT_NE(none.error().message.find(row.reason), std::string::npos) << none.error().message;
+    }
+}
+
 // One row for each rule of catalog/algorithm_rules.cpp, and its neighbours.
 TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
     struct Row {
-        const char *key, *algorithm;
+        const char *key, *algorithm, *target = "avx512";
     };
     constexpr Row rows[] = {
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
@@ -121,11 +138,23 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized"},
         {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW", "space_to_depth_fused"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},
+        {"conv2d/input:1x49x10x1/kernel:10x4x1x64/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},
+        {"conv2d/input:1x96x96x1/kernel:3x3x1x8/dtype:i8/epilogue:requantize_litert", "scalar_depthwise", "rv32im"},
+        {"conv2d/input:1x6x6x64/kernel:3x3x1x64/feature_group_count:64/dtype:u8/epilogue:requantize_litert",
+         "scalar_depthwise", "rv32im"},
+        {"conv2d/input:1x6x6x64/kernel:3x3x2x64/feature_group_count:32/dtype:i8/epilogue:requantize_litert",
+         "quantized", "rv32im"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/output_dtype:i32", "quantized", "rv32im"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/input_layout:NCHW/epilogue:requantize_litert", "quantized",
+         "rv32im"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/epilogue:requantize_litert/kernel_zero_point:true",
+         "quantized", "rv32im"},
     };
-    const Target target = *parse_target("avx512", 1, avx512);
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
-        ASSERT_TRUE(workload) << workload.error().message;
+        ASSERT_TRUE(workload) << row.key << ": " << workload.error().message;
+        const Target target = *parse_target(row.target, 1, avx512);
         EXPECT_EQ(default_candidate(*workload, target, core, default_error_budget)->algorithm, row.algorithm)
             << row.key;
         EXPECT_EQ(by_preference(*workload, target, core, default_error_budget).size(), catalog().size());

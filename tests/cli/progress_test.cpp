@@ -52,6 +52,10 @@ TEST(Progress, LineHasEverythingWhereThereIsRoom) {
     start.failures = 0;
     start.trials_wanted = unlimited_trials;
     EXPECT_EQ(progress_line(start, 128, 200, false), "2/20  resnet50/res2a  0 trials");
+    TuneProgress counted = progress(16, 400'000);
+    counted.metric = Metric::cycles;
+    EXPECT_EQ(progress_line(counted, 0, 200, false),
+              "2/20  resnet50/res2a  16/64 trials  best 400000 cycles  2 failed  4m10s left");
 }
 
 TEST(Progress, LineFitsEveryWidth) {

@@ -45,6 +45,38 @@ class SoftCore(unittest.TestCase):
         answer = self.check("--core", str(core), "--filter", "*_1x1*")
         self.assertEqual(answer.returncode, 0, answer.stderr)
 
+    @needs_compiler
+    def test_tuning_counts_cycles_and_goes_on(self):
+        layers, database = self.job.folder / "layers.json", self.job.folder / "k.db"
+        depthwise = {"input": [1, 6, 6, 8], "kernel": [3, 3, 1, 8], "padding": [[1, 1], [1, 1]], "feature_group_count": 8}
+        dense = {"input": [1, 6, 6, 8], "kernel": [1, 1, 8, 12]}
+        same = {"op": "conv2d", "dtype": "i8", "epilogue": ["bias", "requantize_litert"]}
+        workloads = [{"name": n, **same, **w} for n, w in (("depthwise", depthwise), ("dense", dense))]
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "small", "workloads": workloads}))
+        tune = ["tune", "--workloads", str(layers), "--target", "rv32im", "--db", str(database), "--format", "json"]
+        rows = []
+        for trials in ("3", "3", "5"):
+            answer = self.run_kiln(*tune, "--trials", trials)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            rows.append(json.loads(answer.stdout)[:2])
+        self.assertEqual([[r["trials"] for r in row] for row in rows], [[3, 3], [3, 3], [5, 5]])
+        self.assertEqual(rows[0], rows[1])
+        for first, last in zip(rows[0], rows[2], strict=True):
+            self.assertLessEqual(last["cycles"], first["cycles"])
+        best = json.loads(self.run_kiln("query", "best", "--db", str(database), "--format", "json").stdout)
+        self.assertEqual([b["cycles"] for b in best], [r["cycles"] for r in sorted(rows[2], key=lambda r: r["name"])])
+        for b in best:
+            self.assertEqual(b["metric"], "cycles")
+            self.assertIsNone(b["median_us"])
+            self.assertGreater(b["instructions"], 100)
+            self.assertGreater(b["text_bytes"], 100)
+            self.assertLessEqual(b["stack_bytes"], 512)
+        # Another core is another machine.
+        core = self.job.folder / "core.json"
+        core.write_text('{"format": "core/1", "load_cycles": 1}')
+        answer = self.run_kiln(*tune, "--trials", "1", "--core", str(core))
+        self.assertEqual([r["trials"] for r in json.loads(answer.stdout)[:2]], [1, 1])
+
     def test_bad_input_is_named(self):
         core = self.job.folder / "core.json"
         core.write_text('{"format": "core/1", "data_cache": {"bytes": 3000}}')

@@ -8,6 +8,7 @@
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
 #include "schedules/spaces/row_tile_knobs.h"
+#include "schedules/spaces/scalar/scalar_tile_knobs.h"
 #include "schedules/spaces/transform_tile_knobs.h"
 #include "schedules/spaces/winograd_knobs.h"
 
@@ -52,6 +53,10 @@ std::vector<Case> cases() {
          again<RowTileKnobs>,
          {{"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
          {"channel_block", "lanes", "rows", "vectors"}},
+        {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
+         again<ScalarTileKnobs>,
+         {{"paired", 0}, {"partition", 0}, {"rows", 0}, {"unroll", 0}},
+         {"channels", "flags", "pixels"}},
         {"winograd_input_transform@1/transform_tile@1/channels_outer:0/lanes:0/parallel:1/stage:1/vectors:2",
          again<TransformTileKnobs>,
          {},

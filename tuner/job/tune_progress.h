@@ -24,7 +24,8 @@ struct TuneProgress {
     size_t workload_index = 0, workload_count = 0;
     int64_t trials_done = 0, trials_wanted = 0;  // of this workload
     int64_t failures = 0;                        // of this workload
-    double fraction = 0;  // of this workload's trials or the job's time, whichever is nearer its end
+    double fraction = 0;         // of this workload's trials or the job's time, whichever is nearer its end
+    Metric metric = Metric::ns;  // of both, whatever their names say
     std::optional<double> best_ns, default_ns;
     std::string best_candidate;
     std::optional<RaceSummary> race;     // at the end of a workload, where there was one

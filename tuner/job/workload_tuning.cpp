@@ -353,6 +353,7 @@ void WorkloadTuning::tell(TuneProgress::Event event, const Trial *last) const {
         static_cast<double>(tuned_.trials) / static_cast<double>(std::max<int64_t>(1, job_.options.trials));
     progress.fraction = std::min(1.0, progress.fraction);
     progress.race = tuned_.race;
+    progress.metric = job_.environment.runner.traits().metric;
     progress.best_ns = tuned_.best_ns;
     progress.default_ns = tuned_.default_ns;
     progress.best_candidate = tuned_.best_candidate;

@@ -1,0 +1,141 @@
+// Sums over channels and taps for a core without vectors, a matrix product of what each pixel reads and the weights:
+//
+//   record(i, c)    = constants of the channel (scalar_requantize.h)
+//   pixel(tap, p)   = what pixel p multiplies by tap, where it has to be looked for
+//   patch(tap, p)   = the input that pixel p multiplies by tap, or the zero point outside; with pairs, those of two pixels:
+//                     a + b * 2^16
+//   both(c, p, n)   = with pairs, the two products of step n
+//   sum(c, p)       = start + sum over taps of weights(tap, c) * patch(tap, p)
+//   output(c, p)    = requantized(sum)
+//
+// A product of a weight and a pair is one of a in the lower half and one of b in the upper half of a word. Two of them fit: a sum
+// of two products is from -32512 to 32768, so with an offset the lower half is never negative and never carries, and the upper
+// half is a number of 16 bits without a sign. The halves are added up apart; the offsets are taken off at the end.
+#include <Halide.h>
+
+#include "generators/scalar/scalar_conv.h"
+#include "schedules/apply/scalar_tile.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+constexpr uint32_t low_offset = 32767, high_offset = 32512;
+
+class ScalarDense : public ScalarConv<ScalarDense> {
+public:
+    Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
+    Input<Buffer<void, 3>> weights{"weights"};  // k, tap, panel
+
+    void configure() {
+        read_convolution();
+        input.set_type(halide_type(workload.dtype));
+        weights.set_type(Int(8));
+        add_operands(2);
+    }
+
+    void generate() {
+        const ScalarRequantization requantization(terms());
+        s.record(s.i, s.c) = requantization.record(s.i, channel(s.c));
+        const RDom all(0, extent(loops.output_channels));
+        s.all_fit() = 1;
+        s.all_fit() = s.all_fit() & cast<int32_t>(requantization.fits(channel(all)));
+        const Expr total = knobs.paired ? sum_of_pairs() : sum_of_pixels();
+        const Expr record[] = {s.record(0, s.c), s.record(1, s.c), s.record(2, s.c), s.record(3, s.c)};
+        (*output)(s.c, s.p) = bounded(requantization.result(total, record, s.all_fit() == 1, channel(s.c)));
+    }
+
+    void schedule() {
+        const ScalarPanels packed(loops, knobs);
+        fix_activation(input, loops.stored_input);
+        fix(weights, packed.extents());
+        fix(*output, {loops.output_channels, pixels()});
+        fix_operands();
+        s.output = *output;
+        s.copies = knobs.paired || gathers();
+        apply_scalar_dense(s, knobs, {packed.taps, packed.panels, packed.width});
+    }
+
+private:
+    // Whether what a tap reads has to be looked for.
+    bool gathers() const {
+        return loops.taps() > 1 || loops.leaves_input(0) || loops.leaves_input(1) || loops.leaves_input(2);
+    }
+    int pixels() const { return extent(loops.output[0] * loops.output[1] * loops.output[2] * loops.batch); }
+
+    ChannelNumbers channel(const Expr &c) const {
+        const ScalarPanels packed(loops, knobs);
+        const Expr known = min(c, extent(loops.output_channels) - 1);
+        return numbers_of(known, sum_of_weights(weights, known % packed.width, packed.taps, known / packed.width));
+    }
+
+    // Takes the lowest digit from a number that is less than `left`. The highest one needs no remainder.
+    static Expr digit(Expr *number, int base, int *left) {
+        const Expr lowest = base == *left ? *number : *number % base;
+        *number = base == *left ? Expr(0) : *number / base;
+        *left /= base;
+        return lowest;
+    }
+
+    // Taps and pixels behind the last ones are any that exist: their weights are zero, their results are not stored.
+    Expr read(const Expr &tap, const Expr &pixel) const {
+        const Expr k = min(tap, extent(terms()) - 1), p = min(pixel, pixels() - 1);
+        const int channels = extent(loops.input_channels);
+        Exprs at{k % channels};
+        Expr of_tap = k / channels, of_pixel = p;
+        int columns_left = extent(loops.taps()), outputs_left = pixels();
+        for (int d = 0; d < 3; d++) {
+            const Expr out = digit(&of_pixel, extent(loops.output[d]), &outputs_left);
+            const Expr column = digit(&of_tap, extent(loops.kernel[d]), &columns_left);
+            at.push_back(out * extent(loops.stride[d]) + column * extent(loops.dilation[d]) - extent(loops.pad_lo[d]));
+        }
+        at.push_back(of_pixel);
+        return input_value(input, at, 0);
+    }
+
+    Expr weight(const Expr &tap) const {
+        const int width = ScalarPanels(loops, knobs).width;
+        return cast<int32_t>(weights(s.c % width, tap, s.c / width));
+    }
+
+    Expr sum_of_pixels() {
+        s.patch(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
+        s.steps = RDom(0, ScalarPanels(loops, knobs).taps);
+        s.sum(s.c, s.p) = s.record(0, s.c);
+        s.sum(s.c, s.p) += cast<int32_t>(s.patch(s.steps, s.p)) * weight(s.steps);
+        return s.sum(s.c, s.p);
+    }
+
+    Expr sum_of_pairs() {
+        // Pixels are read one by one before they are paired: where Halide sees the factor 2 in a remainder, it proves
+        // bounds that contradict the input's.
+        if (gathers()) s.pixel(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
+        const auto at = [&](const Expr &p) {
+            return cast<uint32_t>(gathers() ? cast<int32_t>(s.pixel(s.tap, p)) : read(s.tap, p));
+        };
+        s.patch(s.tap, s.p) = at(2 * s.p) + (at(2 * s.p + 1) << cast<uint32_t>(16));
+        const int steps = ScalarPanels(loops, knobs).taps / 2;
+        s.steps = RDom(0, steps);
+        const Expr first = s.patch(2 * s.tap, s.p) * cast<uint32_t>(weight(2 * s.tap));
+        const Expr second = s.patch(2 * s.tap + 1, s.p) * cast<uint32_t>(weight(2 * s.tap + 1));
+        s.both(s.c, s.p, s.tap) =
+            first + second + cast<uint32_t>(Expr(static_cast<int32_t>(low_offset + (high_offset << 16))));
+        const Expr both = s.both(s.c, s.p, s.steps), sixteen = cast<uint32_t>(16);
+        s.sum(s.c, s.p) = {cast<uint32_t>(0), cast<uint32_t>(0)};
+        s.sum(s.c, s.p) = {s.sum(s.c, s.p)[0] + both, s.sum(s.c, s.p)[1] + (both >> sixteen)};
+        const Expr words = s.sum(s.c, s.p / 2)[0], highs = s.sum(s.c, s.p / 2)[1];
+        const auto offsets = [&](uint32_t offset) {
+            return cast<uint32_t>(Expr(static_cast<int32_t>(offset * uint32_t(steps))));
+        };
+        const Expr low = words - (highs << sixteen) - offsets(low_offset), high = highs - offsets(high_offset);
+        return reinterpret<int32_t>(select(s.p % 2 == 0, low, high)) + s.record(0, s.c);
+    }
+
+    ScalarDenseStages s;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::ScalarDense, scalar_dense)

@@ -1,0 +1,79 @@
+#include "schedules/apply/scalar_tile.h"
+
+#include "schedules/apply/extent.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+constexpr int record_size = 4;
+
+void compute_records(Func &record, const Var &i, Func &all_fit) {
+    record.compute_root().bound(i, 0, record_size).unroll(i);
+    all_fit.compute_root();
+}
+
+}  // namespace
+
+void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, const ConvShape &shape) {
+    Var chunk("chunk"), x_tile("x_tile"), xi("xi"), y_tile("y_tile"), yi("yi");
+    compute_records(s.record, s.i, s.all_fit);
+    // Tiles at the right and the lower edge are shifted inwards: they compute some outputs twice.
+    s.output.split(s.c, chunk, s.c, extent(k.channels))
+        .split(s.x, x_tile, xi, extent(k.pixels), TailStrategy::ShiftInwards)
+        .split(s.y, y_tile, yi, extent(k.rows), TailStrategy::ShiftInwards)
+        .reorder(xi, yi, s.c, x_tile, y_tile, s.zn, chunk)
+        .unroll(xi)
+        .unroll(yi);
+    if (k.partition == 0) s.output.never_partition_all();
+    if (k.partition == 1) s.output.never_partition(y_tile);
+    s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, record_size).unroll(s.i);
+    s.sum.compute_at(s.output, s.c)
+        .store_in(MemoryType::Register)
+        .bound_extent(s.c, 1)
+        .bound_extent(s.x, extent(k.pixels))
+        .bound_extent(s.y, extent(k.rows))
+        .unroll(s.x)
+        .unroll(s.y);
+    const RVar column(s.taps[0]), row(s.taps[1]), plane(s.taps[2]);
+    Stage update = s.sum.update();
+    update.reorder(s.c, s.x, s.y, column, row, plane).unroll(s.x).unroll(s.y);
+    if (shape.taps() <= 25) update.unroll(column).unroll(row).unroll(plane);
+}
+
+void apply_scalar_dense(ScalarDenseStages &s, const ScalarTileKnobs &k, const ScalarDenseSizes &sizes) {
+    Var panel("panel"), ci("ci"), tile("tile"), pi("pi");
+    RVar outer("outer"), inner("inner");
+    const int words = extent(k.paired ? k.pixels / 2 : k.pixels);
+    compute_records(s.record, s.i, s.all_fit);
+    s.record.bound(s.c, 0, sizes.panels * sizes.width);
+    s.output.split(s.c, panel, ci, sizes.width, TailStrategy::GuardWithIf)
+        .split(s.p, tile, pi, extent(k.pixels), TailStrategy::GuardWithIf)
+        .reorder(ci, pi, panel, tile)
+        .unroll(ci)
+        .unroll(pi);
+    if (s.pixel.defined()) {
+        s.pixel.compute_at(s.output, tile).bound(s.tap, 0, sizes.taps).never_partition_all();
+    }
+    if (s.copies) {
+        s.patch.compute_at(s.output, tile).bound(s.tap, 0, sizes.taps).bound_extent(s.p, words);
+        s.patch.reorder_storage(s.p, s.tap).reorder(s.tap, s.p);
+        if (sizes.taps > 1) s.patch.never_partition_all();
+    }
+    s.sum.compute_at(s.output, panel)
+        .store_in(MemoryType::Register)
+        .bound_extent(s.c, sizes.width)
+        .bound_extent(s.p, words)
+        .unroll(s.c)
+        .unroll(s.p);
+    s.sum.update()
+        .split(s.steps, outer, inner, extent(k.unroll))
+        .reorder(s.c, s.p, inner, outer)
+        .unroll(s.c)
+        .unroll(s.p)
+        .unroll(inner);
+    if (k.paired) s.both.compute_at(s.sum, s.c).store_in(MemoryType::Register);
+}
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Applies the schedule template `scalar_tile` (knobs: schedules/spaces/scalar/scalar_tile_knobs.h).
+#pragma once
+
+#include <Halide.h>
+
+#include "rewrites/conv_shape.h"
+#include "schedules/spaces/scalar/scalar_tile_knobs.h"
+
+namespace kiln {
+
+// The stages that the template maps to loops, by their role.
+//   record(i, c), all_fit()    constants of channels, and whether all have the short form: once a call
+//   own(i, c)                  a copy of the channel's record, in registers
+//   sum(c, x, y, zn)           its update adds up the taps
+struct ScalarDepthwiseStages {
+    Halide::Func output, record{"record"}, all_fit{"all_fit"}, own{"own"}, sum{"sum"};
+    Halide::Var c{"c"}, x{"x"}, y{"y"}, zn{"zn"}, i{"i"};
+    Halide::RDom taps;  // columns, rows, planes
+};
+void apply_scalar_depthwise(ScalarDepthwiseStages &stages, const ScalarTileKnobs &knobs, const ConvShape &shape);
+
+//   pixel(tap, p)      what pixel p reads, where pairs are made of it; else undefined
+//   patch(tap, p)      what pixel p, or pair p of pixels, reads
+//   both(c, p, tap)    products that are added up together, where pixels are paired; else undefined
+//   sum(c, p)          its update adds up the steps
+//   output(c, p)       p counts pixels
+struct ScalarDenseStages {
+    Halide::Func output, record{"record"}, all_fit{"all_fit"}, pixel{"pixel"}, patch{"patch"}, both{"both"}, sum{"sum"};
+    Halide::Var c{"c"}, p{"p"}, tap{"tap"}, i{"i"};
+    Halide::RDom steps;
+    bool copies = false;  // patches are copied; else they are read where they lie
+};
+struct ScalarDenseSizes {
+    int taps, panels, width;
+};
+void apply_scalar_dense(ScalarDenseStages &stages, const ScalarTileKnobs &knobs, const ScalarDenseSizes &sizes);
+
+}  // namespace kiln

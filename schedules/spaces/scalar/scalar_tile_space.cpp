@@ -1,0 +1,92 @@
+#include "schedules/spaces/scalar/scalar_tile_space.h"
+
+#include <algorithm>
+#include <set>
+
+#include "schedules/compiler_flags.h"
+#include "schedules/spaces/scalar/scalar_tile_knobs.h"
+
+namespace kiln {
+namespace {
+
+// Products that are written out. More do not fit an instruction cache of some KiB, and take the compiler long.
+constexpr int64_t most_products = 256;
+
+std::vector<int64_t> up_to(int64_t last) {
+    std::vector<int64_t> values;
+    for (int64_t v = 1; v <= std::max<int64_t>(1, last); v++) values.push_back(v);
+    return values;
+}
+
+std::vector<int64_t> all_flags() {
+    std::vector<int64_t> rows;
+    for (int64_t row = 0; row < compiler_flag_rows; row++) rows.push_back(row);
+    return rows;
+}
+
+std::vector<int64_t> divisors(int64_t n, int64_t most) {
+    std::vector<int64_t> values;
+    for (int64_t v = 1; v <= std::min(n, most); v++) {
+        if (n % v == 0) values.push_back(v);
+    }
+    return values;
+}
+
+int64_t largest_up_to(const std::vector<int64_t> &values, int64_t wanted) {
+    int64_t best = values.front();
+    for (const int64_t v : values) {
+        if (v <= wanted) best = v;
+    }
+    return best;
+}
+
+Space made(Candidate base, const ScalarTileKnobs &standard, const ScalarTileDomains &domains,
+           std::vector<Limit<ScalarTileKnobs>> limits) {
+    std::vector<Knob> knobs = knob_list(domains);
+    base.schedule = scalar_tile_name;
+    base.schedule_version = scalar_tile_version;
+    base.knobs = present(encode_knobs(standard), knobs);
+    return Space(std::move(base), std::move(knobs), {constraint(std::move(limits))});
+}
+
+}  // namespace
+
+Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
+    const int64_t taps = loops.taps(), columns = loops.output[0], rows = loops.output[1];
+    const auto fits = [=](const ScalarTileKnobs &k) {
+        return k.pixels * k.rows == 1 || k.pixels * k.rows * taps <= most_products;
+    };
+    ScalarTileDomains d;
+    d.channels = divisors(loops.output_channels, 128);
+    d.pixels = up_to(std::min<int64_t>(columns, 12));
+    d.rows = up_to(std::min<int64_t>(rows, 2));
+    d.partition = {0, 1, 2};
+    d.flags = all_flags();
+    ScalarTileKnobs k;
+    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1;
+    for (k.pixels = largest_up_to(d.pixels, 6); k.pixels > 1 && !fits(k);) k.pixels--;
+    return made(std::move(base), k, d, {{"the tile has more products than are written out", fits}});
+}
+
+Space scalar_dense_space(Candidate base, const ConvLoops &loops) {
+    using K = ScalarTileKnobs;
+    const int64_t outputs = loops.output_channels, taps = loops.taps() * loops.input_channels;
+    const int64_t pixels = loops.output[0] * loops.output[1] * loops.output[2] * loops.batch;
+    ScalarTileDomains d;
+    d.channels = up_to(std::min<int64_t>(outputs, 5));
+    d.pixels = up_to(std::min<int64_t>(pixels, 8));
+    d.paired = {0, 1};
+    d.unroll = {1, 2, 4};
+    d.flags = all_flags();
+    ScalarTileKnobs k;
+    k.channels = largest_up_to(d.channels, 2), k.pixels = largest_up_to(d.pixels, 6), k.unroll = 1;
+    k.paired = k.pixels % 2 == 0 ? 1 : 0;
+    return made(
+        std::move(base), k, d,
+        {{"pairs need an even number of pixels", [](const K &x) { return !x.paired || x.pixels % 2 == 0; }},
+         {"the tile has more sums than the core has registers", [](const K &x) { return x.channels * x.pixels <= 20; }},
+         {"more taps are written out than there are",
+          [=](const K &x) { return x.unroll * (x.paired ? 2 : 1) <= std::max<int64_t>(taps, x.paired ? 2 : 1); }}});
+}
+
+}  // namespace kiln

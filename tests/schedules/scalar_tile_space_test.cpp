@@ -1,0 +1,86 @@
+#include "schedules/spaces/scalar/scalar_tile_space.h"
+
+#include <gtest/gtest.h>
+
+#include "rewrites/conv_loops.h"
+#include "schedules/compiler_flags.h"
+#include "schedules/spaces/scalar/scalar_tile_knobs.h"
+
+namespace kiln {
+namespace {
+
+ConvLoops loops_of_key(const std::string &key) { return conv_loops(*parse_workload_key(key)); }
+
+const std::string ending = "/dtype:i8/epilogue:bias,requantize_litert";
+
+Space space_of(const std::string &key) {
+    const ConvLoops loops = loops_of_key(key + ending);
+    Candidate base;
+    base.algorithm = loops.input_channels == 1 ? "scalar_depthwise" : "scalar_dense";
+    return loops.input_channels == 1 ? scalar_depthwise_space(base, loops) : scalar_dense_space(base, loops);
+}
+
+TEST(ScalarTileSpace, DefaultsAreValid) {
+    const struct {
+        const char *key, *candidate;
+    } rows[] = {
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:6/rows:1"},
+        {"conv2d/input:1x3x3x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256",
+         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:0/partition:1/pixels:3/rows:1"},
+        {"conv2d/input:1x20x20x17/kernel:7x7x1x17/feature_group_count:17",
+         "scalar_depthwise@1/scalar_tile@1/channels:17/flags:0/partition:1/pixels:5/rows:1"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/unroll:1"},
+        {"conv2d/input:1x1x1x64/kernel:1x1x64x10",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:0/pixels:1/unroll:1"},
+        {"conv2d/input:1x3x1x3/kernel:1x1x3x1",
+         "scalar_dense@1/scalar_tile@1/channels:1/flags:0/paired:0/pixels:3/unroll:1"},
+    };
+    for (const auto &row : rows) {
+        const Space space = space_of(row.key);
+        EXPECT_EQ(to_text(space.default_candidate()), row.candidate) << row.key;
+        const Status valid = space.check(space.default_candidate());
+        EXPECT_TRUE(valid) << row.key << ": " << (valid ? "" : valid.error().message);
+    }
+}
+
+TEST(ScalarTileSpace, RefusesWithTheReason) {
+    const struct {
+        const char *key, *candidate, *reason;
+    } rows[] = {
+        {"conv2d/input:1x48x48x8/kernel:5x5x1x8/feature_group_count:8",
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:12/rows:1",
+         "more products than are written out"},
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
+         "scalar_depthwise@1/scalar_tile@1/channels:3/flags:0/partition:1/pixels:6/rows:1", "channels"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:5/unroll:1",
+         "pairs need an even number of pixels"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:5/flags:0/paired:0/pixels:8/unroll:1",
+         "more sums than the core has registers"},
+        {"conv2d/input:1x6x6x3/kernel:1x1x3x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/unroll:4",
+         "more taps are written out than there are"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:9/paired:1/pixels:6/unroll:1", "flags"},
+    };
+    for (const auto &row : rows) {
+        const Status valid = space_of(row.key).check(*parse_candidate(row.candidate));
+        ASSERT_FALSE(valid) << row.candidate;
+        EXPECT_NE(valid.error().message.find(row.reason), std::string::npos) << valid.error().message;
+    }
+}
+
+TEST(CompilerFlags, AreThoseOfTheKnob) {
+    const auto flags = [](const char *candidate) { return compiler_flags(*parse_candidate(candidate)); };
+    EXPECT_EQ(flags("quantized@1/cpu_tile@2/pixels:1"), std::vector<std::string>{"-O2"});
+    EXPECT_EQ(flags("a@1/b@1/flags:1"), (std::vector<std::string>{"-O2", "-mtune=sifive-7-series"}));
+    EXPECT_EQ(flags("a@1/b@1/flags:2"), (std::vector<std::string>{"-O2", "-fno-schedule-insns"}));
+    EXPECT_EQ(flags("a@1/b@1/flags:3"), std::vector<std::string>{"-Os"});
+    EXPECT_EQ(flags("a@1/b@1/flags:4"), std::vector<std::string>{"-O2"});
+}
+
+}  // namespace
+}  // namespace kiln
