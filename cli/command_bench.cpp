@@ -9,6 +9,7 @@
 #include "cli/answers/output.h"
 #include "cli/bench/bench_chart.h"
 #include "cli/bench/bench_report.h"
+#include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_bench.h"
@@ -163,6 +164,39 @@ Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &ar
     return row;
 }
 
+// What `kiln query networks` tells.
+NetworkTimes times_of(const NetworkRow &row, const BenchJob &job) {
+    NetworkTimes times{.network = row.name,
+                       .target = job.target.halide,
+                       .threads = job.target.threads,
+                       .machine = key(job.machine),
+                       .created_at = utc_timestamp(),
+                       .times = {}};
+    const auto add = [&](const std::string &who, const std::string &version, const std::optional<Timing> &timing,
+                         bool untuned) {
+        if (!timing || timing->round_medians_ns.empty()) return;
+        times.times.push_back({who, version, timing->median_ns(), timing->min_ns,
+                               static_cast<int>(timing->round_medians_ns.size()), untuned});
+    };
+    add("kiln", KILN_VERSION, row.layer.chosen, row.layer.untuned);
+    if (job.store) add("default", KILN_VERSION, row.layer.standard, true);
+    for (const PeerTiming &peer : row.layer.peers) add(peer.name, peer.version, peer.timing, false);
+    return times;
+}
+
+// A database that cannot be written is no reason to lose what was measured.
+void record_networks(const BenchReport &report, const BenchArguments &arguments, const BenchJob &job) {
+    if (arguments.db.empty()) return;
+    for (const NetworkRow &row : report.networks) {
+        if (!row.layer.chosen) continue;
+        Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::write);
+        const Status recorded = store ? store->append(times_of(row, job)) : Status(store.error());
+        if (!recorded) {
+            tell(fmt::format("note: times of {} are not recorded: {}", row.name, recorded.error().message));
+        }
+    }
+}
+
 // Shares are of a peak that no busy moment has lowered: measured at the start, and again where a kernel exceeds it.
 FmaPeak settled_peak(const BenchReport &report, PeakGauge *gauge) {
     for (size_t i = 0; i < report.layers.size(); i++) {
@@ -208,6 +242,7 @@ int run(const BenchArguments &arguments) {
     if (arguments.steps) report.workloads.clear();
     if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
     report.peak = settled_peak(report, &peak.gauge());
+    record_networks(report, arguments, *job);
     if (!arguments.svg.empty()) {
         if (Status s = write_chart(report, arguments.svg); !s) return fail(s.error());
     }

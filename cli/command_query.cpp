@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <new>
 
@@ -96,8 +97,33 @@ const std::map<std::string, Answer> &answers() {
                                            {.name = "candidate"},
                                            trial_id,
                                            {.name = "created_at", .title = "at"}})}},
+        {"networks",
+         {ReportKind::networks,
+          {{.name = "network"},
+           {.name = "created_at", .title = "at"},
+           {.name = "who"},
+           {.name = "version"},
+           {.name = "median_ms", .title = "ms", .digits = 3},
+           {.name = "ratio", .digits = 2},
+           {.name = "untuned"},
+           {.name = "min_ms", .title = "min ms", .digits = 3},
+           {.name = "rounds"},
+           {.name = "threads", .context = true},
+           {.name = "target", .context = true},
+           {.name = "machine", .context = true}}}},
     };
     return table;
+}
+
+// Names of networks that the filter matches.
+Result<std::vector<std::string>> matching_networks(const TrialStore &store, const std::string &filter) {
+    const Result<std::vector<std::string>> all = store.network_names();
+    if (!all) return all.error();
+    std::vector<std::string> matching;
+    std::ranges::copy_if(*all, std::back_inserter(matching),
+                         [&](const std::string &name) { return glob_match(filter, name); });
+    if (matching.empty()) return no_match(filter, "network of the database", *all);
+    return matching;
 }
 
 // Keys of the workloads whose names, or whose key, the filter matches.
@@ -137,7 +163,9 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
         .kind = answer.kind, .sort = order.column, .descending = order.descending, .top = options.top};
     if (!request.top && options.format == TableFormat::table) request.top = most_rows_of_a_table;
     if (arguments.filter) {
-        Result<std::vector<std::string>> keys = matching_workloads(store, *arguments.filter);
+        const bool of_networks = answer.kind == ReportKind::networks;
+        Result<std::vector<std::string>> keys =
+            of_networks ? matching_networks(store, *arguments.filter) : matching_workloads(store, *arguments.filter);
         if (!keys) return fail(keys.error());
         request.workloads = std::move(*keys);
     }
@@ -191,13 +219,17 @@ void add_query_command(CLI::App &app, Action &action) {
         ->add_option(
             "WHAT", arguments->what,
             "best: the winner for each workload; trials: all; workloads: what was tuned; failures: trials that "
-            "failed, and why; races: what was compared side by side; sql: a SELECT of your own")
+            "failed, and why; races: what was compared side by side; networks: whole networks, run by run; sql: a "
+            "SELECT "
+            "of your own")
         ->required()
-        ->check(one_of({"best", "trials", "workloads", "failures", "races", "sql"}))
-        ->type_name("best|trials|workloads|failures|races|sql");
+        ->check(one_of({"best", "trials", "workloads", "failures", "races", "networks", "sql"}))
+        ->type_name("best|trials|workloads|failures|races|networks|sql");
     command->add_option("STATEMENT", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
     command->add_option("--db", arguments->db, "Database file")->required()->type_name("FILE");
-    command->add_option("--filter", arguments->filter, "Only layers whose list/name or key matches; * crosses /")
+    command
+        ->add_option("--filter", arguments->filter,
+                     "Only layers whose list/name or key matches, or networks whose name does; * crosses /")
         ->type_name("GLOB");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(

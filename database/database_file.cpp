@@ -113,7 +113,7 @@ Status make_ready(const Connection &connection, OpenMode mode) {
     const Result<int64_t> version = schema_version(connection);
     if (!version) return version.error();
     const int64_t newest = migration_steps().back().version;
-    if (*version == newest) return connection.run("PRAGMA query_only = ON");
+    if (*version >= oldest_readable_version && *version <= newest) return connection.run("PRAGMA query_only = ON");
     return bad_input(
         fmt::format("{}: schema version {}, this kiln reads {}; open it once for writing with `kiln tune --db`, "
                     "which brings it up to date",

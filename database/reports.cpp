@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "database/rows/network_rows.h"
 #include "database/sqlite.h"
 
 namespace kiln {
@@ -87,6 +88,31 @@ WHERE {}
 )sql",
                                      "race.created_at DESC, race.id, place", "trials.workload"};
 
+// The latest run first; `ratio` says how many times as long it took as kiln in the same run.
+constexpr ReportText networks_report = {R"sql(
+SELECT
+    network, created_at, who, version, median_ns / 1e6 AS median_ms, min_ns / 1e6 AS min_ms,
+    median_ns / (
+        SELECT median_ns FROM networks AS kiln
+        WHERE kiln.network = networks.network AND kiln.created_at = networks.created_at AND kiln.who = 'kiln'
+        AND kiln.target = networks.target AND kiln.threads = networks.threads AND kiln.machine = networks.machine
+        ORDER BY kiln.id LIMIT 1
+    ) AS ratio,
+    rounds, untuned, threads, target, machine
+FROM networks
+WHERE {}
+)sql",
+                                        "network, created_at DESC, networks.id", "network"};
+
+// The same columns of a file of version 1, which has no such times.
+constexpr ReportText no_networks_report = {R"sql(
+SELECT
+    '' AS network, '' AS created_at, '' AS who, '' AS version, 0.0 AS median_ms, 0.0 AS min_ms, 0.0 AS ratio, 0 AS rounds,
+    0 AS untuned, 0 AS threads, '' AS target, '' AS machine
+WHERE 0 AND {}
+)sql",
+                                           "1", "network"};
+
 const ReportText &text_of(ReportKind kind) {
     switch (kind) {
         case ReportKind::best:
@@ -97,6 +123,8 @@ const ReportText &text_of(ReportKind kind) {
             return workloads_report;
         case ReportKind::failures:
             return failures_report;
+        case ReportKind::networks:
+            return networks_report;
         case ReportKind::races:
             break;
     }
@@ -142,7 +170,10 @@ Condition condition(const ReportText &report, const ReportRequest &request) {
 }  // namespace
 
 Result<Report> read_report(const Connection &connection, const ReportRequest &request) {
-    const ReportText &report = text_of(request.kind);
+    const Result<bool> has_networks = has_network_times(connection);
+    if (!has_networks) return has_networks.error();
+    const bool is_too_old = request.kind == ReportKind::networks && !*has_networks;
+    const ReportText &report = is_too_old ? no_networks_report : text_of(request.kind);
     if (!request.sort.empty()) {
         if (Status s = check_column(connection, report, request.sort); !s) return s.error();
     }

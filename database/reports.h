@@ -1,4 +1,4 @@
-// The queries behind `kiln query best|trials|workloads|failures|races`. Columns in nanoseconds end in _ns, in
+// The queries behind `kiln query best|trials|workloads|failures|races|networks`. Columns in nanoseconds end in _ns, in
 // microseconds in _us; a rate counts the operations of the direct method. The views they read are in schema.sql.
 //
 // Sorting, choosing and cutting happen in SQLite: a database may have millions of trials, an answer has a few rows.
@@ -16,11 +16,11 @@ namespace kiln {
 
 class Connection;
 
-enum class ReportKind { best, trials, workloads, failures, races };
+enum class ReportKind { best, trials, workloads, failures, races, networks };
 
 struct ReportRequest {
     ReportKind kind = ReportKind::best;
-    std::optional<std::vector<std::string>> workloads = {};  // only rows of these keys
+    std::optional<std::vector<std::string>> workloads = {};  // only rows of these keys, or of these networks
     std::string sort = "";                                   // a column; empty: the report's own order
     bool descending = false;
     std::optional<int64_t> top = {};  // so many rows

@@ -7,6 +7,7 @@
 namespace kiln {
 
 extern const char *const schema_version_1;
+extern const char *const schema_version_2;
 
 namespace {
 
@@ -38,6 +39,7 @@ Status apply(const Connection &connection, const MigrationStep &step) {
 const std::vector<MigrationStep> &migration_steps() {
     static const std::vector<MigrationStep> steps = {
         {1, schema_version_1},
+        {2, schema_version_2},
     };
     return steps;
 }

@@ -13,6 +13,9 @@ namespace kiln {
 
 constexpr int64_t application_id = 0x6b696c6e;  // "kiln" in ASCII; frozen
 
+// Files from this version on can be read without a migration: later steps only add tables.
+constexpr int64_t oldest_readable_version = 1;
+
 struct MigrationStep {
     int64_t version;  // user_version once the step is done
     std::string_view sql;

@@ -5,6 +5,7 @@
 #include "database/database_file.h"
 #include "database/reports.h"
 #include "database/rows/context_rows.h"
+#include "database/rows/network_rows.h"
 #include "database/rows/race_rows.h"
 #include "database/rows/trial_rows.h"
 #include "database/trial_store_state.h"
@@ -102,6 +103,13 @@ Result<std::string> TrialStore::append(const Race &race) {
     return stored.id;
 }
 
+Status TrialStore::append(const NetworkTimes &times) {
+    Result<Transaction> transaction = begin_writing(state_->connection);
+    if (!transaction) return transaction.error();
+    if (Status status = insert_network_times(state_->connection, times); !status) return status;
+    return transaction->commit();
+}
+
 Status TrialStore::name_workload(const std::string &key, const std::string &list, const std::string &name,
                                  int64_t count) {
     if (Status status = check_content(WorkloadName{key, list, name, count}); !status) return status;
@@ -125,6 +133,8 @@ Result<Report> TrialStore::report(const ReportRequest &request) const {
 Result<std::vector<WorkloadNames>> TrialStore::workload_names() const {
     return read_workload_names(state_->connection);
 }
+
+Result<std::vector<std::string>> TrialStore::network_names() const { return read_network_names(state_->connection); }
 
 Result<Table> TrialStore::sql(const std::string &text) const { return state_->connection.query_untrusted(text); }
 

@@ -15,6 +15,7 @@
 #include "database/open_mode.h"
 #include "database/reports.h"
 #include "database/table.h"
+#include "records/network_times.h"
 #include "records/race.h"
 #include "records/record.h"
 #include "records/record_source.h"
@@ -64,6 +65,9 @@ public:
     // is not stored twice. From then on `best` answers its winner, until a later race.
     Result<std::string> append(const Race &race);
 
+    // Stores times of a whole network. The same again is another run.
+    Status append(const NetworkTimes &times);
+
     // Oldest first. Candidate and within_budget restrict nothing here.
     Result<std::vector<Race>> races(const TrialFilter &filter) const;
 
@@ -99,6 +103,7 @@ public:
     // The answers of `kiln query`, and the workloads that they are about.
     Result<Report> report(const ReportRequest &request) const;
     Result<std::vector<WorkloadNames>> workload_names() const;
+    Result<std::vector<std::string>> network_names() const;  // of which there are times
 
     // A user's own query, one statement that only reads; anything else is refused.
     Result<Table> sql(const std::string &text) const;

@@ -20,14 +20,15 @@ Status insert_machine(const Connection &connection, const std::string &key) {
     return connection.run("INSERT INTO machine (key) VALUES (?) ON CONFLICT (key) DO NOTHING", {key});
 }
 
+Status insert_target(const Connection &connection, const std::string &halide, int threads) {
+    return connection.run("INSERT INTO target (halide, threads) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                          {halide, int64_t{threads}});
+}
+
 Status insert_context(const Connection &connection, const Context &context) {
     if (Status status = insert_workload(connection, context.workload); !status) return status;
     if (Status status = insert_machine(connection, context.machine); !status) return status;
-    if (Status status = connection.run("INSERT INTO target (halide, threads) VALUES (?, ?) ON CONFLICT DO NOTHING",
-                                       {context.target, int64_t{context.threads}});
-        !status) {
-        return status;
-    }
+    if (Status status = insert_target(connection, context.target, context.threads); !status) return status;
     return connection.run("INSERT INTO toolchain (text) VALUES (?) ON CONFLICT (text) DO NOTHING", {context.toolchain});
 }
 

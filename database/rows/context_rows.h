@@ -19,6 +19,7 @@ struct Context {
 
 // Called inside a transaction. Rows that are there already stay.
 Status insert_machine(const Connection &connection, const std::string &key);
+Status insert_target(const Connection &connection, const std::string &halide, int threads);
 Status insert_context(const Connection &connection, const Context &context);
 
 // Inserts also the workload; or sets the count.

@@ -171,6 +171,21 @@ class Bench(WithFolder):
         self.assertTrue(network["untuned"])
         self.assertGreaterEqual(len(report["layers"]), 1)
 
+    def test_history(self):
+        empty = self.folder / "empty.jsonl"
+        empty.write_text('{"format":"database/1"}\n')
+        self.run_kiln("db", "import", "--db", "k.db", empty)
+        measured = [json.loads(self.run_kiln("bench", "--network", MODEL, "--db", "k.db", "--rounds", "2", "--steps", "--format",
+                                             "json").stdout)["networks"][0] for _ in range(2)]
+        rows = json.loads(self.run_kiln("query", "networks", "--db", "k.db", "--filter", "n00*", "--format", "json").stdout)
+        ours = [row for row in rows if row["who"] == "kiln"]
+        for row, network in zip(ours, reversed(measured), strict=True):
+            self.assertAlmostEqual(row["median_ms"], network["median_ms"])
+        self.assertEqual({(row["network"], row["rounds"], row["untuned"], row["ratio"]) for row in ours},
+                         {("n00_first_conv_relu", 2, 1, 1)})
+        self.assertTrue(self.run_kiln("query", "networks", "--db", "k.db", "--format", "csv").stdout.startswith("network,created_at"))
+        self.assertIn("network of the database", self.run_kiln("query", "networks", "--db", "k.db", "--filter", "x", status=2).stderr)
+
     def test_table(self):
         done = self.run_kiln("bench", "--network", MODEL, "--rounds", "1")
         self.assertIn("n00_first_conv_relu", done.stdout)
