@@ -146,6 +146,12 @@ Result<Target> read(const TargetOptions &options, const Machine &machine) {
 Result<Target> read_runnable(const TargetOptions &options, const Machine &machine) {
     Result<Target> target = read(options, machine);
     if (!target) return target;
+    if (is_soft_core(*target)) {
+        return usage_error(
+            fmt::format("target {} is a soft core, whose kernels `check` and `tune` simulate; nothing else "
+                        "takes it yet",
+                        options.target));
+    }
     const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
     if (!missing.empty()) {
         return usage_error(fmt::format("target {} does not run on this machine ({}), which lacks {}", options.target,
@@ -165,10 +171,12 @@ void add_core_option(CLI::App &command, TargetOptions &options) {
 
 Result<Place> read_place(const TargetOptions &options) {
     const Machine host = read_machine();
-    const Result<Target> target = read_runnable(options, host);
+    const Result<Target> target = read(options, host);
     if (!target) return target.error();
     if (!is_soft_core(*target)) {
-        if (options.core.empty()) return Place{*target, host, {}};
+        const Result<Target> runnable = read_runnable(options, host);
+        if (!runnable) return runnable.error();
+        if (options.core.empty()) return Place{*runnable, host, {}};
         return usage_error(
             fmt::format("--core is for soft cores, such as --target rv32im; the target is {}", options.target));
     }

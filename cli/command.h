@@ -71,7 +71,7 @@ struct TargetOptions {
 void add_options(CLI::App &command, TargetOptions &options);
 Result<Target> read(const TargetOptions &options, const Machine &machine);
 
-// Like read(), and refuses a target that this machine cannot run, naming the missing features.
+// Like read(), and refuses a target that this machine cannot run, naming the missing features, and a soft core.
 Result<Target> read_runnable(const TargetOptions &options, const Machine &machine);
 
 // --core FILE, for commands that run kernels.

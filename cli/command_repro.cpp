@@ -32,6 +32,12 @@ Result<Trial> find_trial(const TrialStore &store, const ReproArguments &argument
 }
 
 Status check_runs_here(const Trial &trial, const Machine &machine) {
+    if (is_soft_core({trial.target, trial.threads})) {
+        return bad_input(
+            fmt::format("trial {}: its target {} is a soft core, which `repro` does not simulate yet; the same "
+                        "`kiln tune` on a new database counts it again",
+                        trial.id, trial.target));
+    }
     const std::vector<std::string> missing = missing_features({trial.target, trial.threads}, machine.halide_target);
     if (!missing.empty()) {
         return bad_input(fmt::format("trial {}: its target {} does not run on this machine ({}), which lacks {}",

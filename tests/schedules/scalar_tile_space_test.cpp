@@ -25,17 +25,17 @@ TEST(ScalarTileSpace, DefaultsAreValid) {
         const char *key, *candidate;
     } rows[] = {
         {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
-         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:6/rows:1"},
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:1/partition:1/pixels:6/rows:1"},
         {"conv2d/input:1x3x3x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256",
-         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:0/partition:1/pixels:3/rows:1"},
+         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:1/partition:1/pixels:3/rows:1"},
         {"conv2d/input:1x20x20x17/kernel:7x7x1x17/feature_group_count:17",
-         "scalar_depthwise@1/scalar_tile@1/channels:17/flags:0/partition:1/pixels:5/rows:1"},
+         "scalar_depthwise@1/scalar_tile@1/channels:17/flags:1/partition:1/pixels:5/rows:1"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
-         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/unroll:1"},
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:1/paired:1/pixels:6/unroll:1"},
         {"conv2d/input:1x1x1x64/kernel:1x1x64x10",
-         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:0/pixels:1/unroll:1"},
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:1/paired:0/pixels:1/unroll:1"},
         {"conv2d/input:1x3x1x3/kernel:1x1x3x1",
-         "scalar_dense@1/scalar_tile@1/channels:1/flags:0/paired:0/pixels:3/unroll:1"},
+         "scalar_dense@1/scalar_tile@1/channels:1/flags:1/paired:0/pixels:3/unroll:1"},
     };
     for (const auto &row : rows) {
         const Space space = space_of(row.key);

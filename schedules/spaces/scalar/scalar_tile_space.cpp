@@ -12,6 +12,9 @@ namespace {
 // Products that are written out. More do not fit an instruction cache of some KiB, and take the compiler long.
 constexpr int64_t most_products = 256;
 
+// Those of 16 of the 19 winners of person_detect.
+constexpr int64_t usual_flags = 1;
+
 std::vector<int64_t> up_to(int64_t last) {
     std::vector<int64_t> values;
     for (int64_t v = 1; v <= std::max<int64_t>(1, last); v++) values.push_back(v);
@@ -63,7 +66,7 @@ Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
     d.partition = {0, 1, 2};
     d.flags = all_flags();
     ScalarTileKnobs k;
-    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1;
+    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1, k.flags = usual_flags;
     for (k.pixels = largest_up_to(d.pixels, 6); k.pixels > 1 && !fits(k);) k.pixels--;
     return made(std::move(base), k, d, {{"the tile has more products than are written out", fits}});
 }
@@ -80,6 +83,7 @@ Space scalar_dense_space(Candidate base, const ConvLoops &loops) {
     d.flags = all_flags();
     ScalarTileKnobs k;
     k.channels = largest_up_to(d.channels, 2), k.pixels = largest_up_to(d.pixels, 6), k.unroll = 1;
+    k.flags = usual_flags;
     k.paired = k.pixels % 2 == 0 ? 1 : 0;
     return made(
         std::move(base), k, d,
