@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "graph/convolution_inputs.h"
 #include "graph/operator_forms.h"
 
 namespace kiln::graph {
@@ -45,21 +46,38 @@ Status check_length(const char *field, const Values &values, size_t rank) {
                      std::to_string(rank) + " spatial axes");
 }
 
-// The epilogue's inputs, behind x and w.
-Status check_epilogue(const Convolution &op, const Forms &inputs, const Shape &result) {
-    using Operand = EpilogueForm::Operand;
-    size_t next = 2;
+// Whether an epilogue goes with the type of the sums.
+Status check_steps(const Convolution &op, bool has_quanta) {
+    using Kind = EpilogueStep::Kind;
+    bool requantizes = false;
     for (const EpilogueStep &step : op.epilogue) {
-        const EpilogueForm &form = epilogue_form(step.kind);
         if (Status s = check_numbers(step); !s) return s;
-        if (form.operand == Operand::none) continue;
-        const Shape expected = form.operand == Operand::channels ? Shape{result[1]} : result;
+        const bool is_known =
+            has_quanta ? step.kind == Kind::bias || step.kind == Kind::requantize_onnx : !is_requantization(step.kind);
+        if (!is_known || requantizes)
+            return bad_input("its epilogue has `" + std::string(epilogue_form(step.kind).name) + "`");
+        requantizes = step.kind == Kind::requantize_onnx;
+    }
+    if (!has_quanta) return op.kernel_zero_point ? bad_input("floats have no zero point") : Status();
+    const bool is_sum = op.result_type == Element::i32;
+    if (is_sum != requantizes && (is_sum || is_quantized({op.result_type, {}}))) return {};
+    return bad_input("sums of integers make " + std::string(name(op.result_type)));
+}
+
+// The inputs behind x and w.
+Status check_further_inputs(const Convolution &op, const Forms &inputs, const Shape &result) {
+    size_t next = 2;
+    for (const ConvolutionInput &further : further_inputs(op, inputs[0].type, result)) {
         if (next == inputs.size()) return bad_input("the input of an epilogue step is missing");
-        if (inputs[next].shape != expected) {
-            return bad_input("the operand of the epilogue's " + std::string(form.name) + " has shape " +
-                             to_text(inputs[next].shape) + "; needs " + to_text(expected));
+        const TypedShape &input = inputs[next++];
+        if (input.shape != further.form.shape) {
+            return bad_input("the operand of the epilogue's " + std::string(further.name) + " has shape " +
+                             to_text(input.shape) + "; needs " + to_text(further.form.shape));
         }
-        next++;
+        if (input.type != further.form.type) {
+            return bad_input("its " + std::string(further.name) + " is of " + std::string(name(input.type)) +
+                             "; needs " + std::string(name(further.form.type)));
+        }
     }
     return check_input_count(inputs, next);
 }
@@ -77,9 +95,16 @@ Status check_channels(const Shape &x, const Shape &w, int64_t groups) {
 
 Result<TypedShape> form_of(const Convolution &op, const Forms &inputs) {
     if (inputs.size() < 2) return bad_input("it needs an input and weights");
-    if (Status s = check_same_types(inputs); !s) return s.error();
+    const bool has_quanta = is_quantized(inputs[0]);
+    if (!has_quanta) {
+        if (Status s = check_same_types(inputs); !s) return s.error();
+    }
     const Shape &x = inputs[0].shape, &w = inputs[1].shape;
-    if (!is_float(inputs[0].type)) return unsupported("of " + std::string(name(inputs[0].type)));
+    if (!has_quanta && !is_float(inputs[0].type)) return unsupported("of " + std::string(name(inputs[0].type)));
+    if (has_quanta && !is_quantized(inputs[1])) {
+        return bad_input("weights of " + std::string(name(inputs[1].type)) + " for an input of " +
+                         std::string(name(inputs[0].type)));
+    }
     if (x.size() < 3 || w.size() != x.size()) {
         return bad_input("an input of shape " + to_text(x) + " and weights of shape " + to_text(w));
     }
@@ -101,8 +126,9 @@ Result<TypedShape> form_of(const Convolution &op, const Forms &inputs) {
         if (!count) return count.error();
         result.push_back(*count);
     }
-    if (Status s = check_epilogue(op, inputs, result); !s) return s.error();
-    return TypedShape{inputs[0].type, result};
+    if (Status s = check_steps(op, has_quanta); !s) return s.error();
+    if (Status s = check_further_inputs(op, inputs, result); !s) return s.error();
+    return TypedShape{has_quanta ? op.result_type : inputs[0].type, result};
 }
 
 Result<TypedShape> form_of(const Pool &op, const Forms &inputs) {

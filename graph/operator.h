@@ -21,11 +21,18 @@ namespace kiln::graph {
 // xe is x with input_dilation - 1 zeros between neighbours, then padded with zeros; negative padding crops (XLA's
 // ConvGeneralDilated). A transposed convolution is one with an input dilation whose weights were turned.
 // Inputs: x, w, then what the epilogue takes in the order of its steps: bias (O elements), add (the shape of the result).
+//
+// Of i8 and u8 it is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
+// in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias, and scale,
+// output_zero_point and result_bounds where it ends with `requantize_onnx`. graph/convolution_inputs.h has their forms.
 struct Convolution {
     std::vector<int64_t> strides, input_dilation, dilations;  // one entry a spatial axis
     std::vector<Padding> padding;
     int64_t groups = 1;
     std::vector<EpilogueStep> epilogue;
+    // Of quantized ones.
+    bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
+    Element result_type = Element::i32;  // of sums; i8 or u8 where they are requantized
     bool operator==(const Convolution &) const = default;
 };
 

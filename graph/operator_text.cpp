@@ -79,6 +79,8 @@ std::string fields(const Convolution &op) {
     std::string epilogue;
     for (const EpilogueStep &step : op.epilogue) epilogue += (epilogue.empty() ? "" : ",") + name(step);
     if (!epilogue.empty()) f.add("epilogue", epilogue);
+    if (op.kernel_zero_point) f.text += " kernel_zero_point";
+    if (op.result_type != Element::i32) f.add("result", std::string(graph::name(op.result_type)));
     return f.text;
 }
 

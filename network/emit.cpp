@@ -10,12 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "graph/convolution_inputs.h"
+#include "graph/evaluate/evaluate.h"
 #include "graph/memory/memory_plan.h"
 #include "network/axis_order.h"
 #include "network/layouts.h"
 #include "network/node_nests.h"
 #include "network/prepare.h"
 #include "network/stored_constant.h"
+#include "workload/quantization/quantization.h"
 #include "workload/signature.h"
 
 namespace kiln::network {
@@ -122,21 +125,40 @@ private:
         Result<Workload> workload = workload_in(op, value(inputs[0]).form, value(inputs[1]).form,
                                                 storages_[inputs[0]].order, storages_[node_->output].order);
         if (!workload) return unsupported(workload.error().message);
-        if (value(inputs[0]).form.type != Element::f32) return unsupported("of " + type_of(inputs[0]));
-        // The roles of the epilogue's operands follow each other as in the signature, whatever the order of its steps.
+        const Element type = value(inputs[0]).form.type;
+        if (type != Element::f32 && !is_quantized(value(inputs[0]).form))
+            return unsupported("of " + type_of(inputs[0]));
+        // The roles of further operands follow each other as in the signature, whatever the order of the epilogue's steps.
         std::vector<Place> operands{place(inputs[0]), place(inputs[1])};
         size_t next = 2;
         std::map<Role, Place> taken;
-        for (const EpilogueStep &step : op.epilogue) {
-            const StepOperand *operand = step_operand(step.kind);
-            if (!operand) continue;
-            if (!taken.emplace(operand->role, place(inputs[next++])).second) {
-                return unsupported("with an epilogue that has `" + name(step) + "` twice");
+        for (const ConvolutionInput &input : further_inputs(op, type, shape(node_->output))) {
+            const ValueId id = inputs[next++];
+            if (Status s = check_range(*workload, input, id); !s) return s;
+            if (!taken.emplace(input.role, place(id)).second) {
+                return unsupported("with an epilogue that has `" + std::string(input.name) + "` twice");
             }
         }
         for (const auto &[role, where] : taken) operands.push_back(where);
         call(std::move(*workload), std::move(operands));
         return {};
+    }
+
+    // Values that are known now; what is computed when the network runs comes out of casts.
+    Status check_range(const Workload &workload, const ConvolutionInput &input, ValueId id) const {
+        const auto range = value_range(workload, input.role);
+        if (!range || !value(id).constant || is_float(value(id).form.type)) return {};
+        const Numbers numbers = from_constant(value(id).form, *value(id).constant);
+        for (const int64_t number : std::get<std::vector<int64_t>>(numbers.elements)) {
+            if (number >= range->lo && number <= range->hi) continue;
+            return unsupported("its " + std::string(input.name) + " has the value " + std::to_string(number) +
+                               "; needs " + std::to_string(range->lo) + " to " + std::to_string(range->hi));
+        }
+        return {};
+    }
+
+    static bool is_stored(Element type) {
+        return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
     }
 
     std::string type_of(ValueId id) const { return std::string(name(value(id).form.type)); }
@@ -146,9 +168,9 @@ private:
         StoredNode node{{}, stored(node_->output)};
         for (const ValueId id : node_->inputs) node.inputs.push_back(stored(id));
         for (const ValueId id : node_->inputs) {
-            if (value(id).form.type != Element::f32) return unsupported("of " + type_of(id));
+            if (!is_stored(value(id).form.type)) return unsupported("of " + type_of(id));
         }
-        if (value(node_->output).form.type != Element::f32)
+        if (!is_stored(value(node_->output).form.type))
             return unsupported("with a result of " + type_of(node_->output));
         Result<NodeNest> made = nest_of(op, node);
         if (!made) return unsupported(made.error().message);

@@ -1,4 +1,5 @@
-// Conditions and integers as floats: tensors of nests are f32.
+// Conditions, and integers of types that tensors of nests do not have, as floats.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -44,9 +45,19 @@ bool is_stored_condition(const Rewriting &graph, ValueId id) {
            graph.shape(input_of(graph, id)) == graph.shape(id);
 }
 
+bool is_stored(Element type) { return type == Element::i8 || type == Element::u8 || type == Element::i32; }
+
+// Whether a node computes with integers that are stored as they are: constants beside them stay so, too.
+bool reads_integers(const Rewriting &graph, const Node &node) {
+    return std::ranges::any_of(
+        node.inputs, [&](ValueId id) { return !graph.is_constant(id) && is_stored(graph.value(id).form.type); });
+}
+
 // What an input is read from instead, as f32.
-std::optional<ValueId> float_source(Rewriting &graph, ValueId id) {
-    if (graph.value(id).form.type == Element::f32) return {};
+std::optional<ValueId> float_source(Rewriting &graph, const Node &node, ValueId id) {
+    const Element type = graph.value(id).form.type;
+    if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
+    if (type == Element::i32 && reads_integers(graph, node)) return {};
     if (is_stored_condition(graph, id)) return input_of(graph, id);
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
@@ -69,7 +80,7 @@ std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, cons
     std::vector<ValueId> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); i++) {
         const Element type = graph.value(inputs[i]).form.type;
-        const std::optional<ValueId> source = float_source(graph, inputs[i]);
+        const std::optional<ValueId> source = float_source(graph, node, inputs[i]);
         if (!source) continue;
         inputs[i] = *source;
         changed.expression = with_cast(changed.expression, i, type);

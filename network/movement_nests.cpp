@@ -61,7 +61,8 @@ public:
         if (!mask_) return std::move(nest_).finish(reduction, std::move(term));
         const scalar::Expression is_inside = scalar::apply(Function::less, scalar::constant(0), *mask_);
         const auto filled = [&](scalar::Expression value) {
-            return scalar::apply(Function::select, is_inside, std::move(value), scalar::constant(op_.fill));
+            return scalar::apply(Function::select, is_inside, std::move(value),
+                                 scalar::constant(op_.fill, node_.result.form->type));
         };
         if (reduction == Reduction::none) return std::move(nest_).finish(reduction, filled(std::move(term)));
         const scalar::Expression reduced = scalar::operand(nest_.read_count());

@@ -70,6 +70,7 @@ NestBuilder::NestBuilder(const graph::Stored &result) : place_(result.form->shap
         made_.nest.loops.push_back(extent);
     }
     if (made_.nest.loops.empty()) made_.nest.loops.push_back(1);
+    made_.nest.result = result.form->type;
 }
 
 NestIndex NestBuilder::along(int axis, int64_t factor, int64_t offset) const {
@@ -88,12 +89,13 @@ NestIndex NestBuilder::reduce(int64_t extent) {
     return index;
 }
 
-int NestBuilder::operand(NestSource source, const std::vector<int64_t> &shape) {
+int NestBuilder::operand(NestSource source, const std::vector<int64_t> &shape, graph::Element type) {
     for (size_t i = 0; i < made_.sources.size(); i++) {
         if (made_.sources[i] == source && made_.nest.operands[i] == shape) return static_cast<int>(i);
     }
     made_.sources.push_back(std::move(source));
     made_.nest.operands.push_back(shape);
+    made_.nest.types.push_back(type);
     return static_cast<int>(made_.sources.size()) - 1;
 }
 
@@ -110,7 +112,7 @@ int NestBuilder::read(size_t input, const graph::Stored &stored, const std::vect
         shape.push_back(1);
         read.indices.push_back({});
     }
-    read.operand = operand(input, shape);
+    read.operand = operand(input, shape, stored.form->type);
     const auto same = std::ranges::find(made_.nest.reads, read);
     if (same != made_.nest.reads.end()) return static_cast<int>(same - made_.nest.reads.begin());
     made_.nest.reads.push_back(std::move(read));
@@ -119,14 +121,15 @@ int NestBuilder::read(size_t input, const graph::Stored &stored, const std::vect
 
 int NestBuilder::read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
                               const std::vector<NestIndex> &indices) {
-    made_.nest.reads.push_back({operand(NestConstant{graph::Element::f32, bytes_of(numbers)}, shape), indices});
+    made_.nest.reads.push_back(
+        {operand(NestConstant{graph::Element::f32, bytes_of(numbers)}, shape, graph::Element::f32), indices});
     return static_cast<int>(made_.nest.reads.size()) - 1;
 }
 
 NestIndex NestBuilder::from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,
                                   const std::vector<NestIndex> &place) {
     NestIndex index;
-    index.table = operand(NestConstant{graph::Element::i32, bytes_of(elements)}, shape);
+    index.table = operand(NestConstant{graph::Element::i32, bytes_of(elements)}, shape, graph::Element::i32);
     index.place = place;
     return index;
 }
@@ -139,6 +142,16 @@ void NestBuilder::add_single_loop() {
             clear_factors_of_table(&index);
         }
     }
+}
+
+// Where all numbers are f32 a nest states no types.
+void NestBuilder::state_types() {
+    Nest &nest = made_.nest;
+    bool are_floats = nest.result == graph::Element::f32;
+    for (size_t i = 0; i < nest.operands.size(); i++) {
+        are_floats = are_floats && (nest.is_table(static_cast<int>(i)) || nest.types[i] == graph::Element::f32);
+    }
+    if (are_floats) nest.types.clear();
 }
 
 Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression term, scalar::Expression finish) && {
@@ -164,6 +177,7 @@ Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression ter
     } else if (reduction != Reduction::none && nest.finish.steps.empty()) {
         nest.finish = scalar::operand(static_cast<int>(nest.reads.size()));
     }
+    state_types();
     merge_loops(&nest);
     const size_t loops = std::max(nest.loops.size(), nest.over.size());
     if (loops > most_nest_loops) return unsupported(count_of(loops, "loops", most_nest_loops));

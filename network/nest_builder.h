@@ -56,7 +56,8 @@ public:
     Result<NodeNest> finish(Reduction reduction, scalar::Expression term, scalar::Expression finish = {}) &&;
 
 private:
-    int operand(NestSource source, const std::vector<int64_t> &shape);
+    int operand(NestSource source, const std::vector<int64_t> &shape, graph::Element type);
+    void state_types();
     void add_single_loop();
 
     std::vector<int> place_;  // of each axis of the result: its loop, or -1

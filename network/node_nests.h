@@ -1,4 +1,4 @@
-// Operators as nests. Inputs and the result lie in memory as their storages say; elements are f32.
+// Operators as nests. Inputs and the result lie in memory as their storages say; elements are f32, i32, i8 and u8.
 //
 // An error is the reason why it is none, a few words.
 #pragma once

@@ -12,8 +12,8 @@ graph::Graph expand_normalizations(const graph::Graph &graph);
 // A value without elements is a constant, so that what depends on nothing else is one, too: a kernel always has something to read.
 graph::Graph fold_empty_values(const graph::Graph &graph);
 
-// Conditions are stored as f32, which all tensors of nests are, and element-wise nodes cast what they read. So are constants of other
-// types whose elements are f32 exactly.
+// Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do not
+// have, and those of i32 among floats, if their elements are f32 exactly.
 graph::Graph store_as_floats(const graph::Graph &graph);
 
 }  // namespace kiln::network

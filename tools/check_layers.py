@@ -16,6 +16,7 @@ FOLDERS = {
     "workload/expression": (["workload/result.h"], []),
     "workload/nest": (["workload/expression", "workload/result.h"], []),
     "workload/epilogue": (["runtime/kiln.h", "workload/expression", "workload/number_text.h", "workload/result.h"], []),
+    "workload/nest_workload": (["workload"], []),
     "workload/quantization": (["workload"], []),
     "workload": (
         ["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/epilogue", "workload/nest", "workload/quantization"], []
@@ -141,13 +142,14 @@ FOLDERS = {
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
+    "graph/passes/quantization": (["graph", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
-    "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/rewriting", "workload"], []),
+    "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network/assignment": ([], []),
     "network": (
         ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "network/assignment", "workload",
-         "workload/expression", "workload/nest"],
+         "workload/expression", "workload/nest", "workload/quantization"],
         [],
     ),
     "network/alter": (["graph", "graph/evaluate", "graph/passes", "network", "workload"], []),

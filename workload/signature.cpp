@@ -144,7 +144,9 @@ Signature nest_signature(const Workload &w) {
     for (size_t i = 0; i < nest.operands.size(); i++) {
         const Role role = i == 0 ? Role::input : static_cast<Role>(static_cast<int>(Role::operand_1) + i - 1);
         const bool is_table = nest.is_table(static_cast<int>(i));
-        s.operands.push_back(dense(role, names[i], is_table ? DType::i32 : w.dtype, nest.operands[i]));
+        const DType usual = is_table ? DType::i32 : w.dtype;
+        s.operands.push_back(
+            dense(role, names[i], w.operand_dtypes.empty() ? usual : w.operand_dtypes[i], nest.operands[i]));
         s.operands.back().index_count = is_table ? index_count(nest, static_cast<int>(i)) : 0;
     }
     return s;

@@ -84,23 +84,6 @@ int64_t elements(const std::vector<int64_t> &shape) {
     return product;
 }
 
-Nest nest_of(const Workload &w) {
-    return std::move(*parse_nest({w.loops, w.over, w.operands, w.reduction, w.reads, w.term, w.finish}));
-}
-
-Workload nest_workload(const Nest &nest) {
-    Workload w;
-    w.op = Operation::nest;
-    w.spatial_rank = 1;
-    w.loops = nest.loops, w.over = nest.over, w.operands = nest.operands;
-    w.reduction = name(nest.reduction);
-    w.reads = reads_text(nest);
-    w.term = scalar::to_text(nest.term);
-    const std::string finish = scalar::to_text(nest.finish);
-    if (finish != "x" + std::to_string(nest.reads.size())) w.finish = finish;
-    return w;
-}
-
 int64_t flop_count(const Workload &w) {
     if (!is_convolution(w.op)) return 0;
     return 2 * elements(output_shape(w)) * elements(w.kernel) / w.kernel.back();

@@ -36,7 +36,8 @@
 // the input's zero point.
 //
 // A nest is any other operator of a network: element-wise ones, pools, reductions (workload/nest/nest.h). Its tensors are dense
-// and their dtype is `dtype`, those of tables i32. Sums are in f32.
+// and their dtype is `dtype`, those of tables i32, unless `operand_dtypes` says the dtype of each. Functions and sums of floats are
+// in f32, those of integers in their type.
 #pragma once
 
 #include <cstdint>
@@ -115,6 +116,8 @@ struct Workload {
     // Nests (workload/nest/nest.h).
     std::vector<int64_t> loops, over;
     std::vector<std::vector<int64_t>> operands;  // shapes
+    std::vector<DType>
+        operand_dtypes;  // where numbers have several dtypes: of each operand; `dtype` is that of the first numbers
     std::string reduction, reads, term, finish;
 
     bool operator==(const Workload &) const = default;
@@ -181,6 +184,9 @@ int32_t interface_code(DType dtype);
 int32_t interface_code(ActivationLayout::Kind kind);
 int32_t interface_code(KernelLayout layout);
 int32_t interface_code(SpecialValues value);
+
+// The type that expressions see an element as: f16 and bf16 are converted to f32 where they are read.
+scalar::Element element_in_expressions(DType dtype);
 
 // What a nest computes. Precondition: validate(w).
 Nest nest_of(const Workload &w);

@@ -194,22 +194,6 @@ Status check_data_movement(const Workload &w) {
     return check_tensor_size(tensors.result.name, tensors.result.shape());
 }
 
-Status check_nest(const Workload &w) {
-    for (const auto &[field, dtype] : {std::pair{"dtype", w.dtype}, {"output_dtype", w.output_dtype}}) {
-        if (is_integer(dtype))
-            return bad_input(std::string(field) + ": a nest computes in f32; needs f32, f16 or bf16");
-    }
-    const Result<Nest> nest = parse_nest({w.loops, w.over, w.operands, w.reduction, w.reads, w.term, w.finish});
-    if (!nest) return nest.error();
-    const Workload canonical = nest_workload(*nest);
-    for (const auto &[field, text, expected] : {std::tuple{"reads", &w.reads, &canonical.reads},
-                                                {"term", &w.term, &canonical.term},
-                                                {"finish", &w.finish, &canonical.finish}}) {
-        if (*text != *expected) return bad_input(std::string(field) + ": is written `" + *expected + "`");
-    }
-    return {};
-}
-
 Status check_winograd_transform(const Workload &w) {
     if (Status s = check_sizes("tile", w.tile, 2, 1); !s) return s;
     if (w.op == Operation::winograd_filter_transform) {

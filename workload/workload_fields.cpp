@@ -70,6 +70,11 @@ std::string text(const std::vector<EpilogueStep> &epilogue) {
     for (const EpilogueStep &step : epilogue) text += (text.empty() ? "" : ",") + name(step);
     return text;
 }
+std::string text(const std::vector<DType> &dtypes) {
+    std::string text;
+    for (const DType dtype : dtypes) text += (text.empty() ? "" : ",") + std::string(name(dtype));
+    return text;
+}
 std::string text(int64_t value) { return std::to_string(value); }
 std::string text(bool value) { return value ? "true" : "false"; }
 std::string text(const std::string &value) { return value; }
@@ -114,6 +119,13 @@ bool read(std::string_view text, std::vector<EpilogueStep> *epilogue) {
     epilogue->clear();
     for (std::string_view part : split(text, ',')) {
         if (!assign(parse_epilogue_step(part), &epilogue->emplace_back())) return false;
+    }
+    return true;
+}
+bool read(std::string_view text, std::vector<DType> *dtypes) {
+    dtypes->clear();
+    for (std::string_view part : split(text, ',')) {
+        if (!assign(parse_dtype(part), &dtypes->emplace_back())) return false;
     }
     return true;
 }
@@ -228,6 +240,7 @@ constexpr WorkloadField fields[] = {
     {"loops", nests, &W::loops, LeftOut::refused, describe_nest},
     {"over", nests, &W::over, LeftOut::initial, described_by_key},
     {"operands", nests, &W::operands, LeftOut::refused, described_by_key},
+    {"operand_dtypes", nests, &W::operand_dtypes, LeftOut::initial, described_by_key},
     {"reduction", nests, &W::reduction, LeftOut::initial, described_by_key},
     {"reads", nests, &W::reads, LeftOut::refused, described_by_key},
     {"term", nests, &W::term, LeftOut::refused, described_by_key},

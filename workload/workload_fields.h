@@ -26,9 +26,9 @@ struct WorkloadField {
     std::string_view name;  // in keys and in JSON
     unsigned used_by;       // kinds of operation
     std::variant<std::vector<int64_t> Workload::*, std::vector<std::vector<int64_t>> Workload::*,
-                 std::vector<Padding> Workload::*, std::vector<EpilogueStep> Workload::*, int64_t Workload::*,
-                 bool Workload::*, std::string Workload::*, DType Workload::*, ActivationLayout Workload::*,
-                 KernelLayout Workload::*, SpecialValues Workload::*>
+                 std::vector<DType> Workload::*, std::vector<Padding> Workload::*,
+                 std::vector<EpilogueStep> Workload::*, int64_t Workload::*, bool Workload::*, std::string Workload::*,
+                 DType Workload::*, ActivationLayout Workload::*, KernelLayout Workload::*, SpecialValues Workload::*>
         member;
     LeftOut left_out;
     void (*describe)(const Workload &, kiln_descriptor *);  // precondition: the lists have at most their entries

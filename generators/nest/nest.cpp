@@ -17,17 +17,31 @@ using namespace Halide;
 using Exprs = std::vector<Expr>;
 
 // The element that does not change a reduction.
-Expr identity(Reduction reduction) {
-    constexpr float infinity = std::numeric_limits<float>::infinity();
+Expr identity(Reduction reduction, const Type &type) {
+    const Expr infinity = std::numeric_limits<float>::infinity();
     switch (reduction) {
         case Reduction::maximum:
-            return -infinity;
+            return type.is_float() ? -infinity : type.min();
         case Reduction::minimum:
-            return infinity;
+            return type.is_float() ? infinity : type.max();
         case Reduction::product:
-            return 1.0f;
+            return cast(type, 1);
         default:
-            return 0.0f;
+            return cast(type, 0);
+    }
+}
+
+// What an operand's elements are converted to.
+Type read_type(scalar::Element type) {
+    switch (type) {
+        case scalar::Element::i8:
+            return Int(8);
+        case scalar::Element::u8:
+            return UInt(8);
+        case scalar::Element::i32:
+            return Int(32);
+        default:
+            return Float(32);
     }
 }
 
@@ -96,12 +110,12 @@ private:
         Expr address = value_of(flat.address, i, r), is_inside;
         for (const CheckedAxis &axis : flat.checked) {
             Expr index = value_of(axis.index, i, r);
-            if (axis.table >= 0) index = (*operands[axis.table])(index);
+            if (axis.table >= 0) index = cast<int>((*operands[axis.table])(index));
             const Expr last = extent(axis.extent - 1), here = likely(index >= 0 && index <= last);
             is_inside = is_inside.defined() ? is_inside && here : here;
             address = address + clamp(index, 0, last) * extent(axis.stride);
         }
-        return {cast<float>((*operands[flat.operand])(address)), is_inside};
+        return {cast(read_type(nest.type_of(flat.operand)), (*operands[flat.operand])(address)), is_inside};
     }
 
     // The innermost loop, the reduction, and the loops around the rows, which share the copy.
@@ -142,23 +156,27 @@ private:
 
     Expr element(const Exprs &i) const {
         const auto [values, inside] = read_all(i, {});
-        const Expr value = halide_expression(nest.term, values);
-        return inside.defined() ? select(inside, value, 0.0f) : value;
+        const Expr value = exactly(halide_expression(nest.term, values));
+        return inside.defined() ? select(inside, value, cast(value.type(), 0)) : value;
     }
+
+    // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with another.
+    Expr exactly(const Expr &value) const { return nest.quantizes() ? strict_float(value) : value; }
+    Expr start() const { return identity(nest.reduction, read_type(nest.type_of_term())); }
 
     Expr term(const Exprs &i, const Exprs &r) const {
         const auto [values, inside] = read_all(i, r);
-        const Expr value = halide_expression(nest.term, values);
-        return inside.defined() ? select(inside, value, identity(nest.reduction)) : value;
+        const Expr value = exactly(halide_expression(nest.term, values));
+        return inside.defined() ? select(inside, value, start()) : value;
     }
 
     Expr finished(const Exprs &i) {
         Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
-        if (nest.reduction == Reduction::mean) reduced = reduced / terms(i);
+        if (nest.reduction == Reduction::mean) reduced = exactly(reduced / terms(i));
         // What finish reads does not depend on r.
         Exprs values = read_all(i, Exprs(form.over.size(), 0)).first;
         values.push_back(reduced);
-        return halide_expression(nest.finish, values);
+        return exactly(halide_expression(nest.finish, values));
     }
 
     void reduce(Func sum, const Exprs &at, const Expr &value) const {
@@ -179,7 +197,7 @@ private:
     Expr reduced_in_columns(const Exprs &i) {
         const Exprs at = innermost_first(i);
         stages.sum = Func("sum");
-        stages.sum(at) = identity(nest.reduction);
+        stages.sum(at) = start();
         if (!form.over.empty()) stages.over = domain("r", form.over.back());
         reduce(stages.sum, at, term(i, {stages.over.begin(), stages.over.end()}));
         return stages.sum(at);
@@ -194,7 +212,7 @@ private:
         Exprs in_lane = at;
         in_lane.insert(in_lane.begin(), stages.lane);
         stages.partial = Func("partial"), stages.total = Func("total");
-        stages.partial(in_lane) = identity(nest.reduction);
+        stages.partial(in_lane) = start();
         stages.lanes_over = domain("step", steps);
         Exprs r(stages.lanes_over.begin(), stages.lanes_over.end());
         r.back() = r.back() * extent(lanes) + stages.lane;
@@ -204,9 +222,9 @@ private:
             Exprs left(others.begin(), others.end());
             left.back() = extent(form.over.back() - lanes) + stages.lane;
             const Expr is_left = stages.lane >= extent(lanes - rest);
-            reduce(stages.partial, in_lane, select(is_left, term(i, left), identity(nest.reduction)));
+            reduce(stages.partial, in_lane, select(is_left, term(i, left), start()));
         }
-        stages.total(at) = identity(nest.reduction);
+        stages.total(at) = start();
         const RDom all_lanes(0, extent(lanes), "lanes");
         stages.sums = all_lanes;
         in_lane[0] = all_lanes;

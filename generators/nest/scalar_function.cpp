@@ -143,6 +143,12 @@ Expr of_two(Function function, const Expr &a, const Expr &b) {
     }
 }
 
+Element element_of(const Type &type) {
+    if (type == Int(32)) return Element::i32;
+    if (type == Int(8)) return Element::i8;
+    return type == UInt(8) ? Element::u8 : Element::f32;
+}
+
 bool answers_boolean(Function function) {
     return function == Function::is_nan || function == Function::is_infinite || function == Function::equal ||
            function == Function::less || function == Function::less_or_equal;
@@ -173,7 +179,8 @@ Expr halide_expression(const scalar::Expression &expression, const std::vector<E
     std::vector<Value> stack;
     for (const scalar::Step &step : expression.steps) {
         if (step.function == Function::operand) {
-            stack.push_back({operands[step.operand], Element::f32, &step});
+            const Expr &value = operands[step.operand];
+            stack.push_back({value, element_of(value.type()), &step});
         } else if (step.function == Function::constant) {
             stack.push_back({constant(step), step.type, &step});
         } else {

@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// The expression of `operands`, which are f32. Precondition: type_of() accepts it.
+// The expression of `operands`, which are f32, i32, i8 or u8. Precondition: type_of() accepts it.
 Halide::Expr halide_expression(const scalar::Expression &expression, const std::vector<Halide::Expr> &operands);
 
 }  // namespace kiln

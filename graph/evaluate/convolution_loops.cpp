@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/convolution_inputs.h"
 #include "graph/evaluate/epilogue.h"
 #include "graph/evaluate/operator_loops.h"
 #include "graph/evaluate/walk.h"
@@ -164,6 +165,7 @@ private:
 
 Status compute(const Convolution &op, const Task &task) {
     if (product(task.result->form.shape) == 0) return {};
+    if (is_quantized(task.inputs[0]->form)) return compute_quantized(op, task);
     return ConvolutionLoops(op, task).run();
 }
 

@@ -1,7 +1,8 @@
 // A graph computed by plain loops in double: what constants are folded with, and the reference that every kernel of a network
 // is judged by. It is right and slow.
 //
-// Elements of every floating type are doubles, and results are not rounded to the type between operators; only a cast rounds.
+// Elements of every floating type are doubles, and results are not rounded to the type between operators; only a cast rounds, and each step
+// of f32 where an element-wise operator makes quanta of floats.
 // NaN spreads: a minimum, a maximum, a clamp of NaN is NaN. Integers are int64_t and wrap around in their type as in two's
 // complement. What C leaves open has a value here: an integer divided by 0 is 0, and so is the remainder; 0 to a negative
 // power is 0; a cast of a float to an integer saturates, and NaN becomes 0. u64 is right below 2^63.

@@ -1,5 +1,6 @@
 #include "graph/evaluate/functions.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
@@ -252,6 +253,13 @@ void apply(const Step &step, Block *first) {
     }
 }
 
+bool quantizes(const Expression &expression) {
+    return std::ranges::any_of(expression.steps, [](const Step &step) {
+        return step.function == Function::cast && (step.type == Element::i8 || step.type == Element::u8 ||
+                                                   step.type == Element::i16 || step.type == Element::u16);
+    });
+}
+
 const Block &Program::run(int64_t count) {
     size_t depth = 0;
     for (const Step &step : expression.steps) {
@@ -263,6 +271,8 @@ const Block &Program::run(int64_t count) {
             depth -= argument_count(step.function) - 1;
             apply(step, &stack[depth - 1]);
         }
+        if (!rounds_steps || stack[depth - 1].type != Element::f32) continue;
+        for (double &number : stack[depth - 1].floats) number = static_cast<float>(number);
     }
     return stack[0];
 }

@@ -22,6 +22,7 @@ Error interrupted_error();
 Status check_size(int64_t elements);  // against most_elements_at_once
 
 Status compute(const Convolution &op, const Task &task);
+Status compute_quantized(const Convolution &op, const Task &task);  // of i8 and u8
 Status compute(const MatrixProduct &op, const Task &task);
 Status compute(const Pool &op, const Task &task);
 Status compute(const Elementwise &op, const Task &task);

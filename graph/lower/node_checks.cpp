@@ -21,17 +21,11 @@ bool is_one_of(std::string_view word, std::string_view words) {
     return false;
 }
 
-bool is_quantized(std::string_view op_type) {
-    return op_type.find("uantizeLinear") != op_type.npos || op_type.starts_with("QLinear") ||
-           op_type.ends_with("Integer") || op_type.starts_with("QGemm");
-}
-
 std::string with_domain(const onnx::Node &node) {
     return shown(node.op_type) + (node.domain.empty() ? "" : " of the domain " + shown(node.domain));
 }
 
 Error unknown_operator(const onnx::Node &node, int64_t opset, const Rule *newest) {
-    if (is_quantized(node.op_type)) return unsupported("int8 networks are not supported yet");
     if (newest) {
         return bad_input("opset " + std::to_string(opset) + " has no such operator, which begins with opset " +
                          std::to_string(newest->since));

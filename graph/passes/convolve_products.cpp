@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "graph/passes/passes.h"
+#include "graph/passes/product_convolution.h"
 #include "graph/rewriting/rewriting.h"
 
 namespace kiln::graph {
@@ -37,8 +38,14 @@ Convolution pointwise(size_t spatial_axes) {
     return {.strides = ones, .input_dilation = ones, .dilations = ones, .padding = std::vector<Padding>(spatial_axes)};
 }
 
+struct Product {
+    ValueId x, constant;
+    Shape result;
+};
+
 // a x constant: ..., M, K becomes N, K, ..., M and back.
-ValueId with_constant_columns(Rewriting &graph, ValueId a, ValueId constant, const Shape &result) {
+ValueId with_constant_columns(Rewriting &graph, const Product &product_of, const AddConvolution &add) {
+    const auto &[a, constant, result] = product_of;
     Shape form = graph.shape(a);
     form.insert(form.begin(), result.size() - form.size(), 1);
     if (form.size() == 2) form.insert(form.begin(), 1);
@@ -54,47 +61,56 @@ ValueId with_constant_columns(Rewriting &graph, ValueId a, ValueId constant, con
     const size_t spatial_axes = form.size() - 2;
     ValueId id = graph.between(Reshape{form}, {a});
     id = graph.between(Transpose{inward}, {id});
-    id = graph.between(pointwise(spatial_axes), {id, weights(graph, constant, true, spatial_axes)});
+    id = add(graph, pointwise(spatial_axes), id, weights(graph, constant, true, spatial_axes));
     id = graph.between(Transpose{outward}, {id});
     return graph.result(Reshape{result}, {id});
 }
 
 // constant x b: ..., K, N is a stack of images of one row already.
-ValueId with_constant_rows(Rewriting &graph, ValueId constant, ValueId b, const Shape &result) {
+ValueId with_constant_rows(Rewriting &graph, const Product &product_of, const AddConvolution &add) {
+    const auto &[b, constant, result] = product_of;
     const Shape &shape = graph.shape(b);
     const Shape form{product(shape, 0, shape.size() - 2), shape[shape.size() - 2], shape.back()};
     ValueId id = graph.between(Reshape{form}, {b});
-    id = graph.between(pointwise(1), {id, weights(graph, constant, false, 1)});
+    id = add(graph, pointwise(1), id, weights(graph, constant, false, 1));
     return graph.result(Reshape{result}, {id});
 }
 
 std::optional<ValueId> convolve(Rewriting &graph, const Node &node) {
     if (!std::holds_alternative<MatrixProduct>(node.op)) return {};
-    const ValueId a = node.inputs[0], b = node.inputs[1];
-    if (!is_float(graph.value(a).form.type)) return {};
-    for (ValueId id : {a, b}) {
-        if (std::ranges::count(graph.shape(id), 0) > 0) return {};
-    }
-    Shape result = graph.shape(a).size() > graph.shape(b).size() ? graph.shape(a) : graph.shape(b);
-    const size_t axes = result.size();
-    if (graph.is_constant(b) && is_one_matrix(graph.shape(b))) {
-        const Shape &rows = graph.shape(a);
-        std::copy(rows.begin(), rows.end(), result.end() - static_cast<std::ptrdiff_t>(rows.size()));
-        std::fill(result.begin(), result.end() - static_cast<std::ptrdiff_t>(rows.size()), 1);
-        result[axes - 1] = graph.shape(b).back();
-        return with_constant_columns(graph, a, b, result);
-    }
-    if (graph.is_constant(a) && is_one_matrix(graph.shape(a))) {
-        const Shape &columns = graph.shape(b);
-        std::copy(columns.begin(), columns.end(), result.end() - static_cast<std::ptrdiff_t>(columns.size()));
-        std::fill(result.begin(), result.end() - static_cast<std::ptrdiff_t>(columns.size()), 1);
-        result[axes - 2] = graph.shape(a)[graph.shape(a).size() - 2];
-        return with_constant_rows(graph, a, b, result);
-    }
-    return {};
+    if (!is_float(graph.value(node.inputs[0]).form.type)) return {};
+    return convolved_product(graph, node.inputs[0], node.inputs[1],
+                             [](Rewriting &now, const Convolution &op, ValueId x, ValueId weights) {
+                                 return now.between(op, {x, weights});
+                             });
 }
 
 }  // namespace
+
+std::optional<ConstantMatrix> constant_matrix(const Rewriting &graph, ValueId a, ValueId b) {
+    if (graph.is_constant(b) && is_one_matrix(graph.shape(b))) return ConstantMatrix::right;
+    if (graph.is_constant(a) && is_one_matrix(graph.shape(a))) return ConstantMatrix::left;
+    return {};
+}
+
+std::optional<ValueId> convolved_product(Rewriting &graph, ValueId a, ValueId b, const AddConvolution &add) {
+    for (ValueId id : {a, b}) {
+        if (std::ranges::count(graph.shape(id), 0) > 0) return {};
+    }
+    const auto constant = constant_matrix(graph, a, b);
+    if (!constant) return {};
+    Shape result = graph.shape(a).size() > graph.shape(b).size() ? graph.shape(a) : graph.shape(b);
+    const bool is_right = *constant == ConstantMatrix::right;
+    const Shape &other = graph.shape(is_right ? a : b), &matrix = graph.shape(is_right ? b : a);
+    std::copy(other.begin(), other.end(), result.end() - static_cast<std::ptrdiff_t>(other.size()));
+    std::fill(result.begin(), result.end() - static_cast<std::ptrdiff_t>(other.size()), 1);
+    if (is_right) {
+        result.back() = matrix.back();
+        return with_constant_columns(graph, {a, b, result}, add);
+    }
+    result[result.size() - 2] = matrix[matrix.size() - 2];
+    return with_constant_rows(graph, {b, a, result}, add);
+}
 
 Graph convolve_products(const Graph &graph) { return rewrite(graph, convolve); }
 

@@ -144,6 +144,7 @@ std::optional<ValueId> into_convolution_before(Rewriting &graph, const Node &nod
     for (size_t i = 0; i < node.inputs.size(); i++) {
         const ValueId id = node.inputs[i];
         if (!graph.computed_by<Convolution>(id) || graph.uses(id) > 1) continue;
+        if (!is_float(graph.value(id).form.type)) continue;
         const auto by = affine(graph, node, static_cast<int>(i), 1);
         if (!by) continue;
         Folding folding(graph, Node(*graph.producer(id)));
@@ -166,7 +167,7 @@ std::optional<ValueId> into_convolution_behind(Rewriting &graph, const Node &nod
     }
     if (!graph.computed_by<Elementwise>(id) || graph.uses(id) > 1) return {};
     Folding folding(graph, node);
-    if (!folding.has_constant_weights()) return {};
+    if (!folding.has_constant_weights() || !is_float(folding.weights().form.type)) return {};
     const Node before = *graph.producer(id);
     for (size_t i = 0; i < before.inputs.size(); i++) {
         if (graph.is_constant(before.inputs[i])) continue;

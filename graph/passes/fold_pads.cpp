@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/convolution_inputs.h"
 #include "graph/passes/passes.h"
 #include "graph/rewriting/rewriting.h"
 
@@ -29,15 +30,22 @@ std::optional<Padding> as_padding(const Resample::Axis &axis, int64_t extent) {
 }
 
 // Padding of the spatial axes of an input of this shape, or nothing where the resample does anything else.
-std::optional<std::vector<Padding>> as_padding(const Resample &op, const Shape &shape) {
+std::optional<std::vector<Padding>> as_padding(const Resample &op, const Shape &shape, double zero) {
     std::vector<Padding> result(shape.size() - 2);
     for (const Resample::Axis &axis : op.axes) {
         const auto padding = as_padding(axis, shape[axis.axis]);
         if (!padding || axis.axis < 2) return {};
-        if ((padding->lo > 0 || padding->hi > 0) && op.fill != 0) return {};
+        if ((padding->lo > 0 || padding->hi > 0) && op.fill != zero) return {};
         result[axis.axis - 2] = *padding;
     }
     return result;
+}
+
+// What padding of a convolution stands for: the zero point of a quantized one. Nothing where that is known only when it runs.
+std::optional<double> zero_of(const Rewriting &graph, const Node &node) {
+    if (!is_quantized(graph.value(node.inputs[0]).form)) return 0;
+    if (!graph.is_constant(node.inputs[2])) return {};
+    return static_cast<double>(std::get<std::vector<int64_t>>(graph.numbers(node.inputs[2]).elements)[0]);
 }
 
 // What is cut off cannot be undone by zeros.
@@ -60,7 +68,9 @@ std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
     if (!resample) return {};
     std::vector<ValueId> inputs = node.inputs;
     inputs[0] = graph.producer(node.inputs[0])->inputs[0];
-    const auto padding = as_padding(*resample, graph.shape(inputs[0]));
+    const std::optional<double> zero = is_convolution ? zero_of(graph, node) : 0;
+    if (!zero) return {};
+    const auto padding = as_padding(*resample, graph.shape(inputs[0]), *zero);
     if (!padding) return {};
     if (is_convolution) {
         auto op = std::get<Convolution>(node.op);

@@ -148,6 +148,7 @@ std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
     std::ranges::sort(latest, std::greater<>());
     for (ValueId id : latest) {
         if (!graph.computed_by<Convolution>(id) || graph.uses(id) > 1 || graph.shape(id) != op->shape) continue;
+        if (!is_float(graph.value(id).form.type)) continue;
         if (auto fused = with_steps(graph, node, id)) return fused;
     }
     return {};

@@ -6,10 +6,18 @@
 namespace kiln::graph {
 
 std::span<const Pass> passes() {
-    // Names before products, since these put transposes between nodes; axes before what looks for neighbours; epilogues
+    // What quantizes is looked for as the model has it, before expressions are simplified. Names before products, since these put transposes between nodes; axes before what looks for neighbours; epilogues
     // before groups, which leave no single steps.
     static constexpr std::array all{
         Pass{"merge_equal", "what computes the same becomes one node", merge_equal},
+        Pass{"move_quantization", "what dequantizes and what quantizes moves until they meet, and both vanish",
+             move_quantization},
+        Pass{"quantize_sums", "convolutions, products and averages of dequantized numbers have sums of integers",
+             quantize_sums},
+        Pass{"fold_dequantized", "constants that are still dequantized are computed", fold_dequantized},
+        Pass{"move_quantized_axes", "the same as move_axes, in networks of quantized numbers", move_quantized_axes},
+        Pass{"requantize_sums", "scales, clamps and the quantization behind integer sums become their requantization",
+             requantize_sums},
         Pass{"simplify", "element-wise expressions in their normal form", simplify_elementwise},
         Pass{"name_activations", "spellings of SiLU, GELU, hard-swish and others become one", name_activations},
         Pass{"name_normalizations", "layer normalization and softmax made of reductions", name_normalizations},

@@ -26,8 +26,13 @@ std::span<const Pass> passes();
 // Runs them all, or those up to the one named `until`. Where no pass has that name, the error lists them.
 Result<Graph> run_passes(const Graph &graph, std::string_view until = {});
 
-// In the file of its name, each.
+// In the file of its name, each, but fold_dequantized and move_quantized_axes.
 Graph merge_equal(const Graph &graph);
+Graph move_quantization(const Graph &graph);
+Graph quantize_sums(const Graph &graph);
+Graph fold_dequantized(const Graph &graph);
+Graph move_quantized_axes(const Graph &graph);
+Graph requantize_sums(const Graph &graph);
 Graph simplify_elementwise(const Graph &graph);
 Graph name_activations(const Graph &graph);
 Graph name_normalizations(const Graph &graph);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/quantized_forms.h"
 #include "graph/rewriting/moved_constant.h"
 
 namespace kiln::graph {
@@ -58,6 +59,7 @@ ValueId Rewriting::constant(const TypedShape &form, ConstantData data) {
 std::optional<ValueId> Rewriting::folded(const Operator &op, const std::vector<ValueId> &inputs,
                                          const std::string &name) {
     if (inputs.empty() || !std::ranges::all_of(inputs, [&](ValueId id) { return is_constant(id); })) return {};
+    if (is_kept_for_passes(op)) return {};
     std::vector<TypedShape> forms;
     int64_t elements = 0;
     for (ValueId id : inputs) {

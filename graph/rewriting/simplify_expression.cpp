@@ -238,17 +238,43 @@ std::optional<Term> of_leaky_relu(const Term &t) {
     return {};
 }
 
-}  // namespace
+// x + 0, x - 0, x * 1, x / 1.
+std::optional<Term> of_neutral(const Term &t) {
+    if (t.arguments.size() != 2) return {};
+    const bool is_sum = is(t, add) || is(t, subtract), is_product = is(t, multiply) || is(t, divide);
+    if ((is_sum && is_number(second(t), 0)) || (is_product && is_number(second(t), 1))) return first(t);
+    return {};
+}
 
-Term simplify(Term term) {
-    for (Term &argument : term.arguments) argument = simplify(std::move(argument));
+// Whether a float becomes a quantum. A change of the last place might decide which one.
+bool quantizes(const Term &t) {
+    const bool is_quantum =
+        t.type == Element::i8 || t.type == Element::u8 || t.type == Element::i16 || t.type == Element::u16;
+    return is(t, cast) && is_quantum && is_float(first(t).type);
+}
+
+enum class Rounding { may_change, stays };
+
+Term simplified(Term term, Rounding rounding) {
+    const Rounding inside = quantizes(term) ? Rounding::stays : rounding;
+    for (Term &argument : term.arguments) argument = simplified(std::move(argument), inside);
     static constexpr std::array<Rule, 13> rules{constants, order_of_arguments, of_add,       of_subtract, of_multiply,
                                                 of_divide, of_negate,          of_power,     of_bounds,   of_absolute,
                                                 of_logic,  of_sigmoid,         of_leaky_relu};
-    for (const Rule rule : rules) {
-        if (auto becomes = rule(term)) return simplify(std::move(*becomes));
-    }
-    return term;
+    static constexpr std::array<Rule, 6> exact_rules{constants, order_of_arguments, of_neutral,
+                                                     of_bounds, of_absolute,        of_logic};
+    const auto apply_first = [&](const auto &all) -> std::optional<Term> {
+        for (const Rule rule : all) {
+            if (auto becomes = rule(term)) return becomes;
+        }
+        return {};
+    };
+    auto becomes = rounding == Rounding::stays ? apply_first(exact_rules) : apply_first(rules);
+    return becomes ? simplified(std::move(*becomes), rounding) : term;
 }
+
+}  // namespace
+
+Term simplify(Term term) { return simplified(std::move(term), Rounding::may_change); }
 
 }  // namespace kiln::graph

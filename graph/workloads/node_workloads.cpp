@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/convolution_inputs.h"
+
 namespace kiln::graph {
 namespace {
 
@@ -17,6 +19,10 @@ std::optional<DType> dtype_of(Element type) {
             return DType::bf16;
         case Element::i8:
             return DType::i8;
+        case Element::u8:
+            return DType::u8;
+        case Element::i32:
+            return DType::i32;
         default:
             return {};
     }
@@ -35,7 +41,7 @@ Result<Workload> convolution_workload(const Convolution &op, const TypedShape &x
     const int rank = int(x.shape.size()) - 2;
     const std::optional<DType> dtype = dtype_of(x.type);
     if (rank < 1 || rank > 3) return unsupported("with " + std::to_string(rank) + " spatial axes");
-    if (!dtype || *dtype == DType::i8) return unsupported("of " + std::string(name(x.type)));
+    if (!dtype || *dtype == DType::i32) return unsupported("of " + std::string(name(x.type)));
     std::vector<int64_t> kernel(weights.shape.begin() + 2, weights.shape.end());
     kernel.push_back(weights.shape[1]);
     kernel.push_back(weights.shape[0]);
@@ -48,6 +54,11 @@ Result<Workload> convolution_workload(const Convolution &op, const TypedShape &x
     w.feature_group_count = op.groups;
     w.epilogue = op.epilogue;
     w.output_dtype = w.dtype;
+    if (is_quantized(x)) {
+        w.kernel_dtype = *dtype_of(weights.type);
+        w.kernel_zero_point = op.kernel_zero_point;
+        w.output_dtype = *dtype_of(op.result_type);
+    }
     fill_defaults(&w);
     if (Status status = validate(w); !status) return status.error();
     return w;

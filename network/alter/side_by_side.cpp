@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "graph/convolution_inputs.h"
 #include "network/alter/alteration.h"
 
 namespace kiln::network {
@@ -14,8 +15,10 @@ using namespace graph;
 
 constexpr size_t most_together = 16;
 
-// Whether each input behind the first is a constant with one part for each output channel.
+// Whether each input behind the first is a constant with one part for each output channel. The zero points and bounds of quantized
+// convolutions are for all channels.
 bool has_only_constants(const GraphIndex &graph, const Node &node) {
+    if (is_quantized(graph.value(node.inputs[0]).form)) return false;
     for (size_t i = 1; i < node.inputs.size(); i++) {
         if (!graph.is_constant(node.inputs[i])) return false;
         if (graph.shape(node.inputs[i]).empty() || graph.shape(node.inputs[i])[0] != graph.shape(node.inputs[1])[0])

@@ -8,7 +8,9 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <optional>
 
+#include "graph/convolution_inputs.h"
 #include "network/alter/alteration.h"
 
 namespace kiln::network {
@@ -39,6 +41,13 @@ Phases phases_of(const Convolution &op, const Shape &weights, const Shape &resul
     return phases;
 }
 
+// What padding stands for, and weights that no window has: nothing where the first is not known, or the second is not 0.
+std::optional<double> zero_of(const GraphIndex &graph, const Node &node) {
+    if (!is_quantized(graph.value(node.inputs[0]).form)) return 0;
+    if (std::get<Convolution>(node.op).kernel_zero_point || !graph.is_constant(node.inputs[2])) return {};
+    return double(read_integer(Element::i32, graph.value(node.inputs[2]).constant->bytes().data()));
+}
+
 bool applies(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
     if (!op || op->groups != 1 || !graph.is_constant(node.inputs[1]) || graph.is_constant(node.inputs[0])) return false;
@@ -47,7 +56,7 @@ bool applies(const GraphIndex &graph, const Node &node) {
     const auto is_thin = [](const Padding &p) { return p.lo <= most_padding && p.hi <= most_padding; };
     const Shape &x = graph.shape(node.inputs[0]), &result = graph.shape(node.output);
     if (!std::ranges::all_of(op->strides, is_small) || !std::ranges::all_of(op->padding, is_thin)) return false;
-    if (op->strides.size() > 3) return false;
+    if (op->strides.size() > 3 || !zero_of(graph, node)) return false;
     return !std::ranges::all_of(op->strides, is_one) && std::ranges::all_of(op->dilations, is_one) &&
            std::ranges::all_of(op->input_dilation, is_one) && x[1] <= most_channels && std::ranges::count(x, 0) == 0 &&
            std::ranges::count(result, 0) == 0 && std::ranges::count(graph.shape(node.inputs[1]), 0) == 0 &&
@@ -60,7 +69,7 @@ ValueId moved_input(const GraphIndex &graph, const Node &node, const Phases &pha
     const ValueId x = node.inputs[0];
     const Shape &shape = graph.shape(x);
     const auto rank = static_cast<int>(phases.counts.size());
-    Resample cut;
+    Resample cut{{}, *zero_of(graph, node)};
     Shape apart{shape[0], shape[1]};
     for (int d = 0; d < rank; d++) {
         const int64_t count = phases.counts[d] * phases.extents[d];

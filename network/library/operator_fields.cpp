@@ -39,6 +39,8 @@ public:
         std::string epilogue;
         for (const EpilogueStep &step : op.epilogue) epilogue += (epilogue.empty() ? "" : ",") + kiln::name(step);
         out.texts["epilogue"] = epilogue;
+        if (op.kernel_zero_point) field("kernel_zero_point", int64_t(1));
+        if (op.result_type != Element::i32) out.texts["result_type"] = graph::name(op.result_type);
     }
     void visit(const MatrixProduct &) {}
     void visit(const Pool &op) {
@@ -163,6 +165,12 @@ Operator convolution(Reader &in) {
         if (!step) in.complain("epilogue", "`" + text.substr(begin, end - begin) + "` is no step");
         if (step) op.epilogue.push_back(*step);
         begin = end + 1;
+    }
+    op.kernel_zero_point = in.one("kernel_zero_point", 0) != 0;
+    if (const std::string type = in.text("result_type"); !type.empty()) {
+        const auto element = parse_element(type);
+        if (!element) in.complain("result_type", "`" + type + "` is no type");
+        op.result_type = element.value_or(Element::i32);
     }
     return op;
 }

@@ -66,6 +66,24 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:mul(x0,tanh(add(max(x0,0),log1p(exp(neg(abs(x0)))))))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"
     "term:select(or(less(x0,x1),not(less_or_equal(x0,0.5))),div(x0,add(abs(x1),1)),reciprocal(add(abs(x0),2)))",
+    // Integers, alone and beside floats, and what is rounded to them.
+    "nest/dtype:i8/loops:2x14x15x19/over:3x3/operands:2x28x29x19/reduction:maximum/"
+    "reads:x0[i0,2*i1+r0-1,2*i2+r1-1,i3]/term:x0",
+    "nest/dtype:u8/output_dtype:i32/loops:7x130/over:5/operands:7x5x130/reduction:sum/reads:x0[i0,r0,i1]/"
+    "term:sub(i32(x0),i32:3)",
+    "nest/dtype:u8/output_dtype:i32/loops:17x18/over:40/operands:17x40,40x18/reduction:sum/reads:x0[i0,r0];x1[r0,i1]/"
+    "term:mul(sub(i32(x0),i32:7),i32(x1))",
+    "nest/dtype:i8/output_dtype:f32/loops:9x37/operands:9x37,37,37/operand_dtypes:i8,i8,f32/"
+    "reads:x0[i0,i1];x1[i1];x2[i1]/"
+    "term:mul(f32(sub(i32(x0),i32(x1))),x2)",
+    "nest/output_dtype:u8/loops:9x37/operands:9x37/reads:x0[i0,i1]/"
+    "term:u8(min(max(add(round(div(x0,0.013)),128),0),255))",
+    "nest/dtype:i8/loops:5x300/operands:5x300,5x300/reads:x0[i0,i1];x1[i0,i1]/"
+    "term:i8(min(max(add(round(div(add(mul(f32(x0),0.1),mul(f32(x1),0.03)),0.07)),-4),-128),127))",
+    "nest/dtype:u8/loops:130/operands:130/reads:x0[i0]/"
+    "term:u8(min(max(round(div(sigmoid(mul(f32(sub(i32(x0),i32:128)),0.05)),0.00390625)),0),255))",
+    "nest/dtype:u8/loops:4x33/operands:256,4x33/operand_dtypes:u8,u8/reads:x0[x1[i0,i1]]/term:x0",
+    "nest/dtype:i8/loops:26x20/operands:20x20,26/reads:x0[x1[i0],i1]/term:x0",
     // Heuristics of the default: operands that are copied, gathered by rows, partial sums with a rest.
     "nest/loops:3x21x38/over:29/operands:3x21x29,3x38x29/reduction:sum/reads:x0[i0,i1,r0];x1[i0,i2,r0]/term:mul(x0,x1)",
     "nest/loops:2x9x50/over:3x8/operands:9x2x3x8,50x2x3x8/reduction:maximum/reads:x0[i1,i0,r0,r1];x1[i2,i0,r0,r1]/"

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "graph/passes/passes.h"
+#include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/random_graphs.h"
 #include "tests/graph/passes/sketch.h"
 #include "tests/network/run_program.h"
@@ -71,6 +72,10 @@ void expect_right(const Graph &graph, const Program &program, uint64_t seed) {
     ASSERT_TRUE(got) << got.error().message;
     ASSERT_EQ(got->size(), expected->size());
     for (size_t i = 0; i < got->size(); i++) {
+        if (!is_float((*expected)[i].form.type)) {
+            ASSERT_EQ((*got)[i], bytes_of({(*expected)[i]})[0]) << "output " << i;
+            continue;
+        }
         const auto &wanted = std::get<std::vector<double>>((*expected)[i].elements);
         double largest = 1;
         for (double number : wanted) largest = std::max(largest, std::abs(number));
@@ -253,6 +258,30 @@ TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
             }
         }
     }
+}
+
+TEST(Emit, programs_of_drawn_quantized_graphs_are_right) {
+    for (uint64_t i = 0; i < 60 && !testing::Test::HasFailure(); i++) {
+        const uint64_t seed = test_seed() * 1000000 + i;
+        SCOPED_TRACE(seed);
+        const Graph graph = quantized_graph(seed);
+        const Graph passed = *run_passes(graph);
+        const auto program = emit(passed);
+        ASSERT_TRUE(program) << program.error().message;
+        expect_right(graph, *program, seed);
+    }
+}
+
+TEST(Emit, operands_of_a_quantized_convolution_are_in_their_ranges) {
+    Sketch s;
+    const Convolution op{.strides = {1}, .input_dilation = {1}, .dilations = {1}, .padding = {{0, 0}}};
+    const ValueId w = s.integers({2, 3, 1}, {1, 2, 3, 4, 5, 6}, Element::i8);
+    const ValueId y = s.node(op, {s.input({1, 3, 4}, Element::i8), w, s.integers({1}, {200})});
+    const auto program = emit(std::move(s).finish({y}));
+    ASSERT_FALSE(program);
+    EXPECT_NE(program.error().message.find("its input_zero_point has the value 200; needs -128 to 127"),
+              std::string::npos)
+        << program.error().message;
 }
 
 }  // namespace

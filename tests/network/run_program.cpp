@@ -64,6 +64,14 @@ private:
         return {};
     }
 
+    template<typename T>
+    Status write(const Place &place, const std::vector<double> &numbers) {
+        std::vector<T> elements;
+        for (const double number : numbers) elements.push_back(static_cast<T>(number));
+        return write(place, reinterpret_cast<const std::byte *>(elements.data()),
+                     static_cast<int64_t>(elements.size() * sizeof(T)));
+    }
+
     Status take(const Copy &copy) {
         for (int64_t row = 0; row < copy.rows; row++) {
             Place from = copy.from, to = copy.to;
@@ -91,9 +99,16 @@ private:
         }
         const Result<Reference> result = reference(call.workload, operands);
         if (!result) return result.error();
-        std::vector<float> floats(result->expected.begin(), result->expected.end());
-        return write(call.result, reinterpret_cast<const std::byte *>(floats.data()),
-                     static_cast<int64_t>(floats.size() * sizeof(float)));
+        switch (call.workload.output_dtype) {
+            case DType::i8:
+                return write<int8_t>(call.result, result->expected);
+            case DType::u8:
+                return write<uint8_t>(call.result, result->expected);
+            case DType::i32:
+                return write<int32_t>(call.result, result->expected);
+            default:
+                return write<float>(call.result, result->expected);
+        }
     }
 
     const Program &program_;

@@ -29,6 +29,12 @@ TEST(NestKey, IsFrozen) {
         {"resize",
          "nest/loops:1x20x5/over:2/operands:1x10x5,20x2,20x2/reduction:sum/reads:x0[i0,x1[i1,r0],i2];x2[i1,r0]/"
          "term:mul(x0,x1)"},
+        {"quantized sum of two types",
+         "nest/dtype:i8/output_dtype:u8/loops:4/operands:4,4/operand_dtypes:i8,u8/reads:x0[i0];x1[i0]/"
+         "term:u8(add(f32(x0),mul(f32(x1),0.5)))"},
+        {"maximum of integers", "nest/dtype:u8/loops:4/over:2/operands:8/reduction:maximum/reads:x0[2*i0+r0]/term:x0"},
+        {"function by a table of its 256 values",
+         "nest/dtype:i8/loops:4/operands:256,4/operand_dtypes:i8,u8/reads:x0[x1[i0]]/term:x0"},
         {"reversed slice in bf16", "nest/dtype:bf16/loops:4/operands:10/reads:x0[-2*i0+9]/term:x0"},
     };
     for (const Row &row : rows) {
@@ -75,7 +81,19 @@ TEST(NestKey, IsRefusedWithTheReason) {
         {"loops:2000000000x2000000000/operands:4/reads:x0[i0]/term:x0", "loops: more than 2^40 elements"},
         {"loops:4/operands:4/reads:x0[0+i0]/term:x0", "reads: is written `x0[i0]`"},
         {"loops:4/operands:4/reads:x0[i0]/term:add(x0,0.50)", "term: is written `add(x0,0.5)`"},
-        {"dtype:i8/loops:4/operands:4/reads:x0[i0]/term:x0", "dtype: a nest computes in f32"},
+        {"dtype:i8/output_dtype:f32/loops:4/operands:4/reads:x0[i0]/term:x0", "term: its result is i8; needs f32"},
+        {"dtype:i8/loops:4/over:2/operands:4x2/reduction:mean/reads:x0[i0,r0]/term:x0", "reduction: a mean is of f32"},
+        {"dtype:i8/loops:4/over:2/operands:4x2/reduction:sum/reads:x0[i0,r0]/term:i64(x0)/finish:i8(x1)",
+         "term: its result is i64, which is not reduced"},
+        {"dtype:i8/loops:4/operands:4,4/operand_dtypes:i8/reads:x0[i0];x1[i0]/term:add(x0,x1)",
+         "operand_dtypes has 1 entries for 2 operands"},
+        {"dtype:i8/loops:4/operands:4,4/operand_dtypes:i8,i8/reads:x0[i0];x1[i0]/term:add(x0,x1)", "leave them out"},
+        {"output_dtype:i32/loops:4/operands:4,4/operand_dtypes:u8,f32/reads:x0[i0];x1[i0]/term:i32(x0)",
+         "where operand_dtypes are stated it is u8"},
+        {"dtype:f32/loops:4/operands:9,4/operand_dtypes:f32,i8/reads:x0[x1[i0]]/term:x0",
+         "operand_dtypes: x1 is a table of indices and i8"},
+        {"dtype:u8/output_dtype:f32/loops:4/operands:4,4/operand_dtypes:u8,f32/reads:x0[i0];x1[i0]/term:mul(x0,x1)",
+         "term: "},
         {"input:1x4x4x4/loops:4/operands:4/reads:x0[i0]/term:x0", "input has no meaning for nest"},
     };
     for (const Row &row : rows) {

@@ -4,12 +4,17 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+
+#include "workload/error_budget.h"
 
 namespace kiln {
 namespace {
 
 using scalar::Element;
 using scalar::Function;
+
+constexpr double exact_integers = 0x1p24;  // of f32
 
 // f(x) with the slope f'(x): what it passes on, and its own rounding.
 Bounded through(double value, double slope, double error) {
@@ -126,6 +131,33 @@ double cut_off(Element type, double value) {
     return static_cast<double>(scalar::read_integer(type, bytes.data()));
 }
 
+// Where rounding an inexact number goes another way than rounding the exact one, the difference is an error.
+template<typename Round>
+Bounded rounded_to_whole(const Bounded &x, const Round &round) {
+    const double reach = x.error * default_error_budget, value = round(x.value);
+    const double difference = std::max(round(x.value + reach) - value, value - round(x.value - reach));
+    return {value, difference > 0 ? difference / default_error_budget : 0};
+}
+
+// What IEEE 754 defines to the last bit.
+bool is_defined_exactly(Function function) {
+    switch (function) {
+        case Function::exponential:
+        case Function::logarithm:
+        case Function::logarithm_1p:
+        case Function::sine:
+        case Function::cosine:
+        case Function::tangent_hyperbolic:
+        case Function::error_function:
+        case Function::sigmoid:
+        case Function::remainder:
+        case Function::power:
+            return false;
+        default:
+            return true;
+    }
+}
+
 double rounded(Element type, double value) {
     std::array<std::byte, 8> bytes{};
     scalar::write_float(type, value, bytes.data());
@@ -134,8 +166,10 @@ double rounded(Element type, double value) {
 
 Bounded converted(const Bounded &x, Element from, Element to) {
     if (to == Element::boolean) return {double(x.value != 0), 0};
-    if (!is_integer(to)) return x;
-    return {is_integer(from) ? wrapped(to, x.value) : cut_off(to, x.value), 0};
+    if (!is_integer(to))
+        return {x.value, is_integer(from) && std::fabs(x.value) > exact_integers ? std::fabs(x.value) : x.error};
+    if (is_integer(from)) return {wrapped(to, x.value), 0};
+    return {cut_off(to, x.value), 0};
 }
 
 // Roundings of f32 in one of `type`.
@@ -146,13 +180,19 @@ Bounded of_integers(Function function, Element type, const Bounded &a, const Bou
     if (function == Function::divide) return {y == 0 ? 0 : wrapped(type, std::trunc(x / y)), 0};
     if (function == Function::remainder && y == 0) return {};
     if (function == Function::power) return {cut_off(type, std::pow(x, y)), 0};
+    if (function == Function::multiply &&
+        scalar::size_of(type) < 8) {  // a product may need more digits than a double has
+        const auto product =
+            static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
+        return {wrapped(type, static_cast<double>(static_cast<uint32_t>(product))), 0};
+    }
     return {wrapped(type, of_two(function, a, b).value), 0};
 }
 
-Element result_type(const scalar::Step &step, Element argument) {
+Element result_type(const scalar::Step &step, Element argument, const std::vector<Element> &operands) {
     switch (step.function) {
         case Function::operand:
-            return Element::f32;
+            return operands.empty() ? Element::f32 : operands[step.operand];
         case Function::constant:
         case Function::cast:
             return step.type;
@@ -169,15 +209,23 @@ Element result_type(const scalar::Step &step, Element argument) {
 
 }  // namespace
 
-Bounded bounded(Function function, const Bounded &a, const Bounded &b) { return of_two(function, a, b); }
+Bounded bounded(Function function, Element type, const Bounded &a, const Bounded &b) {
+    return is_integer(type) ? of_integers(function, type, a, b) : of_two(function, a, b);
+}
 
-BoundedExpression::BoundedExpression(const scalar::Expression &expression) {
+Bounded bounded_number(Element type, double value) {
+    return is_integer(type) ? Bounded{cut_off(type, value), 0} : Bounded{value, std::fabs(value)};
+}
+
+BoundedExpression::BoundedExpression(const scalar::Expression &expression, const std::vector<Element> &operands,
+                                     Rounding rounding)
+    : is_exact_(rounding == Rounding::exact) {
     stack_.reserve(expression.steps.size());
     std::vector<Element> types;
     for (const scalar::Step &step : expression.steps) {
         const int count = scalar::argument_count(step.function);
         const Element argument = count == 0 ? Element::f32 : types.back();
-        const Element result = result_type(step, argument);
+        const Element result = result_type(step, argument, operands);
         types.resize(types.size() - count);
         types.push_back(result);
         steps_.push_back({&step, argument, result, static_cast<size_t>(count), count == 0 ? 0 : roundings(result)});
@@ -186,14 +234,39 @@ BoundedExpression::BoundedExpression(const scalar::Expression &expression) {
 
 Bounded BoundedExpression::operator()(const std::vector<Bounded> &operands) {
     stack_.clear();
-    for (const TypedStep &typed : steps_) take(typed, operands);
+    for (const TypedStep &typed : steps_) {
+        is_exact_ ? take_exactly(typed, operands) : take(typed, operands);
+    }
     return stack_.back();
+}
+
+// In f32 step by step, as kernels compute what they round to integers. Only what IEEE 754 leaves open is an error.
+void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands) {
+    const scalar::Step &step = *typed.step;
+    if (step.function == Function::operand)
+        return stack_.push_back({operands[step.operand].value, operands[step.operand].error});
+    if (step.function == Function::constant) return stack_.push_back({rounded(step.type, step.number), 0});
+    const Bounded *first = &stack_[stack_.size() - typed.count];
+    const bool is_exact = is_defined_exactly(step.function) &&
+                          std::all_of(first, first + typed.count, [](const Bounded &a) { return a.error == 0; });
+    const Bounded x = *first;
+    take(typed, operands);
+    Bounded &result = stack_.back();
+    if (is_exact) {
+        result.error = 0;
+    } else if (step.function == Function::round) {
+        result = rounded_to_whole(x, [](double number) { return std::nearbyint(number); });
+    } else if (step.function == Function::cast && is_integer(step.type) && !is_integer(typed.argument)) {
+        result = rounded_to_whole(x, [&](double number) { return cut_off(step.type, number); });
+    }
+    if (typed.result == Element::f32) result.value = static_cast<float>(result.value);
 }
 
 void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands) {
     const scalar::Step &step = *typed.step;
     if (step.function == Function::operand) return stack_.push_back(operands[step.operand]);
-    if (step.function == Function::constant) return stack_.push_back({step.number, std::fabs(step.number)});
+    if (step.function == Function::constant)
+        return stack_.push_back({step.number, is_integer(step.type) ? 0 : std::fabs(step.number)});
     Bounded *a = &stack_[stack_.size() - typed.count];
     if (step.function == Function::cast) {
         a[0] = converted(a[0], typed.argument, step.type);

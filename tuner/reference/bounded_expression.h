@@ -12,12 +12,19 @@ struct Bounded {
     double value = 0, error = 0;
 };
 
-Bounded bounded(scalar::Function function, const Bounded &a, const Bounded &b);  // of two f32
+Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &a, const Bounded &b);
+// An element of a type: floats are rounded to it, integers are exact and saturate.
+Bounded bounded_number(scalar::Element type, double value);
 
-// Of one expression, which outlives it. Precondition: type_of() accepts it, of f32 operands.
+// How floats are rounded: by each kernel as it likes, within the bounds, or each step by itself to the nearest, so that basic
+// arithmetic has no errors.
+enum class Rounding { any, exact };
+
+// Of one expression, which outlives it. Precondition: type_of() accepts it, of operands of these types (none: f32).
 class BoundedExpression {
 public:
-    explicit BoundedExpression(const scalar::Expression &expression);
+    explicit BoundedExpression(const scalar::Expression &expression, const std::vector<scalar::Element> &operands = {},
+                               Rounding rounding = Rounding::any);
 
     Bounded operator()(const std::vector<Bounded> &operands);  // in the order of the expression's numbers
 
@@ -30,7 +37,9 @@ private:
     };
 
     void take(const TypedStep &typed, const std::vector<Bounded> &operands);
+    void take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands);
 
+    bool is_exact_ = false;
     std::vector<TypedStep> steps_;
     std::vector<Bounded> stack_;
 };

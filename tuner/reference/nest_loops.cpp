@@ -20,10 +20,18 @@ bool next(std::vector<int64_t> &at, const std::vector<int64_t> &extents) {
     return false;
 }
 
+bool is_rounded(Reduction reduction) {
+    return reduction == Reduction::sum || reduction == Reduction::mean || reduction == Reduction::product;
+}
+
 class NestLoops {
 public:
     NestLoops(const Workload &w, const Operands &operands)
-        : nest_(nest_of(w)), term_(nest_.term), finish_(nest_.finish) {
+        : nest_(nest_of(w)),
+          rounding_(nest_.quantizes() ? Rounding::exact : Rounding::any),
+          term_(nest_.term, nest_.types_of_reads(), rounding_),
+          reduced_(nest_.type_of_term()),
+          finish_(nest_.finish, types_of_finish(nest_), rounding_) {
         const Signature tensors = signature(w);
         const std::vector<NamedOperand> list = operand_list(w);
         for (size_t i = 0; i < list.size(); i++)
@@ -42,6 +50,12 @@ public:
     }
 
 private:
+    static std::vector<scalar::Element> types_of_finish(const Nest &nest) {
+        std::vector<scalar::Element> types = nest.types_of_reads();
+        types.push_back(nest.type_of_term());
+        return types;
+    }
+
     Bounded element(const std::vector<int64_t> &i) {
         std::vector<int64_t> r(nest_.over.size(), 0);
         if (nest_.reduction == Reduction::none) return read_all(i, r) ? term_(reads_) : Bounded{};
@@ -49,7 +63,10 @@ private:
         int64_t count = 0;
         do {
             if (!read_all(i, r)) continue;
-            const Bounded term = term_(reads_);
+            Bounded term = term_(reads_);
+            if (rounding_ == Rounding::exact && scalar::is_float(reduced_) && is_rounded(nest_.reduction)) {
+                term.error += std::fabs(term.value);  // kernels sum up in any order
+            }
             reduced = count++ == 0 ? term : joined(*reduced, term);
         } while (next(r, nest_.over));
         read_all(i, r);  // what finish reads does not depend on r, which is 0 again
@@ -59,28 +76,30 @@ private:
         return result;
     }
 
-    Bounded joined(const Bounded &a, const Bounded &b) const {
+    scalar::Function joining() const {
         switch (nest_.reduction) {
             case Reduction::maximum:
-                return bounded(scalar::Function::maximum, a, b);
+                return scalar::Function::maximum;
             case Reduction::minimum:
-                return bounded(scalar::Function::minimum, a, b);
+                return scalar::Function::minimum;
             case Reduction::product:
-                return bounded(scalar::Function::multiply, a, b);
+                return scalar::Function::multiply;
             default:
-                return bounded(scalar::Function::add, a, b);
+                return scalar::Function::add;
         }
     }
+
+    Bounded joined(const Bounded &a, const Bounded &b) const { return bounded(joining(), reduced_, a, b); }
 
     Bounded identity() const {
         constexpr double infinity = std::numeric_limits<double>::infinity();
         switch (nest_.reduction) {
             case Reduction::maximum:
-                return {-infinity, 0};
+                return bounded_number(reduced_, -infinity);
             case Reduction::minimum:
-                return {infinity, 0};
+                return bounded_number(reduced_, infinity);
             case Reduction::product:
-                return {1, 1};
+                return bounded_number(reduced_, 1);
             default:
                 return {};
         }
@@ -123,13 +142,17 @@ private:
             all_inside = all_inside && is_inside;
             if (!is_inside) continue;
             const double value = values_[read.operand][address];
-            reads_[n] = {value, std::fabs(value)};
+            reads_[n] = bounded_number(nest_.type_of(read.operand), value);
+            if (rounding_ == Rounding::exact) reads_[n].error = 0;
         }
         return all_inside;
     }
 
     const Nest nest_;
-    BoundedExpression term_, finish_;
+    const Rounding rounding_;
+    BoundedExpression term_;
+    scalar::Element reduced_;  // the type of what is reduced
+    BoundedExpression finish_;
     std::vector<std::vector<double>> values_;
     std::vector<Bounded> reads_;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -98,8 +99,14 @@ void set_element(Tensor &tensor, int64_t index, float value) {
     }
 }
 
-// From -1, which lies outside, to the last.
+// From -1, which lies outside, to the last; of u8 from 0.
 void fill_with_indices(Tensor &tensor, int64_t index_count, Random &random) {
+    if (tensor.dtype == DType::u8) {
+        for (std::byte &index : tensor.data) {
+            index = static_cast<std::byte>(random.next() % uint64_t(std::min<int64_t>(index_count, 256)));
+        }
+        return;
+    }
     for (int64_t i = 0; i < tensor.elements(); i++) {
         const auto index = int32_t(random.next() % uint64_t(index_count + 1)) - 1;
         std::memcpy(tensor.data.data() + i * sizeof index, &index, sizeof index);

@@ -97,6 +97,14 @@ Problem read(const Json &value, const WorkloadField &field, std::string *result)
 Problem read(const Json &value, const WorkloadField &, DType *result) {
     return read_name(value, parse_dtype, known_dtypes, result);
 }
+Problem read(const Json &value, const WorkloadField &field, std::vector<DType> *result) {
+    if (!value.is_array() || value.empty()) return expected("a list of dtypes [\"u8\", \"f32\", ...]", value);
+    result->clear();
+    for (const Json &entry : value) {
+        if (Problem p = read(entry, field, &result->emplace_back())) return p;
+    }
+    return {};
+}
 Problem read(const Json &value, const WorkloadField &, ActivationLayout *result) {
     return read_name(value, parse_activation_layout, known_layouts, result);
 }
@@ -122,6 +130,12 @@ Json written(const std::vector<EpilogueStep> &steps) {
             list.push_back(name(step));
         }
     }
+    return list;
+}
+
+Json written(const std::vector<DType> &dtypes) {
+    Json list = Json::array();
+    for (const DType dtype : dtypes) list.push_back(name(dtype));
     return list;
 }
 

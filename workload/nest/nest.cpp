@@ -45,6 +45,27 @@ bool Nest::is_table(int operand) const {
     });
 }
 
+std::vector<scalar::Element> Nest::types_of_reads() const {
+    std::vector<scalar::Element> all;
+    for (const NestRead &read : reads) all.push_back(type_of(read.operand));
+    return all;
+}
+
+scalar::Element Nest::type_of_term() const { return *scalar::type_of(term, types_of_reads()); }
+
+bool Nest::quantizes() const {
+    bool has_floats = types.empty(), has_quanta = !scalar::is_float(result);
+    for (const scalar::Element type : types) has_floats = has_floats || scalar::is_float(type);
+    for (const scalar::Expression *expression : {&term, &finish}) {
+        for (const scalar::Step &step : expression->steps) {
+            if (step.function != scalar::Function::cast) continue;
+            has_floats = has_floats || scalar::is_float(step.type);
+            has_quanta = has_quanta || step.type == scalar::Element::i8 || step.type == scalar::Element::u8;
+        }
+    }
+    return has_floats && has_quanta;
+}
+
 Span Nest::span(const NestIndex &affine) const {
     Span span{affine.offset, affine.offset};
     widen(affine.loops, loops, &span);

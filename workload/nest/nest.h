@@ -54,9 +54,18 @@ struct Nest {
     scalar::Expression term;  // operand n is reads[n]
     scalar::Expression
         finish;  // the same, and the operand after the last read is what was reduced; empty without a reduction
+    std::vector<scalar::Element> types = {};  // of operands' elements in expressions; empty: f32
+    scalar::Element result = scalar::Element::f32;
     bool operator==(const Nest &) const = default;
 
     bool is_table(int operand) const;  // some read takes an index from it: its elements are i32, else numbers
+    scalar::Element type_of(int operand) const { return types.empty() ? scalar::Element::f32 : types[operand]; }
+    std::vector<scalar::Element> types_of_reads() const;
+    // Of what is reduced. Precondition: the nest can be computed.
+    scalar::Element type_of_term() const;
+    // Whether floats are quantized: they become results that are integers, or i8 or u8 on the way; then each step of f32 is rounded by itself, so that every kernel
+    // computes the same.
+    bool quantizes() const;
     Span span(const NestIndex &affine) const;
     bool may_leave(const NestRead &read) const;  // some element that it reads may lie outside of its operand
 };
@@ -66,6 +75,8 @@ struct NestTexts {
     std::vector<int64_t> loops, over;
     std::vector<std::vector<int64_t>> operands;
     std::string_view reduction, reads, term, finish;
+    std::vector<scalar::Element> types = {};  // of operands, or empty
+    scalar::Element result = scalar::Element::f32;
 };
 
 inline constexpr size_t most_nest_loops = 8;  // i and r each
@@ -73,7 +84,7 @@ inline constexpr size_t most_nest_operands = 8;
 inline constexpr size_t most_nest_reads = 16;
 
 // The error names the field and what is wrong with it. A nest that was accepted can be computed: factors and offsets are
-// small enough that no index overflows, tables are of integers only, expressions are of f32.
+// small enough that no index overflows, tables are of integers only, expressions are of the operands' types.
 Result<Nest> parse_nest(const NestTexts &texts);
 
 // The other way; parse_nest() reads them back equal.

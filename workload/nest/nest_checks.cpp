@@ -57,23 +57,39 @@ std::vector<bool> operands_of(const scalar::Expression &expression, size_t count
     return taken;
 }
 
-Status check_expression(const std::string &field, const scalar::Expression &expression, size_t operands) {
-    const std::vector<scalar::Element> types(operands, scalar::Element::f32);
-    const Result<scalar::Element> type = scalar::type_of(expression, types);
-    if (!type) return bad_input(field + ": " + type.error().message);
-    if (*type == scalar::Element::f32) return {};
-    return bad_input(field + ": its result is " + std::string(scalar::name(*type)) + "; needs f32");
+Status check_type(const std::string &field, scalar::Element type, scalar::Element needed) {
+    if (type == needed) return {};
+    return bad_input(field + ": its result is " + std::string(scalar::name(type)) + "; needs " +
+                     std::string(scalar::name(needed)));
+}
+
+// Numbers of 32 bits, or of 8: kernels reduce in no others.
+Status check_reduced(const Nest &nest, scalar::Element type) {
+    using enum scalar::Element;
+    if (nest.types.empty()) return check_type("term", type, f32);
+    if (type != f32 && type != i32 && type != i8 && type != u8) {
+        return bad_input("term: its result is " + std::string(scalar::name(type)) +
+                         ", which is not reduced; needs f32, i32, i8 or u8");
+    }
+    if (nest.reduction != Reduction::mean || type == f32) return {};
+    return bad_input("reduction: a mean is of f32; the term is " + std::string(scalar::name(type)));
 }
 
 Status check_expressions(const Nest &nest) {
     const size_t count = nest.reads.size();
-    if (Status s = check_expression("term", nest.term, count); !s) return s;
+    std::vector<scalar::Element> types = nest.types_of_reads();
+    const Result<scalar::Element> term = scalar::type_of(nest.term, types);
+    if (!term) return bad_input("term: " + term.error().message);
     if (nest.reduction == Reduction::none) {
         if (!nest.over.empty()) return bad_input("over: there is no reduction to take it");
-        if (nest.finish.steps.empty()) return {};
-        return bad_input("finish: there is no reduction whose result it could take");
+        if (!nest.finish.steps.empty()) return bad_input("finish: there is no reduction whose result it could take");
+        return check_type("term", *term, nest.result);
     }
-    if (Status s = check_expression("finish", nest.finish, count + 1); !s) return s;
+    if (Status s = check_reduced(nest, *term); !s) return s;
+    types.push_back(*term);
+    const Result<scalar::Element> finish = scalar::type_of(nest.finish, types);
+    if (!finish) return bad_input("finish: " + finish.error().message);
+    if (Status s = check_type("finish", *finish, nest.result); !s) return s;
     const std::vector<bool> finishing = operands_of(nest.finish, count + 1);
     for (size_t i = 0; i < count; i++) {
         if (finishing[i] && std::ranges::any_of(nest.reads[i].indices, has_over)) {
@@ -113,7 +129,11 @@ Status check_operands(const Nest &nest) {
 }  // namespace
 
 Result<Nest> parse_nest(const NestTexts &texts) {
-    Nest nest{.loops = texts.loops, .over = texts.over, .operands = texts.operands};
+    Nest nest{.loops = texts.loops,
+              .over = texts.over,
+              .operands = texts.operands,
+              .types = texts.types,
+              .result = texts.result};
     if (Status s = check_extents(nest); !s) return s.error();
     const auto reduction = parse_reduction(texts.reduction);
     if (!reduction) {

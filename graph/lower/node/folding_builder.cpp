@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/quantized_forms.h"
 #include "graph/rewriting/moved_constant.h"
 
 namespace kiln::graph {
@@ -65,6 +66,7 @@ Status FoldingBuilder::count_indices(const Operator &op) {
 }
 
 bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {
+    if (is_kept_for_passes(op)) return false;
     std::vector<const Value *> values;
     for (const ValueId id : inputs) {
         values.push_back(&builder_.value(id));

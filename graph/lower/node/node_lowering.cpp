@@ -80,6 +80,13 @@ std::optional<double> NodeLowering::known_scalar(ValueId id) const {
     return static_cast<double>(integer);
 }
 
+bool NodeLowering::is_known_zero(ValueId id) const {
+    const Value &value = builder_.value(id);
+    if (!value.constant) return false;
+    const auto bytes = value.constant->bytes();
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
+}
+
 ValueId NodeLowering::add(Operator op, std::vector<ValueId> inputs) {
     const auto output =
         std::find_if(node_.outputs.begin(), node_.outputs.end(), [](const auto &o) { return !o.empty(); });

@@ -41,6 +41,7 @@ public:
     int64_t known_integer(int input, std::string_view what) const;
     // The only element of a constant, if it is one.
     std::optional<double> known_scalar(ValueId value) const;
+    bool is_known_zero(ValueId value) const;  // a constant whose elements are all 0
 
     // Nodes on the way. Those that would change nothing are left out.
     ValueId add(Operator op, std::vector<ValueId> inputs);

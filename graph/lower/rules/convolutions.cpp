@@ -26,14 +26,7 @@ ValueId with_bias(NodeLowering &node, Convolution op, ValueId x, ValueId w) {
 
 void conv(NodeLowering &node) {
     const ValueId x = node.input(0), w = node.input(1);
-    const Window window = window_over(node, x, spatial(node.shape(w)));
-    node.result(with_bias(node,
-                          {.strides = window.strides,
-                           .input_dilation = std::vector<int64_t>(window.strides.size(), 1),
-                           .dilations = window.dilations,
-                           .padding = window.padding,
-                           .groups = node.attributes.integer("group", 1)},
-                          x, w));
+    node.result(with_bias(node, convolution_over(node, x, w), x, w));
 }
 
 Resample::Axis reversed(int axis, int64_t extent) {
@@ -140,5 +133,14 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> convolution_rules() { return rules; }
+
+Convolution convolution_over(const NodeLowering &node, ValueId x, ValueId w) {
+    const Window window = window_over(node, x, spatial(node.shape(w)));
+    return {.strides = window.strides,
+            .input_dilation = std::vector<int64_t>(window.strides.size(), 1),
+            .dilations = window.dilations,
+            .padding = window.padding,
+            .groups = node.attributes.integer("group", 1)};
+}
 
 }  // namespace kiln::graph

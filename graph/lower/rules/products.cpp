@@ -36,18 +36,7 @@ void gemm(NodeLowering &node) {
     node.result(y);
 }
 
-// An operand of one axis is a row on the left and a column on the right; that axis is not one of the result.
-void mat_mul(NodeLowering &node) {
-    ValueId a = node.input(0), b = node.input(1);
-    const bool row = node.rank(a) == 1, column = node.rank(b) == 1;
-    if (row) a = node.reshape(a, {1, node.shape(a)[0]});
-    if (column) b = node.reshape(b, {node.shape(b)[0], 1});
-    const ValueId product = node.add(MatrixProduct{}, {a, b});
-    Shape shape = node.shape(product);
-    if (column) shape.pop_back();
-    if (row) shape.erase(shape.end() - (column ? 1 : 2));
-    node.result(node.reshape(product, shape));
-}
+void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
 constexpr Rule rules[] = {
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
@@ -59,5 +48,16 @@ constexpr Rule rules[] = {
 }  // namespace
 
 std::span<const Rule> product_rules() { return rules; }
+
+ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b) {
+    const bool row = node.rank(a) == 1, column = node.rank(b) == 1;
+    if (row) a = node.reshape(a, {1, node.shape(a)[0]});
+    if (column) b = node.reshape(b, {node.shape(b)[0], 1});
+    const ValueId product = node.add(MatrixProduct{}, {a, b});
+    Shape shape = node.shape(product);
+    if (column) shape.pop_back();
+    if (row) shape.erase(shape.end() - (column ? 1 : 2));
+    return node.reshape(product, shape);
+}
 
 }  // namespace kiln::graph

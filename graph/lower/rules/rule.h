@@ -36,9 +36,14 @@ std::span<const Rule> pad_rules();
 std::span<const Rule> normalization_rules();
 std::span<const Rule> pool_rules();
 std::span<const Rule> product_rules();
+std::span<const Rule> quantization_rules();
+std::span<const Rule> quantized_rules();
 std::span<const Rule> reduction_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> shape_rules();
+
+// Of MatMul: an operand of one axis is a row on the left and a column on the right; that axis is not one of the result.
+ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b);
 
 // The rule of an operator of one opset; none where it has no meaning there. `newest` is what the newest opset knows of it.
 struct RuleSearch {

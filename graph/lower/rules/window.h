@@ -25,6 +25,9 @@ Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<
 // The same with auto_pad and `beyond`, for windows that move over `x`.
 Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
 
+// The convolution that attributes describe, of weights O, I of one group, spatial...
+Convolution convolution_over(const NodeLowering &node, ValueId x, ValueId w);
+
 // The attribute: NOTSET, VALID, SAME_UPPER or SAME_LOWER.
 enum class AutoPad { none, valid, same_upper, same_lower };
 AutoPad auto_pad(const Attributes &attributes);

@@ -19,6 +19,7 @@ public:
 
     ValueId input(const Shape &shape, Element type = Element::f32);
     ValueId constant(const Shape &shape, std::vector<double> numbers);
+    ValueId integers(const Shape &shape, std::vector<int64_t> numbers, Element type = Element::i32);
     ValueId random(const Shape &shape, double lo = -1, double hi = 1);  // a constant
 
     ValueId node(Operator op, std::vector<ValueId> inputs);
@@ -43,7 +44,7 @@ private:
 // A line a node: "%1 = convolution padding=1,1x1,1 (%0, 8x4x3x3)"; inputs are x0, x1, ..., constants are their shapes.
 std::string told(const Graph &graph);
 
-// Inputs of a graph, drawn from a range.
+// Inputs of a graph, floats drawn from a range, i8 and u8 from all that they hold.
 std::vector<Numbers> drawn_inputs(const Graph &graph, uint64_t seed, double lo = -2, double hi = 2);
 
 struct Closeness {
@@ -51,6 +52,8 @@ struct Closeness {
     double lo = -2, hi = 2;   // of inputs
 };
 
+// Integers are equal whatever the tolerance.
+//
 // That `pass` leaves a valid graph with the same outputs, and changes nothing when it runs again.
 void expect_same_results(const Graph &before, Graph (*pass)(const Graph &), uint64_t seed, Closeness closeness = {});
 void expect_equal_outputs(const Graph &before, const Graph &after, uint64_t seed, Closeness closeness = {});

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "graph/passes/passes.h"
+#include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/random_graphs.h"
 #include "tests/graph/passes/sketch.h"
 #include "tests/test_seed.h"
@@ -193,6 +194,27 @@ TEST(EachAlteration, KeepsValuesOfAnyGraph) {
             expect_patches_keep_values(alteration, *graph, seed, 1e-5);
         }
     }
+}
+
+TEST(EachAlteration, KeepsValuesOfQuantizedGraphs) {
+    for (const Alteration &alteration : alterations()) {
+        for (uint64_t i = 0; i < 40 && !testing::Test::HasFailure(); i++) {
+            const uint64_t seed = test_seed() * 1000000 + i;
+            SCOPED_TRACE(std::string(alteration.name) + " " + std::to_string(seed));
+            expect_patches_keep_values(alteration, *run_passes(quantized_graph(seed)), seed, 0);
+        }
+    }
+}
+
+// A first layer of stored numbers: what is filled up with zeros stands for the zero point.
+TEST(EachAlteration, PhasesOfQuantizedImagesHaveTheirZeroPoint) {
+    Sketch s;
+    const Convolution op{.strides = {2}, .input_dilation = {1}, .dilations = {1}, .padding = {{1, 2}}};
+    std::vector<int64_t> weights;
+    for (int64_t i = 0; i < 4 * 3 * 3; i++) weights.push_back(i % 11 - 5);
+    const ValueId w = s.integers({4, 3, 3}, std::move(weights), Element::i8);
+    const ValueId y = s.node(op, {s.input({1, 3, 9}, Element::u8), w, s.integers({1}, {7})});
+    EXPECT_EQ(expect_patches_keep_values(named("space_to_depth"), std::move(s).finish({y}), 1, 0), 1);
 }
 
 TEST(Improve, KeepsValuesWithAnythingSwitchedOff) {

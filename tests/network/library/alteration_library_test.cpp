@@ -8,6 +8,7 @@
 #include "graph/passes/passes.h"
 #include "network/alter/alter.h"
 #include "network/library/operator_fields.h"
+#include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/random_graphs.h"
 #include "tests/graph/passes/sketch.h"
 #include "tests/test_seed.h"
@@ -99,7 +100,8 @@ TEST(AlterationLibrary, WhatIsWrongWithAnAlterationIsSaid) {
 TEST(OperatorFields, AreReadAsTheyAreWritten) {
     size_t operators = 0;
     for (uint64_t i = 0; i < 60; i++) {
-        const Graph graph = random_graph(test_seed() * 1000000 + i, {.nodes = 40});
+        const uint64_t seed = test_seed() * 1000000 + i;
+        const Graph graph = i % 4 == 0 ? quantized_graph(seed) : random_graph(seed, {.nodes = 40});
         const auto fused = run_passes(graph);
         ASSERT_TRUE(fused);
         for (const Graph *of : {&graph, &*fused}) {

@@ -1,0 +1,39 @@
+#include "graph/convolution_inputs.h"
+
+#include <utility>
+
+namespace kiln::graph {
+namespace {
+
+std::vector<ConvolutionInput> of_requantization(int64_t channels) {
+    return {{Role::scale, "scale", {Element::f32, {channels}}},
+            {Role::output_zero_point, "output_zero_point", {Element::i32, {1}}},
+            {Role::result_bounds, "result_bounds", {Element::i32, {2}}}};
+}
+
+}  // namespace
+
+bool is_quantized(const TypedShape &x) { return x.type == Element::i8 || x.type == Element::u8; }
+
+std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, const Shape &result) {
+    std::vector<ConvolutionInput> inputs;
+    const bool has_quanta = is_quantized({x, {}});
+    const int64_t channels = result[1];
+    const Element sum = has_quanta ? Element::i32 : x;
+    if (has_quanta) inputs.push_back({Role::input_zero_point, "input_zero_point", {Element::i32, {1}}});
+    if (op.kernel_zero_point)
+        inputs.push_back({Role::kernel_zero_point, "kernel_zero_point", {Element::i32, {channels}}});
+    for (const EpilogueStep &step : op.epilogue) {
+        if (step.kind == EpilogueStep::Kind::requantize_onnx) {
+            for (ConvolutionInput &input : of_requantization(channels)) inputs.push_back(std::move(input));
+        }
+        const StepOperand *operand = step_operand(step.kind);
+        if (!operand) continue;
+        const bool is_for_channels = epilogue_form(step.kind).operand == EpilogueForm::Operand::channels;
+        inputs.push_back(
+            {operand->role, epilogue_form(step.kind).name, {sum, is_for_channels ? Shape{channels} : result}});
+    }
+    return inputs;
+}
+
+}  // namespace kiln::graph

@@ -1,0 +1,148 @@
+// QLinearConv, QLinearMatMul and the QLinear operators of the domain com.microsoft: quantized values in, quantized values out.
+// What is no sum of products is the operator of floats between dequantized inputs and a quantized result; passes join them.
+#include <numeric>
+
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/formulas.h"
+#include "graph/lower/rules/quantized_values.h"
+#include "graph/lower/rules/rule.h"
+#include "graph/lower/rules/window.h"
+
+namespace kiln::graph {
+namespace {
+
+// Inputs number `first` and the two behind it: a stored value, its scale, its zero point.
+ValueId input_at(NodeLowering &node, int first) {
+    return dequantized(node, node.input(first), {.scale = first + 1, .zero_point = first + 2});
+}
+
+// The result has a scale and a zero point at inputs `first` and the one behind; its type is that of the first input, else.
+void store(NodeLowering &node, ValueId number, int first, Element type) {
+    const Element to = node.has_input(first + 1) ? type_of_zero_point(node, first + 1) : type;
+    node.result(quantized(node, number, {.scale = first, .zero_point = first + 1}, to));
+}
+
+void qlinear_conv(NodeLowering &node) {
+    node.result(sum_of_quanta(node, {.x = node.input(0), .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5},
+                              Requantization{.x_scale = 1, .w_scale = 4, .y_scale = 6, .y_zero_point = 7, .bias = 8}));
+}
+
+// A scale of each row stands beside columns, as a zero point does.
+ValueId scale_of(NodeLowering &node, int input, bool is_left) {
+    const ValueId id = node.input(input);
+    Shape shape = node.shape(id);
+    if (node.elements(id) == 1) shape.clear();
+    if (is_left && shape.size() == 1) shape.push_back(1);
+    return node.reshape(id, shape);
+}
+
+void qlinear_mat_mul(NodeLowering &node) {
+    const ValueId sums =
+        product_of_quanta(node, {.x = node.input(0), .w = node.input(3), .x_zero_point = 2, .w_zero_point = 5});
+    const ValueId scale =
+        node.elementwise(operand(0) * operand(1), {scale_of(node, 1, true), scale_of(node, 4, false)});
+    const ValueId number =
+        node.add(Elementwise{cast(operand(0), Element::f32) * operand(1), node.shape(sums)}, {sums, scale});
+    store(node, number, 6, node.type(node.input(0)));
+}
+
+template<Function function>
+void qlinear_binary(NodeLowering &node) {
+    const ValueId y = node.elementwise(apply(function, operand(0), operand(1)), {input_at(node, 0), input_at(node, 3)});
+    store(node, y, 6, node.type(node.input(0)));
+}
+
+Expression sigmoid(const NodeLowering &) { return apply(Function::sigmoid, operand(0)); }
+
+Expression leaky_relu(const NodeLowering &node) {
+    const Expression x = operand(0);
+    return select(less(x, constant(0)), x * constant(node.attributes.real("alpha", 0.01)), x);
+}
+
+template<Expression (*function)(const NodeLowering &)>
+void qlinear_unary(NodeLowering &node) {
+    store(node, node.elementwise(function(node), {input_at(node, 0)}), 3, node.type(node.input(0)));
+}
+
+void qlinear_softmax(NodeLowering &node) {
+    const ValueId x = input_at(node, 0);
+    const int axis = axis_of(node.attributes.integer("axis", -1), node.rank(x));
+    Normalize op{.kind = Normalize::Kind::softmax, .axes = {axis}};
+    // Before opset 13 all axes from that one on were one.
+    if (node.attributes.integer("opset", 13) < 13) {
+        for (int next = axis + 1; next < node.rank(x); next++) op.axes.push_back(next);
+    }
+    store(node, node.add(std::move(op), {x}), 3, node.type(node.input(0)));
+}
+
+// Channels are innermost where `channels_last` says so.
+template<typename Compute>
+void pooled(NodeLowering &node, const Compute &compute) {
+    const ValueId x = input_at(node, 0);
+    const int rank = node.rank(x);
+    if (rank < 3) reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes");
+    std::vector<int> first(rank), last(rank);
+    std::iota(first.begin(), first.end(), 0);
+    last = first;
+    if (node.attributes.flag("channels_last", false)) {
+        for (int axis = 2; axis < rank; axis++) first[axis] = axis - 1, last[axis - 1] = axis;
+        first[1] = rank - 1;
+        last[rank - 1] = 1;
+    }
+    store(node, node.transpose(compute(node.transpose(x, first)), last), 3, node.type(node.input(0)));
+}
+
+void qlinear_average_pool(NodeLowering &node) {
+    pooled(node, [&](ValueId x) {
+        const Window window = window_over(node, x, {});
+        return node.add(Pool{.kind = Pool::Kind::average,
+                             .window = window.extents,
+                             .strides = window.strides,
+                             .dilations = window.dilations,
+                             .padding = window.padding,
+                             .beyond = window.beyond,
+                             .counts_padding = node.attributes.flag("count_include_pad", false)},
+                        {x});
+    });
+}
+
+void qlinear_global_average_pool(NodeLowering &node) {
+    pooled(node, [&](ValueId x) {
+        std::vector<int> axes(node.rank(x) - 2);
+        std::iota(axes.begin(), axes.end(), 2);
+        return node.add(Reduce{.kind = Reduce::Kind::mean, .axes = axes}, {x});
+    });
+}
+
+// Scale and zero point of the result, then three inputs for each part.
+void qlinear_concat(NodeLowering &node) {
+    std::vector<ValueId> parts;
+    for (int first = 2; first < node.input_count(); first += 3) parts.push_back(input_at(node, first));
+    if (parts.empty()) reject("it joins nothing");
+    const int axis = axis_of(node.attributes.integer("axis"), node.rank(parts[0]));
+    store(node, node.add(Concat{axis}, std::move(parts)), 0, node.type(node.input(2)));
+}
+
+constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
+constexpr std::string_view pool_attributes =
+    "auto_pad ceil_mode channels_last count_include_pad kernel_shape pads strides";
+
+constexpr Rule rules[] = {
+    {"QLinearConv", 10, {8, 9}, 1, window_attributes, qlinear_conv},
+    {"QLinearMatMul", 10, {8, 8}, 1, "", qlinear_mat_mul},
+    {"QLinearConv", 1, {8, 9}, 1, window_attributes, qlinear_conv, "com.microsoft"},
+    {"QLinearAdd", 1, {2, 8}, 1, "", qlinear_binary<Function::add>, "com.microsoft"},
+    {"QLinearMul", 1, {2, 8}, 1, "", qlinear_binary<Function::multiply>, "com.microsoft"},
+    {"QLinearAveragePool", 1, {2, 5}, 1, pool_attributes, qlinear_average_pool, "com.microsoft"},
+    {"QLinearGlobalAveragePool", 1, {2, 5}, 1, "channels_last", qlinear_global_average_pool, "com.microsoft"},
+    {"QLinearConcat", 1, {1, Rule::any}, 1, "axis", qlinear_concat, "com.microsoft"},
+    {"QLinearLeakyRelu", 1, {2, 5}, 1, "alpha", qlinear_unary<leaky_relu>, "com.microsoft"},
+    {"QLinearSigmoid", 1, {2, 5}, 1, "", qlinear_unary<sigmoid>, "com.microsoft"},
+    {"QLinearSoftmax", 1, {2, 5}, 1, "axis opset", qlinear_softmax, "com.microsoft"},
+};
+
+}  // namespace
+
+std::span<const Rule> quantized_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,152 @@
+// Dequantizations move toward the outputs and quantizations toward the inputs, across what only moves or compares elements: pools
+// for maxima, concatenations, reshapes, transposes, slices and pads. Where the two meet with the same numbers, both vanish.
+//
+// Both functions ascend, so the largest of stored numbers stands for the largest number.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "graph/passes/quantization/quantized_values.h"
+#include "graph/quantized_forms.h"
+
+namespace kiln::graph {
+namespace {
+
+bool takes_largest(const Operator &op) {
+    if (const auto *pool = std::get_if<Pool>(&op)) return pool->kind == Pool::Kind::maximum;
+    const auto *reduce = std::get_if<Reduce>(&op);
+    return reduce && (reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum);
+}
+
+bool reads_outside(const Resample &op) {
+    return std::ranges::any_of(
+        op.axes, [](const Resample::Axis &axis) { return std::ranges::count(axis.indices, Resample::outside) > 0; });
+}
+
+bool is_weighted(const Resample &op) {
+    return std::ranges::any_of(op.axes, [](const Resample::Axis &axis) { return !axis.weights.empty(); });
+}
+
+// The operator on stored numbers, of which `stored` is what a number of floats is; nothing where it does more than move elements.
+template<typename Stored>
+std::optional<Operator> on_stored(const Operator &op, const Stored &stored) {
+    if (std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op) || takes_largest(op)) return op;
+    const auto *resample = std::get_if<Resample>(&op);
+    if (!resample || is_weighted(*resample)) return {};
+    Resample result = *resample;
+    if (reads_outside(*resample)) {
+        const std::optional<double> fill = stored(resample->fill);
+        if (!fill) return {};
+        result.fill = *fill;
+    }
+    return result;
+}
+
+std::vector<ValueId> inputs_with(ValueId value, const Quantization &by) {
+    std::vector<ValueId> inputs{value, by.scale};
+    if (by.zero_point) inputs.push_back(*by.zero_point);
+    return inputs;
+}
+
+ZeroPoint zero_point_of(const Quantization &by) { return by.zero_point ? ZeroPoint::operand : ZeroPoint::none; }
+
+// The stored number that stands for a float exactly.
+std::optional<double> exactly_stored(double number, const UniformQuantization &by, Element type) {
+    const double stored = number / by.scale + static_cast<double>(by.zero_point);
+    const QuantumRange range = range_of_quanta(type);
+    if (stored != std::nearbyint(stored) || stored < range.lo || stored > range.hi) return {};
+    return stored;
+}
+
+// A transpose of weights that have a scale for each channel, with the axes of the scales transposed, too.
+std::optional<ValueId> sink_transpose_of_axes(Rewriting &graph, const Node &node) {
+    const auto *transpose = std::get_if<Transpose>(&node.op);
+    const auto x = transpose ? dequantized(graph, node.inputs[0]) : std::nullopt;
+    if (!x || !graph.is_constant(x->stored) || range_of_quanta(graph.value(x->stored).form.type).hi == 0) return {};
+    const size_t rank = transpose->permutation.size();
+    const auto transposed = [&](ValueId id) {
+        Shape shape = graph.shape(id);
+        if (shape.empty()) return id;
+        shape.insert(shape.begin(), rank - shape.size(), 1);
+        return graph.between(*transpose, {graph.between(Reshape{shape}, {id})});
+    };
+    Quantization by{transposed(x->by.scale), {}};
+    if (x->by.zero_point) by.zero_point = transposed(*x->by.zero_point);
+    const ValueId moved = graph.between(*transpose, {x->stored});
+    return graph.result(Elementwise{dequantization(zero_point_of(by)), graph.shape(moved)}, inputs_with(moved, by));
+}
+
+std::optional<ValueId> sink(Rewriting &graph, const Node &node) {
+    if (node.inputs.empty()) return {};
+    const auto x = dequantized(graph, node.inputs[0]);
+    if (!x) return {};
+    const auto by = uniform(graph, x->by);
+    const Element type = graph.value(x->stored).form.type;
+    if (!by || range_of_quanta(type).hi == 0) return {};
+    const auto op = on_stored(node.op, [&](double number) { return exactly_stored(number, *by, type); });
+    if (!op) return {};
+    const ValueId moved = graph.between(*op, {x->stored});
+    return graph.result(Elementwise{dequantization(zero_point_of(x->by)), graph.shape(moved)},
+                        inputs_with(moved, x->by));
+}
+
+std::optional<ValueId> sink_through_concat(Rewriting &graph, const Node &node) {
+    const auto *concat = std::get_if<Concat>(&node.op);
+    if (!concat) return {};
+    std::vector<ValueId> stored;
+    std::optional<Quantization> all;
+    for (const ValueId id : node.inputs) {
+        const auto part = dequantized(graph, id);
+        if (!part || !uniform(graph, part->by)) return {};
+        if (all && !are_equal(graph, *all, part->by)) return {};
+        if (!stored.empty() && graph.value(stored[0]).form.type != graph.value(part->stored).form.type) return {};
+        if (!all) all = part->by;
+        stored.push_back(part->stored);
+    }
+    if (!all || range_of_quanta(graph.value(stored[0]).form.type).hi == 0) return {};
+    const ValueId joined = graph.between(*concat, std::move(stored));
+    return graph.result(Elementwise{dequantization(zero_point_of(*all)), graph.shape(joined)},
+                        inputs_with(joined, *all));
+}
+
+std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
+    const auto y = quantized(node);
+    if (!y) return {};
+    const auto x = dequantized(graph, y->number);
+    if (x && graph.value(x->stored).form.type == y->type && are_equal(graph, x->by, y->by)) return x->stored;
+    const auto by = uniform(graph, y->by);
+    if (!by || graph.uses(y->number) > 1 || !graph.producer(y->number)) return {};
+    if (graph.shape(y->number) != std::get<Elementwise>(node.op).shape) return {};
+    const Node before = *graph.producer(y->number);
+    const QuantumRange range = range_of_quanta(y->type);
+    const auto nearest = [&](double number) -> std::optional<double> {
+        const double stored = std::nearbyint(number / by->scale) + static_cast<double>(by->zero_point);
+        return std::isnan(stored) ? std::nullopt : std::optional(std::clamp(stored, range.lo, range.hi));
+    };
+    std::optional<Operator> op = on_stored(before.op, nearest);
+    if (std::holds_alternative<Concat>(before.op)) op = before.op;
+    if (!op) return {};
+    std::vector<ValueId> parts;
+    for (const ValueId id : before.inputs) {
+        if (graph.value(id).form.type != Element::f32) return {};
+        const Elementwise quantize{quantization(y->type, zero_point_of(y->by)), graph.shape(id)};
+        parts.push_back(graph.between(quantize, inputs_with(id, y->by)));
+    }
+    return graph.result(*op, std::move(parts), {y->number});
+}
+
+std::optional<ValueId> move(Rewriting &graph, const Node &node) {
+    if (auto sunk = sink(graph, node)) return sunk;
+    if (auto sunk = sink_transpose_of_axes(graph, node)) return sunk;
+    if (auto sunk = sink_through_concat(graph, node)) return sunk;
+    return raise(graph, node);
+}
+
+}  // namespace
+
+Graph move_quantization(const Graph &graph) { return has_quantization(graph) ? rewrite(graph, move) : graph; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,67 @@
+"""Quantized networks as packages: what a package computes is what the suites expect, bit for bit, with quanta and with floats as
+inputs and outputs, on every target, and whatever the number of threads."""
+
+import json
+import sys
+import unittest
+
+import numpy
+from kiln_job import ROOT, KilnJob
+
+SUITES = ROOT / "tests" / "conformance"
+sys.path.insert(0, str(ROOT / "examples"))
+
+import kiln_package  # noqa: E402
+
+CASES = (("onnx_int8", "qdq_block_00"), ("onnx_int8", "qlinearconv_31"), ("networks", "keyword_spotting_in0"))
+
+
+class QuantizedNetworkTest(unittest.TestCase):
+    def setUp(self):
+        self.job = self.enterContext(KilnJob())
+
+    def case(self, suite, name):
+        cases = json.loads((SUITES / f"{suite}.json").read_text())["cases"]
+        case = next(case for case in cases if case["id"] == name)
+        arrays = {role: [] for role in ("input", "expected")}
+        for tensor in case["tensors"].values():
+            if tensor["role"] in arrays:
+                arrays[tensor["role"]].append((SUITES / tensor["file"], numpy.load(SUITES / tensor["file"])))
+        shapes = case["attrs"].get("input_shapes", {})
+        arguments = [f"--shape={name}={'x'.join(map(str, shape))}" for name, shape in shapes.items()]
+        return SUITES / case["model"], arguments, arrays
+
+    def test_package(self):
+        for suite, name in CASES:
+            for target in ("host", "host,baseline", "avx2"):
+                with self.subTest(name, target=target):
+                    model, shapes, arrays = self.case(suite, name)
+                    folder = self.job.folder / f"{name}-{target}"
+                    self.job.run("build", "--network", model, *shapes, "--name", "q", "--target", target, "-o", folder)
+                    package = kiln_package.Package(folder / "lib" / "libq.so")
+                    network = kiln_package.Network(package, folder / "lib" / "q.weights")
+                    inputs = [array for _, array in arrays["input"]]
+                    with kiln_package.Pool(package, 2) as pool:
+                        for results in (network.run(*inputs), network.run(*inputs, pool=pool)):
+                            for got, (_, wanted) in zip(results, arrays["expected"], strict=True):
+                                self.assertEqual(got.dtype, wanted.dtype)
+                                numpy.testing.assert_array_equal(got, wanted)
+
+    def test_run(self):
+        model, shapes, arrays = self.case("networks", "keyword_spotting_in0")
+        out = self.job.folder / "out"
+        self.job.run("run", "--network", model, *shapes, "--input", arrays["input"][0][0], "-o", out)
+        (result,) = out.iterdir()
+        numpy.testing.assert_array_equal(numpy.load(result), arrays["expected"][0][1])
+
+    def test_tuned(self):
+        """Times of a network that was tuned are found again."""
+        model, shapes, _ = self.case("onnx_int8", "qdq_block_00")
+        db = self.job.folder / "q.db"
+        self.job.run("tune", "--network", model, *shapes, "--db", db, "--time", "20s", "--trials", "2")
+        plan = self.job.run("explain", "--network", model, *shapes, "--pass", "plan", "--db", db)
+        self.assertIn(" tuned ", plan)
+
+
+if __name__ == "__main__":
+    unittest.main()

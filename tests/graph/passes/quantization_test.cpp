@@ -1,0 +1,188 @@
+// Passes on quantized values.
+#include "graph/passes/passes.h"
+#include "tests/graph/passes/quantized_graphs.h"
+#include "tests/graph/passes/rows.h"
+#include "tests/test_seed.h"
+
+namespace kiln::graph {
+namespace {
+
+Pool pool(Pool::Kind kind, bool counts_padding = false) {
+    return {.kind = kind,
+            .window = {2},
+            .strides = {2},
+            .dilations = {1},
+            .padding = {{0, 0}},
+            .beyond = {0},
+            .counts_padding = counts_padding};
+}
+
+ValueId stored_input(Sketch &s, const Shape &shape, Element type = Element::i8) { return s.input(shape, type); }
+
+TEST(MoveQuantization, table) {
+    const std::vector<Row> rows{
+        {"across a maximum, with equal numbers",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5, 3});
+             return Ids{quantize(s, s.node(pool(Pool::Kind::maximum), {x}), 0.5, 3).stored};
+         },
+         "%0 = maximum_pool window=2 strides=2 (x0)\n-> %0"},
+        {"a pad fills with the zero point",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5, 3});
+             return Ids{quantize(s, s.pad(x, 2, 1, 1), 0.5, 3).stored};
+         },
+         "%0 = resample axis2=[- 0..3 -] fill=3 (x0)\n-> %0"},
+        {"parts of a concatenation with equal numbers",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {1, 2}), 0.5}),
+                        b = dequantize(s, {stored_input(s, {1, 2}), 0.5});
+             return Ids{quantize(s, s.node(Concat{1}, {a, b}), 0.5).stored};
+         },
+         "%0 = concat axis=1 (x0, x1)\n-> %0"},
+        {"the next quantization goes to the parts of another concatenation",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {1, 2}), 0.5}),
+                        b = dequantize(s, {stored_input(s, {1, 2}), 0.25});
+             return Ids{quantize(s, s.node(Concat{1}, {a, b}), 0.5).stored};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=1x2 (x1, scalar)\n"
+         "%1 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2 (%0, scalar)\n"
+         "%2 = concat axis=1 (x0, %1)\n-> %2"},
+        {"not across an average",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5});
+             return Ids{quantize(s, s.node(pool(Pool::Kind::average), {x}), 0.5).stored};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=1x2x4 (x0, scalar)\n%1 = average_pool window=2 strides=2 (%0)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x2 (%1, scalar)\n-> %2"},
+        {"other numbers do not vanish",
+         [](Sketch &s) {
+             return Ids{quantize(s, dequantize(s, {stored_input(s, {2}), 0.5}), 0.5, 1).stored};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=2 (x0, scalar)\n"
+         "%1 = elementwise i8(min(max(add(round(div(x0,x1)),f32(x2)),-128),127)) shape=2 (%0, scalar, scalar)\n-> %1"},
+    };
+    expect_rows(rows, move_quantization, {.tolerance = 0});
+}
+
+// All passes that are about quantization, in their order.
+Graph all_of_quantization(const Graph &graph) { return *run_passes(graph, "requantize_sums"); }
+
+ValueId weights(Sketch &s, const Shape &shape, std::vector<double> scales = {0.5}) {
+    std::vector<int64_t> stored(*element_count(shape));
+    for (size_t i = 0; i < stored.size(); i++) stored[i] = static_cast<int64_t>(i * 7 % 11) - 5;
+    return dequantized_constant(s, shape, std::move(stored), std::move(scales));
+}
+
+Convolution pointwise(std::vector<EpilogueStep> epilogue = {}) {
+    return {
+        .strides = {1}, .input_dilation = {1}, .dilations = {1}, .padding = {{0, 0}}, .epilogue = std::move(epilogue)};
+}
+
+TEST(RequantizeSums, table) {
+    const std::vector<Row> rows{
+        {"a convolution with a bias and relu",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto bias = dequantized_constant(s, {2}, {100, -100}, {0.25});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}), {x, weights(s, {2, 3, 1}), bias});
+             return Ids{quantize(s, s.elementwise("max(x0,0)", {c}), 2, -128).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a scale for each channel, result u8 of i8",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             const auto c = s.node(pointwise(), {x, weights(s, {2, 3, 1}, {0.5, 0.25})});
+             return Ids{quantize(s, c, 1, 7, Element::u8).stored};
+         },
+         "%0 = convolution epilogue=requantize_onnx result=u8 (x0, 2x3x1, 1, 2, 1, 2)\n-> %0"},
+        {"a bias that is no whole multiple stays a float",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             const auto c =
+                 s.node(pointwise({{EpilogueStep::Kind::bias}}), {x, weights(s, {2, 3, 1}), s.constant({2}, {0.3, 1})});
+             return Ids{quantize(s, c, 1).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n"
+         "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"sums that another node reads as floats",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             const auto c = s.node(pointwise(), {x, weights(s, {2, 3, 1})});
+             return Ids{c, quantize(s, c, 1).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n%1 = elementwise mul(f32(x0),x1) shape=1x2x4 (%0, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %1 %2"},
+        {"an average is a sum of ones",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             return Ids{quantize(s, s.node(pool(Pool::Kind::average), {x}), 1).stored};
+         },
+         "%0 = convolution strides=2 groups=3 epilogue=requantize_onnx result=i8 (x0, 3x1x2, 1, 3, 1, 2)\n-> %0"},
+        {"an average whose padding does not count is divided at each position",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             Pool op = pool(Pool::Kind::average);
+             op.padding = {{1, 1}};
+             return Ids{quantize(s, s.node(op, {x}), 1).stored};
+         },
+         "%0 = convolution strides=2 padding=1,1 groups=3 (x0, 3x1x2, 1)\n"
+         "%1 = elementwise div(mul(f32(x0),x1),x2) shape=1x3x3 (%0, scalar, 1x1x3)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x3x3 (%1, scalar)\n-> %2"},
+        {"a product of activations",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {2, 3}), 0.5, 3}),
+                        b = dequantize(s, {stored_input(s, {3, 2}), 2});
+             return Ids{s.node(MatrixProduct{}, {a, b})};
+         },
+         "%0 = elementwise sub(i32(x0),i32(x1)) shape=2x3 (x0, scalar)\n"
+         "%1 = elementwise sub(i32(x0),i32(x1)) shape=3x2 (x1, scalar)\n%2 = matrix_product (%0, %1)\n"
+         "%3 = elementwise mul(f32(x0),x1) shape=2x2 (%2, scalar)\n-> %3"},
+        {"weights with a scale for each channel are transposed with their scales",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3}), 0.5});
+             const auto w = s.transpose(weights(s, {2, 3}, {0.5, 0.25}), {1, 0});
+             return Ids{quantize(s, s.node(MatrixProduct{}, {x, w}), 1, 5).stored};
+         },
+         "%0 = reshape shape=1x3x1 (x0)\n%1 = convolution epilogue=requantize_onnx result=i8 (%0, 2x3x1, 1, 2, 1, 2)\n"
+         "%2 = reshape shape=1x2 (%1)\n-> %2"},
+        {"a product, with an addition behind it",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {4, 3}), 0.5, 3});
+             const auto p = s.node(MatrixProduct{}, {x, weights(s, {3, 2})});
+             return Ids{
+                 quantize(s, s.elementwise("add(x0,x1)", {p, dequantized_constant(s, {2}, {4, 5}, {0.25})}), 1).stored};
+         },
+         "%0 = transpose permutation=1,0 (x0)\n%1 = reshape shape=1x3x4 (%0)\n"
+         "%2 = convolution epilogue=bias,requantize_onnx result=i8 (%1, 2x3x1, 1, 2, 2, 1, 2)\n"
+         "%3 = transpose permutation=0,2,1 (%2)\n%4 = reshape shape=4x2 (%3)\n-> %4"},
+        {"weights that are floats stay floats",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             return Ids{s.node(pointwise(), {x, s.constant({1, 3, 1}, {1, 2, 3})})};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=1x3x4 (x0, scalar)\n%1 = convolution (%0, 1x3x1)\n-> %1"},
+    };
+    expect_rows(rows, all_of_quantization, {.tolerance = 0});
+}
+
+// Scales are powers of two, so floats are exact until the last rounding, and results are equal.
+TEST(QuantizedGraphs, compute_the_same_behind_each_pass) {
+    for (uint64_t i = 0; i < 150 && !testing::Test::HasFailure(); i++) {
+        const uint64_t seed = test_seed() * 1000000 + i;
+        SCOPED_TRACE(seed);
+        Graph graph = quantized_graph(seed);
+        const Graph before = graph;
+        for (const Pass &pass : passes()) {
+            SCOPED_TRACE(pass.name);
+            expect_same_results(graph, pass.run, seed, {.tolerance = 0});
+            graph = pass.run(graph);
+        }
+        expect_equal_outputs(before, graph, seed, {.tolerance = 0});
+    }
+}
+
+}  // namespace
+}  // namespace kiln::graph
