@@ -6,7 +6,9 @@
 #include "catalog/conv_checks.h"
 #include "rewrites/panels.h"
 #include "rewrites/parts.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/cpu_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -48,8 +50,25 @@ Status quantized_applies(std::string_view, const Workload &w, const Target &targ
     return copies_fit(quantized_loops(w, target));
 }
 
+// Halide 21 loses a symbol of its own where two blocks of rows are not equally long and read the input as it lies.
+Constraint blocks_that_compile(const ConvLoops &loops) {
+    return constraint<CpuTileKnobs>(
+        {{"two blocks of rows that are not equally long do not compile where sums are written out",
+          [rows = loops.output[1]](const CpuTileKnobs &k) {
+              const int64_t tiles = ceil_div(rows, k.rows);
+              const bool is_ragged = tiles % k.row_block != 0;
+              return !k.inline_sum || k.stage_input != 0 || !is_ragged || ceil_div(tiles, k.row_block) != 2;
+          }}});
+}
+
 Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
-    return cpu_tile_space(base, quantized_loops(w, target), target, core);
+    const ConvLoops loops = quantized_loops(w, target);
+    const Space space = cpu_tile_space(base, loops, target, core);
+    std::vector<Constraint> constraints = space.constraints();
+    constraints.push_back(blocks_that_compile(loops));
+    Space narrowed(space.default_candidate(), space.knobs(), std::move(constraints));
+    // A default that is one of these keeps its kernel: it is known to compile.
+    return narrowed.check(space.default_candidate()) ? narrowed : space;
 }
 
 }  // namespace kiln
