@@ -3,6 +3,7 @@
 import json
 import re
 import statistics
+import sys
 import time
 
 from bar_sources.job import ROOT, CommandFailed, Job, Value
@@ -113,3 +114,47 @@ def memory(job: Job) -> dict[str, Value]:
     if not worst:
         raise CommandFailed("no model has memory between its steps; bench/models/setup gets models")
     return {"plan": Value(1.1 / worst, "", "", f"{worst:.3f} of {of}, {len(models)} models")}
+
+
+def stem_model(job: Job, stem: dict) -> str:
+    """A network of one strided convolution and its ReLU, as workloads/stems.json has it."""
+    sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
+    import numpy
+    import onnx_writer
+
+    batch, *extents, channels = stem["input"]
+    *window, _, outputs = stem["kernel"]
+    random = numpy.random.default_rng(1)
+    weights = random.uniform(-1, 1, (outputs, channels, *window))
+    pads = [lo for lo, _ in stem["padding"]] + [hi for _, hi in stem["padding"]]
+    nodes = [onnx_writer.node("Conv", ["x", "w", "b"], "c", strides=stem["strides"], pads=pads, kernel_shape=window),
+             onnx_writer.node("Relu", ["c"], "y")]  # fmt: skip
+    sizes = zip(extents, window, stem["strides"], stem["padding"], strict=True)
+    result = [(extent + lo + hi - taps) // stride + 1 for extent, taps, stride, (lo, hi) in sizes]
+    path = job.folder / f"{stem['name']}.onnx"
+    constants = {"w": weights, "b": random.uniform(-1, 1, outputs)}
+    path.write_bytes(onnx_writer.model(nodes, constants, {"x": [batch, channels, *extents]}, {"y": [batch, outputs, *result]}))
+    return str(path)
+
+
+STEM_TRIALS = "24"  # a kernel
+STEM_TURNS = 3
+
+
+def stems(job: Job) -> dict[str, Value]:
+    """First layers as networks: what space_to_depth makes of them where it is chosen by times, beside without it, in turns."""
+    values = {}
+    for stem in json.loads((ROOT / "workloads" / "stems.json").read_text())["workloads"]:
+        network = ["--network", stem_model(job, stem), "--db", str(job.folder / f"{stem['name']}.db")]
+        job.run("tune", *network, "--trials", STEM_TRIALS)
+        times = {"*none*": [], "space_to_depth": []}
+        for _ in range(STEM_TURNS):
+            for without, medians in times.items():
+                answer = job.run("bench", *network, "--steps", "--rounds", "3", "--without", without, "--format", "json")
+                medians.append(json.loads(answer)["networks"][0]["median_ms"])
+        chosen, off = (min(medians) for medians in times.values())
+        rows = json.loads(job.run("explain", *network, "--pass", "alterations", "--format", "json"))
+        told = [f"{row['chosen']}, {row['costs']}, gain {row['gain_us']:.0f} us"
+                for row in rows if row["alteration"] == "space_to_depth"]  # fmt: skip
+        values[stem["name"]] = Value(off / chosen, "", "", f"{chosen:.3f} ms, without {off:.3f} ms; {'; '.join(told)}")
+    return values
