@@ -43,7 +43,8 @@ Result<Facts> list_targets(const Machine &machine, int threads) {
         facts.targets.push_back({.name = std::string(alias.name),
                                  .description = std::string(alias.description),
                                  .target = *target,
-                                 .missing = missing_features(*target, machine.halide_target),
+                                 .missing = is_soft_core(*target) ? std::vector{architecture(*target)}
+                                                                  : missing_features(*target, machine.halide_target),
                                  .peak = {}});
     }
     return facts;
@@ -105,6 +106,7 @@ void print_json(const Facts &facts, int threads) {
                     {"description", t.description},
                     {"runs", t.missing.empty()},
                     {"missing", t.missing},
+                    {"simulated", is_soft_core(t.target)},
                     {"peak", nullptr}};
         if (t.peak) {
             row["peak"] = {{"instructions", t.peak->instructions},

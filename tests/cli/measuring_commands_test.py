@@ -37,6 +37,7 @@ class Targets(unittest.TestCase):
             self.assertEqual(target["runs"], not target["missing"])
             self.assertEqual(target["runs"], target["peak"] is not None)
             self.assertRegex(target["halide"], r"^\w+-(32|64)-\w+")
+        self.assertEqual([t["name"] for t in self.report["targets"] if t["simulated"]], ["rv32im"])
 
     def test_peaks(self):
         for target in self.report["targets"]:
