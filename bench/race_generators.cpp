@@ -15,6 +15,7 @@
 
 #include "catalog/catalog.h"
 #include "database/trial_store.h"
+#include "tuner/build/generator_builder.h"
 #include "tuner/job/workshop.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"

@@ -74,6 +74,10 @@ CpuTileDomains domains(const TileFacts &f) {
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
     CpuTileDomains d;  // what does not apply stays 0
     d.vectors = tile_sizes(f.channel_vectors(), f.x_lanes > 1 ? f.registers - 8 : 6, 1.2);
+    // With weights that have a zero point, the sums of a vector that the last panel lacks came out in place of those of the
+    // panel before it. The cause is not known; without such vectors the kernels are right.
+    if (s.padding_counts && s.groups > 1)
+        std::erase_if(d.vectors, [&](int64_t vectors) { return f.channel_vectors() % vectors != 0; });
     d.pixels = tile_sizes(s.output[0], f.registers - 4, 1.25, f.x_lanes);
     d.rows = tile_sizes(s.output[1], f.depthwise() ? 8 : 4, 1.0);
     if (f.writes_out_sums()) d.inline_sum = choice;

@@ -323,6 +323,8 @@ constexpr const char *quantized[] = {
     "conv2d/input:1x9x9x12/kernel:3x3x12x20/padding:1,1x1,1/dtype:i8/input_layout:NCHW/output_layout:NCHW8c/"
     "kernel_layout:HWOI/epilogue:requantize_litert",
     "conv2d/input:4x9x9x6/kernel:3x3x6x8/padding:1,1x1,1/batch_group_count:2/dtype:i8/epilogue:requantize_litert",
+    "conv2d/input:1x5x9x56/kernel:1x1x8x56/strides:4x12/padding:0,0x2,0/feature_group_count:7/dtype:u8/"
+    "output_dtype:i32/epilogue:bias/kernel_dtype:u8/kernel_zero_point:true",
     "conv1d/input:1x40x8/kernel:5x8x12/padding:2,2/dtype:i8/epilogue:requantize_litert",
     "conv3d/input:1x5x6x7x4/kernel:3x3x3x4x8/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
 };

@@ -62,6 +62,10 @@ const std::map<std::string_view, Example> &examples() {
         {"epilogue", {conv, "/epilogue:bias,clamp:-1:6", conv_json, R"(, "epilogue": ["bias", {"clamp": [-1, 6]}])"}},
         {"kernel_dtype", {quantized, "/kernel_dtype:u8", quantized_json, R"(, "kernel_dtype": "u8")"}},
         {"kernel_zero_point", {quantized, "/kernel_zero_point:true", quantized_json, R"(, "kernel_zero_point": true)"}},
+        {"operand_dtypes",
+         {nest, "nest/loops:4x8/operands:4,8/operand_dtypes:f32,i8/reads:x0[i0];x1[i1]/term:mul(x0,f32(x1))", nest_json,
+          R"json("op": "nest", "loops": [4, 8], "operands": [[4], [8]], "operand_dtypes": ["f32", "i8"], )json"
+          R"json("reads": "x0[i0];x1[i1]", "term": "mul(x0,f32(x1))")json"}},
         {"special_values", {conv, "/special_values:exact", conv_json, R"(, "special_values": "exact")"}},
         {"block",
          {"space_to_depth/input:1x8x8x16/block:2x2", "space_to_depth/input:1x8x8x16/block:4x2",

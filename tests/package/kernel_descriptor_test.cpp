@@ -143,6 +143,7 @@ TEST(CallShapes, AreThoseOfTheStoredTensors) {
 TEST(CpuFeatures, EveryAliasCanBeDispatched) {
     uint64_t narrower = 0;
     for (const TargetAlias &alias : target_aliases()) {
+        if (is_soft_core({std::string(alias.halide), 1})) continue;  // its kernels are C
         const auto bits = required_cpu_features({std::string(alias.halide), 1});
         ASSERT_TRUE(bits.ok()) << bits.error().message;
         EXPECT_EQ(*bits & narrower, narrower) << alias.name << " lacks a feature of the alias before it";

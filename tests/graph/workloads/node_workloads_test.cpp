@@ -50,7 +50,10 @@ TEST(NodeWorkloads, OfConvolutions) {
         {plain(4), {Element::f32, {1, 1, 2, 2, 2, 2}}, {Element::f32, {1, 1, 1, 1, 1, 1}}, "none: with 4 spatial axes"},
         {plain(0), {Element::f32, {1, 1}}, {Element::f32, {1, 1}}, "none: with 0 spatial axes"},
         {plain(1), {Element::i32, {1, 1, 2}}, {Element::i32, {1, 1, 1}}, "none: of i32"},
-        {plain(1), {Element::i8, {1, 1, 2}}, {Element::i8, {1, 1, 1}}, "none: of i8"},
+        {plain(1),
+         {Element::i8, {1, 1, 2}},
+         {Element::i8, {1, 1, 1}},
+         "conv1d/input:1x2x1/kernel:1x1x1/dtype:i8/output_dtype:i32"},
         {plain(1), {Element::f64, {1, 1, 2}}, {Element::f64, {1, 1, 1}}, "none: of f64"},
     };
     for (const auto &row : rows) EXPECT_EQ(text(convolution_workload(row.op, row.x, row.weights)), row.key);
