@@ -148,8 +148,8 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     if (!target) return target;
     if (is_soft_core(*target)) {
         return usage_error(
-            fmt::format("target {} is a soft core, whose kernels `check` and `tune` simulate; nothing else "
-                        "takes it yet",
+            fmt::format("target {} is a soft core, which `build`, `check` and `tune` simulate; nothing else takes it "
+                        "yet",
                         options.target));
     }
     const std::vector<std::string> missing = missing_features(*target, machine.halide_target);

@@ -62,6 +62,23 @@ Json race(const PackagedKernel &kernel) {
     return json;
 }
 
+// Of a kernel in C.
+Json soft_core(const PackagedKernel &kernel) {
+    const SoftCoreKernel &soft = *kernel.soft_core;
+    const auto *sources = std::get_if<CSources>(&kernel.artifact.code);
+    return {{"core", soft.core},
+            {"function", soft.function},
+            {"source", "src/" + soft.function + ".c"},
+            {"flags", sources ? Json(sources->flags) : Json()},
+            {"cycles", soft.cycles},
+            {"packed_bytes", soft.packed_bytes},
+            {"text_bytes", soft.text_bytes},
+            {"rodata_bytes", soft.rodata_bytes},
+            {"stack_bytes", soft.stack_bytes},
+            {"workspace_bytes", kernel.workspace_bytes},
+            {"counts", Json::parse(soft.conditions, nullptr, false)}};
+}
+
 Json entry(const PackagedKernel &kernel) {
     const NamedWorkload &w = kernel.workload;
     Json json;
@@ -88,6 +105,7 @@ Json entry(const PackagedKernel &kernel) {
     json["place"] = kernel.place;
     json["why_place"] = kernel.why_place;
     json["object_bytes"] = kernel.artifact.object_bytes;
+    if (kernel.soft_core) json["soft_core"] = soft_core(kernel);
     return json;
 }
 
@@ -147,6 +165,7 @@ std::string manifest_text(const Package &package, const DescribedNetwork *networ
     json["database"] = package.database.empty() ? Json() : Json(package.database);
     json["database_digest"] = package.database_digest.empty() ? Json() : Json(package.database_digest);
     json["fallback"] = package.fallback;
+    if (!package.files.empty()) json["files"] = package.files;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
     if (network) json["network"] = network_json(*network, package.name);

@@ -26,6 +26,16 @@ struct Judgement {
     double error_budget = 0;
 };
 
+// What is known of a kernel that a soft core runs.
+struct SoftCoreKernel {
+    std::string core;        // key(CoreDescription)
+    int64_t cycles = 0;      // of a call, as counted before it shipped
+    std::string conditions;  // JSON: everything that was counted
+    // In the package; write_c_package() fills these in.
+    std::string function;
+    int64_t packed_bytes = 0, text_bytes = 0, rodata_bytes = 0, stack_bytes = 0;
+};
+
 // A kernel and what is known about it.
 struct PackagedKernel {
     NamedWorkload workload;
@@ -40,6 +50,7 @@ struct PackagedKernel {
     std::optional<Race> race;  // `best` won it
     int place = 0;             // among the kernels of its workload, see table_order.h
     std::string why_place;     // a sentence
+    std::optional<SoftCoreKernel> soft_core;
 
     // The measurement of this very kernel, or null.
     const Measurement *measurement() const { return best && !stale ? &best->measurement : nullptr; }
@@ -52,6 +63,7 @@ struct Package {
     std::vector<PackagedKernel> kernels;  // one for each workload and target; at least one, but for a network of copies
     std::string database_digest;          // TrialStore::digest(); empty where there was none
     bool fallback = false;                // add one for convolutions of any sizes (runtime/fallback/fallback.h)
+    std::vector<std::string> files;       // of C sources, beside those that every package has; sorted
     std::optional<PackagedNetwork> network;  // that its kernels compute; each of its steps has one for each variant
 };
 

@@ -160,7 +160,7 @@ Status Collector::find_race(PackagedKernel *kernel) const {
 // Judges the kernel's object and fills in its sizes and errors. Answers the reason why it must not ship, or nothing.
 Result<std::string> Collector::judge(PackagedKernel *kernel) const {
     RunRequest request{.workload = workload_.workload, .target = context_.target, .artifact = kernel->artifact};
-    request.measure = false;
+    request.measure = is_soft_core(context_.target);  // a count costs nothing
     if (kernel->best) request.error_budget = environment_.error_budget;
     const Result<RunResult> ran = environment_.runner.run(request);
     if (!ran) return ran.error();
@@ -173,6 +173,10 @@ Result<std::string> Collector::judge(PackagedKernel *kernel) const {
     kernel->workspace_bytes = report.workspace_bytes;
     kernel->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
     kernel->errors = report.errors;
+    if (is_soft_core(context_.target)) {
+        const int64_t cycles = report.samples.empty() ? 0 : static_cast<int64_t>(report.samples.front());
+        kernel->soft_core = {.core = environment_.machine.cpu_model, .cycles = cycles, .conditions = report.conditions};
+    }
     kernel->judgement = {.machine = key(environment_.machine), .error_budget = request.error_budget};
     return std::string();
 }

@@ -8,7 +8,6 @@
 
 #include "package/templates/template_text.h"
 #include "text/markup.h"
-#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -30,13 +29,6 @@ std::string argument_lines(const CallShapes &shapes) {
 std::string upper(std::string name) {
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
     return name;
-}
-
-// Inside a comment of C, which it must not end.
-std::string comment_text(const std::string &text) {
-    std::string result = quoted_line(text);
-    for (size_t at; (at = result.find("*/")) != std::string::npos;) result.replace(at, 2, "* /");
-    return result;
 }
 
 std::string kernel_rows(const std::vector<DescribedKernel> &kernels) {

@@ -12,10 +12,11 @@ const std::vector<std::string> rows[compiler_flag_rows] = {
 
 }  // namespace
 
-std::vector<std::string> compiler_flags(const Candidate &candidate) {
+std::vector<std::vector<std::string>> compiler_flags(const Candidate &candidate) {
     const auto knob = candidate.knobs.find("flags");
     const int64_t row = knob == candidate.knobs.end() ? 0 : knob->second;
-    return rows[row >= 0 && row < compiler_flag_rows ? row : 0];
+    const std::vector<std::string> own = rows[row >= 0 && row < compiler_flag_rows ? row : 0];
+    return {own, rows[2], rows[3], {"-Os", "-fno-schedule-insns", "-fno-ivopts"}};
 }
 
 }  // namespace kiln

@@ -162,6 +162,7 @@ Result<Elf32> Reader::read() {
     header_ = *header;
     if (Status s = check_header(); !s) return s.error();
     Elf32 elf;
+    elf.entry = header_.entry;
     if (Status s = read_segments(&elf); !s) return s.error();
     if (Status s = read_sections(&elf); !s) return s.error();
     for (const SectionHeader &table : sections_) {

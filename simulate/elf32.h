@@ -24,6 +24,7 @@ struct Elf32 {
         uint32_t bytes = 0;
         bool loaded = false, executable = false, writable = false, has_content = false;
     };
+    uint32_t entry = 0;             // where a program begins
     std::vector<Segment> segments;  // those that are loaded; none in a relocatable file
     std::vector<Section> sections;
     std::map<std::string, uint32_t> symbols;  // defined and global, with their addresses

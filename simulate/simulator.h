@@ -24,6 +24,15 @@ struct SimulatedCall {
     std::string problem;      // why it did not return; empty: it did
 };
 
+// What a whole program did that ran on its own: firmware, which sets up its stack itself.
+struct ProgramRun {
+    int32_t status = 0;          // that it ended with
+    std::string output;          // that it wrote
+    Counts counts;               // of everything
+    std::vector<Counts> marked;  // of each stretch between two marks
+    std::string problem;         // why it did not end; empty: it did
+};
+
 struct SimulationLimits {
     int64_t memory_bytes = int64_t{64} << 20;
     int64_t stack_bytes = 16 << 10;
@@ -43,6 +52,11 @@ public:
 
     // Preconditions: `function` is the address of one. Caches are as the call before left them; cold_caches() empties them.
     SimulatedCall call(uint32_t function, const std::vector<uint32_t> &arguments);
+
+    // From the program's first instruction. It ends and writes as a program of Linux does (environment calls 93 and 64), so
+    // that an emulator for such programs runs it, too. Two hints, which no core acts on, mark what shall be counted:
+    // `slti zero, zero, 1` begins a stretch, `slti zero, zero, 2` ends it.
+    ProgramRun run(uint32_t entry);
     void cold_caches() { state_ = CoreState(core_); }
 
 private:
@@ -50,6 +64,7 @@ private:
         : core_(core), limits_(limits), memory_(limits.memory_bytes), state_(core) {}
     Status load_segments(const Elf32 &elf);
     Status load_code(const Elf32::Segment &segment);
+    bool answer_call(ProgramRun *run);
     std::string problem_of(const Execution &execution);
 
     CoreDescription core_;

@@ -78,6 +78,16 @@ std::string graphviz_string(std::string_view text) {
     return result + '"';
 }
 
+std::string comment_text(std::string_view text) {
+    std::string result;
+    for (const char c : quoted_line(text)) {
+        const char last = result.empty() ? ' ' : result.back();
+        if ((last == '*' && c == '/') || (last == '/' && c == '*')) result += ' ';
+        result += c;
+    }
+    return result;
+}
+
 std::string c_string(std::string_view text) {
     std::string result = "\"";
     for (const char c : text) {

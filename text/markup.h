@@ -18,6 +18,9 @@ std::string markdown_text(std::string_view text);
 // A string of Graphviz's language with its quotes; newlines begin new lines of a label. Labels show the text as it is.
 std::string graphviz_string(std::string_view text);
 
+// Inside a comment of C, which it does not end: one line, with the same characters written out.
+std::string comment_text(std::string_view text);
+
 // A string literal of C and C++ with its quotes. It has the same bytes as the text.
 std::string c_string(std::string_view text);
 

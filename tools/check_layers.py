@@ -117,6 +117,11 @@ FOLDERS = {
          "network/program.h", "records", "runtime", "runtime/network/weights_file.h", "text", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
+    "package/c": (
+        ["package", "package/output", "tuner/build", "tuner/process", "json", "runtime/kernel_abi.h", "schedules",
+         "simulate/elf32.h", "text", "workload"],
+        ["fmt/*"],
+    ),
     "package/network": (
         ["package", "package/output", "tuner/measure", "tuner/process", "graph", "network/program.h",
          "runtime/network/weights_file.h", "workload", "workload/lists"],
@@ -165,7 +170,7 @@ FOLDERS = {
         ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
     ),
     "cli/build": (
-        ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/network", "package/output",
+        ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/c", "package/network", "package/output",
          "tuner/build", "tuner/job", "tuner/process", "workload", "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
@@ -193,7 +198,7 @@ LIBRARIES = {
 
 # What kiln says leaves it at one place, which writes out what a terminal would obey. The generator has its own: its streams
 # go to kiln.
-PRINTERS = ["cli/answers/output.cpp", "generators/generator_main.cpp"]
+PRINTERS = ["cli/answers/output.cpp", "generators/generator_main.cpp", "simulate/simulate_main.cpp"]
 PRINTS = re.compile(r"\b(?:fmt::print(?:ln)?|(?:std::)?(?:v?f?printf|f?puts|f?putc|putchar|perror)|std::c(?:out|err|log))\b\s*[(<]")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 

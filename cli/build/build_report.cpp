@@ -31,6 +31,19 @@ std::string outcome(const KernelReport &report) {
     return "no kernel: " + report.message;
 }
 
+// Of C sources: what a firmware pays for all layers together.
+void print_soft_core(const Package &package) {
+    int64_t cycles = 0, code = 0, packed = 0, stack = 0, workspace = 0;
+    for (const PackagedKernel &kernel : package.kernels) {
+        const SoftCoreKernel &soft = *kernel.soft_core;
+        cycles += kernel.workload.count * soft.cycles, code += soft.text_bytes + soft.rodata_bytes;
+        packed += soft.packed_bytes;
+        stack = std::max(stack, soft.stack_bytes), workspace = std::max(workspace, kernel.workspace_bytes);
+    }
+    print_line(fmt::format("  {} cycles in all; code {} bytes, stack {}, workspace {}; weights {}", cycles, code, stack,
+                           workspace, size_text(packed)));
+}
+
 void print_network(const PackagedNetwork &network, const std::string &name) {
     const int64_t plan = network.program.workspace, least = network.program.workspace_lower_bound;
     const std::string targets =
@@ -65,6 +78,7 @@ void print_package(const Package &package, const std::string &output) {
     const auto all = int64_t(package.kernels.size());
     print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", output, all, all - untuned - stale,
                            untuned, stale));
+    if (!package.kernels.empty() && package.kernels.front().soft_core) print_soft_core(package);
     if (package.network) print_network(*package.network, package.name);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/layer_options.h"
 #include "cli/network/network_layers.h"
 #include "cli/network/network_program.h"
+#include "package/c/c_package.h"
 #include "package/network/network_package.h"
 #include "package/output/package_name.h"
 #include "package/package.h"
@@ -33,6 +34,13 @@ struct BuildArguments {
     bool fallback = false;
 };
 
+// What the package is for, and who runs its kernels: this machine, or a simulated core.
+struct Places {
+    std::vector<Target> targets;
+    Machine machine;
+    SimulatedCore core;
+};
+
 // Every kernel is checked on this machine before it ships, so it must run here.
 Result<std::vector<Target>> read_targets(const TargetOptions &options, const Machine &machine) {
     std::vector<Target> targets;
@@ -43,6 +51,13 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
         begin = end + 1;
         const Result<Target> target = read(one, machine);
         if (!target) return target.error();
+        if (is_soft_core(*target)) {
+            return Error{
+                ErrorCode::usage,
+                fmt::format("target {} is a soft core, whose package is C sources for nothing else; build it on "
+                            "its own",
+                            one.target)};
+        }
         const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
         if (!missing.empty()) {
             return unsupported(
@@ -55,6 +70,37 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
         if (std::find(targets.begin(), targets.end(), *target) == targets.end()) targets.push_back(*target);
     }
     return targets;
+}
+
+Result<Places> read_places(const TargetOptions &options) {
+    const Machine machine = read_machine();
+    const bool is_one = options.target.find(',') == std::string::npos;
+    const Result<Target> target = is_one ? read(options, machine) : Result<Target>(Target());
+    if (!target) return target.error();
+    if (is_one && is_soft_core(*target)) {
+        const Result<Place> place = read_place(options);
+        if (!place) return place.error();
+        return Places{{place->target}, place->machine, place->core};
+    }
+    if (!options.core.empty()) {
+        return Error{
+            ErrorCode::usage,
+            fmt::format("--core is for soft cores, such as --target rv32im; the target is {}", options.target)};
+    }
+    Result<std::vector<Target>> targets = read_targets(options, machine);
+    if (!targets) return targets.error();
+    return Places{std::move(*targets), machine, {}};
+}
+
+// What there is for CPUs only.
+Status check_soft_core_options(const BuildArguments &arguments) {
+    const bool of_network = arguments.layers.of_network();
+    if (!of_network && !arguments.fallback) return {};
+    const std::string why = of_network ? "packages for soft cores have layers and no whole networks yet; `kiln import` "
+                                         "writes a network's layers, which --workloads takes"
+                                       : "packages for soft cores have no kernel for any sizes";
+    return Error{ErrorCode::usage, fmt::format("{}: {}; the target is {}", of_network ? "--network" : "--fallback", why,
+                                               arguments.targets.target)};
 }
 
 // The name of a network's library where none is given: that of the model's file as a name in C.
@@ -140,18 +186,30 @@ Result<BuildInput> read_input(const BuildArguments &arguments, const Target &tar
     return input;
 }
 
-int build(const BuildArguments &arguments, const BuildInput &input, const std::vector<Target> &targets,
-          TrialStore *store) {
-    const Result<Workshop> workshop = make_workshop();
+// Writes the package, and says on stdout what it has.
+Status finish(Package package, const PackageParts &parts, const BuildArguments &arguments) {
+    if (!package.kernels.empty() && is_soft_core(package.kernels.front().target)) {
+        const Result<Package> written = write_c_package(std::move(package), parts, arguments.output);
+        if (!written) return written.error();
+        print_package(*written, arguments.output);
+        return {};
+    }
+    if (Status s = write_package(package, parts, arguments.output); !s) return s;
+    print_package(package, arguments.output);
+    return {};
+}
+
+int build(const BuildArguments &arguments, const BuildInput &input, const Places &places, TrialStore *store) {
+    const std::vector<Target> &targets = places.targets;
+    const Result<Workshop> workshop = make_workshop(places.core);
     if (!workshop) return fail(workshop.error());
     const Result<PackageParts> parts = package_parts(*workshop);
     if (!parts) return fail(parts.error());
-    const Machine machine = read_machine();
     ExpectedBuilds builds(*workshop->builder, building_threads());
     const CollectEnvironment environment{.builder = builds,
                                          .runner = *workshop->runner,
                                          .store = store,
-                                         .machine = machine,
+                                         .machine = places.machine,
                                          .algorithms = arguments.algorithms,
                                          .error_budget = arguments.error_budget,
                                          .caches = input.program ? caches_of_networks : caches_of_layers,
@@ -168,8 +226,10 @@ int build(const BuildArguments &arguments, const BuildInput &input, const std::v
     package->toolchain = workshop->builder->toolchain();
     package->fallback = arguments.fallback;
     if (Status s = describe_database(arguments, store, &*package); !s) return fail(s.error());
-    if (Status s = write_package(*package, *parts, arguments.output); !s) return fail(s.error());
-    print_package(*package, arguments.output);
+    if (Status s = finish(std::move(*package), *parts, arguments); !s) {
+        const int status = fail(s.error());
+        return s.error().code == ErrorCode::unsupported ? exit_failed : status;
+    }
     if (missing == 0) return exit_done;
     tell(fmt::format("{} without a kernel, see above; the package has the others", missing));
     return exit_failed;
@@ -180,19 +240,22 @@ int run(BuildArguments arguments) {
     const std::string usual = of_network ? library_name(arguments.layers.network.file) : "kiln_kernels";
     arguments.name = arguments.given_name.value_or(usual);
     if (Status s = check_options(arguments); !s) return fail(s.error());
-    const Result<std::vector<Target>> targets = read_targets(arguments.targets, read_machine());
-    if (!targets) {
-        const int status = fail(targets.error());
-        return targets.error().code == ErrorCode::unsupported ? exit_failed : status;
+    const Result<Places> places = read_places(arguments.targets);
+    if (!places) {
+        const int status = fail(places.error());
+        return places.error().code == ErrorCode::unsupported ? exit_failed : status;
+    }
+    if (places->core) {
+        if (Status s = check_soft_core_options(arguments); !s) return fail(s.error());
     }
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     TrialStore *store = *opened ? &**opened : nullptr;
-    const Result<BuildInput> input = read_input(arguments, targets->front(), store);
+    const Result<BuildInput> input = read_input(arguments, places->targets.front(), store);
     if (!input) return fail(arguments.layers, input.error());
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
-    return build(arguments, *input, *targets, store);
+    return build(arguments, *input, *places, store);
 }
 
 }  // namespace
@@ -206,6 +269,7 @@ void add_build_command(CLI::App &app, Action &action) {
         ->type_name("FILE");
     add_options(*command, arguments->targets);
     command->get_option("--target")->type_name("T,T2");
+    add_core_option(*command, arguments->targets);
     command
         ->add_option("--name", arguments->given_name,
                      "Of the library and its C functions [kiln_kernels, or that of the model]")

@@ -36,9 +36,33 @@ std::set<std::string> folders_of(const std::vector<std::string> &files) {
     return folders;
 }
 
+// Only these may be: a manifest says no more than which of them there are.
+bool may_be_listed(const std::string &file, const std::string &name) {
+    if (file == "CMakeLists.txt" || file == "Makefile") return true;
+    const std::string prefix = "src/" + name + "_";
+    constexpr std::string_view suffix = ".c";
+    if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;
+    const std::string_view middle = std::string_view(file).substr(prefix.size());
+    return std::ranges::all_of(middle.substr(0, middle.size() - suffix.size()),
+                               [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
+}
+
+// Those that a package of this name consists of, sorted. `manifest`: its text, or nothing.
+std::vector<std::string> files_of(const std::string &name, const std::optional<std::string> &manifest) {
+    std::vector<std::string> files = package_files(name);
+    for (const std::string &file : manifest ? listed_files(*manifest, name) : std::vector<std::string>())
+        files.push_back(file);
+    std::ranges::sort(files);
+    return files;
+}
+
+fs::path manifest_path(const fs::path &folder, const std::string &name) {
+    return folder / "share" / name / "manifest.json";
+}
+
 // Whether share/NAME/manifest.json in the folder is the manifest of a package of that name.
 bool has_manifest(const fs::path &folder, const std::string &name) {
-    const fs::path path = folder / "share" / name / "manifest.json";
+    const fs::path path = manifest_path(folder, name);
     std::error_code ignored;
     if (fs::symlink_status(path, ignored).type() != fs::file_type::regular) return false;
     const Result<std::string> text = read_file_text(path, most_manifest_bytes);
@@ -57,15 +81,16 @@ std::vector<std::string> names_in(const fs::path &folder) {
     return names;
 }
 
-// The user may have a README.md where somebody has put the other files of a package.
-bool is_own_readme(const fs::path &path, const std::string &name) {
+// The user may have a README.md or a Makefile where somebody has put the other files of a package.
+bool is_own_text(const fs::path &path, const std::string &name) {
     const Result<std::string> text = read_file_text(path, int64_t(16) << 20);
     return text && text->starts_with("# " + name + "\n");
 }
 
 // Entries below `folder` that do not belong to the package `name`, as relative paths. Does not look into foreign folders.
 std::vector<std::string> foreign_entries(const fs::path &folder, const std::string &name) {
-    const std::vector<std::string> files = package_files(name);
+    const Result<std::string> manifest = read_file_text(manifest_path(folder, name), most_manifest_bytes);
+    const std::vector<std::string> files = files_of(name, manifest ? std::optional(*manifest) : std::nullopt);
     const std::set<std::string> folders = folders_of(files);
     std::vector<std::string> foreign;
     std::error_code error;
@@ -79,7 +104,8 @@ std::vector<std::string> foreign_entries(const fs::path &folder, const std::stri
             if (!is_own) it.disable_recursion_pending();
         } else if (type == fs::file_type::regular) {
             is_own = std::binary_search(files.begin(), files.end(), path);
-            if (path == "README.md") is_own = is_own_readme(it->path(), name);
+            const bool has_usual_name = path == "README.md" || path == "Makefile" || path == "CMakeLists.txt";
+            if (is_own && has_usual_name) is_own = is_own_text(it->path(), name);
         }
         if (!is_own) foreign.push_back(path);
     }
@@ -105,6 +131,22 @@ Descriptor open_parent(int folder, const fs::path &path) {
         at = Descriptor(openat(at.get(), part.c_str(), flags));
     }
     return at;
+}
+
+// No link is followed. Nothing: there is no such file.
+std::optional<std::string> read_below(int folder, const fs::path &path) {
+    const Descriptor parent = open_parent(folder, path);
+    if (!parent.valid()) return {};
+    const Descriptor file(
+        openat(parent.get(), path.filename().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file.valid()) return {};
+    std::string text;
+    char part[4096];
+    for (ssize_t size; (size = read(file.get(), part, sizeof part)) > 0;) {
+        text.append(part, size_t(size));
+        if (int64_t(text.size()) > most_manifest_bytes) return {};
+    }
+    return text;
 }
 
 void remove_below(int folder, const fs::path &path, int flags) {
@@ -141,6 +183,19 @@ std::vector<std::string> package_files(const std::string &name) {
     return files;
 }
 
+std::vector<std::string> listed_files(std::string_view manifest, const std::string &name) {
+    constexpr int deepest_level = 64;
+    const Result<Json> json = parse_json(manifest, deepest_level);
+    if (!json || !json->is_object()) return {};
+    std::vector<std::string> files;
+    const auto list = json->find("files");
+    if (list == json->end() || !list->is_array()) return {};
+    for (const Json &file : *list) {
+        if (file.is_string() && may_be_listed(file.get<std::string>(), name)) files.push_back(file.get<std::string>());
+    }
+    return files;
+}
+
 Result<std::optional<std::string>> package_in(const fs::path &folder) {
     std::error_code error;
     const bool empty = fs::is_empty(folder, error);
@@ -160,7 +215,8 @@ Result<std::optional<std::string>> package_in(const fs::path &folder) {
 }
 
 void remove_package(int folder, const std::string &name, const std::vector<std::string> &others) {
-    const std::vector<std::string> files = package_files(name);
+    const std::vector<std::string> files =
+        files_of(name, read_below(folder, fs::path("share") / name / "manifest.json"));
     for (const std::string &file : files) remove_below(folder, file, 0);
     const std::set<std::string> folders = folders_of(files);
     std::for_each(folders.rbegin(), folders.rend(),

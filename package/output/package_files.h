@@ -18,8 +18,11 @@ inline constexpr int64_t most_manifest_bytes = int64_t(64) << 20;
 // Whether a text is the manifest of a package, of this version or a later one; and whether of a package of that name.
 bool is_manifest(std::string_view text, std::optional<std::string_view> name = {});
 
-// Relative paths of the files that a package of this name may consist of, sorted.
+// Relative paths of the files that every package of this name may consist of, sorted.
 std::vector<std::string> package_files(const std::string &name);
+
+// Those that a manifest lists beside them: of C sources. Others than `src/NAME_...c`, Makefile and CMakeLists.txt are left out.
+std::vector<std::string> listed_files(std::string_view manifest, const std::string &name);
 
 // The name of the package in a folder; nothing if the folder is empty. Errors (bad_input): the folder holds no package,
 // or a file besides the package's, which the message names; links are such files. Precondition: it is a folder.

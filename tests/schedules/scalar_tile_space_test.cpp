@@ -74,7 +74,7 @@ TEST(ScalarTileSpace, RefusesWithTheReason) {
 }
 
 TEST(CompilerFlags, AreThoseOfTheKnob) {
-    const auto flags = [](const char *candidate) { return compiler_flags(*parse_candidate(candidate)); };
+    const auto flags = [](const char *candidate) { return compiler_flags(*parse_candidate(candidate)).front(); };
     EXPECT_EQ(flags("quantized@1/cpu_tile@2/pixels:1"), std::vector<std::string>{"-O2"});
     EXPECT_EQ(flags("a@1/b@1/flags:1"), (std::vector<std::string>{"-O2", "-mtune=sifive-7-series"}));
     EXPECT_EQ(flags("a@1/b@1/flags:2"), (std::vector<std::string>{"-O2", "-fno-schedule-insns"}));

@@ -46,6 +46,14 @@ TEST(Markup, CString) {
     for (const auto &c : cases) EXPECT_EQ(c_string(c.text), c.expected);
 }
 
+TEST(Markup, CommentsOfCDoNotEnd) {
+    const std::pair<const char *, const char *> cases[] = {
+        {"a 3x3/b", "a 3x3/b"}, {"a*/b", "a* /b"}, {"/*a*/*/", "/ *a* / * /"}, {"*//*", "* // *"}, {"**//", "** //"},
+    };
+    for (const auto &[text, expected] : cases) EXPECT_EQ(comment_text(text), expected);
+    EXPECT_EQ(comment_text("a\nb").find('\n'), std::string::npos);
+}
+
 TEST(Markup, GraphvizShowsTheTextAsItIs) {
     const struct {
         std::string text, expected;

@@ -21,7 +21,8 @@ struct ObjectFile {
 };
 struct CSources {
     std::vector<std::string> paths;
-    std::string compiler;  // that they are meant for and were measured with, as the toolchain calls it
+    std::string compiler;                 // that they are meant for and were measured with, as the toolchain calls it
+    std::vector<std::string> flags = {};  // that it got beside those of every kernel
 };
 
 // A built kernel on disk, and its facts. The files belong to the builder's work folder and live as long as it.
@@ -36,6 +37,7 @@ struct Artifact {
     // Of C sources, as compiled here, without the function that packs weights.
     int64_t text_bytes = 0, rodata_bytes = 0;
     int64_t workspace_bytes = 0;
+    int64_t stack_bytes = 0;  // the most that its functions can use, of C sources
 };
 
 // The relocatable object of an artifact, for what works with nothing else. The error says what there is instead.

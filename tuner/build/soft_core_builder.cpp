@@ -4,20 +4,23 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
+#include "runtime/kernel_abi.h"
 #include "schedules/compiler_flags.h"
 #include "simulate/elf32.h"
 #include "tuner/build/build_step.h"
+#include "tuner/build/cross_compiler.h"
 #include "tuner/build/generator_answer.h"
+#include "tuner/build/stack_usage.h"
 #include "tuner/process/executables.h"
 
 namespace kiln {
 namespace {
-
-constexpr const char *compiler_name = "riscv64-unknown-elf-gcc", *linker_name = "riscv64-unknown-elf-ld";
 
 // Kernels need no library but these two, which compilers call on their own.
 constexpr const char *memory_functions = R"(
@@ -77,20 +80,15 @@ std::string hash_of(const std::string &source, const std::string &object) {
 
 Result<std::unique_ptr<SoftCoreBuilder>> SoftCoreBuilder::create(GeneratorBuilderOptions options) {
     if (Status s = check_generator(options); !s) return s.error();
-    const std::string compiler = find_executable(compiler_name), linker = find_executable(linker_name);
-    if (compiler.empty() || linker.empty()) {
-        return environment_error(
-            fmt::format("no compiler for RISC-V: `{}` is in none of the folders of PATH that begin with a slash; "
-                        "install the package {}",
-                        compiler.empty() ? compiler_name : linker_name,
-                        compiler.empty() ? "gcc-riscv64-unknown-elf" : "binutils-riscv64-unknown-elf"));
-    }
-    const auto generator_version = version_of(options.generator), compiler_version = version_of(compiler);
+    const auto compiler = find_cross_tool(cross_compiler_name), linker = find_cross_tool(cross_linker_name);
+    if (!compiler || !linker) return compiler ? linker.error() : compiler.error();
+    const auto generator_version = version_of(options.generator), compiler_version = version_of(*compiler);
     if (!generator_version) return generator_version.error();
     if (!compiler_version) return compiler_version.error();
-    std::unique_ptr<SoftCoreBuilder> builder(new SoftCoreBuilder(std::move(options), compiler, linker));
+    std::unique_ptr<SoftCoreBuilder> builder(new SoftCoreBuilder(std::move(options), *compiler, *linker));
     const std::string number = compiler_version->substr(compiler_version->rfind(' ') + 1);
-    builder->toolchain_ = fmt::format("kiln {} {} {} {}", KILN_VERSION, *generator_version, compiler_name, number);
+    builder->toolchain_ =
+        fmt::format("kiln {} {} {} {}", KILN_VERSION, *generator_version, cross_compiler_name, number);
     if (Status s = builder->prepare(); !s) return s.error();
     return builder;
 }
@@ -123,10 +121,33 @@ Result<Attempt<std::string>> SoftCoreBuilder::compile(const std::string &text, c
     std::vector<std::string> arguments = {compiler_, "-x", "c"};
     arguments.insert(arguments.end(), soft_core_flags.begin(), soft_core_flags.end());
     arguments.insert(arguments.end(), flags.begin(), flags.end());
-    for (const char *last : {"-c", "-o", object.c_str(), "-"}) arguments.emplace_back(last);
+    for (const char *last : {"-fstack-usage", "-c", "-o", object.c_str(), "-"}) arguments.emplace_back(last);
     ChildRequest request = child(std::move(arguments), cancelled);
     request.input = text;
-    return run_step(request, compiler_name);
+    return run_step(request, cross_compiler_name);
+}
+
+// With the first flags whose code has a stack that is small enough.
+Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack(const std::string &source,
+                                                                                 const Files &files,
+                                                                                 const BuildRequest &request) const {
+    int64_t wall_ns = 0, least = std::numeric_limits<int64_t>::max();
+    for (const std::vector<std::string> &flags : compiler_flags(request.candidate)) {
+        const auto compiled = compile(source, files.object, flags, request.cancelled);
+        if (!compiled) return compiled.error();
+        wall_ns += compiled->wall_ns;
+        if (!compiled->ok()) return Attempt<Compiled>{compiled->failure(), wall_ns};
+        const auto text = content_of(files.stack);
+        if (!text) return text.error();
+        const auto functions = parse_stack_usage(*text, files.stack);
+        if (!functions) return functions.error();
+        const int64_t stack = most_stack(*functions, pack_symbol);
+        if (stack <= most_stack_bytes - most_stack_around) return Attempt<Compiled>{Compiled{flags, stack}, wall_ns};
+        least = std::min(least, stack);
+    }
+    const std::string message =
+        fmt::format("the kernel needs {} bytes of stack; it may use {}", least, most_stack_bytes - most_stack_around);
+    return Attempt<Compiled>{Failure{TrialStatus::compile_error, message, {}, {}}, wall_ns};
 }
 
 Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cancelled) const {
@@ -134,12 +155,12 @@ Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cance
     return run_step(child({linker_, "-m", "elf32lriscv", "-T", folder + "/core.ld", "-e", "kiln_compute", "-o",
                            files.program, files.object, folder + "/memory.o"},
                           cancelled),
-                    linker_name);
+                    cross_linker_name);
 }
 
 Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
     const std::string stem = fmt::format("{}/kernel{}", options_.work_folder, next_file_++);
-    const Files files{stem + ".c", stem + ".o", stem + ".elf"};
+    const Files files{stem + ".c", stem + ".o", stem + ".elf", stem + ".su"};
     const auto generated = run_step(generator_request(options_, request, files.source), "kiln-generator");
     if (!generated) return generated.error();
     if (!generated->ok()) return generated->failed_as<Artifact>();
@@ -147,7 +168,7 @@ Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
     if (!constants) return constants.error();
     const auto source = content_of(files.source);
     if (!source) return source.error();
-    const auto compiled = compile(*source, files.object, compiler_flags(request.candidate), request.cancelled);
+    const auto compiled = compile_within_stack(*source, files, request);
     if (!compiled) return compiled.error();
     int64_t wall_ns = generated->wall_ns + compiled->wall_ns;
     if (!compiled->ok()) return BuildResult{compiled->failure(), wall_ns};
@@ -159,7 +180,8 @@ Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
     Artifact artifact;
     artifact.packed_bytes = constants->packed_bytes, artifact.prepared_bytes = constants->prepared_bytes;
     artifact.workspace_bytes = constants->workspace_bytes;
-    artifact.code = CSources{{files.source}, compiler_name};
+    artifact.code = CSources{{files.source}, cross_compiler_name, compiled->value().flags};
+    artifact.stack_bytes = compiled->value().stack_bytes;
     artifact.shared_object_path = files.program;
     return describe(files, std::move(artifact), wall_ns);
 }

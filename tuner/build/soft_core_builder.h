@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "tuner/build/builder.h"
 #include "tuner/build/generator_builder.h"
@@ -24,6 +25,11 @@ public:
 private:
     struct Files {
         std::string source, object, program;
+        std::string stack;  // what the compiler says of it
+    };
+    struct Compiled {
+        std::vector<std::string> flags;
+        int64_t stack_bytes = 0;
     };
     SoftCoreBuilder(GeneratorBuilderOptions options, std::string compiler, std::string linker)
         : options_(std::move(options)), compiler_(std::move(compiler)), linker_(std::move(linker)) {}
@@ -32,6 +38,8 @@ private:
     ChildRequest child(std::vector<std::string> arguments, int cancelled) const;
     Result<Attempt<std::string>> compile(const std::string &text, const std::string &object,
                                          const std::vector<std::string> &flags, int cancelled) const;
+    Result<Attempt<Compiled>> compile_within_stack(const std::string &source, const Files &files,
+                                                   const BuildRequest &request) const;
     Result<Attempt<std::string>> link(const Files &files, int cancelled) const;
     Result<BuildResult> describe(const Files &files, Artifact artifact, int64_t wall_ns) const;
 

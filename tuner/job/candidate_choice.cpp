@@ -33,12 +33,13 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
     // they cannot be built any more: the lowest median of what remains.
     const auto trials = context.store->trials(filter);
     if (!trials) return trials.error();
+    const Metric metric = is_soft_core(context.target) ? Metric::cycles : Metric::ns;
     for (const Trial &trial : *trials) {
         if (trial.status != TrialStatus::ok) continue;
         const auto candidate = buildable(trial, workload, usable, context);
         if (!candidate) continue;
         const auto measurement =
-            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, Metric::ns);
+            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, metric);
         if (!measurement) return measurement.error();
         if (*measurement && (!chosen || (*measurement)->median < chosen->best->measurement.median)) {
             chosen = CandidateChoice{*candidate, Best{trial, **measurement, "median"}};

@@ -1,0 +1,97 @@
+#include "package/c/c_layer.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <set>
+
+namespace kiln {
+namespace {
+
+std::string identifier(const std::string &name) {
+    constexpr size_t longest = 48;
+    std::string text;
+    for (const char c : name.substr(0, longest)) {
+        const auto letter = static_cast<unsigned char>(c);
+        const bool is_plain = letter < 0x80 && std::isalnum(letter);
+        if (is_plain || (!text.empty() && text.back() != '_')) text += is_plain ? char(std::tolower(letter)) : '_';
+    }
+    while (!text.empty() && text.back() == '_') text.pop_back();
+    return text.empty() ? "layer" : text;
+}
+
+// What the files declare of a function.
+std::vector<std::string> names_with(const std::string &function) {
+    std::vector<std::string> names{function};
+    for (const char *end : {"_pack", "_compute", "_input_bytes", "_output_bytes", "_packed_words", "_workspace_bytes"})
+        names.push_back(function + end);
+    return names;
+}
+
+int64_t words(int64_t bytes) { return (bytes + 3) / 4; }
+
+Result<CLayer> c_layer(const PackagedKernel &kernel, std::string layer, std::string function) {
+    const Workload &workload = kernel.workload.workload;
+    const Signature tensors = signature(workload);
+    CLayer made{.kernel = &kernel, .layer = std::move(layer), .function = std::move(function)};
+    made.output = tensors.result;
+    for (const TensorForm &form : tensors.operands) {
+        if (form.role == Role::input) made.input = form;
+        if (form.role == Role::weights) made.weights = form;
+    }
+    made.packed_words = words(made.packs() ? kernel.artifact.packed_bytes : made.weights.bytes());
+    for (const TensorForm &form : tensors.operands) {
+        if (form.role == Role::input || form.role == Role::weights) continue;
+        if (form.dtype != DType::i32) {
+            return unsupported(fmt::format("{}: packages for soft cores have no operand {} of {}", made.layer,
+                                           form.name, name(form.dtype)));
+        }
+        const int64_t count = form.bytes() / 4;
+        const bool is_array = form.role == Role::bias || form.role == Role::kernel_zero_point ||
+                              form.role == Role::multiplier || form.role == Role::shift;
+        made.constants.push_back({std::string(form.name), count, made.packed_words, is_array});
+        made.packed_words += count;
+    }
+    return made;
+}
+
+}  // namespace
+
+std::vector<std::string> c_function_names(const std::string &package, const std::vector<std::string> &layers) {
+    std::set<std::string> taken;
+    for (const char *own : {"kernel", "kernels", "constants", "most"}) {
+        for (const std::string &name : names_with(package + "_" + own)) taken.insert(name);
+    }
+    std::vector<std::string> functions;
+    for (const std::string &layer : layers) {
+        const std::string stem = package + "_" + identifier(layer);
+        const auto is_taken = [&](const std::string &function) {
+            for (const std::string &name : names_with(function)) {
+                if (taken.contains(name)) return true;
+            }
+            return false;
+        };
+        std::string function = stem;
+        for (int number = 2; is_taken(function); number++) function = fmt::format("{}_{}", stem, number);
+        for (const std::string &name : names_with(function)) taken.insert(name);
+        functions.push_back(std::move(function));
+    }
+    return functions;
+}
+
+Result<std::vector<CLayer>> c_layers(const Package &package) {
+    std::vector<std::string> names;
+    for (const PackagedKernel &kernel : package.kernels) names.push_back(kernel.workload.name);
+    const std::vector<std::string> functions = c_function_names(package.name, names);
+    std::vector<CLayer> layers;
+    for (size_t i = 0; i < package.kernels.size(); i++) {
+        const NamedWorkload &w = package.kernels[i].workload;
+        Result<CLayer> layer =
+            c_layer(package.kernels[i], w.list.empty() ? w.name : w.list + "/" + w.name, functions[i]);
+        if (!layer) return layer.error();
+        layers.push_back(std::move(*layer));
+    }
+    return layers;
+}
+
+}  // namespace kiln

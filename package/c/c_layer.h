@@ -1,0 +1,44 @@
+// The kernels of a package for a soft core in the words of its C files: names of functions, and what each takes.
+//
+// Everything that a layer needs beside its activations is one array of int32_t, so that firmware keeps it in flash: the weights
+// as the kernel reads them, then each operand that says how numbers are quantized. A function of the layer makes that array,
+// once, on any machine that has the byte order of the core.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "package/package.h"
+#include "workload/result.h"
+#include "workload/signature.h"
+
+namespace kiln {
+
+// An operand behind the weights, `count` numbers of i32.
+struct CConstant {
+    std::string name;  // of the member of NAME_constants
+    int64_t count = 1, offset = 0;
+    bool is_array = false;  // of the layer's channels: a pointer in NAME_constants
+};
+
+struct CLayer {
+    const PackagedKernel *kernel;  // of the package, which outlives this
+    std::string layer;             // "list/name"
+    std::string function;          // "NAME_layer": the others begin with it
+    TensorForm input, weights, output;
+    std::vector<CConstant> constants;  // in the order of a call
+    int64_t packed_words = 0;          // of everything
+
+    bool packs() const { return kernel->artifact.packed_bytes > 0; }
+    std::string source_file() const { return "src/" + function + ".c"; }
+};
+
+// In the package's order. Errors (unsupported): a kernel of an operand that such packages do not have.
+Result<std::vector<CLayer>> c_layers(const Package &package);
+
+// Names for functions, one a layer: "NAME_" and the layer's own name as far as C can have it. None is another's, nor another's
+// with something behind it that the header declares, such as "_pack".
+std::vector<std::string> c_function_names(const std::string &package, const std::vector<std::string> &layers);
+
+}  // namespace kiln

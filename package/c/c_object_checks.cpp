@@ -1,0 +1,83 @@
+#include "package/c/c_object_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "json/file_text.h"
+#include "schedules/compiler_flags.h"
+#include "simulate/elf32.h"
+#include "tuner/build/cross_compiler.h"
+#include "tuner/build/stack_usage.h"
+#include "tuner/process/child_process.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t most_bytes = int64_t{64} << 20;
+
+Status compile(const CLayer &layer, const std::string &folder, const std::string &object) {
+    const Result<std::string> compiler = find_cross_tool(cross_compiler_name);
+    if (!compiler) return compiler.error();
+    ChildRequest child;
+    child.arguments = {*compiler};
+    child.arguments.insert(child.arguments.end(), soft_core_flags.begin(), soft_core_flags.end());
+    const auto &flags = std::get<CSources>(layer.kernel->artifact.code).flags;
+    child.arguments.insert(child.arguments.end(), flags.begin(), flags.end());
+    for (const char *last : {"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fstack-usage", "-I"})
+        child.arguments.emplace_back(last);
+    child.arguments.insert(child.arguments.end(),
+                           {folder + "/include", "-c", "-o", object, folder + "/" + layer.source_file()});
+    child.time_limit_ns = 300'000'000'000;
+    const Result<ChildResult> ended = run_child(child);
+    if (!ended) return ended.error();
+    if (ended->end == ChildResult::End::exited && ended->code == 0) return {};
+    return environment_error(fmt::format("{}: {} does not compile the kernel: {}\n{}", layer.layer, cross_compiler_name,
+                                         describe(*ended), ended->error_output));
+}
+
+Status check_undefined(const CLayer &layer, std::vector<std::string> undefined) {
+    std::erase_if(undefined, [](const std::string &name) { return name == "memcpy" || name == "memset"; });
+    if (undefined.empty()) return {};
+    return unsupported(fmt::format("{}: the kernel calls {}; kernels for soft cores may call memcpy and memset only",
+                                   layer.layer, fmt::join(undefined, ", ")));
+}
+
+}  // namespace
+
+Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object) {
+    if (Status s = compile(layer, folder, object); !s) return s.error();
+    const auto content = read_file_text(object, most_bytes);
+    const auto usage = read_file_text(std::filesystem::path(object).replace_extension(".su").string(), most_bytes);
+    if (!content || !usage) return content ? usage.error() : content.error();
+    auto elf = parse_elf32(std::as_bytes(std::span(*content)), object);
+    if (!elf) return elf.error();
+    if (Status s = check_undefined(layer, elf->undefined); !s) return s.error();
+    const auto stacks = parse_stack_usage(*usage, object);
+    if (!stacks) return stacks.error();
+    CObjectFacts facts;
+    facts.stack_bytes = most_stack(*stacks, layer.function + "_pack");
+    if (facts.stack_bytes > most_stack_bytes) {
+        return unsupported(fmt::format("{}: a call needs {} bytes of stack; kernels for soft cores may use {}",
+                                       layer.layer, facts.stack_bytes, most_stack_bytes));
+    }
+    int64_t around = 0;
+    for (const Elf32::Section &section : elf->sections) {
+        if (section.name == ".text." + layer.function) around = section.bytes;
+    }
+    std::erase_if(elf->sections, [&](const Elf32::Section &section) {
+        return section.name.starts_with(".text." + layer.function + "_pack");
+    });
+    const ObjectSizes sizes = sizes_of(*elf);
+    facts.text_bytes = sizes.text, facts.rodata_bytes = sizes.rodata;
+    const int64_t measured = layer.kernel->artifact.text_bytes;
+    if (sizes.text - around == measured && sizes.data == 0) return facts;
+    return environment_error(
+        fmt::format("{}: the packaged source compiles to {} bytes of code, and {} were measured; "
+                    "please report this",
+                    layer.layer, sizes.text - around, measured));
+}
+
+}  // namespace kiln

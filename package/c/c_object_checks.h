@@ -1,0 +1,21 @@
+// What is promised of every C file of a package is checked when it is built: it compiles without a warning to the code that was
+// measured, needs nothing but memcpy and memset, and its stack is small.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "package/c/c_layer.h"
+#include "workload/result.h"
+
+namespace kiln {
+
+struct CObjectFacts {
+    int64_t text_bytes = 0, rodata_bytes = 0;  // without the functions that pack weights
+    int64_t stack_bytes = 0;                   // that a call can use at most
+};
+
+// `folder`: the package, with its header and this layer's source. `object`: where the compiler writes. Errors name the layer.
+Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object);
+
+}  // namespace kiln

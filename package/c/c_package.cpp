@@ -1,0 +1,97 @@
+#include "package/c/c_package.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "json/file_text.h"
+#include "package/c/c_layer.h"
+#include "package/c/c_object_checks.h"
+#include "package/c/c_package_texts.h"
+#include "package/c/c_source_text.h"
+#include "package/manifest.h"
+#include "package/output/package_folder.h"
+#include "package/output/package_name.h"
+#include "package/output/text_files.h"
+#include "package/table_order.h"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t most_source_bytes = int64_t{64} << 20;
+
+Status write_sources(const Package &package, const std::vector<CLayer> &layers, const fs::path &folder) {
+    for (const CLayer &layer : layers) {
+        const auto &paths = std::get<CSources>(layer.kernel->artifact.code).paths;
+        const Result<std::string> kernel = read_file_text(paths.front(), most_source_bytes);
+        if (!kernel) return kernel.error();
+        const std::string text = c_source_text(layer, package.name, *kernel);
+        if (Status s = write_text(folder / layer.source_file(), text); !s) return s;
+    }
+    return {};
+}
+
+void describe_files(const std::vector<CLayer> &layers, Package *package) {
+    package->files = {"CMakeLists.txt", "Makefile", "src/" + package->name + "_kernels.c"};
+    for (const CLayer &layer : layers) package->files.push_back(layer.source_file());
+    std::ranges::sort(package->files);
+    for (size_t i = 0; i < layers.size(); i++) {
+        package->kernels[i].soft_core->function = layers[i].function;
+        package->kernels[i].soft_core->packed_bytes = 4 * layers[i].packed_words;
+    }
+}
+
+Status check_objects(const std::vector<CLayer> &layers, const fs::path &folder, const fs::path &work,
+                     Package *package) {
+    if (Status s = make_folders(work); !s) return s;
+    for (size_t i = 0; i < layers.size(); i++) {
+        const Result<CObjectFacts> facts = check_c_object(layers[i], folder, work / (layers[i].function + ".o"));
+        if (!facts) return facts.error();
+        SoftCoreKernel &soft = *package->kernels[i].soft_core;
+        soft.text_bytes = facts->text_bytes, soft.rodata_bytes = facts->rodata_bytes;
+        soft.stack_bytes = facts->stack_bytes;
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder) {
+    if (Status s = check_package_name(package.name); !s) return s.error();
+    if (package.kernels.empty()) return unsupported("a package needs at least one kernel");
+    package.kernels = in_table_order(std::move(package.kernels));
+    const Result<std::vector<CLayer>> layers = c_layers(package);
+    if (!layers) return layers.error();
+    describe_files(*layers, &package);
+    Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
+    if (!staging) return staging.error();
+    const fs::path &path = staging->path();
+    const std::string &name = package.name;
+    const fs::path manifest = path / "share" / name / "manifest.json";
+    // First, since it says what else may be removed.
+    if (Status s = write_text(manifest, manifest_text(package)); !s) return s.error();
+    const fs::path header = path / "include" / (name + ".h");
+    if (Status s = write_text(header, c_header(package, *layers)); !s) return s.error();
+    if (Status s = write_sources(package, *layers, path); !s) return s.error();
+    if (Status s = check_objects(*layers, path, fs::path(parts.work_folder) / "package", &package); !s)
+        return s.error();
+    const Result<std::string> schema =
+        read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_source_bytes);
+    if (!schema) return schema.error();
+    const std::pair<fs::path, std::string> texts[] = {
+        {path / "share" / name / "manifest.schema.json", *schema},
+        {path / "src" / (name + "_kernels.c"), c_table(package, *layers)},
+        {path / "Makefile", c_makefile(package, *layers)},
+        {path / "CMakeLists.txt", c_cmake(package, *layers)},
+        {path / "README.md", c_readme(package, *layers)},
+        {manifest, manifest_text(package)},
+    };
+    for (const auto &[file, text] : texts) {
+        if (Status s = write_text(file, text); !s) return s.error();
+    }
+    if (Status s = staging->commit(); !s) return s.error();
+    return package;
+}
+
+}  // namespace kiln

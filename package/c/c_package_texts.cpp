@@ -1,0 +1,124 @@
+#include "package/c/c_package_texts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "package/templates/template_text.h"
+#include "text/markup.h"
+#include "tuner/build/cross_compiler.h"
+
+namespace kiln {
+namespace {
+
+std::string upper(std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return name;
+}
+
+std::string table_file(const Package &package) { return "src/" + package.name + "_kernels.c"; }
+
+const std::vector<std::string> &flags_of(const CLayer &layer) {
+    return std::get<CSources>(layer.kernel->artifact.code).flags;
+}
+
+std::string form_text(const TensorForm &form) {
+    return fmt::format("{} {}", name(form.dtype), fmt::join(form.shape(), "x"));
+}
+
+std::string declarations(const Package &package, const CLayer &layer) {
+    return fmt::format(
+        "/* {}: {}, weights {} -> {} */\n"
+        "#define {}_INPUT_BYTES {}\n#define {}_OUTPUT_BYTES {}\n#define {}_PACKED_WORDS {}\n"
+        "#define {}_WORKSPACE_BYTES {}\n"
+        "void {}_pack(const {}_constants *constants, int32_t *packed, void *workspace);\n"
+        "void {}(const void *input, const int32_t *packed, void *output, void *workspace);\n\n",
+        comment_text(layer.layer), form_text(layer.input), form_text(layer.weights), form_text(layer.output),
+        upper(layer.function), layer.input.bytes(), upper(layer.function), layer.output.bytes(), upper(layer.function),
+        layer.packed_words, upper(layer.function), layer.kernel->workspace_bytes, layer.function, package.name,
+        layer.function);
+}
+
+std::string most_workspace(const std::vector<CLayer> &layers) {
+    int64_t bytes = 0;
+    for (const CLayer &layer : layers) bytes = std::max(bytes, layer.kernel->workspace_bytes);
+    return std::to_string(bytes);
+}
+
+std::string chosen(const PackagedKernel &kernel) {
+    if (!kernel.best) return "default";
+    return fmt::format("{} {}", kernel.stale ? "stale trial" : "trial", kernel.best->trial.id.substr(0, 8));
+}
+
+}  // namespace
+
+std::string c_header(const Package &package, const std::vector<CLayer> &layers) {
+    std::string text;
+    for (const CLayer &layer : layers) text += declarations(package, layer);
+    return filled(soft_core_header_template, {{"NAME", package.name},
+                                              {"UPPER", upper(package.name)},
+                                              {"WORKSPACE", most_workspace(layers)},
+                                              {"LAYERS", text},
+                                              {"COUNT", std::to_string(layers.size())}});
+}
+
+std::string c_table(const Package &package, const std::vector<CLayer> &layers) {
+    std::string text = fmt::format("#include \"{0}.h\"\n\nconst {0}_kernel {0}_kernels[{1}_KERNELS] = {{\n",
+                                   package.name, upper(package.name));
+    for (const CLayer &layer : layers) {
+        const std::string macro = upper(layer.function);
+        text += fmt::format(
+            "    {{{0}, {1},\n     {2}_pack, {2}, {3}_INPUT_BYTES, {3}_OUTPUT_BYTES, {3}_PACKED_WORDS, "
+            "{3}_WORKSPACE_BYTES}},\n",
+            c_string(layer.layer), c_string(key(layer.kernel->workload.workload)), layer.function, macro);
+    }
+    return text + "};\n";
+}
+
+std::string c_makefile(const Package &package, const std::vector<CLayer> &layers) {
+    std::vector<std::string> objects{fmt::format("$(BUILD)/{}_kernels.o", package.name)};
+    std::string flags;
+    for (const CLayer &layer : layers) {
+        objects.push_back(fmt::format("$(BUILD)/{}.o", layer.function));
+        flags += fmt::format("{}: FLAGS = {}\n", objects.back(), fmt::join(flags_of(layer), " "));
+    }
+    return filled(soft_core_makefile_template, {{"AT", "@"},
+                                                {"NAME", package.name},
+                                                {"COMPILER", cross_compiler_name},
+                                                {"OBJECTS", fmt::format("{}", fmt::join(objects, " \\\n\t"))},
+                                                {"FLAGS", flags}});
+}
+
+std::string c_cmake(const Package &package, const std::vector<CLayer> &layers) {
+    std::string sources = "  " + table_file(package) + "\n", flags;
+    for (const CLayer &layer : layers) {
+        sources += "  " + layer.source_file() + "\n";
+        flags += fmt::format("  set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")\n",
+                             layer.source_file(), fmt::join(flags_of(layer), ";"));
+    }
+    return filled(soft_core_cmake_template, {{"NAME", package.name}, {"SOURCES", sources}, {"FLAGS", flags}});
+}
+
+std::string c_readme(const Package &package, const std::vector<CLayer> &layers) {
+    std::string rows;
+    for (const CLayer &layer : layers) {
+        const PackagedKernel &kernel = *layer.kernel;
+        const SoftCoreKernel &soft = *kernel.soft_core;
+        rows += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | {} | {} | `{}` |\n",
+                            markdown_text(layer.layer), layer.function, soft.cycles, kernel.workload.count,
+                            soft.text_bytes, soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes,
+                            4 * layer.packed_words, chosen(kernel), fmt::join(flags_of(layer), " "));
+    }
+    const std::string &first = layers.front().function;
+    return filled(soft_core_readme_template, {{"NAME", package.name},
+                                              {"UPPER", upper(package.name)},
+                                              {"COMPILER", cross_compiler_name},
+                                              {"FIRST", first},
+                                              {"FIRST_UPPER", upper(first)},
+                                              {"CORE", package.kernels.front().soft_core->core}}) +
+           rows;
+}
+
+}  // namespace kiln

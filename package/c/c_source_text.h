@@ -1,0 +1,17 @@
+// The C file of a layer: the kernel as it was measured, its functions renamed, and two functions around it that know where in
+// the layer's array everything lies.
+#pragma once
+
+#include <string>
+
+#include "package/c/c_layer.h"
+
+namespace kiln {
+
+// `kernel`: the C source that the generator made.
+std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
+
+// `text` with every identifier `from` replaced.
+std::string with_identifier(const std::string &text, const std::string &from, const std::string &to);
+
+}  // namespace kiln

@@ -1,0 +1,56 @@
+#include <gtest/gtest.h>
+
+#include "package/c/c_layer.h"
+#include "package/c/c_source_text.h"
+#include "package/output/package_files.h"
+
+namespace kiln {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(CLayers, FunctionsHaveNamesOfTheirOwn) {
+    const struct {
+        Names layers, functions;
+    } rows[] = {
+        {{"pd00_dw_96x96x1"}, {"n_pd00_dw_96x96x1"}},
+        {{"a 1x1/B", "A-1x1.b", "a_1x1_b"}, {"n_a_1x1_b", "n_a_1x1_b_2", "n_a_1x1_b_3"}},
+        {{"a", "a_pack", "a_compute"}, {"n_a", "n_a_pack_2", "n_a_compute_2"}},
+        {{"a_pack", "a"}, {"n_a_pack", "n_a_2"}},
+        {{"a_2", "a", "a"}, {"n_a_2", "n_a", "n_a_3"}},
+        {{"", "//", "é"}, {"n_layer", "n_layer_2", "n_layer_3"}},
+        {{"kernels", "constants", "most", "int"}, {"n_kernels_2", "n_constants_2", "n_most_2", "n_int"}},
+        {{"a_packed", "a"}, {"n_a_packed", "n_a"}},
+        {{"a", "a_packed_words"}, {"n_a", "n_a_packed_words_2"}},
+        {{std::string(100, 'x')}, {"n_" + std::string(48, 'x')}},
+    };
+    for (const auto &row : rows) EXPECT_EQ(c_function_names("n", row.layers), row.functions);
+}
+
+TEST(CLayers, IdentifiersAreReplacedAsAWhole) {
+    const std::pair<const char *, const char *> rows[] = {
+        {"", ""},
+        {"f", "g"},
+        {"f(f, ff, f_, _f, 1f)", "g(g, ff, f_, _f, 1f)"},
+        {"void f(void);", "void g(void);"},
+    };
+    for (const auto &[text, expected] : rows) EXPECT_EQ(with_identifier(text, "f", "g"), expected);
+    EXPECT_EQ(with_identifier("f f", "f", "ff"), "ff ff");
+}
+
+TEST(CPackages, ManifestsListFilesOfAPackageOnly) {
+    const std::pair<const char *, Names> rows[] = {
+        {R"({"files": ["Makefile", "CMakeLists.txt", "src/n_a.c"]})", {"Makefile", "CMakeLists.txt", "src/n_a.c"}},
+        {R"({"files": ["src/m_a.c", "src/n_A.c", "src/n_a.h", "src/n_/../a.c", "../n_a.c", "main.c", "", 7, null]})",
+         {}},
+        {R"({"files": ["src/n_.c", "src/n.c", "src/n_.cc"]})", {"src/n_.c"}},
+        {R"({"files": "Makefile"})", {}},
+        {R"({})", {}},
+        {R"([])", {}},
+        {"", {}},
+    };
+    for (const auto &[manifest, files] : rows) EXPECT_EQ(listed_files(manifest, "n"), files) << manifest;
+}
+
+}  // namespace
+}  // namespace kiln
