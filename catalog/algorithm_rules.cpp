@@ -4,7 +4,7 @@
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
 #include "rewrites/conv_loops.h"
-#include "schedules/spaces/row_tile_space.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 
 namespace kiln {
 namespace {
@@ -62,7 +62,9 @@ constexpr AlgorithmRule rules[] = {
     {"scalar_depthwise", always, "a core without vectors: weights of a channel stay in registers for a tile of pixels"},
     {"scalar_dense", always,
      "a core without vectors: two pixels share a word, where a product is one instruction for both"},
-    {"quantized", always, "the only way to a quantized convolution"},
+    {"quantized_depthwise", always,
+     "depthwise: a lane has one channel, and its columns fill the units that multiply several numbers a lane"},
+    {"quantized", always, "the definition, several input channels a lane"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };
 

@@ -19,6 +19,8 @@ constexpr Algorithm algorithms[] = {
     {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
     {"quantized", 1, "the definition in integers, several products a lane", quantized_applies, quantized_space},
+    {"quantized_depthwise", 1, "depthwise sums of several columns a lane", quantized_depthwise_applies,
+     quantized_depthwise_space},
     {"scalar_depthwise", 1, "sums of one channel on a core without vectors", scalar_depthwise_applies,
      scalar_depthwise_space_of},
     {"scalar_dense", 1, "sums over channels on a core without vectors", scalar_dense_applies, scalar_dense_space_of},

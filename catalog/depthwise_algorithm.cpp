@@ -1,8 +1,12 @@
 #include "catalog/depthwise_algorithm.h"
 
 #include "catalog/conv_checks.h"
+#include "catalog/quantized_algorithm.h"
+#include "rewrites/column_steps.h"
 #include "rewrites/conv_loops.h"
-#include "schedules/spaces/row_tile_space.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
+#include "schedules/spaces/depthwise/step_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 
@@ -27,6 +31,35 @@ Status depthwise_rows_applies(std::string_view, const Workload &w, const Target 
 
 Space depthwise_rows_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return row_tile_space(base, conv_loops(w), target, core);
+}
+
+int64_t column_parts(const Workload &w, const Target &target) {
+    return has_dot_products(target) && w.kernel_dtype == DType::i8 ? 4 : 2;
+}
+
+Status quantized_depthwise_applies(std::string_view, const Workload &w, const Target &target) {
+    if (!is_quantized(w))
+        return unsupported("dtype " + std::string(name(w.dtype)) + " is not quantized; needs i8 or u8");
+    if (Status s = result_can_be_computed(w); !s) return s;
+    const ConvLoops loops = conv_loops(w);
+    if (loops.groups == 1 || loops.input_channels != 1 || loops.group_outputs() != 1)
+        return unsupported("not depthwise with one output for each channel");
+    if (loops.has_groups_in_batch() || loops.scatters())
+        return unsupported("batch_group_count: groups lie in the batch");
+    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    const bool side_by_side = loops.stored_input.block == loops.stored_input.channels &&
+                              loops.stored_result.block == loops.stored_result.channels;
+    if (!side_by_side) return unsupported("channels are not side by side in both activations (NHWC)");
+    if (w.kernel_zero_point) return unsupported("weights have zero points");
+    const int64_t parts = column_parts(w, target);
+    if (loops.kernel[0] == 1 || ceil_div(loops.kernel[0], parts) > most_step_tile_groups)
+        return unsupported("a row of the kernel has one column, or too many to be unrolled");
+    if (vector_lanes(target) == 1) return unsupported("the target has no vectors");
+    return copies_fit(loops);
+}
+
+Space quantized_depthwise_space(const Candidate &base, const Workload &w, const Target &target, const Core &) {
+    return step_tile_space(base, conv_loops(w), column_parts(w, target), target);
 }
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
-// Where depthwise convolutions in vectors of columns apply, and their space: a row of the catalog.
+// Where algorithms of depthwise convolutions apply, and their spaces: rows of the catalog.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "schedules/space.h"
@@ -14,5 +15,12 @@ namespace kiln {
 // Depthwise convolutions, and gradients of their inputs, between activations of which one has contiguous rows.
 Status depthwise_rows_applies(std::string_view name, const Workload &w, const Target &target);
 Space depthwise_rows_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
+
+// Quantized ones with channels side by side, in steps of several columns (rewrites/column_steps.h).
+Status quantized_depthwise_applies(std::string_view name, const Workload &w, const Target &target);
+Space quantized_depthwise_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
+
+// Columns of a step: 4 products of u8 and i8 in one instruction (VNNI), else 2 of i16, which any x86-64 adds up in i32.
+int64_t column_parts(const Workload &w, const Target &target);
 
 }  // namespace kiln

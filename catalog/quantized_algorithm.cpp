@@ -13,11 +13,6 @@
 namespace kiln {
 namespace {
 
-bool has_dot_products(const Target &target) {
-    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids", "avxvnni"};
-    return std::ranges::any_of(features, [&](std::string_view feature) { return has_feature(target, feature); });
-}
-
 // Whether lanes of one vector need inputs of several groups.
 bool mixes_groups(const ConvLoops &loops, const Target &target) {
     const int lanes = vector_lanes(target);
@@ -36,6 +31,11 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 
 }  // namespace
 
+bool has_dot_products(const Target &target) {
+    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids", "avxvnni"};
+    return std::ranges::any_of(features, [&](std::string_view feature) { return has_feature(target, feature); });
+}
+
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
     const ConvLoops loops = conv_loops(w);
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
@@ -50,14 +50,13 @@ Status quantized_applies(std::string_view, const Workload &w, const Target &targ
     return copies_fit(quantized_loops(w, target));
 }
 
-// Halide 21 loses a symbol of its own where two blocks of rows are not equally long and read the input as it lies.
+// Halide 21 loses a symbol of its own in some kernels with two blocks of rows that read the input as it lies: where the blocks are
+// not equally long, and in others.
 Constraint blocks_that_compile(const ConvLoops &loops) {
     return constraint<CpuTileKnobs>(
-        {{"two blocks of rows that are not equally long do not compile where sums are written out",
+        {{"two blocks of rows do not compile where sums are written out and read the input as it lies",
           [rows = loops.output[1]](const CpuTileKnobs &k) {
-              const int64_t tiles = ceil_div(rows, k.rows);
-              const bool is_ragged = tiles % k.row_block != 0;
-              return !k.inline_sum || k.stage_input != 0 || !is_ragged || ceil_div(tiles, k.row_block) != 2;
+              return !k.inline_sum || k.stage_input != 0 || ceil_div(ceil_div(rows, k.rows), k.row_block) != 2;
           }}});
 }
 

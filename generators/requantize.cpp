@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "generators/halide_type.h"
+
 namespace kiln {
 
 using namespace Halide;
@@ -23,24 +25,27 @@ Expr litert(const Expr &sum, const Requantization &how) {
 }
 
 // The bounds keep the product so small that adding 1.5 * 2^23 rounds it to an integer, halves to even, in the low bits of its
-// fraction: one addition on any processor.
+// fraction: one addition on any processor. The lowest 8 bits of `shifter` are 0.
 Expr onnx(const Expr &sum, const Requantization &how) {
     constexpr float shifter = 12582912;  // 0x4b400000
     const Expr lo = cast<float>(how.smallest - how.zero_point), hi = cast<float>(how.largest - how.zero_point);
     const Expr product = clamp(cast<float>(sum) * how.scale, lo, hi);
-    return reinterpret<int32_t>(product + shifter) + (how.zero_point - 0x4b400000);
+    return reinterpret<int32_t>(product + shifter);
 }
 
 }  // namespace
 
 Expr requantize(const Workload &workload, const Expr &sum, const Requantization &how) {
     if (workload.epilogue.empty()) return sum;
+    // The zero point is added in 8 bits, of which a vector has four times as many: what wraps around there comes back.
+    const Type type = halide_type(workload.output_dtype);
+    const auto with_zero_point = [&](const Expr &number) { return cast(type, number) + cast(type, how.zero_point); };
     switch (workload.epilogue.back().kind) {
         case EpilogueStep::Kind::requantize_litert:
-            return clamp(litert(sum, how), how.smallest - how.zero_point, how.largest - how.zero_point) +
-                   how.zero_point;
+            return with_zero_point(
+                clamp(litert(sum, how), how.smallest - how.zero_point, how.largest - how.zero_point));
         case EpilogueStep::Kind::requantize_onnx:
-            return onnx(sum, how);
+            return with_zero_point(onnx(sum, how));
         default:
             return sum;
     }

@@ -31,9 +31,11 @@ FOLDERS = {
     "rewrites": (["workload", "workload/nest"], []),
     "schedules": (["rewrites", "text", "workload"], []),
     "schedules/spaces": (["schedules", "rewrites", "workload"], []),
+    "schedules/spaces/depthwise": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/scalar": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/movement": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
-    "schedules/apply": (["schedules", "schedules/spaces", "schedules/spaces/scalar", "rewrites", "workload"], ["Halide.h"]),
+    "schedules/apply": (["schedules", "schedules/spaces", "schedules/spaces/depthwise", "schedules/spaces/scalar", "rewrites",
+                         "workload"], ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
     "catalog/operators": (
         ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
@@ -43,7 +45,8 @@ FOLDERS = {
     "catalog/scalar": (
         ["catalog/conv_checks.h", "rewrites", "schedules", "schedules/spaces/scalar", "workload"], []
     ),
-    "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload"], []),
+    "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/depthwise",
+                 "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
          "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
@@ -68,7 +71,7 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/depthwise": (
-        ["generators", "rewrites", "schedules", "schedules/apply", "schedules/spaces", "workload"],
+        ["catalog", "generators", "rewrites", "schedules", "schedules/apply", "schedules/spaces/depthwise", "workload"],
         ["Halide.h"],
     ),
     "generators/direct": (

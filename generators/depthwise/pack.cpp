@@ -3,7 +3,7 @@
 
 #include "generators/activation.h"
 #include "generators/conv_generator.h"
-#include "schedules/spaces/row_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_knobs.h"
 
 namespace kiln {
 namespace {

@@ -18,7 +18,7 @@
 #include "generators/depthwise/turned_tile.h"
 #include "rewrites/padded_row.h"
 #include "schedules/apply/row_tile.h"
-#include "schedules/spaces/row_tile_space.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 
 namespace kiln {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
-#include "schedules/spaces/row_tile_space.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 
 namespace kiln {
 namespace {

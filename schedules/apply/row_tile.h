@@ -1,4 +1,4 @@
-// Applies the schedule template `row_tile` (knobs: schedules/spaces/row_tile_knobs.h) to a depthwise convolution's stages.
+// Applies the schedule template `row_tile` (knobs: schedules/spaces/depthwise/row_tile_knobs.h) to a depthwise convolution's stages.
 #pragma once
 
 #include <Halide.h>
@@ -7,7 +7,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/apply/turned_tile.h"
-#include "schedules/spaces/row_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_knobs.h"
 
 namespace kiln {
 

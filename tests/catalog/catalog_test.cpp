@@ -137,6 +137,21 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
+         "quantized_depthwise"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:u8/"
+         "epilogue:requantize_onnx/kernel_dtype:u8",
+         "quantized_depthwise", "avx2"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x128/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
+         "quantized"},  // two outputs a channel
+        {"conv2d/input:1x14x14x64/kernel:3x1x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
+         "quantized"},  // one column
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/input_layout:NCHW/"
+         "epilogue:requantize_litert",
+         "quantized"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/"
+         "epilogue:requantize_onnx/kernel_zero_point:true",
+         "quantized"},
         {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW", "space_to_depth_fused"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},
         {"conv2d/input:1x49x10x1/kernel:10x4x1x64/dtype:i8/epilogue:requantize_litert", "scalar_dense", "rv32im"},

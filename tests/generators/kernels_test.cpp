@@ -300,7 +300,7 @@ TEST_F(Kernels, RandomTransforms) {
     }
 }
 
-// Steps of four, two and one channels; ragged ones; groups that share vectors and that fill them; padding, holes, layouts.
+// Steps of four, two and one channels, and of columns; ragged ones; groups that share vectors and that fill them; padding, holes, layouts.
 constexpr const char *quantized[] = {
     "conv2d/input:1x9x9x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
     "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",
@@ -312,6 +312,17 @@ constexpr const char *quantized[] = {
     "requantize_litert",
     "conv2d/input:1x8x9x7/kernel:3x3x1x14/strides:2x2/padding:0,1x0,1/feature_group_count:7/dtype:u8/epilogue:"
     "requantize_onnx",
+    "conv2d/input:2x11x13x40/kernel:5x5x1x40/strides:2x1/padding:2,2x-1,3/feature_group_count:40/dtype:u8/"
+    "epilogue:bias,"
+    "requantize_onnx",
+    "conv2d/input:1x12x17x64/kernel:3x4x1x64/strides:1x3/rhs_dilation:2x3/feature_group_count:64/dtype:i8/"
+    "output_dtype:u8/"
+    "epilogue:bias,requantize_litert",
+    "conv2d/input:1x7x5x144/kernel:7x7x1x144/padding:3,3x3,3/feature_group_count:144/dtype:u8/epilogue:requantize_onnx/"
+    "kernel_dtype:u8",
+    "conv1d/input:2x30x33/kernel:9x1x33/padding:4,4/feature_group_count:33/dtype:i8/output_dtype:i32/epilogue:bias",
+    "conv3d/input:2x4x5x6x20/kernel:3x3x3x1x20/padding:1,1x1,1x1,1/feature_group_count:20/dtype:i8/epilogue:"
+    "requantize_litert",
     "conv2d/input:1x7x7x32/kernel:3x3x4x32/padding:1,1x1,1/feature_group_count:8/dtype:i8/epilogue:requantize_litert",
     "conv2d/input:1x7x7x24/kernel:3x3x8x48/padding:1,1x1,1/feature_group_count:3/dtype:i8/epilogue:requantize_onnx",
     "conv2d/input:1x7x7x12/kernel:3x3x6x10/padding:1,1x1,1/feature_group_count:2/dtype:i8/epilogue:requantize_onnx",

@@ -6,8 +6,9 @@
 
 #include "schedules/fold_knobs.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_knobs.h"
+#include "schedules/spaces/depthwise/step_tile_knobs.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
-#include "schedules/spaces/row_tile_knobs.h"
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
 #include "schedules/spaces/transform_tile_knobs.h"
 #include "schedules/spaces/winograd_knobs.h"
@@ -53,6 +54,10 @@ std::vector<Case> cases() {
          again<RowTileKnobs>,
          {{"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
          {"channel_block", "lanes", "rows", "vectors"}},
+        {"quantized_depthwise@1/step_tile@1/block:4/pixels:2/rows:4/share:2",
+         again<StepTileKnobs>,
+         {{"parallel", 0}, {"row_block", 0}},
+         {"block", "pixels", "rows", "share"}},
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,
          {{"paired", 0}, {"partition", 0}, {"rows", 0}, {"unroll", 0}},

@@ -1,4 +1,4 @@
-#include "schedules/spaces/row_tile_space.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 
 #include <algorithm>
 #include <bit>

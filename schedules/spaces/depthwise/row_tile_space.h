@@ -1,4 +1,4 @@
-// The space of the schedule template `row_tile`: which knobs (schedules/spaces/row_tile_knobs.h) a depthwise convolution
+// The space of the schedule template `row_tile`: which knobs (schedules/spaces/depthwise/row_tile_knobs.h) a depthwise convolution
 // may have. schedules/apply/row_tile.h applies them; this half is std only.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
-#include "schedules/spaces/row_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_knobs.h"
 #include "workload/core.h"
 #include "workload/target.h"
 

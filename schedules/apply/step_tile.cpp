@@ -1,0 +1,95 @@
+#include "schedules/apply/step_tile.h"
+
+#include "schedules/apply/extent.h"
+#include "schedules/spaces/depthwise/step_tile_space.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+// Where the other stages are computed.
+struct Loops {
+    Var panel, tiles;  // over vectors of channels, over tiles of rows
+    Var outer;         // outside of both: steps are kept in it
+};
+
+Loops tile_output(StepStages &stages, const StepTileKnobs &k, int lanes) {
+    Func &out = stages.output;
+    const Var &z = stages.z, &n = stages.n;
+    Var lane("lane"), panel("panel"), xi("xi"), x_tile("x_tile"), yi("yi"), y_tile("y_tile"), y_block("y_block"),
+        task("task");
+    out.split(stages.c, panel, lane, lanes, TailStrategy::GuardWithIf)
+        .split(stages.x, x_tile, xi, extent(k.pixels), TailStrategy::GuardWithIf)
+        .split(stages.y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
+        .reorder(lane, xi, yi, panel, x_tile, y_tile, z, n)
+        .vectorize(lane)
+        .unroll(xi)
+        .unroll(yi);
+    if (!k.row_block) return {panel, y_tile, z};
+    out.split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf);
+    if (!k.parallel) return {panel, y_tile, y_block};
+    out.fuse(y_block, z, task).fuse(task, n, task).parallel(task);
+    return {panel, y_tile, task};
+}
+
+void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const Loops &made, int lanes) {
+    stages.sum.compute_at(stages.output, made.panel)
+        .store_in(MemoryType::Register)
+        .bound(stages.lane, 0, lanes)
+        .bound_extent(stages.pixel, extent(k.pixels))
+        .bound_extent(stages.x_tile, 1)
+        .bound_extent(stages.row, extent(k.rows))
+        .bound_extent(stages.y_tile, 1)
+        .vectorize(stages.lane)
+        .unroll(stages.pixel)
+        .unroll(stages.row);
+    const RVar part(stages.taps[0]), group(stages.taps[1]), row(stages.taps[2]), plane(stages.taps[3]);
+    Stage update = stages.sum.update();
+    update.reorder(part, stages.lane, stages.pixel, stages.row, group, row, plane)
+        .atomic()
+        .vectorize(part)
+        .vectorize(stages.lane)
+        .unroll(stages.pixel)
+        .unroll(stages.row)
+        .unroll(group);
+    if (shares_input_rows(loops, k)) update.unroll(row);
+}
+
+void make_steps(StepStages &stages, const StepBlock &block, const Loops &made) {
+    const int places = block.channels * block.parts;
+    stages.steps.compute_at(stages.output, made.tiles)
+        .store_at(stages.output, made.outer)
+        .bound(stages.place, 0, places)
+        .align_storage(stages.place, places)
+        .vectorize(stages.place);
+    if (!stages.pairs.defined()) return;
+    stages.pairs.compute_at(stages.steps, stages.y)
+        .bound(stages.place, 0, places / 2)
+        .align_storage(stages.place, places / 2)
+        .vectorize(stages.place);
+}
+
+void copy_input(StepStages &stages) {
+    if (stages.copied.empty()) return;
+    stages.padded.compute_at(stages.steps, stages.y);
+    for (size_t i = 0; i < stages.copied.size(); i++) {
+        const auto &[channels, lanes] = stages.copied[i];
+        RVar channel(channels[0]), vector("vector"), lane("lane");
+        stages.padded.update(static_cast<int>(i))
+            .split(channel, vector, lane, lanes)
+            .vectorize(lane)
+            .reorder(lane, vector, stages.x, stages.y, stages.z, stages.n);
+    }
+}
+
+}  // namespace
+
+void apply_step_tile(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const StepBlock &block) {
+    const Loops made = tile_output(stages, k, block.lanes);
+    tile_sum(stages, k, loops, made, block.lanes);
+    make_steps(stages, block, made);
+    copy_input(stages);
+}
+
+}  // namespace kiln

@@ -1,0 +1,120 @@
+#include "schedules/spaces/depthwise/step_tile_space.h"
+
+#include <algorithm>
+
+#include "rewrites/column_steps.h"
+#include "workload/division.h"
+
+namespace kiln {
+namespace {
+
+struct Facts {
+    ConvLoops loops;
+    int64_t parts = 1;
+    int lanes = 1, registers = 16;  // of the target
+    int threads = 1;
+
+    int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
+    ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
+    int64_t products(const StepTileKnobs &k) const {
+        return k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
+    }
+    int64_t vectors() const { return ceil_div(loops.output_channels, lanes); }
+};
+
+std::vector<int64_t> up_to(int64_t last) {
+    std::vector<int64_t> values;
+    for (int64_t v = 1; v <= last; v++) values.push_back(v);
+    return values;
+}
+
+StepTileDomains domains(const Facts &f) {
+    const ConvLoops &s = f.loops;
+    StepTileDomains d;
+    d.share = up_to(std::min<int64_t>(most_shared(s, f.parts), s.output[0]));
+    d.pixels = up_to(8);
+    d.rows = s.dilation[1] == 1 ? up_to(std::min<int64_t>(s.output[1], 8)) : std::vector<int64_t>{1};
+    for (int64_t block = 2; block <= 4 && block < 2 * f.vectors(); block *= 2) d.block.push_back(block);
+    if (f.threads > 1) {
+        d.parallel = {0, 1};
+        for (int64_t tiles = 1; tiles < s.output[1]; tiles *= 2) d.row_block.push_back(tiles);
+    }
+    return d;
+}
+
+std::vector<Limit<StepTileKnobs>> limits(const Facts &f) {
+    using K = StepTileKnobs;
+    const int64_t width = f.loops.output[0], height = f.loops.output[1];
+    return {
+        {"the register tile needs more vector registers than the target has",
+         [=](const K &k) { return k.pixels * k.rows + 4 <= f.registers; }},
+        {"outputs that share steps fill a tile", [](const K &k) { return k.pixels % k.share == 0; }},
+        {"a row has fewer columns", [=](const K &k) { return k.pixels < width + k.share; }},
+        {"row_block is larger than the number of tiles of rows",
+         [=](const K &k) { return k.row_block < 2 || k.row_block <= ceil_div(height, k.rows); }},
+        {"the unrolled reduction is too much code",
+         [=](const K &k) { return f.products(k) <= most_step_tile_products; }},
+    };
+}
+
+// Estimated cycles in units that compare tiles: products, loads of steps and weights, requantized results, and what a tile
+// begins with. Weights of several tiles' steps that do not stay in registers are loaded for each product.
+double tile_cost(const Facts &f, const StepTileKnobs &k) {
+    const ConvLoops &s = f.loops;
+    const ColumnSteps steps = f.steps(k);
+    const double tiles = double(ceil_div(s.output[0], k.pixels)) * ceil_div(s.output[1], k.rows);
+    const double outputs = double(k.pixels * k.rows),
+                 rows = shares_input_rows(s, k) ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
+    const double weights = double(k.share * steps.groups) * s.kernel[1] * s.kernel[2];
+    const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
+    const double loads = rows * s.kernel[2] * double(steps.steps(k.pixels)) + weights;
+    const double over = std::max(0.0, outputs + weights + 4 - f.registers);
+    const double made = double(ceil_div(s.output[0], k.share)) * s.input[1] * (4 / double(steps.unit) + 4);
+    return tiles * (products + 0.7 * loads + 0.5 * over + 5 * outputs + 8) + made * (steps.groups > 1 ? 1 : 0.5);
+}
+
+StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
+    const auto allowed = limits(f);
+    StepTileKnobs k, best;
+    // Four vectors of steps at a time take the fewest instructions each; those behind the last channel are for nothing.
+    double least = 1e300;
+    for (int64_t block : domains.block) {
+        const double cost = double(ceil_div(f.vectors(), block) * block) * (block == 1 ? 1.3 : 1);
+        if (cost <= least) least = cost, k.block = block;
+    }
+    k.parallel = domains.parallel.back();
+    least = 1e300;
+    for (int64_t share : domains.share) {
+        for (int64_t rows : domains.rows) {
+            for (int64_t pixels : domains.pixels) {
+                k.share = share, k.rows = rows, k.pixels = pixels;
+                const bool holds =
+                    std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
+                if (!holds || rows * pixels > f.registers / 2) continue;
+                const double cost = tile_cost(f, k);
+                if (cost < least * 0.999) least = cost, best = k;
+            }
+        }
+    }
+    if (best.parallel) {
+        const int64_t tiles = ceil_div(f.loops.output[1], best.rows), tasks = 2 * f.threads;
+        for (int64_t block : domains.row_block) {
+            if (block == 1 || block * tasks <= tiles) best.row_block = block;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target) {
+    const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads};
+    const StepTileDomains allowed = domains(facts);
+    std::vector<Knob> knobs = knob_list(allowed);
+    base.schedule = step_tile_name;
+    base.schedule_version = step_tile_version;
+    base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);
+    return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
+}
+
+}  // namespace kiln

@@ -1,0 +1,31 @@
+// The space of the schedule template `step_tile`: which knobs (schedules/spaces/depthwise/step_tile_knobs.h) a depthwise
+// convolution may have. schedules/apply/step_tile.h applies them; this half is std only.
+#pragma once
+
+#include <cstdint>
+
+#include "rewrites/conv_loops.h"
+#include "schedules/space.h"
+#include "schedules/spaces/depthwise/step_tile_knobs.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+inline constexpr const char *step_tile_name = "step_tile";
+inline constexpr int step_tile_version = 1;
+
+// The limit of multiply-adds in the unrolled body of a register tile.
+inline constexpr int64_t most_step_tile_products = 1024;
+// The limit of steps of a row of the kernel, which are always unrolled.
+inline constexpr int64_t most_step_tile_groups = 16;
+
+// Rows of the input that a tile of rows reads each once, in an unrolled loop; else each row of outputs reads its own.
+inline bool shares_input_rows(const ConvLoops &loops, const StepTileKnobs &k) {
+    return k.rows > 1 && loops.dilation[1] == 1;
+}
+
+// `base` has the algorithm's name and version; a step is of `parts` columns. The default knobs are a function of the arguments
+// alone. Precondition: the convolution is depthwise without a multiplier and without holes.
+Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target);
+
+}  // namespace kiln

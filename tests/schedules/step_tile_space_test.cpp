@@ -1,0 +1,74 @@
+#include "schedules/spaces/depthwise/step_tile_space.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "rewrites/conv_loops.h"
+
+namespace kiln {
+namespace {
+
+constexpr const char *avx512 = "x86-64-linux-avx512_skylake", *avx2 = "x86-64-linux-avx2-fma";
+
+Space space_of(const std::string &key, int64_t parts, const char *target, int threads) {
+    return step_tile_space({}, conv_loops(*parse_workload_key(key)), parts, *parse_target(target, threads, target));
+}
+
+// Rows that divide, tiles that stay in registers, blocks of vectors that waste none.
+TEST(StepTileSpace, HasADefaultForEveryShape) {
+    struct Row {
+        const char *key;
+        int64_t parts;
+        const char *target, *knobs;
+    };
+    const std::string suffix = "/dtype:i8/epilogue:requantize_litert";
+    constexpr Row rows[] = {
+        {"conv2d/input:1x28x28x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256", 4, avx512, "share:2"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x1x256/strides:2x2/padding:1,1x1,1/feature_group_count:256", 4, avx512,
+         "share:1"},
+        {"conv2d/input:1x28x28x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", 4, avx512, "block:1"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256", 2, avx2, "block:4"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:64", 4, avx512,
+         "rows:1"},
+        {"conv2d/input:1x2x2x3/kernel:2x2x1x3/feature_group_count:3", 4, avx512, "pixels:1"},
+    };
+    for (const Row &row : rows) {
+        for (const int threads : {1, 2}) {
+            const Space space = space_of(row.key + suffix, row.parts, row.target, threads);
+            const Candidate standard = space.default_candidate();
+            EXPECT_TRUE(space.check(standard)) << row.key;
+            EXPECT_NE(to_text(standard).find(row.knobs), std::string::npos) << row.key << ": " << to_text(standard);
+            EXPECT_EQ(standard.knobs.contains("parallel"), threads == 2) << row.key;
+        }
+    }
+}
+
+TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
+    struct Row {
+        const char *knob;
+        int64_t value;
+        const char *reason;
+    };
+    constexpr Row rows[] = {
+        {"pixels", 3, "outputs that share steps fill a tile"},
+        {"pixels", 8, "registers"},
+        {"rows", 9, "rows"},
+    };
+    const Space space = space_of(
+        "conv2d/input:1x28x28x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256/dtype:i8/"
+        "epilogue:requantize_litert",
+        4, avx512, 1);
+    for (const Row &row : rows) {
+        Candidate candidate = space.default_candidate();
+        candidate.knobs = {{"block", 4}, {"pixels", 2}, {"rows", 4}, {"share", 2}};
+        ASSERT_TRUE(space.check(candidate));
+        candidate.knobs[row.knob] = row.value;
+        const Status checked = space.check(candidate);
+        ASSERT_FALSE(checked) << row.knob;
+        EXPECT_NE(checked.error().message.find(row.reason), std::string::npos) << checked.error().message;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
