@@ -10,6 +10,7 @@
 #include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
+#include "cli/pareto_answer.h"
 #include "workload/lists/glob.h"
 
 namespace kiln {
@@ -179,6 +180,29 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
     return exit_done;
 }
 
+int run_pareto(const QueryArguments &arguments, const TrialStore &store) {
+    const AnswerOptions &options = arguments.answer;
+    std::optional<std::vector<std::string>> keys;
+    if (arguments.filter) {
+        Result<std::vector<std::string>> matching = matching_workloads(store, *arguments.filter);
+        if (!matching) return fail(matching.error());
+        keys = std::move(*matching);
+    }
+    size_t without = 0;
+    Result<Table> table = pareto_table(store, keys, &without);
+    if (!table) return fail(table.error());
+    if (Status s = check_columns(options, table->columns); !s) return fail(s.error());
+    const size_t all = table->rows.size();
+    if (options.format == TableFormat::table && !options.top && options.sort.empty()) thin_pareto(&*table);
+    if (table->rows.size() < all) {
+        tell(fmt::format("{} of {} choices, each with 2 % more code than the one before; --format csv has all",
+                         table->rows.size(), all));
+    }
+    if (without > 0) tell(fmt::format("{} layers without counted cycles are left out", without));
+    print(std::move(*table), pareto_form(), options);
+    return exit_done;
+}
+
 int run_sql(const QueryArguments &arguments, const TrialStore &store) {
     if (arguments.filter) return fail({ErrorCode::usage, "query sql: --filter is for the other answers; use WHERE"});
     Result<Table> table = store.sql(arguments.sql);
@@ -207,6 +231,7 @@ int run(const QueryArguments &arguments) {
     }
     Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
+    if (arguments.what == "pareto") return run_pareto(arguments, *store);
     return is_sql ? run_sql(arguments, *store) : run_report(arguments, *store);
 }
 
@@ -219,12 +244,11 @@ void add_query_command(CLI::App &app, Action &action) {
         ->add_option(
             "WHAT", arguments->what,
             "best: the winner for each workload; trials: all; workloads: what was tuned; failures: trials that "
-            "failed, and why; races: what was compared side by side; networks: whole networks, run by run; sql: a "
-            "SELECT "
-            "of your own")
+            "failed, and why; races: what was compared side by side; networks: whole networks, run by run; pareto: of "
+            "soft cores, cycles of all layers against bytes of code; sql: a SELECT of your own")
         ->required()
-        ->check(one_of({"best", "trials", "workloads", "failures", "races", "networks", "sql"}))
-        ->type_name("best|trials|workloads|failures|races|networks|sql");
+        ->check(one_of({"best", "trials", "workloads", "failures", "races", "networks", "pareto", "sql"}))
+        ->type_name("best|trials|workloads|failures|races|networks|pareto|sql");
     command->add_option("STATEMENT", arguments->sql, "For sql: one statement that only reads")->type_name("SQL");
     command->add_option("--db", arguments->db, "Database file")->required()->type_name("FILE");
     command

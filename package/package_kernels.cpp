@@ -15,17 +15,6 @@ using Attempt = std::variant<PackagedKernel, std::string>;
 
 bool is_time(double ns) { return std::isfinite(ns) && ns > 0; }
 
-ChoiceContext context_of(const Target &target, const CollectEnvironment &environment) {
-    return {.target = target,
-            .machine = environment.machine,
-            .store = environment.store,
-            .toolchain = environment.builder.toolchain(),
-            .algorithms = environment.algorithms,
-            .error_budget = environment.error_budget,
-            .caches = environment.caches,
-            .passed_over = {}};
-}
-
 class Collector {
 public:
     Collector(const NamedWorkload &workload, const Target &target, const CollectEnvironment &environment)
@@ -68,6 +57,11 @@ Result<std::optional<PackagedKernel>> Collector::collect() {
     if (usable->empty()) {
         report_.message = "no algorithm applies of those that --algorithm and --without leave";
         return std::optional<PackagedKernel>();
+    }
+    if (const auto wanted = environment_.wanted.find(key(workload_.workload)); wanted != environment_.wanted.end()) {
+        Result<Kernel> kernel = try_one(wanted->second);
+        if (!kernel || *kernel) return kernel;
+        context_.passed_over.insert(to_text(wanted->second.candidate));
     }
     Result<Kernel> kernel = recorded(*usable);
     return kernel && !*kernel ? untuned(*usable) : kernel;
@@ -183,6 +177,17 @@ Result<std::string> Collector::judge(PackagedKernel *kernel) const {
 
 }  // namespace
 
+ChoiceContext context_of(const Target &target, const CollectEnvironment &environment) {
+    return {.target = target,
+            .machine = environment.machine,
+            .store = environment.store,
+            .toolchain = environment.builder.toolchain(),
+            .algorithms = environment.algorithms,
+            .error_budget = environment.error_budget,
+            .caches = environment.caches,
+            .passed_over = {}};
+}
+
 void expect_kernels(const std::vector<NamedWorkload> &workloads, const std::vector<Target> &targets,
                     const CollectEnvironment &environment, ExpectedBuilds &builds) {
     for (const NamedWorkload &workload : merge_equal(workloads)) {
@@ -190,6 +195,11 @@ void expect_kernels(const std::vector<NamedWorkload> &workloads, const std::vect
             const ChoiceContext context = context_of(target, environment);
             const auto usable = usable_algorithms(workload.workload, context);
             if (!usable || usable->empty()) continue;
+            const auto wanted = environment.wanted.find(key(workload.workload));
+            if (wanted != environment.wanted.end()) {
+                builds.expect({workload.workload, target, wanted->second.candidate});
+                continue;
+            }
             const Result<CandidateChoice> choice = choose_candidate(workload.workload, *usable, context);
             if (choice) builds.expect({workload.workload, target, choice->candidate});
         }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct CollectEnvironment {
         default_error_budget;  // recorded candidates with larger errors, recorded or found, are not used
     CacheOrder caches = caches_of_layers;
     std::function<bool()> interrupted = {};
+    std::map<std::string, CandidateChoice> wanted = {};  // by key: tried before the best recorded ones
 };
 
 enum class KernelSource {
@@ -56,6 +58,9 @@ struct CollectedKernels {
 // Starts to build what collect_kernels() asks for first. The environment's builder is `builds` there.
 void expect_kernels(const std::vector<NamedWorkload> &workloads, const std::vector<Target> &targets,
                     const CollectEnvironment &environment, ExpectedBuilds &builds);
+
+// What chooses a kernel for the target.
+ChoiceContext context_of(const Target &target, const CollectEnvironment &environment);
 
 // Equal workloads are collected once. Precondition: this machine runs the targets. Errors are the job's (environment,
 // interrupted).

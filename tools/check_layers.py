@@ -82,6 +82,7 @@ FOLDERS = {
     "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
     "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
     "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),
+    "tuner/budget": (["workload/result.h"], []),
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
     "tuner/reference/quantized": (["tuner/reference", "workload", "workload/quantization"], ["fmt/*"]),
@@ -121,9 +122,9 @@ FOLDERS = {
         ["fmt/*", "nlohmann/*"],
     ),
     "package/c": (
-        ["package", "package/output", "tuner/build", "tuner/process", "json", "runtime/kernel_abi.h", "schedules",
-         "simulate/elf32.h", "text", "workload"],
-        ["fmt/*"],
+        ["package", "package/output", "tuner/budget", "tuner/build", "tuner/process", "json", "runtime/kernel_abi.h",
+         "schedules", "simulate/elf32.h", "text", "workload", "workload/lists"],
+        ["fmt/*", "nlohmann/*"],
     ),
     "package/network": (
         ["package", "package/output", "tuner/measure", "tuner/process", "graph", "network/program.h",
@@ -174,12 +175,12 @@ FOLDERS = {
     ),
     "cli/build": (
         ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/c", "package/network", "package/output",
-         "tuner/build", "tuner/job", "tuner/process", "workload", "workload/lists"],
+         "tuner/budget", "tuner/build", "tuner/job", "tuner/process", "workload", "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
     "cli": (
         ["cli/answers", "cli/bench", "cli/build", "cli/network", "graph", "graph/passes", "network/program.h", "catalog", "check", "compare", "database", "package", "package/network",
-         "package/output", "records", "schedules", "simulate/core_file.h", "simulate/core_description.h", "text", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
+         "package/output", "records", "schedules", "simulate/core_file.h", "simulate/core_description.h", "text", "tuner/budget", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
     ),

@@ -4,7 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <filesystem>
+#include <iterator>
 
 #include "cli/answers/output.h"
 #include "cli/build/build_report.h"
@@ -12,6 +14,7 @@
 #include "cli/layer_options.h"
 #include "cli/network/network_layers.h"
 #include "cli/network/network_program.h"
+#include "package/c/c_budget.h"
 #include "package/c/c_package.h"
 #include "package/network/network_package.h"
 #include "package/output/package_name.h"
@@ -32,6 +35,7 @@ struct BuildArguments {
     std::string db, name, output, weights = "file";
     std::optional<std::string> given_name;
     bool fallback = false;
+    std::string max_text, max_stack, max_workspace;  // as written; empty: unlimited
 };
 
 // What the package is for, and who runs its kernels: this machine, or a simulated core.
@@ -92,6 +96,41 @@ Result<Places> read_places(const TargetOptions &options) {
     return Places{std::move(*targets), machine, {}};
 }
 
+// "12k", "1M" or a plain number of bytes.
+Status read_bytes(const char *option, const std::string &text, int64_t *bytes) {
+    if (text.empty()) return {};
+    const char *end = text.data() + text.size();
+    const char unit = text.back();
+    const int64_t scale = unit == 'k' || unit == 'K' ? 1024 : unit == 'M' ? 1024 * 1024 : 1;
+    if (scale > 1) end--;
+    constexpr int64_t most = int64_t{1} << 40;
+    int64_t value = 0;
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc() || stop != end || value < 0 || value > most) {
+        return Error{ErrorCode::usage,
+                     fmt::format("{} {}: needs a number of bytes, such as 12000, 32k or 1M", option, text)};
+    }
+    *bytes = value * scale;
+    return {};
+}
+
+Result<MemoryBudget> read_budget(const BuildArguments &arguments) {
+    MemoryBudget budget;
+    if (Status s = read_bytes("--max-text", arguments.max_text, &budget.text); !s) return s.error();
+    if (Status s = read_bytes("--max-stack", arguments.max_stack, &budget.stack); !s) return s.error();
+    if (Status s = read_bytes("--max-workspace", arguments.max_workspace, &budget.workspace); !s) return s.error();
+    return budget;
+}
+
+// What there is for soft cores only.
+Status check_cpu_options(const BuildArguments &arguments, const MemoryBudget &budget) {
+    if (!budget.is_limited()) return {};
+    return Error{ErrorCode::usage,
+                 fmt::format("--max-text, --max-stack and --max-workspace are for soft cores, such as "
+                             "--target rv32im; the target is {}",
+                             arguments.targets.target)};
+}
+
 // What there is for CPUs only.
 Status check_soft_core_options(const BuildArguments &arguments) {
     const bool of_network = arguments.layers.of_network();
@@ -127,10 +166,12 @@ Status check_options(const BuildArguments &arguments) {
 }
 
 // The kernels that there are. How many are missing goes to `missing`.
-Result<Package> package_of_layers(const BuildArguments &arguments, const std::vector<NamedWorkload> &workloads,
+Result<Package> package_of_layers(const BuildArguments &arguments, const BudgetRequest &request,
                                   const std::vector<Target> &targets, const CollectEnvironment &environment,
                                   int64_t *missing) {
-    Result<CollectedKernels> collected = collect_kernels(workloads, targets, environment, show_kernel);
+    Result<CollectedKernels> collected = request.budget.is_limited()
+                                             ? collect_within(request, environment, show_kernel)
+                                             : collect_kernels(request.workloads, targets, environment, show_kernel);
     if (!collected) return collected.error();
     *missing = std::ranges::count(collected->reports, KernelSource::missing, &KernelReport::source);
     if (collected->kernels.empty()) return unsupported("no kernel for any workload, so no package was written");
@@ -162,6 +203,7 @@ Status describe_database(const BuildArguments &arguments, TrialStore *store, Pac
 struct BuildInput {
     std::vector<NamedWorkload> workloads;  // of no network
     std::optional<network::Program> program;
+    MemoryBudget budget;
 };
 
 // The layouts of a network are those of its first target's times.
@@ -214,11 +256,15 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
                                          .error_budget = arguments.error_budget,
                                          .caches = input.program ? caches_of_networks : caches_of_layers,
                                          .interrupted = interrupted};
-    expect_kernels(input.program ? layers_of(*input.program).layers : input.workloads, targets, environment, builds);
+    if (!input.budget.is_limited())
+        expect_kernels(input.program ? layers_of(*input.program).layers : input.workloads, targets, environment,
+                       builds);
     int64_t missing = 0;
     Result<Package> package =
-        input.program ? package_of_network(arguments, *input.program, targets, {environment, *workshop->packer, *parts})
-                      : package_of_layers(arguments, input.workloads, targets, environment, &missing);
+        input.program
+            ? package_of_network(arguments, *input.program, targets, {environment, *workshop->packer, *parts})
+            : package_of_layers(arguments, {input.workloads, targets.front(), input.budget, parts->work_folder},
+                                targets, environment, &missing);
     if (!package) {
         const int status = fail(package.error());
         return package.error().code == ErrorCode::unsupported ? exit_failed : status;
@@ -240,19 +286,21 @@ int run(BuildArguments arguments) {
     const std::string usual = of_network ? library_name(arguments.layers.network.file) : "kiln_kernels";
     arguments.name = arguments.given_name.value_or(usual);
     if (Status s = check_options(arguments); !s) return fail(s.error());
+    const Result<MemoryBudget> budget = read_budget(arguments);
+    if (!budget) return fail(budget.error());
     const Result<Places> places = read_places(arguments.targets);
     if (!places) {
         const int status = fail(places.error());
         return places.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
-    if (places->core) {
-        if (Status s = check_soft_core_options(arguments); !s) return fail(s.error());
-    }
+    const Status options = places->core ? check_soft_core_options(arguments) : check_cpu_options(arguments, *budget);
+    if (!options) return fail(options.error());
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     TrialStore *store = *opened ? &**opened : nullptr;
-    const Result<BuildInput> input = read_input(arguments, places->targets.front(), store);
+    Result<BuildInput> input = read_input(arguments, places->targets.front(), store);
     if (!input) return fail(arguments.layers, input.error());
+    input->budget = *budget;
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
     install_interrupt_handler();
     return build(arguments, *input, *places, store);
@@ -287,6 +335,13 @@ void add_build_command(CLI::App &app, Action &action) {
     command->add_flag(
         "--fallback", arguments->fallback,
         "Add a kernel for convolutions of any sizes, see kiln_find_or_fallback in DIR/include/NAME/kiln.h");
+    const std::pair<const char *, std::string *> limits[] = {{"--max-text", &arguments->max_text},
+                                                             {"--max-stack", &arguments->max_stack},
+                                                             {"--max-workspace", &arguments->max_workspace}};
+    const char *meanings[] = {"For a soft core: bytes of code and constants of all layers together, such as 32k",
+                              "Bytes of stack of a call", "Bytes of workspace, which all layers share"};
+    for (size_t i = 0; i < std::size(limits); i++)
+        command->add_option(limits[i].first, *limits[i].second, meanings[i])->type_name("B");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget,
                          "Use no recorded kernel with a larger error, recorded or found here");

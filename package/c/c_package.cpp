@@ -42,20 +42,21 @@ void describe_files(const std::vector<CLayer> &layers, Package *package) {
     }
 }
 
-Status check_objects(const std::vector<CLayer> &layers, const fs::path &folder, const fs::path &work,
-                     Package *package) {
-    if (Status s = make_folders(work); !s) return s;
-    for (size_t i = 0; i < layers.size(); i++) {
-        const Result<CObjectFacts> facts = check_c_object(layers[i], folder, work / (layers[i].function + ".o"));
-        if (!facts) return facts.error();
-        SoftCoreKernel &soft = *package->kernels[i].soft_core;
-        soft.text_bytes = facts->text_bytes, soft.rodata_bytes = facts->rodata_bytes;
-        soft.stack_bytes = facts->stack_bytes;
-    }
-    return {};
-}
-
 }  // namespace
+
+Result<std::vector<CObjectFacts>> compile_layers(const Package &package, const std::vector<CLayer> &layers,
+                                                 const std::string &folder) {
+    if (Status s = write_text(fs::path(folder) / "include" / (package.name + ".h"), c_header(package, layers)); !s)
+        return s.error();
+    if (Status s = write_sources(package, layers, folder); !s) return s.error();
+    std::vector<CObjectFacts> facts;
+    for (const CLayer &layer : layers) {
+        Result<CObjectFacts> fact = check_c_object(layer, folder, folder + "/" + layer.function + ".o");
+        if (!fact) return fact.error();
+        facts.push_back(*fact);
+    }
+    return facts;
+}
 
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(package.name); !s) return s.error();
@@ -64,6 +65,13 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
     const Result<std::vector<CLayer>> layers = c_layers(package);
     if (!layers) return layers.error();
     describe_files(*layers, &package);
+    const auto facts = compile_layers(package, *layers, parts.work_folder + "/package");
+    if (!facts) return facts.error();
+    for (size_t i = 0; i < facts->size(); i++) {
+        SoftCoreKernel &soft = *package.kernels[i].soft_core;
+        soft.text_bytes = facts->at(i).text_bytes, soft.rodata_bytes = facts->at(i).rodata_bytes;
+        soft.stack_bytes = facts->at(i).stack_bytes;
+    }
     Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
     if (!staging) return staging.error();
     const fs::path &path = staging->path();
@@ -74,8 +82,6 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
     const fs::path header = path / "include" / (name + ".h");
     if (Status s = write_text(header, c_header(package, *layers)); !s) return s.error();
     if (Status s = write_sources(package, *layers, path); !s) return s.error();
-    if (Status s = check_objects(*layers, path, fs::path(parts.work_folder) / "package", &package); !s)
-        return s.error();
     const Result<std::string> schema =
         read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_source_bytes);
     if (!schema) return schema.error();
@@ -85,7 +91,6 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
         {path / "Makefile", c_makefile(package, *layers)},
         {path / "CMakeLists.txt", c_cmake(package, *layers)},
         {path / "README.md", c_readme(package, *layers)},
-        {manifest, manifest_text(package)},
     };
     for (const auto &[file, text] : texts) {
         if (Status s = write_text(file, text); !s) return s.error();

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "package/c/c_layer.h"
+#include "package/c/c_object_checks.h"
 #include "package/package.h"
 
 namespace kiln {
@@ -12,5 +15,9 @@ namespace kiln {
 // (c_object_checks.h). Precondition: every kernel is for a soft core, and was simulated. Answers the package with what the
 // checks found.
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder);
+
+// Writes header and sources of the layers into a folder, compiles and checks them there.
+Result<std::vector<CObjectFacts>> compile_layers(const Package &package, const std::vector<CLayer> &layers,
+                                                 const std::string &folder);
 
 }  // namespace kiln

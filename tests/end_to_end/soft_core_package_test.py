@@ -6,6 +6,7 @@ Skipped where there is no compiler for RISC-V. qemu-riscv32 is a second opinion 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -155,6 +156,34 @@ class SoftCorePackage(unittest.TestCase):
         answer = self.build(LAYERS[:2], "--db", database, "--core", str(core))
         self.assertIn("0 tuned, 2 untuned", answer.stdout.decode())
 
+    def test_budgets_choose_over_all_layers(self):
+        database = self.folder / "k.db"
+        tune = [BINARIES / "kiln", "tune", "--workloads", self.workloads(LAYERS[:2]), "--target", "rv32im", "--db", database]
+        self.run_command(*tune, "--trials", "6", "--seed", SEED)
+        query = [BINARIES / "kiln", "query", "pareto", "--db", database, "--format", "json"]
+        rows = json.loads(self.run_command(*query).stdout)
+        self.assertTrue(all(a["text_bytes"] < b["text_bytes"] and a["cycles"] > b["cycles"] for a, b in zip(rows, rows[1:])))
+        self.assertEqual({len(row["trials"].split()) for row in rows}, {2})
+
+        def built(*budget):
+            self.build(LAYERS[:2], "--db", database, *budget)
+            kernels = [kernel["soft_core"] for kernel in self.manifest()["kernels"]]
+            code = sum(kernel["text_bytes"] + kernel["rodata_bytes"] for kernel in kernels)
+            return code, sum(kernel["cycles"] for kernel in kernels)
+
+        free = built()
+        self.assertEqual(built("--max-text", "1M"), free)
+        message = self.build(LAYERS[:2], "--db", database, "--max-text", "100", status=1).stderr.decode()
+        least = int(re.search(r"the smallest kernels of all 2 layers have (\d+) bytes of code together", message)[1])
+        code, cycles = built("--max-text", str(least + 200))
+        self.assertLessEqual(code, least + 200)
+        self.assertLessEqual(free[1], cycles)
+        message = self.build(LAYERS[:2], "--db", database, "--max-stack", "4", status=1).stderr.decode()
+        self.assertRegex(message, r"no kernel fits; --max-stack 4, and the least is \d+ bytes of stack")
+        # Layers that nobody tuned have their default.
+        self.build(LAYERS[:3], "--db", database, "--max-text", "1M", "--max-workspace", "64k")
+        self.build(LAYERS[:3], "--max-text", "10", status=1)
+
     def test_packages_replace_packages_and_nothing_else(self):
         self.build(LAYERS[:2])
         first = {p.name for p in (self.dist / "src").iterdir()}
@@ -202,6 +231,9 @@ class SoftCorePackage(unittest.TestCase):
             ([LAYERS[0]], ["--target", "rv32im,baseline"], 2, "target rv32im is a soft core, whose package is C sources"),
             ([LAYERS[0]], ["--target", "baseline", "--core", str(core)], 2, "--core is for soft cores"),
             ([LAYERS[0]], ["--fallback"], 2, "--fallback: packages for soft cores have no kernel for any sizes"),
+            ([LAYERS[0]], ["--max-text", "12x"], 2, "--max-text 12x: needs a number of bytes, such as 12000, 32k or 1M"),
+            ([LAYERS[0]], ["--max-stack", "-1"], 2, "--max-stack -1: needs a number of bytes"),
+            ([LAYERS[0]], ["--target", "baseline", "--max-text", "1k"], 2, "are for soft cores, such as --target rv32im"),
             ([LAYERS[0]], ["--threads", "2"], 2, "a soft core runs one thread; got 2"),
             ([LAYERS[0]], ["--core", str(core)], 2, "format"),
             ([f32], [], 1, "a soft core has integers only"),

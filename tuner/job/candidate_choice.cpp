@@ -19,6 +19,35 @@ std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
     return *candidate;
 }
 
+// Those of the rows that the filter leaves, with what was measured of them.
+Result<std::vector<CandidateChoice>> measured(const Workload &workload, const std::vector<const Algorithm *> &usable,
+                                              const ChoiceContext &context, const TrialFilter &filter) {
+    const auto trials = context.store->trials(filter);
+    if (!trials) return trials.error();
+    const Metric metric = is_soft_core(context.target) ? Metric::cycles : Metric::ns;
+    std::vector<CandidateChoice> found;
+    for (const Trial &trial : *trials) {
+        if (trial.status != TrialStatus::ok) continue;
+        const auto candidate = buildable(trial, workload, usable, context);
+        if (!candidate) continue;
+        const auto measurement =
+            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, metric);
+        if (!measurement) return measurement.error();
+        if (*measurement) found.push_back({*candidate, Best{trial, **measurement, "median"}});
+    }
+    return found;
+}
+
+TrialFilter filter_of(const Workload &workload, const ChoiceContext &context) {
+    return {.workload = key(workload),
+            .target = context.target.halide,
+            .machine = key(context.machine),
+            .toolchain = context.toolchain,
+            .threads = context.target.threads,
+            .cache = {},
+            .within_budget = context.error_budget};
+}
+
 Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
                                                      const std::vector<const Algorithm *> &usable,
                                                      const ChoiceContext &context, const TrialFilter &filter) {
@@ -31,19 +60,10 @@ Result<std::optional<CandidateChoice>> best_recorded(const Workload &workload,
     if (chosen && chosen->best->evidence == "race") return chosen;
     // The view `best` keeps the winners of each error budget only, and those may be out for their errors or because
     // they cannot be built any more: the lowest median of what remains.
-    const auto trials = context.store->trials(filter);
-    if (!trials) return trials.error();
-    const Metric metric = is_soft_core(context.target) ? Metric::cycles : Metric::ns;
-    for (const Trial &trial : *trials) {
-        if (trial.status != TrialStatus::ok) continue;
-        const auto candidate = buildable(trial, workload, usable, context);
-        if (!candidate) continue;
-        const auto measurement =
-            context.store->measurement(trial.object_hash, trial.machine, trial.threads, trial.cache, metric);
-        if (!measurement) return measurement.error();
-        if (*measurement && (!chosen || (*measurement)->median < chosen->best->measurement.median)) {
-            chosen = CandidateChoice{*candidate, Best{trial, **measurement, "median"}};
-        }
+    auto remaining = measured(workload, usable, context, filter);
+    if (!remaining) return remaining.error();
+    for (CandidateChoice &choice : *remaining) {
+        if (!chosen || choice.best->measurement.median < chosen->best->measurement.median) chosen = std::move(choice);
     }
     return chosen;
 }
@@ -80,13 +100,7 @@ Result<std::vector<const Algorithm *>> usable_algorithms(const Workload &workloa
 Result<CandidateChoice> choose_candidate(const Workload &workload, const std::vector<const Algorithm *> &usable,
                                          const ChoiceContext &context) {
     if (context.store) {
-        TrialFilter filter{.workload = key(workload),
-                           .target = context.target.halide,
-                           .machine = key(context.machine),
-                           .toolchain = context.toolchain,
-                           .threads = context.target.threads,
-                           .cache = {},
-                           .within_budget = context.error_budget};
+        TrialFilter filter = filter_of(workload, context);
         for (const CacheMode cache : context.caches) {
             for (const std::string &toolchain : {context.toolchain, std::string()}) {
                 filter.cache = cache, filter.toolchain = toolchain;
@@ -97,6 +111,27 @@ Result<CandidateChoice> choose_candidate(const Workload &workload, const std::ve
         }
     }
     return CandidateChoice{usable.front()->space(workload, context.target, core_of(context)).default_candidate(), {}};
+}
+
+Result<std::vector<CandidateChoice>> recorded_candidates(const Workload &workload,
+                                                         const std::vector<const Algorithm *> &usable,
+                                                         const ChoiceContext &context) {
+    std::vector<CandidateChoice> distinct;
+    if (!context.store) return distinct;
+    TrialFilter filter = filter_of(workload, context);
+    for (const CacheMode cache : context.caches) {
+        for (const std::string &toolchain : {context.toolchain, std::string()}) {
+            filter.cache = cache, filter.toolchain = toolchain;
+            auto found = measured(workload, usable, context, filter);
+            if (!found) return found.error();
+            std::set<std::string> objects;
+            for (CandidateChoice &choice : *found) {
+                if (objects.insert(choice.best->trial.object_hash).second) distinct.push_back(std::move(choice));
+            }
+            if (!distinct.empty()) return distinct;
+        }
+    }
+    return distinct;
 }
 
 }  // namespace kiln

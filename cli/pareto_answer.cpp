@@ -1,0 +1,145 @@
+#include "cli/pareto_answer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "tuner/budget/kernel_choice.h"
+
+namespace kiln {
+namespace {
+
+struct CountedLayer {
+    LayerKernels sizes;
+    std::vector<std::string> trials;  // of the options
+    int64_t count = 1;
+};
+
+// Counts compare where the same core ran what the same compilers made.
+struct Group {
+    std::string machine, toolchain, target;
+    auto operator<=>(const Group &) const = default;
+};
+using Groups = std::map<Group, std::map<std::string, CountedLayer>>;  // layers by key
+
+struct NamedLayer {
+    std::string name, key;
+    int64_t count = 1;
+};
+
+int64_t size_of(const nlohmann::json &counts, const char *name) {
+    const auto size = counts.is_object() ? counts.find(name) : counts.end();
+    return size != counts.end() && size->is_number_integer() ? size->get<int64_t>() : 0;
+}
+
+Result<std::vector<NamedLayer>> layers_of(const TrialStore &store,
+                                          const std::optional<std::vector<std::string>> &workloads) {
+    const Result<Report> report = store.report({.kind = ReportKind::workloads, .workloads = workloads});
+    if (!report) return report.error();
+    const auto &columns = report->table.columns;
+    const auto column = [&](const char *name) { return size_t(std::ranges::find(columns, name) - columns.begin()); };
+    std::vector<NamedLayer> layers;
+    for (const std::vector<Cell> &row : report->table.rows) {
+        const auto *key = std::get_if<std::string>(&row.at(column("workload")));
+        const auto *name = std::get_if<std::string>(&row.at(column("name")));
+        const auto *count = std::get_if<int64_t>(&row.at(column("count")));
+        if (key) layers.push_back({name ? *name : *key, *key, count ? *count : 1});
+    }
+    return layers;
+}
+
+// Of one layer, every kernel whose cycles were counted, once.
+Status add_kernels(const TrialStore &store, const NamedLayer &layer, Groups *groups) {
+    const auto trials = store.trials({.workload = layer.key});
+    if (!trials) return trials.error();
+    std::set<std::pair<std::string, std::string>> seen;  // machine and object
+    for (const Trial &trial : *trials) {
+        if (trial.status != TrialStatus::ok || !seen.insert({trial.machine, trial.object_hash}).second) continue;
+        const auto measurement = store.measurement_of(trial.id);
+        if (!measurement) return measurement.error();
+        if (!*measurement || (*measurement)->metric != Metric::cycles) continue;
+        const auto counts = nlohmann::json::parse((*measurement)->conditions, nullptr, false);
+        CountedLayer &counted = (*groups)[{trial.machine, trial.toolchain, trial.target}][layer.key];
+        counted.sizes.layer = layer.name;
+        counted.trials.push_back(trial.id);
+        counted.sizes.options.push_back({.code = trial.object_hash,
+                                         .cycles = layer.count * static_cast<int64_t>((*measurement)->median),
+                                         .text = size_of(counts, "text_bytes") + size_of(counts, "rodata_bytes"),
+                                         .stack = size_of(counts, "stack_bytes"),
+                                         .workspace = size_of(counts, "workspace_bytes")});
+    }
+    return {};
+}
+
+Status add_rows(const Group &group, const std::map<std::string, CountedLayer> &layers, Table *table) {
+    std::vector<LayerKernels> sizes;
+    for (const auto &[key, layer] : layers) sizes.push_back(layer.sizes);
+    const auto choices = pareto_choices(sizes, {});
+    if (!choices) return choices.error();
+    for (const KernelChoice &choice : *choices) {
+        std::vector<std::string> trials;
+        size_t i = 0;
+        for (const auto &[key, layer] : layers) trials.push_back(layer.trials[choice.options[i++]]);
+        table->rows.push_back({choice.text, choice.cycles, choice.stack, choice.workspace,
+                               static_cast<int64_t>(layers.size()), group.target, group.machine, group.toolchain,
+                               fmt::format("{}", fmt::join(trials, " "))});
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Table> pareto_table(const TrialStore &store, const std::optional<std::vector<std::string>> &workloads,
+                           size_t *without) {
+    const auto layers = layers_of(store, workloads);
+    if (!layers) return layers.error();
+    Groups groups;
+    for (const NamedLayer &layer : *layers) {
+        if (Status s = add_kernels(store, layer, &groups); !s) return s.error();
+    }
+    if (groups.empty()) {
+        return unsupported("query pareto: no cycles were counted; `kiln tune --target rv32im` counts them");
+    }
+    Table table{{"text_bytes", "cycles", "stack_bytes", "workspace_bytes", "layers", "target", "machine", "toolchain",
+                 "trials"},
+                {}};
+    size_t most = 0;
+    for (const auto &[group, counted] : groups) {
+        most = std::max(most, counted.size());
+        if (Status s = add_rows(group, counted, &table); !s) return s.error();
+    }
+    *without = layers->size() - most;
+    return table;
+}
+
+void thin_pareto(Table *table) {
+    constexpr double least_growth = 1.02;
+    constexpr size_t text = 0, machine = 6;
+    std::vector<std::vector<Cell>> rows;
+    for (size_t i = 0; i < table->rows.size(); i++) {
+        std::vector<Cell> &row = table->rows[i];
+        const bool is_first = rows.empty() || rows.back()[machine] != row[machine];
+        const bool is_last = i + 1 == table->rows.size() || table->rows[i + 1][machine] != row[machine];
+        const auto bytes = static_cast<double>(std::get<int64_t>(row[text]));
+        const bool grows =
+            is_first || bytes >= least_growth * static_cast<double>(std::get<int64_t>(rows.back()[text]));
+        if (grows || is_last) rows.push_back(std::move(row));
+    }
+    table->rows = std::move(rows);
+}
+
+const TableForm &pareto_form() {
+    static const TableForm form = {
+        {.name = "text_bytes", .title = "text"},   {.name = "cycles"},
+        {.name = "stack_bytes", .title = "stack"}, {.name = "workspace_bytes", .title = "workspace"},
+        {.name = "layers", .context = true},       {.name = "target", .context = true},
+        {.name = "machine", .context = true},      {.name = "toolchain", .context = true}};
+    return form;
+}
+
+}  // namespace kiln
