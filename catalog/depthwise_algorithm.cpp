@@ -58,8 +58,8 @@ Status quantized_depthwise_applies(std::string_view, const Workload &w, const Ta
     return copies_fit(loops);
 }
 
-Space quantized_depthwise_space(const Candidate &base, const Workload &w, const Target &target, const Core &) {
-    return step_tile_space(base, conv_loops(w), column_parts(w, target), target);
+Space quantized_depthwise_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return step_tile_space(base, conv_loops(w), column_parts(w, target), target, core);
 }
 
 }  // namespace kiln

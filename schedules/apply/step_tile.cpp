@@ -17,20 +17,29 @@ struct Loops {
 Loops tile_output(StepStages &stages, const StepTileKnobs &k, int lanes) {
     Func &out = stages.output;
     const Var &z = stages.z, &n = stages.n;
-    Var lane("lane"), panel("panel"), xi("xi"), x_tile("x_tile"), yi("yi"), y_tile("y_tile"), y_block("y_block"),
-        task("task");
+    Var lane("lane"), panel("panel"), c_block("c_block"), xi("xi"), x_tile("x_tile"), yi("yi"), y_tile("y_tile"),
+        y_block("y_block"), task("task");
     out.split(stages.c, panel, lane, lanes, TailStrategy::GuardWithIf)
+        .split(panel, c_block, panel, extent(k.block), TailStrategy::GuardWithIf)
         .split(stages.x, x_tile, xi, extent(k.pixels), TailStrategy::GuardWithIf)
         .split(stages.y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
-        .reorder(lane, xi, yi, panel, x_tile, y_tile, z, n)
         .vectorize(lane)
         .unroll(xi)
         .unroll(yi);
-    if (!k.row_block) return {panel, y_tile, z};
+    if (k.by_channels) {
+        out.reorder(lane, xi, yi, panel, x_tile, y_tile, c_block, z, n);
+    } else {
+        out.reorder(lane, xi, yi, panel, c_block, x_tile, y_tile, z, n);
+    }
+    Loops made{panel, y_tile, k.by_channels ? c_block : z};
+    if (!k.row_block) return made;
     out.split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf);
-    if (!k.parallel) return {panel, y_tile, y_block};
+    if (k.by_channels) out.reorder(y_tile, c_block, y_block);
+    if (!k.by_channels) made.outer = y_block;
+    if (!k.parallel) return made;
     out.fuse(y_block, z, task).fuse(task, n, task).parallel(task);
-    return {panel, y_tile, task};
+    if (!k.by_channels) made.outer = task;
+    return made;
 }
 
 void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const Loops &made, int lanes) {

@@ -12,7 +12,8 @@ namespace {
 constexpr const char *avx512 = "x86-64-linux-avx512_skylake", *avx2 = "x86-64-linux-avx2-fma";
 
 Space space_of(const std::string &key, int64_t parts, const char *target, int threads) {
-    return step_tile_space({}, conv_loops(*parse_workload_key(key)), parts, *parse_target(target, threads, target));
+    return step_tile_space({}, conv_loops(*parse_workload_key(key)), parts, *parse_target(target, threads, target),
+                           Core());
 }
 
 // Rows that divide, tiles that stay in registers, blocks of vectors that waste none.
@@ -61,7 +62,7 @@ TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
         4, avx512, 1);
     for (const Row &row : rows) {
         Candidate candidate = space.default_candidate();
-        candidate.knobs = {{"block", 4}, {"pixels", 2}, {"rows", 4}, {"share", 2}};
+        candidate.knobs = {{"block", 4}, {"by_channels", 1}, {"pixels", 2}, {"rows", 4}, {"share", 2}};
         ASSERT_TRUE(space.check(candidate));
         candidate.knobs[row.knob] = row.value;
         const Status checked = space.check(candidate);

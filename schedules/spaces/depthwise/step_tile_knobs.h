@@ -2,10 +2,10 @@
 // (rewrites/column_steps.h).
 //
 // The loop nest, outermost first; [n] marks an extent that a knob sets:
-//   batch / planes / blocks of rows [row_block] / tiles of rows / tiles of columns / vectors of channels /
-//   kernel planes, rows of the input, steps of a row / register tile
-// A register tile is [rows] x [pixels] outputs of a vector of channels. The steps of its rows are made before, of all channels
-// and columns, and kept for the next tile of rows of the block.
+//   batch / planes / blocks of rows [row_block] / blocks of channels, if [by_channels] / tiles of rows / tiles of columns /
+//   vectors of channels / kernel planes, rows of the input, steps of a row / register tile
+// A register tile is [rows] x [pixels] outputs of a vector of channels. The steps of its rows are made before, of all columns
+// and of the channels of the loops inside, and kept for the next tile of rows of the block.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ struct StepTile {
     T share{1};            // outputs that read the same steps
     T pixels{1}, rows{1};  // the register tile
     T block{1};            // vectors of channels whose steps are made together
-    T row_block{0};        // tiles of rows of a block; 0: all
-    T parallel{0};         // 0: one thread; 1: blocks of rows (and batch, planes) in parallel
+    T by_channels{0};  // 1: such blocks of channels are outside of tiles of rows, so that steps stay in the L1 cache
+    T row_block{0};    // tiles of rows of a block; 0: all
+    T parallel{0};     // 0: one thread; 1: blocks of rows (and batch, planes) in parallel
 };
 
 using StepTileKnobs = StepTile<int64_t>;
@@ -35,6 +36,7 @@ void visit_knobs(Visitor &visit, StepTile<T> &k) {
     visit.needs("pixels", k.pixels);
     visit.needs("rows", k.rows);
     visit.needs("block", k.block);
+    visit.may_lack("by_channels", k.by_channels);
     visit.may_lack("row_block", k.row_block);
     visit.may_lack("parallel", k.parallel);
 }

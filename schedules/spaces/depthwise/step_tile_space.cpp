@@ -1,6 +1,7 @@
 #include "schedules/spaces/depthwise/step_tile_space.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "rewrites/column_steps.h"
 #include "workload/division.h"
@@ -13,11 +14,18 @@ struct Facts {
     int64_t parts = 1;
     int lanes = 1, registers = 16;  // of the target
     int threads = 1;
+    int64_t l1_bytes = 0;
 
     int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
     ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
     int64_t products(const StepTileKnobs &k) const {
         return k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
+    }
+    // Of the steps that a tile of rows reads: memory has a power of two of rows.
+    int64_t kept_bytes(const StepTileKnobs &k) const {
+        const int64_t rows = int64_t(std::bit_ceil(uint64_t(input_rows(k.rows)))), width = 4 * lanes;
+        const int64_t row = steps(k).steps(ceil_div(loops.output[0], k.pixels) * k.pixels);
+        return rows * row * (k.by_channels ? k.block : vectors()) * width;
     }
     int64_t vectors() const { return ceil_div(loops.output_channels, lanes); }
 };
@@ -35,6 +43,7 @@ StepTileDomains domains(const Facts &f) {
     d.pixels = up_to(8);
     d.rows = s.dilation[1] == 1 ? up_to(std::min<int64_t>(s.output[1], 8)) : std::vector<int64_t>{1};
     for (int64_t block = 2; block <= 4 && block < 2 * f.vectors(); block *= 2) d.block.push_back(block);
+    if (f.vectors() > 1) d.by_channels = {0, 1};
     if (f.threads > 1) {
         d.parallel = {0, 1};
         for (int64_t tiles = 1; tiles < s.output[1]; tiles *= 2) d.row_block.push_back(tiles);
@@ -69,8 +78,11 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
     const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
     const double loads = rows * s.kernel[2] * double(steps.steps(k.pixels)) + weights;
     const double over = std::max(0.0, outputs + weights + 4 - f.registers);
+    // Steps that leave the L1 cache are stored and loaded at half of the speed.
+    const double far = f.kept_bytes(k) > f.l1_bytes ? 1.5 : 1;
     const double made = double(ceil_div(s.output[0], k.share)) * s.input[1] * (4 / double(steps.unit) + 4);
-    return tiles * (products + 0.7 * loads + 0.5 * over + 5 * outputs + 8) + made * (steps.groups > 1 ? 1 : 0.5);
+    return tiles * (products + 0.7 * far * loads + 0.5 * over + 5 * outputs + 8) +
+           far * made * (steps.groups > 1 ? 1 : 0.5);
 }
 
 StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
@@ -83,6 +95,7 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
         if (cost <= least) least = cost, k.block = block;
     }
     k.parallel = domains.parallel.back();
+    k.by_channels = k.block < f.vectors();
     least = 1e300;
     for (int64_t share : domains.share) {
         for (int64_t rows : domains.rows) {
@@ -107,8 +120,8 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
 
 }  // namespace
 
-Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target) {
-    const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads};
+Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target, const Core &core) {
+    const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads, core.l1_bytes};
     const StepTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
     base.schedule = step_tile_name;

@@ -7,6 +7,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/depthwise/step_tile_knobs.h"
+#include "workload/core.h"
 #include "workload/target.h"
 
 namespace kiln {
@@ -26,6 +27,6 @@ inline bool shares_input_rows(const ConvLoops &loops, const StepTileKnobs &k) {
 
 // `base` has the algorithm's name and version; a step is of `parts` columns. The default knobs are a function of the arguments
 // alone. Precondition: the convolution is depthwise without a multiplier and without holes.
-Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target);
+Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, const Target &target, const Core &core);
 
 }  // namespace kiln
