@@ -264,7 +264,7 @@ void add_bench_command(CLI::App &app, Action &action) {
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
     command->add_option("--against", arguments->against, "Peers to measure beside kiln's kernels")
-        ->type_name("onednn,onnxruntime,openvino");
+        ->type_name("onednn,onnxruntime,openvino,litert");
     command
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");

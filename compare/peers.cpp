@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view known[] = {"onednn", "onnxruntime", "openvino"};
+constexpr std::string_view known[] = {"onednn", "onnxruntime", "openvino", "litert"};
 
 // Programs are run from here, so no folder is searched that somebody else may have made.
 Result<fs::path> find_repository(const std::string &given, const std::string &executables) {

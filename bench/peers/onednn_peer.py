@@ -13,11 +13,12 @@ import sys
 import numpy as np
 
 from peer_protocol import FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT, Convolution, Layer, Operands, Peer, serve
+from quantized import QuantizedOperands
 
 LIBRARIES = pathlib.Path(sys.prefix) / "lib"
 
 # dnnl_types.h
-F32 = 3
+DATA_TYPES = {"float32": 3, "int8": 5, "uint8": 6}
 CPU = 1
 IN_ORDER = 1
 FORWARD_TRAINING, FORWARD_INFERENCE = 64, 96
@@ -25,6 +26,7 @@ CONVOLUTION_DIRECT = 1
 ELTWISE_RELU = 0x20
 FORMAT_ANY = 1
 ALLOCATE = ctypes.c_void_p(-1)
+SCALES_OF = 4096  # and the argument that is scaled
 SRC, DST, WEIGHTS, BIAS, DIFF_SRC, DIFF_DST, DIFF_WEIGHTS = 1, 17, 33, 41, 129, 145, 161
 QUERY_IMPLEMENTATION = 8
 QUERY = {SRC: 129, DIFF_SRC: 130, WEIGHTS: 131, DIFF_WEIGHTS: 132, DST: 133, DIFF_DST: 134}
@@ -83,12 +85,15 @@ class Library:
         self.do(function, ctypes.byref(result), *arguments)
         return result
 
-    def any_layout(self, shape: list[int]) -> ctypes.c_void_p:
-        return self.make("memory_desc_create_with_tag", len(shape), dims(shape), F32, FORMAT_ANY)
+    def any_layout(self, array: np.ndarray) -> ctypes.c_void_p:
+        """Of what has this shape and type."""
+        return self.make("memory_desc_create_with_tag", array.ndim, dims(list(array.shape)), DATA_TYPES[array.dtype.name],
+                         FORMAT_ANY)
 
     def layout_of(self, array: np.ndarray) -> ctypes.c_void_p:
         strides = [s // array.itemsize for s in array.strides]
-        return self.make("memory_desc_create_with_strides", array.ndim, dims(list(array.shape)), F32, dims(strides))
+        return self.make("memory_desc_create_with_strides", array.ndim, dims(list(array.shape)),
+                         DATA_TYPES[array.dtype.name], dims(strides))
 
     def query(self, pd: ctypes.c_void_p, what: int) -> ctypes.c_void_p:
         return ctypes.c_void_p(self.dnnl.dnnl_primitive_desc_query_md(pd, what, 0))
@@ -124,8 +129,8 @@ class Library:
         self.reorder(plain, plain_layout, wanted, layout)
         return wanted
 
-    def download(self, memory: Memory, layout: ctypes.c_void_p, shape: list[int]) -> np.ndarray:
-        array = np.empty(shape, np.float32)
+    def download(self, memory: Memory, layout: ctypes.c_void_p, like: np.ndarray) -> np.ndarray:
+        array = np.empty(like.shape, like.dtype)
         plain_layout = self.layout_of(array)
         plain = Memory(self, plain_layout)
         self.reorder(memory, layout, plain, plain_layout)
@@ -143,24 +148,44 @@ class OneDnn(Peer):
         self.version = self.library.version()
 
     def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer:
+        attributes = self.library.make("primitive_attr_create")
+        if c.relu:
+            post = self.library.make("post_ops_create")
+            self.library.do("post_ops_append_eltwise", post, ELTWISE_RELU, ctypes.c_float(0), ctypes.c_float(0))
+            self.library.do("primitive_attr_set_post_ops", attributes, post)
+        return self.layer_of(c, operands, operands.dy, attributes, {}, operands.bias)
+
+    def prepare_quantized(self, c: Convolution, operands: QuantizedOperands, threads: int) -> Layer:
+        """All scales together are those of the weights, one for each output channel; the bias is added behind them."""
+        scales = operands.scales.of_sums().astype(np.float32)
+        attributes = self.library.make("primitive_attr_create")
+        mask = 3 if c.groups > 1 else 1
+        self.library.do("primitive_attr_set_scales_mask", attributes, WEIGHTS, mask)
+        bias = None if operands.bias is None else (operands.bias * scales).astype(np.float32)
+        return self.layer_of(c, operands, np.empty(c.output, np.uint8), attributes, {SCALES_OF | WEIGHTS: scales}, bias)
+
+    def layer_of(self, c: Convolution, operands: Operands | QuantizedOperands, y: np.ndarray, attributes: ctypes.c_void_p,
+                 of_attributes: dict[int, np.ndarray], bias: np.ndarray | None) -> Layer:
         lib = self.library
         r, s, per_group, co = c.kernel
         grouped = [c.groups, co // c.groups, per_group, r, s] if c.groups > 1 else [co, per_group, r, s]
-        source, output = operands.x.transpose(0, 3, 1, 2), operands.dy.transpose(0, 3, 1, 2)
+        source, output = operands.x.transpose(0, 3, 1, 2), y.transpose(0, 3, 1, 2)
         weights = operands.k.transpose(3, 2, 0, 1).reshape(grouped)  # (G) O I R S
-        bias_layout = lib.layout_of(operands.bias) if operands.bias is not None else None
-        pd = self.primitive_desc(c, [list(a.shape) for a in (source, weights, output)], bias_layout)
-        inputs, result_argument = {
-            FORWARD: ({SRC: source, WEIGHTS: weights}, DST),
-            INPUT_GRADIENT: ({WEIGHTS: weights, DIFF_DST: output}, DIFF_SRC),
-            KERNEL_GRADIENT: ({SRC: source, DIFF_DST: output}, DIFF_WEIGHTS),
+        bias_layout = lib.layout_of(bias) if bias is not None else None
+        pd = self.primitive_desc(c, [source, weights, output], bias_layout, attributes)
+        inputs, result_argument, result_like = {
+            FORWARD: ({SRC: source, WEIGHTS: weights}, DST, output),
+            INPUT_GRADIENT: ({WEIGHTS: weights, DIFF_DST: output}, DIFF_SRC, source),
+            KERNEL_GRADIENT: ({SRC: source, DIFF_DST: output}, DIFF_WEIGHTS, weights),
         }[c.op]
         result_layout = lib.query(pd, QUERY[result_argument])
         result_memory = Memory(lib, result_layout)
         arguments = {argument: lib.upload(array, lib.query(pd, QUERY[argument])) for argument, array in inputs.items()}
         arguments[result_argument] = result_memory
-        if operands.bias is not None:
-            arguments[BIAS] = lib.upload(operands.bias, bias_layout)
+        for argument, array in of_attributes.items():
+            arguments[argument] = lib.upload(array, lib.layout_of(array))
+        if bias is not None:
+            arguments[BIAS] = lib.upload(bias, bias_layout)
         primitive = lib.make("primitive_create", pd)
         list_of = argument_list(arguments)
 
@@ -168,24 +193,18 @@ class OneDnn(Peer):
             lib.execute(primitive, list_of)
 
         def result() -> np.ndarray:
+            got = lib.download(result_memory, result_layout, result_like)
             if c.op == KERNEL_GRADIENT:
-                got = lib.download(result_memory, result_layout, grouped)
                 return got.reshape(co, per_group, r, s).transpose(2, 3, 1, 0)
-            n, h, w, channels = c.result
-            return lib.download(result_memory, result_layout, [n, channels, h, w]).transpose(0, 2, 3, 1)
+            return got.transpose(0, 2, 3, 1)
 
         return Layer(call, result, lib.implementation(pd))
 
-    def primitive_desc(self, c: Convolution, shapes: list[list[int]],
-                       bias_layout: ctypes.c_void_p | None) -> ctypes.c_void_p:
-        """`shapes` are those of source, weights and output. A gradient wants the forward convolution as a hint."""
+    def primitive_desc(self, c: Convolution, tensors: list[np.ndarray], bias_layout: ctypes.c_void_p | None,
+                       attributes: ctypes.c_void_p) -> ctypes.c_void_p:
+        """`tensors` are like source, weights and output. A gradient wants the forward convolution as a hint."""
         lib = self.library
-        attributes = lib.make("primitive_attr_create")
-        if c.relu:
-            post = lib.make("post_ops_create")
-            lib.do("post_ops_append_eltwise", post, ELTWISE_RELU, ctypes.c_float(0), ctypes.c_float(0))
-            lib.do("primitive_attr_set_post_ops", attributes, post)
-        source, weights, output = (lib.any_layout(shape) for shape in shapes)
+        source, weights, output = (lib.any_layout(tensor) for tensor in tensors)
         window = (dims(c.strides), dims([d - 1 for d in c.dilation]), dims([lo for lo, _ in c.padding]),
                   dims([hi for _, hi in c.padding]))
         forward = lib.make("convolution_forward_primitive_desc_create", lib.engine,

@@ -12,6 +12,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 from peer_protocol import Convolution, Layer, Network, Operands, Peer, serve
+from quantized import QuantizedOperands, qlinear_model
 
 REORDERS = ("ReorderInput", "ReorderOutput")
 
@@ -107,6 +108,16 @@ class OnnxRuntime(Peer):
             return got.transpose(0, 2, 3, 1)
 
         return Layer(lambda: alone.run_with_iobinding(binding), result, self.about(model, blocked_input, b))
+
+    def prepare_quantized(self, c: Convolution, operands: QuantizedOperands, threads: int) -> Layer:
+        """With channels last, as its optimizer rewrites quantized graphs for its own kernels."""
+        alone = session(qlinear_model(c, operands), threads, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
+        x = onnxruntime.OrtValue.ortvalue_from_numpy(operands.x)
+        y = onnxruntime.OrtValue.ortvalue_from_shape_and_type(c.output, np.uint8)
+        binding = alone.io_binding()
+        binding.bind_ortvalue_input("x", x)
+        binding.bind_ortvalue_output("y", y)
+        return Layer(lambda: alone.run_with_iobinding(binding), y.numpy, "com.microsoft.QLinearConv, NHWC")
 
     def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> Network:
         whole = session(model, threads, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)

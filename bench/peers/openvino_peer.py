@@ -8,6 +8,7 @@ import openvino
 from openvino import opset13 as ops
 
 from peer_protocol import FORWARD, INPUT_GRADIENT, Convolution, Layer, Network, Operands, Peer, serve, warm_up
+from quantized import QuantizedOperands, qdq_model
 
 TO_NCHW, TO_NHWC = (0, 3, 1, 2), (0, 2, 3, 1)
 
@@ -60,6 +61,13 @@ class OpenVino(Peer):
         layers = [self.prepare_in(layout, c, operands, threads) for layout in ("NHWC", "NCHW")]
         return min(layers, key=lambda layer: warm_up(layer.call))
 
+    def prepare_quantized(self, c: Convolution, operands: QuantizedOperands, threads: int) -> Layer:
+        layers = []
+        for is_nhwc in (True, False):
+            read = self.core.read_model(qdq_model(c, operands, is_nhwc).SerializeToString())
+            layers.append(self.layer_of(read, is_nhwc, operands.x, threads))
+        return min(layers, key=lambda layer: warm_up(layer.call))
+
     @staticmethod
     def options(threads: int) -> dict:
         return {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32",
@@ -80,12 +88,16 @@ class OpenVino(Peer):
 
     def prepare_in(self, layout: str, c: Convolution, operands: Operands, threads: int) -> Layer:
         is_nhwc = layout == "NHWC"
-        compiled = self.core.compile_model(model(c, operands, is_nhwc), "CPU", self.options(threads))
-        request = compiled.create_infer_request()
         x = operands.dy if c.op == INPUT_GRADIENT else operands.x
+        return self.layer_of(model(c, operands, is_nhwc), is_nhwc, x, threads)
+
+    def layer_of(self, whole: openvino.Model, is_nhwc: bool, x: np.ndarray, threads: int) -> Layer:
+        """`x` is N H W C."""
+        compiled = self.core.compile_model(whole, "CPU", self.options(threads))
+        request = compiled.create_infer_request()
         if not is_nhwc:
             x = np.ascontiguousarray(x.transpose(TO_NCHW))
-        y = np.empty(list(compiled.outputs[0].shape), np.float32)
+        y = np.empty(list(compiled.outputs[0].shape), x.dtype)
         # Tensors over arrays do not keep the arrays alive: `result` does.
         request.set_input_tensor(openvino.Tensor(x, shared_memory=True))
         request.set_output_tensor(openvino.Tensor(y, shared_memory=True))
@@ -93,7 +105,7 @@ class OpenVino(Peer):
         def result(kept: tuple[np.ndarray, np.ndarray] = (x, y)) -> np.ndarray:
             return kept[1] if is_nhwc else kept[1].transpose(TO_NHWC)
 
-        return Layer(lambda: request.infer(), result, f"{implementation(compiled)}, {layout}")
+        return Layer(lambda: request.infer(), result, f"{implementation(compiled)}, {'NHWC' if is_nhwc else 'NCHW'}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ inputs, and of the outputs that kiln computed, which the peer's own must equal. 
 there goes to stderr.
 """
 
-import abc
 import dataclasses
 import json
 import math
@@ -27,6 +26,8 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+
+from quantized import QuantizedOperands, expected, is_near
 
 
 class Unsupported(Exception):
@@ -42,7 +43,7 @@ FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT = "conv2d", "conv2d_backprop_input", "c
 
 @dataclasses.dataclass
 class Convolution:
-    """An f32 convolution or one of its gradients; two spatial dimensions, shapes as in `workloads/1` (N H W C; R S Ci/g
+    """An f32 convolution or one of its gradients, or a quantized convolution; two spatial dimensions, shapes as in `workloads/1` (N H W C; R S Ci/g
     Co) and always those of the forward convolution."""
 
     op: str
@@ -54,6 +55,7 @@ class Convolution:
     groups: int
     bias: bool
     relu: bool
+    quantized: bool = False
 
     @staticmethod
     def of(workload: dict) -> "Convolution":
@@ -63,14 +65,22 @@ class Convolution:
 
         op = workload["op"]
         need(op in (FORWARD, INPUT_GRADIENT, KERNEL_GRADIENT), f"operation {op}: peers run conv2d and its gradients")
-        need(workload["dtype"] == workload["output_dtype"] == "f32", "peers run f32 only")
+        small = ("i8", "u8")
+        quantized = workload["dtype"] in small
+        if quantized:
+            need(workload["output_dtype"] in small and workload["kernel_dtype"] == "i8" and not workload["kernel_zero_point"],
+                 "peers run quantized convolutions with weights of i8 without zero points, and results of i8 or u8")
+        else:
+            need(workload["dtype"] == workload["output_dtype"] == "f32", "peers run f32, i8 and u8 only")
         need(all(d == 1 for d in workload["lhs_dilation"]), "lhs_dilation")
         need(workload["batch_group_count"] == 1, "batch groups")
         need(all(p >= 0 for pair in workload["padding"] for p in pair), "negative padding")
         steps = workload["epilogue"]
-        need(steps in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(map(str, steps))}")
+        known = [step for step in steps if not (quantized and str(step).startswith("requantize_"))]
+        need(known in ([], ["bias"], ["relu"], ["bias", "relu"]), f"epilogue {','.join(map(str, steps))}")
         c = Convolution(op, workload["input"], workload["kernel"], workload["strides"], workload["padding"],
-                        workload["rhs_dilation"], workload["feature_group_count"], "bias" in steps, "relu" in steps)
+                        workload["rhs_dilation"], workload["feature_group_count"], "bias" in steps, "relu" in steps,
+                        quantized)
         need(all(extent > 0 for extent in c.output), "empty output")
         return c
 
@@ -88,9 +98,9 @@ class Convolution:
         return {FORWARD: self.output, INPUT_GRADIENT: self.input, KERNEL_GRADIENT: self.kernel}[self.op]
 
 
-def empty_call(op: str) -> Convolution:
+def empty_call(op: str, quantized: bool = False) -> Convolution:
     """The smallest convolution: its time is what a call costs whatever the work."""
-    return Convolution(op, [1, 1, 1, 1], [1, 1, 1, 1], [1, 1], [[0, 0], [0, 0]], [1, 1], 1, False, False)
+    return Convolution(op, [1, 1, 1, 1], [1, 1, 1, 1], [1, 1], [[0, 0], [0, 0]], [1, 1], 1, False, False, quantized)
 
 
 @dataclasses.dataclass
@@ -130,25 +140,29 @@ class Network:
     about: str
 
 
-class Peer(abc.ABC):
-    """One library. `prepare` may raise Unsupported."""
+class Peer:
+    """One library. What prepares may raise Unsupported."""
 
     name: str
     version: str
     operations: tuple[str, ...] = (FORWARD,)
     works_in_calling_thread = True  # with one thread; else its own threads preempt each other and nothing is retaken
 
-    @abc.abstractmethod
-    def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer: ...
+    def prepare(self, c: Convolution, operands: Operands, threads: int) -> Layer:
+        raise Unsupported("f32")
+
+    def prepare_quantized(self, c: Convolution, operands: QuantizedOperands, threads: int) -> Layer:
+        """Activations of u8, see quantized.py."""
+        raise Unsupported("quantized convolutions")
 
     def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> "Network":
         raise Unsupported("networks")
 
 
-def products(c: Convolution, operands: Operands, index: tuple[int, ...]) -> np.ndarray:
+def products(c: Convolution, operands: Operands | QuantizedOperands, index: tuple[int, ...]) -> np.ndarray:
     """What the result at `index` is the sum of, in double, by the definition."""
     groups_outputs, per_group = c.kernel[3] // c.groups, c.kernel[2]
-    x, k, dy = (a.astype(float) for a in (operands.x, operands.k, operands.dy))
+    x, k, dy = (a if a is None else a.astype(float) for a in (operands.x, operands.k, operands.dy))
     terms: list[np.ndarray] = []
     _, ho, wo, _ = c.output
 
@@ -183,7 +197,7 @@ def products(c: Convolution, operands: Operands, index: tuple[int, ...]) -> np.n
     return np.concatenate(terms or [np.zeros(1)])
 
 
-def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
+def check(c: Convolution, operands: Operands | QuantizedOperands, got: np.ndarray) -> None:
     """Compares corners and random results with plain sums in double. A wrong weight order or padding shows anywhere."""
     rng = np.random.default_rng(2)
     if list(got.shape) != c.result:
@@ -192,6 +206,10 @@ def check(c: Convolution, operands: Operands, got: np.ndarray) -> None:
     points += [tuple(int(rng.integers(0, extent)) for extent in c.result) for _ in range(62)]
     for point in points:
         terms = products(c, operands, point)
+        if c.quantized:
+            if not is_near(float(got[point]), value := expected(operands, terms, point[-1])):
+                raise WrongNumbers(f"result{list(point)} is {got[point]}, not {value:.2f}")
+            continue
         total, magnitude = terms.sum(), np.abs(terms).sum()
         if operands.bias is not None:
             total += operands.bias[point[-1]]
@@ -271,11 +289,15 @@ class Server:
     def __init__(self, peer: Peer):
         self.peer = peer
         self.timed: Timed | None = None
-        self.empty: dict[tuple[str, int], Timed] = {}  # by operation and threads
+        self.empty: dict[tuple[str, bool, int], Timed] = {}  # by operation, whether quantized, and threads
 
     def timed_layer(self, c: Convolution, threads: int) -> Timed:
-        operands = Operands.random(c)
-        layer = self.peer.prepare(c, operands, threads)
+        if c.quantized:
+            operands = QuantizedOperands.random(c.input, c.kernel, c.bias)
+            layer = self.peer.prepare_quantized(c, operands, threads)
+        else:
+            operands = Operands.random(c)
+            layer = self.peer.prepare(c, operands, threads)
         layer.call()
         check(c, operands, layer.output())
         return Timed(layer, warm_up(layer.call), threads == 1 and self.peer.works_in_calling_thread)
@@ -285,9 +307,9 @@ class Server:
         c, threads = Convolution.of(request["workload"]), int(request["threads"])
         if c.op not in self.peer.operations:
             raise Unsupported(f"no operation {c.op}")
-        self.overhead = (c.op, threads)
+        self.overhead = (c.op, c.quantized, threads)
         if self.overhead not in self.empty:
-            self.empty[self.overhead] = self.timed_layer(empty_call(c.op), threads)
+            self.empty[self.overhead] = self.timed_layer(empty_call(c.op, c.quantized), threads)
         self.timed = self.timed_layer(c, threads)
         return {"about": self.timed.layer.about}
 
@@ -298,7 +320,7 @@ class Server:
         network = self.peer.prepare_network(request["model"], inputs, threads)
         network.call()
         check_outputs(network.outputs(), outputs)
-        self.overhead = (FORWARD, threads)
+        self.overhead = (FORWARD, False, threads)
         if self.overhead not in self.empty:
             self.empty[self.overhead] = self.timed_layer(empty_call(FORWARD), threads)
         layer = Layer(network.call, lambda: np.zeros(0), network.about)

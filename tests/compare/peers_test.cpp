@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 TEST(Peers, Names) {
     EXPECT_TRUE(parse_peers("")->empty());
     EXPECT_EQ(*parse_peers("openvino,onednn"), (std::vector<std::string>{"openvino", "onednn"}));
+    EXPECT_TRUE(parse_peers("litert"));
     for (const char *text : {"magic", "onednn,", ",onednn", "onednn,onednn", "oneDNN"}) {
         const auto peers = parse_peers(text);
         ASSERT_FALSE(peers.ok()) << text;
