@@ -198,10 +198,10 @@ void record_networks(const BenchReport &report, const BenchArguments &arguments,
 }
 
 // Shares are of a peak that no busy moment has lowered: measured at the start, and again where a kernel exceeds it.
-FmaPeak settled_peak(const BenchReport &report, PeakGauge *gauge) {
+FmaPeak settled_peak(const BenchReport &report, PeakOf what, PeakGauge *gauge) {
     for (size_t i = 0; i < report.layers.size(); i++) {
         const Layer &layer = report.layers[i];
-        if (!layer.chosen) continue;
+        if (!layer.chosen || is_quantized(report.workloads[i].workload) != (what == PeakOf::int8)) continue;
         if (const auto message = gauge->see(gflops(report.workloads[i].workload, *layer.chosen))) {
             tell(*message);
         }
@@ -219,9 +219,14 @@ int run(const BenchArguments &arguments) {
     context.toolchain = workshop->builder->toolchain();
     const auto copy = [&](int64_t bytes, int64_t budget_ns) { return copy_samples_ns(job->target, bytes, budget_ns); };
     PeakKeeper peak(job->machine, job->target);
+    std::optional<PeakKeeper> int8_peak;
+    const bool any_quantized = std::any_of(job->workloads.begin(), job->workloads.end(),
+                                           [](const NamedWorkload &w) { return is_quantized(w.workload); });
+    if (any_quantized) int8_peak.emplace(job->machine, job->target, PeakOf::int8);
     const std::vector<Bandwidth> bandwidths = measure_bandwidths(job->machine, job->target.threads);
     const auto is_beside_copy = [&](const Workload &workload) {
-        return bytes_decide(workload, peak.gauge().peak(), bandwidths, job->machine.l2_bytes);
+        PeakKeeper &of_it = int8_peak && is_quantized(workload) ? *int8_peak : peak;
+        return bytes_decide(workload, of_it.gauge().peak(), bandwidths, job->machine.l2_bytes);
     };
     Bench bench(context, {*workshop->builder, *workshop->runner, copy, is_beside_copy}, job->rounds);
     for (PeerProgram &program : job->programs) {
@@ -241,7 +246,8 @@ int run(const BenchArguments &arguments) {
     }
     if (arguments.steps) report.workloads.clear();
     if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
-    report.peak = settled_peak(report, &peak.gauge());
+    report.peak = settled_peak(report, PeakOf::f32, &peak.gauge());
+    if (int8_peak) report.int8_peak = settled_peak(report, PeakOf::int8, &int8_peak->gauge());
     record_networks(report, arguments, *job);
     if (!arguments.svg.empty()) {
         if (Status s = write_chart(report, arguments.svg); !s) return fail(s.error());

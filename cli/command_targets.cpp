@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/answers/answer_options.h"
@@ -22,7 +23,7 @@ struct TargetFacts {
     std::string name, description;
     Target target;
     std::vector<std::string> missing;  // empty: this machine runs it
-    std::optional<FmaPeak> peak;
+    std::optional<FmaPeak> peak, int8_peak;
 };
 
 struct Facts {
@@ -45,7 +46,8 @@ Result<Facts> list_targets(const Machine &machine, int threads) {
                                  .target = *target,
                                  .missing = is_soft_core(*target) ? std::vector{architecture(*target)}
                                                                   : missing_features(*target, machine.halide_target),
-                                 .peak = {}});
+                                 .peak = {},
+                                 .int8_peak = {}});
     }
     return facts;
 }
@@ -86,6 +88,34 @@ void measure_peaks(Facts *facts) {
     }
 }
 
+// Of products of small integers; again only where it disagrees with what was measured here before.
+void measure_int8_peaks(Facts *facts) {
+    const PeakMemory memory(peak_memory_path(), key(facts->machine));
+    std::map<std::string, FmaPeak> peaks;  // by instructions
+    for (TargetFacts &t : facts->targets) {
+        if (!t.missing.empty() || is_soft_core(t.target)) continue;
+        const std::string instructions = int8_instructions(t.target);
+        if (!peaks.contains(instructions)) {
+            const auto earlier = memory.earlier(instructions, t.target.threads);
+            const PeakReading reading =
+                read_peak([&] { return measure_int8_peak(t.target); }, earlier ? earlier->gflops : 0);
+            memory.remember(reading.peak, t.target.threads);
+            const std::string odd = note(reading, earlier, read_load());
+            if (!odd.empty()) facts->notes.push_back(instructions + ": " + odd);
+            peaks.emplace(instructions, reading.peak);
+        }
+        t.int8_peak = peaks.at(instructions);
+    }
+}
+
+Json peak_json(const std::optional<FmaPeak> &peak, const char *speed, const char *of_cycle) {
+    if (!peak) return nullptr;
+    return {{"instructions", peak->instructions},
+            {speed, peak->gflops},
+            {"frequency_ghz", peak->frequency_ghz},
+            {of_cycle, peak->flop_per_cycle}};
+}
+
 void print_json(const Facts &facts, int threads) {
     const Machine &m = facts.machine;
     Json document = {{"format", "targets/1"},
@@ -107,13 +137,8 @@ void print_json(const Facts &facts, int threads) {
                     {"runs", t.missing.empty()},
                     {"missing", t.missing},
                     {"simulated", is_soft_core(t.target)},
-                    {"peak", nullptr}};
-        if (t.peak) {
-            row["peak"] = {{"instructions", t.peak->instructions},
-                           {"gflops", t.peak->gflops},
-                           {"frequency_ghz", t.peak->frequency_ghz},
-                           {"flop_per_cycle", t.peak->flop_per_cycle}};
-        }
+                    {"peak", peak_json(t.peak, "gflops", "flop_per_cycle")},
+                    {"int8_peak", peak_json(t.int8_peak, "gops", "op_per_cycle")}};
         document["targets"].push_back(std::move(row));
     }
     for (const Bandwidth &b : facts.bandwidths) {
@@ -148,16 +173,20 @@ void print_tables(const Facts &facts, int threads, bool wide) {
     }
     print(std::move(targets), {}, options);
 
-    print_line("");
-    print_line(fmt::format("f32 peak, {} thread{}", threads, threads == 1 ? "" : "s"));
-    Table peaks{.columns = {"target", "instructions", "GFLOP/s", "flop/cycle/core", "GHz"}};
-    for (const TargetFacts &t : facts.targets) {
-        if (!t.peak) continue;
-        peaks.rows.push_back({t.name, t.peak->instructions, fmt::format("{:.1f}", t.peak->gflops),
-                              fmt::format("{:.1f}", t.peak->flop_per_cycle),
-                              fmt::format("{:.2f}", t.peak->frequency_ghz)});
-    }
-    print(std::move(peaks), {}, options);
+    const auto print_peaks = [&](const char *what, std::vector<std::string> columns, auto TargetFacts::*peak) {
+        print_line("");
+        print_line(fmt::format("{} peak, {} thread{}", what, threads, threads == 1 ? "" : "s"));
+        Table peaks{.columns = std::move(columns)};
+        for (const TargetFacts &t : facts.targets) {
+            const std::optional<FmaPeak> &p = t.*peak;
+            if (!p) continue;
+            peaks.rows.push_back({t.name, p->instructions, fmt::format("{:.1f}", p->gflops),
+                                  fmt::format("{:.1f}", p->flop_per_cycle), fmt::format("{:.2f}", p->frequency_ghz)});
+        }
+        print(std::move(peaks), {}, options);
+    };
+    print_peaks("f32", {"target", "instructions", "GFLOP/s", "flop/cycle/core", "GHz"}, &TargetFacts::peak);
+    print_peaks("int8", {"target", "instructions", "GOP/s", "op/cycle/core", "GHz"}, &TargetFacts::int8_peak);
 
     print_line("");
     print_line(fmt::format("memory bandwidth, {} thread{} (copy: bytes read and bytes written)", threads,
@@ -185,6 +214,7 @@ int run(const TargetsArguments &arguments) {
     Result<Facts> facts = list_targets(machine, arguments.threads);
     if (!facts) return fail(facts.error());
     measure_peaks(&*facts);
+    measure_int8_peaks(&*facts);
     facts->bandwidths = measure_bandwidths(machine, arguments.threads);
     for (const std::string &odd : facts->notes) tell(odd);
     arguments.format == TableFormat::json ? print_json(*facts, arguments.threads)

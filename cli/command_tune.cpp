@@ -104,6 +104,16 @@ const TableForm count_form = {{.name = "name", .title = "layer"},
                               {.name = "default_cycles", .title = "default cycles"},
                               {.name = "count"}};
 
+// Peaks that shares are of; none for a simulated core.
+struct JobPeaks {
+    std::optional<FmaPeak> f32, int8;  // the latter where some layer is quantized
+
+    double gflops(const Workload &workload) const {
+        const std::optional<FmaPeak> &peak = int8 && is_quantized(workload) ? int8 : f32;
+        return peak ? peak->gflops : 0;
+    }
+};
+
 // One layer, or all of them together.
 struct ResultTimes {
     std::optional<double> best_ns, default_ns;
@@ -136,16 +146,18 @@ std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &time
 }
 
 // The last row is weighted by count: what the network spends in these layers.
-Table results(const TuneReport &report, const std::optional<FmaPeak> &peak,
+Table results(const TuneReport &report, const JobPeaks &peaks,
               const std::function<std::string(const TunedWorkload &)> &candidate) {
+    const std::optional<FmaPeak> &peak = peaks.f32;
     Table table{.columns = peak ? result_columns : count_columns, .rows = {}};
-    const double peak_gflops = peak ? peak->gflops : 0;
+    double at_peak_ns = 0;
     TunedWorkload total;
     total.workload.count = 0;
-    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = peak_gflops, .are_cycles = !peak};
+    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = 0, .are_cycles = !peak};
     bool complete = true;
     for (const TunedWorkload &tuned : report.workloads) {
         const auto flops = static_cast<double>(flop_count(tuned.workload.workload));
+        const double peak_gflops = peaks.gflops(tuned.workload.workload);
         table.rows.push_back(
             result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops, !peak}, candidate(tuned)));
         const auto occurrences = static_cast<double>(tuned.workload.count);
@@ -153,11 +165,13 @@ Table results(const TuneReport &report, const std::optional<FmaPeak> &peak,
         total.trials += tuned.trials;
         total.failures += tuned.failures;
         all.flops += occurrences * flops;
+        if (peak_gflops > 0) at_peak_ns += occurrences * flops / peak_gflops;
         *all.best_ns += occurrences * tuned.best_ns.value_or(0);
         *all.default_ns += occurrences * tuned.default_ns.value_or(0);
         complete = complete && tuned.best_ns && tuned.default_ns;
     }
     if (complete && table.rows.size() > 1) {
+        if (at_peak_ns > 0) all.peak_gflops = all.flops / at_peak_ns;
         table.rows.push_back(result_row(total, all, ""));
         table.rows.back().front() = std::string("total");
     }
@@ -165,7 +179,7 @@ Table results(const TuneReport &report, const std::optional<FmaPeak> &peak,
 }
 
 // Without a peak the times are cycles of a simulated core.
-void print_results(const TuneReport &report, const std::optional<FmaPeak> &peak, const ChoiceContext &context,
+void print_results(const TuneReport &report, const JobPeaks &peaks, const ChoiceContext &context,
                    const AnswerOptions &options) {
     const bool is_short = options.format == TableFormat::table && !options.wide;
     bool any = false;
@@ -176,12 +190,17 @@ void print_results(const TuneReport &report, const std::optional<FmaPeak> &peak,
         any = any || text != tuned.best_candidate;
         return text;
     };
-    Table table = results(report, peak, candidate);
+    const std::optional<FmaPeak> &peak = peaks.f32;
+    Table table = results(report, peaks, candidate);
     if (options.format == TableFormat::table) {
         print_line("target " + context.target.halide);
         print_line(peak ? fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak->gflops,
                                       peak->instructions)
                         : "cycles of " + context.machine.cpu_model);
+        if (peaks.int8) {
+            print_line(
+                fmt::format("quantized layers: peak {:.1f} GOP/s ({})", peaks.int8->gflops, peaks.int8->instructions));
+        }
         print_line("");
     }
     print(std::move(table), peak ? result_form : count_form, options);
@@ -298,6 +317,14 @@ int run(const TuneArguments &arguments) {
     std::optional<PeakKeeper> keeper;
     if (!place->core) keeper.emplace(machine, target);
     PeakGauge *gauge = keeper ? &keeper->gauge() : nullptr;
+    std::optional<PeakKeeper> int8_keeper;
+    const bool any_quantized = std::any_of(workloads->begin(), workloads->end(),
+                                           [](const NamedWorkload &w) { return is_quantized(w.workload); });
+    if (keeper && any_quantized) int8_keeper.emplace(machine, target, PeakOf::int8);
+    const NamedWorkload *at = nullptr;  // the workload that progress is shown of
+    const auto gauge_of = [&](const NamedWorkload *w) {
+        return int8_keeper && w && is_quantized(w->workload) ? &int8_keeper->gauge() : gauge;
+    };
     tell_line(gauge ? fmt::format("{} on {}: peak {:.1f} GFLOP/s ({})", to_text(target), machine.cpu_model,
                                   gauge->peak().gflops, gauge->peak().instructions)
                     : fmt::format("{} simulated: {}", to_text(target), machine.cpu_model));
@@ -313,17 +340,20 @@ int run(const TuneArguments &arguments) {
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
             stderr, [] { return progress_style(STDERR_FILENO); }, now_ns,
-            [&] { return gauge ? gauge->peak().gflops : 0; });
+            [&] { return gauge ? gauge_of(at)->peak().gflops : 0; });
         return tune(*workloads, target, *options, environment, [&](const TuneProgress &progress) {
             const bool is_finished = progress.event == TuneProgress::Event::workload_finished && progress.best_ns;
-            const auto message = gauge && is_finished ? gauge->see(speed_of(progress)) : std::nullopt;
+            at = progress.workload;
+            const auto message = gauge && is_finished ? gauge_of(at)->see(speed_of(progress)) : std::nullopt;
             if (message) printer.say("kiln: " + *message);
             printer.show(progress);
         });
     }();
     if (!report) return fail(report.error());
-    const std::optional<FmaPeak> peak = gauge ? std::optional(gauge->peak()) : std::nullopt;
-    print_results(*report, peak, {.target = target, .machine = machine, .toolchain = "", .algorithms = {}},
+    JobPeaks peaks;
+    if (gauge) peaks.f32 = gauge->peak();
+    if (int8_keeper) peaks.int8 = int8_keeper->gauge().peak();
+    print_results(*report, peaks, {.target = target, .machine = machine, .toolchain = "", .algorithms = {}},
                   arguments.answer);
     const auto summary = arguments.layers.of_network() ? network_summary(*report) : std::nullopt;
     if (summary && arguments.answer.format == TableFormat::table) {

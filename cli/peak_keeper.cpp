@@ -6,11 +6,13 @@
 
 namespace kiln {
 
-PeakKeeper::PeakKeeper(const Machine &machine, const Target &target)
+PeakKeeper::PeakKeeper(const Machine &machine, const Target &target, PeakOf what)
     : memory_(peak_memory_path(), key(machine)),
       target_(target),
-      earlier_(memory_.earlier(fma_instructions(target), target.threads)),
-      gauge_([this] { return measure_fma_peak(target_); }, earlier_) {
+      earlier_(
+          memory_.earlier(what == PeakOf::int8 ? int8_instructions(target) : fma_instructions(target), target.threads)),
+      gauge_([this, what] { return what == PeakOf::int8 ? measure_int8_peak(target_) : measure_fma_peak(target_); },
+             earlier_) {
     const std::string odd = note(gauge_.reading(), earlier_, read_load());
     if (!odd.empty()) tell(odd);
     if (!odd.empty() && gauge_.reading().peak.gflops < gauge_.peak().gflops) {

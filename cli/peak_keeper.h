@@ -9,9 +9,12 @@
 
 namespace kiln {
 
+// What a peak is of.
+enum class PeakOf { f32, int8 };
+
 class PeakKeeper {
 public:
-    PeakKeeper(const Machine &machine, const Target &target);
+    PeakKeeper(const Machine &machine, const Target &target, PeakOf what = PeakOf::f32);
     ~PeakKeeper();
     PeakKeeper(const PeakKeeper &) = delete;
     PeakKeeper &operator=(const PeakKeeper &) = delete;

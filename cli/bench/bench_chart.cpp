@@ -71,9 +71,10 @@ struct Chart {
 Group group_of(const BenchReport &report, size_t i) {
     const Workload &workload = report.workloads[i].workload;
     const Layer &layer = report.layers[i];
-    Group group{.workload = &report.workloads[i],
-                .bars = {},
-                .roofline = roofline_gflops(workload, report.peak, report.bandwidths, report.target.threads)};
+    Group group{
+        .workload = &report.workloads[i],
+        .bars = {},
+        .roofline = roofline_gflops(workload, peak_of(report, workload), report.bandwidths, report.target.threads)};
     const auto add = [&](const std::optional<Timing> &timing, const std::string &problem) {
         const std::string_view color = colors[group.bars.size() % std::size(colors)];
         group.bars.push_back(timing ? Bar{color, gflops(workload, *timing), ""} : Bar{color, 0, problem});
@@ -88,7 +89,7 @@ std::string shown_name(const NamedWorkload &workload) { return shortened(quoted_
 Chart laid_out(const BenchReport &report) {
     Chart chart;
     double y = top, longest = 0;
-    chart.limit = report.peak.gflops;
+    chart.limit = std::max(report.peak.gflops, report.int8_peak ? report.int8_peak->gflops : 0);
     for (size_t i = 0; i < report.layers.size(); i++) {
         Group group = group_of(report, i);
         group.y = y;
@@ -182,8 +183,13 @@ std::string bench_chart(const BenchReport &report) {
         "font-family=\"sans-serif\" font-size=\"11\" fill=\"#222\">\n",
         chart.width(), chart.bottom + axis);
     svg += rectangle(0, 0, chart.width(), chart.bottom + axis, "#fff") + head(report) + grid(chart);
-    for (const Group &group : chart.groups) svg += drawn(chart, group, report.peak.gflops);
+    for (const Group &group : chart.groups)
+        svg += drawn(chart, group, peak_of(report, group.workload->workload).gflops);
     svg += upright(chart.x(report.peak.gflops), top - 8, chart.bottom, peak_line);
+    if (report.int8_peak) {
+        svg += upright(chart.x(report.int8_peak->gflops), top - 8, chart.bottom, peak_line,
+                       title(fmt::format("peak of quantized layers {:.1f}", report.int8_peak->gflops)));
+    }
     return svg + "</svg>\n";
 }
 

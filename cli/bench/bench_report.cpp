@@ -87,15 +87,17 @@ std::vector<Cell> own_cells(const NamedWorkload &w, const Layer &layer, const Be
     const bool computes = flop_count(w.workload) > 0;  // a transform has times only
     const auto if_computes = [&](double value) { return computes ? Cell(value) : Cell(); };
     const double speed = gflops(w.workload, *layer.chosen), plain = gflops(w.workload, *layer.standard);
-    const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
+    const double peak = peak_of(report, w.workload).gflops;
+    const auto roofline =
+        roofline_gflops(w.workload, peak_of(report, w.workload), report.bandwidths, report.target.threads);
     const auto moved = traffic(w.workload, report.bandwidths, report.target.threads);
     return {layer.chosen->median_ns() * 1e-3,
             if_computes(speed),
-            if_computes(speed / report.peak.gflops),
+            if_computes(speed / peak),
             moved ? Cell(moved->ns / layer.chosen->median_ns()) : Cell(),
             moved ? Cell(moved->level) : Cell(),
             layer.standard->median_ns() * 1e-3,
-            if_computes(plain / report.peak.gflops),
+            if_computes(plain / peak),
             roofline ? Cell(*roofline) : Cell(),
             layer.algorithm,
             layer.chosen->min_ns * 1e-3,
@@ -184,6 +186,7 @@ void print_json(const BenchReport &report) {
                      {"peak_gflops", report.peak.gflops},
                      {"target", to_text(report.target)},
                      {"layers", Json::array()}};
+    if (report.int8_peak) document["int8_peak_gflops"] = report.int8_peak->gflops;
     if (!report.peers.empty()) document["note"] = peers_note;
     for (size_t i = 0; i < report.layers.size(); i++) {
         const NamedWorkload &w = report.workloads[i];
@@ -207,10 +210,12 @@ void print_json(const BenchReport &report) {
             row["copy_round_medians_us"] = microseconds(layer.copy->round_medians_ns);
             row["of_copy"] = r.value, row["of_copy_lo"] = r.lo, row["of_copy_hi"] = r.hi;
         }
-        const auto roofline = roofline_gflops(w.workload, report.peak, report.bandwidths, report.target.threads);
+        const auto roofline =
+            roofline_gflops(w.workload, peak_of(report, w.workload), report.bandwidths, report.target.threads);
         row["roofline_gflops"] = roofline ? Json(*roofline) : Json();
         row["share_of_peak"] = row["share_of_bandwidth"] = row["level"] = nullptr;
-        if (layer.chosen && roofline) row["share_of_peak"] = gflops(w.workload, *layer.chosen) / report.peak.gflops;
+        if (layer.chosen && roofline)
+            row["share_of_peak"] = gflops(w.workload, *layer.chosen) / peak_of(report, w.workload).gflops;
         if (const auto moved = traffic(w.workload, report.bandwidths, report.target.threads)) {
             row["level"] = moved->level;
             row["bytes"] = moved->bytes_read + moved->bytes_written;
@@ -226,6 +231,10 @@ void print_json(const BenchReport &report) {
         document["networks"].push_back(network_json(network, report.target.threads));
     }
     print_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+const FmaPeak &peak_of(const BenchReport &report, const Workload &workload) {
+    return report.int8_peak && is_quantized(workload) ? *report.int8_peak : report.peak;
 }
 
 std::vector<std::string> bench_columns(const std::vector<std::string> &peers) {
@@ -259,6 +268,10 @@ void print_table(const BenchReport &report, const AnswerOptions &options) {
     print_line("target " + report.target.halide);
     print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", report.target.threads, report.peak.gflops,
                            report.peak.instructions));
+    if (report.int8_peak) {
+        print_line(fmt::format("quantized layers: peak {:.1f} GOP/s ({})", report.int8_peak->gflops,
+                               report.int8_peak->instructions));
+    }
     print_line("");
     if (!report.networks.empty()) {
         Table networks = network_table(report);

@@ -1,6 +1,7 @@
 // What `kiln bench` measured, as a table and as `bench/1` JSON. cli/bench/bench_chart.h draws it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,10 +26,14 @@ struct BenchReport {
     std::vector<Layer> layers;  // one each
     Target target;
     FmaPeak peak;
-    std::vector<Bandwidth> bandwidths;  // smallest working set first
+    std::optional<FmaPeak> int8_peak = {};  // where some layer is quantized
+    std::vector<Bandwidth> bandwidths;      // smallest working set first
     std::vector<std::string> peers;
     std::vector<NetworkRow> networks = {};
 };
+
+// The peak that shares of a layer are of.
+const FmaPeak &peak_of(const BenchReport &report, const Workload &workload);
 
 // The columns of the table, known before anything is measured.
 std::vector<std::string> bench_columns(const std::vector<std::string> &peers);

@@ -152,10 +152,7 @@ double copy_rate(const StreamKernels &kernels, int threads, size_t bytes) {
     return rate_in_gb(best_rate(threads, make_work, [] {}), bytes, blocks);
 }
 
-}  // namespace
-
-FmaPeak measure_fma_peak(const Target &target) {
-    const FmaKernel kernel = fma_kernel(target);
+FmaPeak peak_of(const FmaKernel &kernel, const Target &target) {
     FmaPeak peak{.instructions = kernel.instructions};
     auto after_window = [&] { peak.frequency_ghz = std::max(peak.frequency_ghz, chain_ghz()); };
     const double rate = best_rate(
@@ -164,6 +161,12 @@ FmaPeak measure_fma_peak(const Target &target) {
     peak.flop_per_cycle = peak.gflops / target.threads / peak.frequency_ghz;
     return peak;
 }
+
+}  // namespace
+
+FmaPeak measure_fma_peak(const Target &target) { return peak_of(fma_kernel(target), target); }
+
+FmaPeak measure_int8_peak(const Target &target) { return peak_of(int8_kernel(target), target); }
 
 std::vector<double> copy_samples_ns(const Target &target, int64_t bytes, int64_t budget_ns) {
     const StreamKernels kernels = stream_kernels(target);
@@ -186,6 +189,8 @@ std::vector<double> copy_samples_ns(const Target &target, int64_t bytes, int64_t
 }
 
 std::string fma_instructions(const Target &target) { return fma_kernel(target).instructions; }
+
+std::string int8_instructions(const Target &target) { return int8_kernel(target).instructions; }
 
 std::vector<Bandwidth> measure_bandwidths(const Machine &machine, int threads) {
     // Half of a cache leaves room for what else lives there; the last cache may be shared by all threads, and memory's

@@ -18,7 +18,7 @@ namespace kiln {
 
 struct FmaPeak {
     std::string instructions;   // "AVX-512 FMA", "SSE multiply + add", "portable loop", ...
-    double gflops = 0;          // f32, all threads together
+    double gflops = 0;          // f32, or operations of integers, 10^9 a second, all threads together
     double frequency_ghz = 0;   // of one core under this load
     double flop_per_cycle = 0;  // of one core
 };
@@ -27,8 +27,12 @@ struct FmaPeak {
 // that a busy moment of the machine does not lower it. Precondition: this machine runs the target.
 FmaPeak measure_fma_peak(const Target &target);
 
+// The same of products of small integers, which shares of quantized convolutions are of.
+FmaPeak measure_int8_peak(const Target &target);
+
 // FmaPeak::instructions without measuring: targets with equal ones have the same peak.
 std::string fma_instructions(const Target &target);
+std::string int8_instructions(const Target &target);
 
 struct Bandwidth {
     std::string level;              // "L1", "L2", "L3", "DRAM"

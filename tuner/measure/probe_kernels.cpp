@@ -18,6 +18,15 @@ void multiply_add_portable(int64_t iterations) {
     __asm__ volatile("" : : "m"(sums));
 }
 
+void integers_portable(int64_t iterations) {
+    int32_t sums[32];
+    for (int32_t &sum : sums) sum = 3;
+    for (int64_t i = 0; i < iterations; i++) {
+        for (int32_t &sum : sums) sum = sum * 5 + 7;
+    }
+    __asm__ volatile("" : : "m"(sums));
+}
+
 void read_portable(const char *data, size_t bytes) {
     uint64_t sums[8] = {};
     for (size_t i = 0; i < bytes; i += sizeof sums) {
@@ -128,6 +137,70 @@ void multiply_add_sse(int64_t iterations) {
         : "cc", KILN_LOW_REGISTERS);
 }
 
+// Products of small integers; what the sums wrap around to does not matter.
+__attribute__((target("avx512f"))) void dot_avx512(int64_t iterations) {
+    __asm__ volatile(
+        "vbroadcastss %1, %%zmm30\n"
+        "vbroadcastss %2, %%zmm31\n"
+        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
+        "vmovaps %%zmm31, %%zmm\\r\n"
+        ".endr\n"
+        ".p2align 5\n"
+        "1:\n"
+        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
+        "vpdpbusd %%zmm31, %%zmm30, %%zmm\\r\n"
+        ".endr\n"
+        "dec %0\n"
+        "jnz 1b\n"
+        "vzeroupper\n"
+        : "+r"(iterations)
+        : "m"(factor), "m"(addend)
+        : "cc", KILN_LOW_REGISTERS, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm30",
+          "xmm31");
+}
+
+__attribute__((target("avx2"))) void dot_avx(int64_t iterations) {
+    __asm__ volatile(
+        "vbroadcastss %1, %%ymm14\n"
+        "vbroadcastss %2, %%ymm15\n"
+        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
+        "vmovaps %%ymm15, %%ymm\\r\n"
+        ".endr\n"
+        ".p2align 5\n"
+        "1:\n"
+        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
+        "%{vex%} vpdpbusd %%ymm15, %%ymm14, %%ymm\\r\n"
+        ".endr\n"
+        "dec %0\n"
+        "jnz 1b\n"
+        "vzeroupper\n"
+        : "+r"(iterations)
+        : "m"(factor), "m"(addend)
+        : "cc", KILN_LOW_REGISTERS);
+}
+
+// Pairs of products of 16 bits, and as many additions, on registers of their own.
+#define KILN_PAIR_KERNEL(name, attributes, multiply, add, finish) \
+    attributes void name(int64_t iterations) {                    \
+        __asm__ volatile(                                         \
+            ".p2align 5\n1:\n"                                    \
+            ".irp r,0,1,2,3,4,5,6\n" multiply                     \
+            ".endr\n"                                             \
+            ".irp r,7,8,9,10,11,12,13\n" add                      \
+            ".endr\n"                                             \
+            "dec %0\njnz 1b\n" finish                             \
+            : "+r"(iterations)                                    \
+            :                                                     \
+            : "cc", KILN_LOW_REGISTERS);                          \
+    }
+
+KILN_PAIR_KERNEL(pairs_avx512, __attribute__((target("avx512f"))), "vpmaddwd %%zmm14, %%zmm15, %%zmm\\r\n",
+                 "vpaddd %%zmm15, %%zmm\\r, %%zmm\\r\n", "vzeroupper\n")
+KILN_PAIR_KERNEL(pairs_avx2, __attribute__((target("avx2"))), "vpmaddwd %%ymm14, %%ymm15, %%ymm\\r\n",
+                 "vpaddd %%ymm15, %%ymm\\r, %%ymm\\r\n", "vzeroupper\n")
+KILN_PAIR_KERNEL(pairs_sse, , "pmaddwd %%xmm14, %%xmm\\r\n", "paddd %%xmm15, %%xmm\\r\n", "")
+#undef KILN_PAIR_KERNEL
+
 // Loads alone, which a CPU executes even when nothing uses them: 8 vectors a pass.
 #define KILN_STREAM_KERNELS(suffix, attributes, move, registers, vector_bytes, finish)             \
     attributes void read_##suffix(const char *data, size_t bytes) {                                \
@@ -178,6 +251,22 @@ FmaKernel fma_kernel(const Target &target) {
     (void)target;
 #endif
     return {"portable loop", 32 * 2, multiply_add_portable};
+}
+
+FmaKernel int8_kernel(const Target &target) {
+#if defined(__x86_64__)
+    const int bytes = is_x86(target) ? vector_bytes(target) : 0;
+    const bool has_wide_dot = has_feature(target, "avx512_zen4") || has_feature(target, "avx512_zen5") ||
+                              has_feature(target, "avx512_sapphirerapids");
+    if (bytes == 64 && has_wide_dot) return {"AVX-512 VNNI", 24 * 64 * 2, dot_avx512};
+    if (bytes == 64) return {"AVX-512 pairs of i16", 7 * 32 * 2, pairs_avx512};
+    if (bytes == 32 && has_feature(target, "avxvnni")) return {"AVX VNNI", 14 * 32 * 2, dot_avx};
+    if (bytes == 32 && has_feature(target, "avx2")) return {"AVX2 pairs of i16", 7 * 16 * 2, pairs_avx2};
+    if (bytes != 0) return {"SSE pairs of i16", 7 * 8 * 2, pairs_sse};
+#else
+    (void)target;
+#endif
+    return {"portable loop of integers", 32 * 2, integers_portable};
 }
 
 StreamKernels stream_kernels(const Target &target) {

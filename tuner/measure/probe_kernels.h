@@ -17,6 +17,9 @@ struct FmaKernel {
     void (*run)(int64_t iterations);
 };
 FmaKernel fma_kernel(const Target &target);
+// The same of small integers: products of 8 bits that are added up in 32, as quantized convolutions need them. Where a target
+// has no such instruction, products of 16 bits.
+FmaKernel int8_kernel(const Target &target);
 
 // Both go once over `bytes`, a multiple of stream_block, from addresses aligned to it.
 inline constexpr size_t stream_block = 512;

@@ -21,29 +21,36 @@ TEST(HardwareProbe, PeaksOfAllRunnableTargetsArePlausible) {
         EXPECT_LT(peak.frequency_ghz, 8) << alias.name;
         EXPECT_GT(peak.flop_per_cycle, 1) << alias.name;
         EXPECT_LT(peak.flop_per_cycle, 128) << alias.name;
+        const FmaPeak int8_peak = measure_int8_peak(*target);
+        EXPECT_EQ(int8_peak.instructions, int8_instructions(*target));
+        EXPECT_GT(int8_peak.flop_per_cycle, 1) << alias.name;
+        EXPECT_LT(int8_peak.flop_per_cycle, 512) << alias.name;
     }
 }
 
 TEST(HardwareProbe, TargetsChooseInstructions) {
     struct Row {
-        const char *target, *instructions;
+        const char *target, *instructions, *of_integers;
     };
 #if defined(__x86_64__)
     constexpr Row rows[] = {
-        {"baseline", "SSE multiply + add"},
-        {"sse41", "SSE multiply + add"},
-        {"x86-64-linux-avx", "AVX multiply + add"},
-        {"avx2", "AVX FMA"},
-        {"avx512", "AVX-512 FMA"},
-        {"arm-64-linux", "portable loop"},
+        {"baseline", "SSE multiply + add", "SSE pairs of i16"},
+        {"sse41", "SSE multiply + add", "SSE pairs of i16"},
+        {"x86-64-linux-avx", "AVX multiply + add", "SSE pairs of i16"},
+        {"avx2", "AVX FMA", "AVX2 pairs of i16"},
+        {"avx512", "AVX-512 FMA", "AVX-512 pairs of i16"},
+        {"x86-64-linux-avx512_zen4", "AVX-512 FMA", "AVX-512 VNNI"},
+        {"arm-64-linux", "portable loop", "portable loop of integers"},
     };
 #else
-    constexpr Row rows[] = {{"arm-64-linux", "portable loop"}, {"avx2", "portable loop"}};
+    constexpr Row rows[] = {{"arm-64-linux", "portable loop", "portable loop of integers"},
+                            {"avx2", "portable loop", "portable loop of integers"}};
 #endif
     for (const Row &row : rows) {
         const Result<Target> target = parse_target(row.target, 1, "x86-64-linux");
         ASSERT_TRUE(target) << row.target;
         EXPECT_EQ(fma_instructions(*target), row.instructions) << row.target;
+        EXPECT_EQ(int8_instructions(*target), row.of_integers) << row.target;
     }
 }
 
