@@ -20,6 +20,13 @@ bool mixes_groups(const ConvLoops &loops, const Target &target) {
     return !panelled(gathered(loops), lanes).group_panels;
 }
 
+// Few channels, which do not fill steps, and columns beside each other in memory: a step has channels of several columns.
+bool joins_columns(const Workload &w, const ConvLoops &s, const Target &target) {
+    const bool is_plain = s.groups == 1 && s.dilation[0] == 1 && !s.has_holes() && !s.has_groups_in_batch();
+    return is_plain && vector_lanes(target) > 1 && s.kernel[0] > 1 && s.stored_input.block == s.stored_input.channels &&
+           s.input_channels < 16 && s.input_channels % 4 != 0 && !w.kernel_zero_point;
+}
+
 int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target) {
     if (vector_lanes(target) == 1 || loops.input_channels == 1 || mixes_groups(loops, target)) return 1;
     for (const int64_t parts : {4, 2}) {
@@ -37,7 +44,7 @@ bool has_dot_products(const Target &target) {
 }
 
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
-    const ConvLoops loops = conv_loops(w);
+    const ConvLoops stated = conv_loops(w), loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
     in_steps.converts = in_steps.parts != 4 || w.dtype != DType::u8;  // others are shifted or widened
     return in_steps;

@@ -21,17 +21,21 @@ public:
     }
 
     void generate() {
-        const int channels = extent(conv_loops(workload).input_channels), parts = extent(loops.parts);
+        const ConvLoops stated = conv_loops(workload);
+        const int channels = extent(stated.input_channels), parts = extent(loops.parts);
         const int columns = extent(loops.kernel[0]), rows = extent(loops.kernel[1]), planes = extent(loops.kernel[2]);
         const int group_steps = extent(loops.input_channels);
-        const RDom taps(0, channels, 0, columns, 0, rows, 0, planes);
+        const int in_row = loops.joined ? channels * extent(stated.kernel[0]) : channels;  // numbers of a group's steps
+        const RDom taps(0, channels, 0, extent(stated.kernel[0]), 0, rows, 0, planes);
         sums(lane, vector, panel) = 0;
         sums(lane, vector, panel) += weight(lane, vector, panel, {taps[0], taps[1], taps[2], taps[3]});
 
         const Expr ci = step % group_steps * parts + part, tap = min(step / group_steps, columns * rows * planes - 1);
-        const Expr value = weight(lane, vector, panel,
-                                  {min(ci, channels - 1), tap % columns, tap / columns % rows, tap / (columns * rows)});
-        const Expr known = select(ci < channels, value, 0);
+        const Expr there = min(ci, in_row - 1), column = loops.joined ? there / channels : tap % columns;
+        const Expr value =
+            weight(lane, vector, panel,
+                   {loops.joined ? there % channels : there, column, tap / columns % rows, tap / (columns * rows)});
+        const Expr known = select(ci < in_row, value, 0);
         const int bits = packed.type().bits();
         const Expr piece = max(step - steps(), 0) * parts + part;
         const Expr of_sum = reinterpret<uint32_t>(sums(lane, vector, panel)) >> cast<uint32_t>(piece * bits);

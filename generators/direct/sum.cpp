@@ -141,7 +141,8 @@ Expr input_of_step(const DirectSum &sum, const Expr &iy, const Expr &iz) {
     const RVar ci(g.taps[0]), column(g.taps[1]);
     if (s.joined) {
         const Expr position = g.x * extent(s.stride[0]) - extent(s.pad_lo[0]);
-        return g.padded(ci + position * extent(s.joined), 0, iy, iz, g.n);
+        const Expr in_row = s.parts == 1 ? Expr(ci) : ci * extent(s.parts) + part_of(sum);
+        return g.padded(in_row + position * extent(s.joined), 0, iy, iz, g.n);
     }
     const Expr ix = tap(sum, g.x, column, 0);
     if (s.groups == 1) return padded_input(sum, ci, ix, iy, iz);

@@ -161,7 +161,8 @@ void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shap
             .vectorize(stages.x, lanes, guarded);
         return;
     }
-    const int64_t contiguous = k.join_columns ? shape.input_channels * shape.input[0] : shape.all_input_channels();
+    const bool has_rows = k.join_columns || shape.joined;
+    const int64_t contiguous = has_rows ? shape.input_channels * shape.input[0] : shape.all_input_channels();
     stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous) * shape.parts), guarded);
 }
 

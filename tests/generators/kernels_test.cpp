@@ -306,6 +306,11 @@ constexpr const char *quantized[] = {
     "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",
     "conv2d/input:2x15x13x3/kernel:7x7x3x24/strides:2x2/padding:3,3x2,3/dtype:u8/output_dtype:i8/epilogue:bias,"
     "requantize_onnx",
+    "conv2d/input:1x21x30x1/kernel:3x5x1x8/strides:1x2/padding:1,0x3,1/dtype:u8/output_dtype:i8/"
+    "epilogue:requantize_litert",
+    "conv2d/input:2x13x11x5/kernel:2x3x5x40/strides:2x1/padding:0,0x-1,2/dtype:i8/epilogue:bias,requantize_onnx/"
+    "kernel_dtype:u8",
+    "conv2d/input:1x12x10x3/kernel:3x3x3x16/padding:1,1x1,1/dtype:i8/epilogue:requantize_onnx/kernel_zero_point:true",
     "conv2d/input:1x9x8x17/kernel:3x3x17x33/padding:1,1x1,1/rhs_dilation:2x1/dtype:i8/epilogue:requantize_litert",
     "conv2d/input:1x9x8x16/kernel:3x3x16x8/padding:1,1x1,1/dtype:i8/output_dtype:i32/epilogue:bias",
     "conv2d/input:1x8x8x24/kernel:3x3x1x24/padding:1,1x1,1/feature_group_count:24/dtype:i8/epilogue:bias,"
