@@ -16,14 +16,20 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "catalog/catalog.h"
 #include "generators/c/c_source.h"
+#include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
 #include "text/quoted_text.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
@@ -79,14 +85,20 @@ Result<Request> validated(const Arguments &arguments) {
 struct Generated {
     Halide::Pipeline pipeline;
     std::vector<Halide::Argument> arguments;
-    int64_t output_bytes = 0;  // of the one output, whose extents are compiled in
+    std::vector<int64_t> input_bytes;  // as they are stored, of inputs whose extents are compiled in
+    std::vector<std::string> output_names;
+    std::vector<int64_t> outputs_bytes;
+
+    int64_t output_bytes() const { return std::accumulate(outputs_bytes.begin(), outputs_bytes.end(), int64_t{0}); }
 };
 
-int64_t bytes_of(Halide::Func output) {
-    int64_t bytes = output.type().bytes();
-    for (int d = 0; d < output.dimensions(); d++) {
-        const auto extent = Halide::Internal::as_const_int(output.output_buffer().parameter().extent_constraint(d));
-        bytes *= extent.value();  // every generator fixes the extents of its output
+// 0 where an extent is not compiled in.
+int64_t bytes_of(const Halide::Parameter &buffer) {
+    int64_t bytes = buffer.type().bytes();
+    for (int d = 0; d < buffer.dimensions(); d++) {
+        const Halide::Expr constraint = buffer.extent_constraint(d);
+        const auto extent = constraint.defined() ? Halide::Internal::as_const_int(constraint) : std::nullopt;
+        bytes *= extent.value_or(0);
     }
     return bytes;
 }
@@ -101,12 +113,15 @@ Generated generate(const std::string &generator_name, const Request &request, co
     made.pipeline = generator->build_pipeline();
     for (const auto &info : generator->arginfos()) {
         if (info.dir == Halide::Internal::ArgInfoDirection::Output) {
-            made.output_bytes = bytes_of(generator->output_func(info.name).front());
+            const Halide::Parameter buffer = generator->output_func(info.name).front().output_buffer().parameter();
+            made.output_names.push_back(buffer.name());
+            made.outputs_bytes.push_back(bytes_of(buffer));
             continue;
         }
         for (const auto &p : generator->input_parameter(info.name)) {
             made.arguments.emplace_back(p.name(), Halide::Argument::InputBuffer, p.type(), p.dimensions(),
                                         p.get_argument_estimates());
+            made.input_bytes.push_back(bytes_of(p));
         }
     }
     return made;
@@ -144,33 +159,70 @@ Halide::Target halide_target(const Request &request) {
     return is_c ? target : target.with_feature(Halide::Target::UserContext);
 }
 
-std::vector<Halide::Module> lower(std::vector<KernelFunction> functions, const Halide::Target &target) {
-    std::vector<Halide::Module> modules;
-    for (KernelFunction &f : functions) {
-        modules.push_back(f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target,
-                                                            Halide::LinkageType::ExternalPlusArgv));
+Halide::Module lower(KernelFunction &f, const Halide::Target &target) {
+    return f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target, Halide::LinkageType::ExternalPlusArgv);
+}
+
+// Where everything lies that a kernel for a soft core needs beside its activations: one array of int32_t, with the inputs of
+// kiln_compute behind the first one in their order. kiln_pack writes it: what its loops make, and copies of the other operands.
+struct Constants {
+    CForm compute, pack;
+    int64_t words = 0;
+};
+
+Constants constants_of(const Workload &workload, const Generated &compute, const Generated *pack) {
+    Constants constants;
+    constants.pack.writes = true;
+    std::vector<TensorForm> operands;
+    for (const TensorForm &operand : signature(workload).operands) {
+        if (operand.role != Role::input) operands.push_back(operand);
     }
-    return modules;
+    const size_t made = pack ? pack->output_names.size() : 0;
+    for (size_t i = 1; i < compute.arguments.size(); i++) {
+        constants.compute.members.push_back({compute.arguments[i].name, constants.words});
+        if (i <= made) {
+            constants.pack.members.push_back({pack->output_names[i - 1], constants.words});
+        } else {
+            const TensorForm &operand = operands.at(i - 1);
+            constants.pack.copies.push_back({std::string(operand.name), halide_type(operand.dtype),
+                                             operand.bytes() / size_of(operand.dtype), constants.words});
+        }
+        constants.words += (compute.input_bytes[i] + 3) / 4;
+    }
+    return constants;
+}
+
+// Answers the bytes of the array, and of the workspace.
+std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFunction> functions,
+                                    const Halide::Target &target, const std::string &path) {
+    const bool has_pack = functions.size() > 1;
+    const Constants constants =
+        constants_of(request.workload, functions[0].made, has_pack ? &functions[1].made : nullptr);
+    std::vector<CModule> modules = {{lower(functions[0], target), constants.compute}};
+    if (has_pack) modules.push_back({lower(functions[1], target), constants.pack});
+    const CSource source = c_source(modules, has_pack ? std::nullopt : std::optional(constants.pack));
+    if (!(std::ofstream(path, std::ios::binary) << source.text).flush()) {
+        throw NoCForm{"a kernel that does not fit the disk: No space left on device"};
+    }
+    return {4 * constants.words, source.workspace_bytes};
 }
 
 int compile(const Request &request, const std::string &object_path) {
     const Halide::Target target = halide_target(request);
-    const std::vector<KernelFunction> functions = functions_of(request, target);
-    std::map<std::string, long long> bytes;
-    for (const KernelFunction &f : functions) bytes[f.symbol] = f.made.output_bytes;
-    const std::vector<Halide::Module> modules = lower(functions, target);
-    long long workspace_bytes = 0;
+    std::vector<KernelFunction> functions = functions_of(request, target);
+    std::map<std::string, int64_t> bytes;
+    for (const KernelFunction &f : functions) bytes[f.symbol] = f.made.output_bytes();
+    int64_t workspace_bytes = 0;
     if (is_soft_core(request.target)) {
-        const CSource source = c_source(modules);
-        workspace_bytes = source.workspace_bytes;
-        if (!(std::ofstream(object_path, std::ios::binary) << source.text).flush()) {
-            throw NoCForm{"a kernel that does not fit the disk: No space left on device"};
-        }
+        std::tie(bytes[pack_symbol], workspace_bytes) = write_c(request, functions, target, object_path);
     } else {
+        std::vector<Halide::Module> modules;
+        for (KernelFunction &f : functions) modules.push_back(lower(f, target));
         Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
     }
-    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld}\n", bytes[pack_symbol],
-                bytes[prepare_symbol], workspace_bytes);
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld}\n",
+                static_cast<long long>(bytes[pack_symbol]), static_cast<long long>(bytes[prepare_symbol]),
+                static_cast<long long>(workspace_bytes));
     return 0;
 }
 

@@ -63,6 +63,15 @@ Status Simulator::load_code(const Elf32::Segment &segment) {
     return {};
 }
 
+Result<uint32_t> Simulator::place_behind_stack(int64_t bytes, Access access) {
+    const auto cache = static_cast<uint32_t>(core_.data.bytes);
+    const auto begin = memory_.allocate(0, cache, access);
+    if (!begin) return begin.error();
+    const uint32_t address = *begin + (stack_ + static_cast<uint32_t>(limits_.stack_bytes)) % cache;
+    if (Status s = memory_.map(address, bytes, access); !s) return s.error();
+    return address;
+}
+
 SimulatedCall Simulator::call(uint32_t function, const std::vector<uint32_t> &arguments) {
     const std::span<std::byte> stack = memory_.at(stack_, limits_.stack_bytes);
     std::ranges::fill(stack, paint);

@@ -48,6 +48,8 @@ public:
 
     // Memory that the program may read, or write too, until `memory` says otherwise. Aligned to cache lines of 64 bytes.
     Result<uint32_t> place(int64_t bytes, Access access) { return memory_.allocate(bytes, 64, access); }
+    // The same at an address whose place in the data cache follows that of the stack's end.
+    Result<uint32_t> place_behind_stack(int64_t bytes, Access access);
     SimulatedMemory &memory() { return memory_; }
 
     // Preconditions: `function` is the address of one. Caches are as the call before left them; cold_caches() empties them.

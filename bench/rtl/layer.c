@@ -14,11 +14,15 @@
 /* The first variable, where vexriscv.cpp looks for it. */
 __attribute__((section(".data.a"))) volatile uint32_t bench_hash = 1;
 
-static int8_t input[NAMED(UPPER, _INPUT_BYTES)], kernel[KERNEL_BYTES];
+static int8_t kernel[KERNEL_BYTES];
 static int32_t bias[CHANNELS], multiplier[CHANNELS], shift[CHANNELS];
-static int32_t packed[NAMED(UPPER, _PACKED_WORDS)];
-static int8_t output[NAMED(UPPER, _OUTPUT_BYTES)];
-static int64_t workspace[NAMED(UPPER, _WORKSPACE_BYTES) / 8 + 1];
+
+/* As kiln's runner has them. */
+static __attribute__((aligned(64))) int8_t input[NAMED(UPPER, _INPUT_BYTES)], output[NAMED(UPPER, _OUTPUT_BYTES)];
+static __attribute__((section(".behind_stack"))) struct {
+    int32_t packed[NAMED(UPPER, _PACKED_WORDS)];
+    __attribute__((aligned(64))) int64_t workspace[NAMED(UPPER, _WORKSPACE_BYTES) / 8 + 1];
+} at;
 
 static uint32_t state = 1;
 static int32_t drawn(void) { return (int32_t)((state = state * 1664525 + 1013904223) >> 16); }
@@ -48,10 +52,10 @@ int main(void) {
                                                   .input_zero_point = -128,
                                                   .output_zero_point = -128,
                                                   .result_bounds = {-128, 127}};
-    NAMED(FUNCTION, _pack)(&constants, packed, workspace);
-    FUNCTION(input, packed, output, workspace);
+    NAMED(FUNCTION, _pack)(&constants, at.packed, at.workspace);
+    FUNCTION(input, at.packed, output, at.workspace);
     __asm__ volatile("slti zero, zero, 1" ::: "memory");
-    FUNCTION(input, packed, output, workspace);
+    FUNCTION(input, at.packed, output, at.workspace);
     __asm__ volatile("slti zero, zero, 2" ::: "memory");
     for (size_t i = 0; i < sizeof output; i++) bench_hash = (bench_hash ^ (uint8_t)output[i]) * 16777619;
     __asm__ volatile("slti zero, zero, 3" ::: "memory");

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "generators/c/c_allocations.h"
@@ -19,10 +20,28 @@ namespace {
 
 constexpr int64_t workspace_alignment = 8;
 
+// The array, behind what is copied into it.
+std::string array_parameters(const CForm &form) {
+    std::string list;
+    for (const CForm::Copy &copy : form.copies) list += "const " + c_type(copy.type) + " *restrict " + copy.name + ", ";
+    return list + (form.writes ? "" : "const ") + "int32_t *restrict constants, ";
+}
+
+std::string copies(const CForm &form) {
+    std::string text;
+    for (const CForm::Copy &copy : form.copies) {
+        const std::string to = c_type(copy.type) + " *)(constants + " + std::to_string(copy.offset) + ")";
+        text += "    for (int32_t i = 0; i < " + std::to_string(copy.elements) + "; i++) ((" + to +
+                ")[i] = " + copy.name + "[i];\n";
+    }
+    return text;
+}
+
 class FunctionPrinter : public IRVisitor {
 public:
-    FunctionPrinter(const LoweredFunc &function, CPrelude &prelude)
+    FunctionPrinter(const LoweredFunc &function, CPrelude &prelude, const CForm &form)
         : function_(function),
+          form_(form),
           body_(lower_intrinsics(function.body)),
           has_constant_indices_(buffers_with_constant_indices(body_)),
           context_{names_, prelude,
@@ -65,6 +84,7 @@ private:
     void visit(const Realize *) override { throw NoCForm{"a loop that was not lowered"}; }
 
     const LoweredFunc &function_;
+    const CForm &form_;
     Stmt body_;
     std::set<std::string> has_constant_indices_;
     CNames names_;
@@ -162,27 +182,52 @@ void FunctionPrinter::visit(const IfThenElse *op) {
     line("}");
 }
 
+// Those in the array are named in the body's first lines.
 std::string FunctionPrinter::parameters() {
     std::string list;
+    bool has_array = false;
     for (const LoweredArgument &argument : function_.args) {
         if (!argument.is_buffer()) throw NoCForm{"a scalar argument"};
-        const std::string constant = argument.is_output() ? "" : "const ";
-        list += constant + c_type(argument.type) + " *restrict " + names_.bind(argument.name) + ", ";
+        const auto member = std::ranges::find(form_.members, argument.name, &CForm::Member::buffer);
+        const std::string type = (argument.is_output() ? "" : "const ") + c_type(argument.type);
+        const std::string name = names_.bind(argument.name);
+        if (member == form_.members.end()) {
+            // Whoever calls one of many kernels knows bytes.
+            const bool is_typed = form_.members.empty() || form_.writes;
+            const std::string parameter = is_typed ? name : names_.fresh(name + "_bytes");
+            list += (is_typed ? type : argument.is_output() ? "void" : "const void") + " *restrict " + parameter + ", ";
+            if (!is_typed) line(type + " *const " + name + " = " + parameter + ";");
+            continue;
+        }
+        if (!std::exchange(has_array, true)) list += array_parameters(form_);
+        line(type + " *const " + name + " = (" + type + " *)(constants + " + std::to_string(member->offset) + ");");
     }
     return list + "void *workspace";
 }
 
 CFunction FunctionPrinter::print() {
+    for (const char *own : {"constants", "workspace"}) names_.bind(own);
+    for (const CForm::Copy &copy : form_.copies) names_.bind(copy.name);
     const std::string head = "void " + function_.name + "(" + parameters() + ") {\n";
     body_.accept(this);
-    const std::string unused = most_workspace_ == 0 ? "    (void)workspace;\n" : "";
-    return {head + unused + text_ + "}\n", most_workspace_};
+    std::string unused = most_workspace_ == 0 ? "    (void)workspace;\n" : "";
+    for (const CForm::Member &member : form_.members) {
+        const std::string name = names_.of(member.buffer);
+        if (text_.find(name) == text_.rfind(name)) line("(void)" + name + ";");
+    }
+    return {head + unused + text_ + copies(form_) + "}\n", most_workspace_};
 }
 
 }  // namespace
 
-CFunction c_function(const LoweredFunc &function, CPrelude &prelude) {
-    return FunctionPrinter(function, prelude).print();
+CFunction c_function(const LoweredFunc &function, CPrelude &prelude, const CForm &form) {
+    return FunctionPrinter(function, prelude, form).print();
+}
+
+CFunction c_copying_function(const std::string &name, const CForm &form) {
+    return {"void " + name + "(" + array_parameters(form) + "void *workspace) {\n    (void)workspace;\n" +
+                copies(form) + "}\n",
+            0};
 }
 
 }  // namespace kiln

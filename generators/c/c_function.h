@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "generators/c/c_expression.h"
 
@@ -15,6 +16,27 @@ struct CFunction {
     int64_t workspace_bytes = 0;
 };
 
-CFunction c_function(const Halide::Internal::LoweredFunc &function, CPrelude &prelude);
+// What a function does with the array `constants` of int32_t, in the place of its first buffer that lies there.
+struct CForm {
+    // A buffer of the function that lies in the array, from this word on.
+    struct Member {
+        std::string buffer;
+        int64_t offset = 0;
+    };
+    // An operand of the function's that it copies there beside what its loops do.
+    struct Copy {
+        std::string name;
+        Halide::Type type;
+        int64_t elements = 0, offset = 0;
+    };
+    std::vector<Member> members;
+    std::vector<Copy> copies;
+    bool writes = false;  // the array, else it reads it
+};
+
+CFunction c_function(const Halide::Internal::LoweredFunc &function, CPrelude &prelude, const CForm &form = {});
+
+// One that does nothing but copy.
+CFunction c_copying_function(const std::string &name, const CForm &form);
 
 }  // namespace kiln

@@ -6,18 +6,19 @@
 
 namespace kiln {
 
-CSource c_source(const std::vector<Halide::Module> &modules) {
+CSource c_source(const std::vector<CModule> &modules, const std::optional<CForm> &copying) {
     CSource source;
     CPrelude prelude;
     std::string functions;
-    for (const Halide::Module &module : modules) {
-        for (const Halide::Internal::LoweredFunc &function : module.functions()) {
+    for (const CModule &made : modules) {
+        for (const Halide::Internal::LoweredFunc &function : made.module.functions()) {
             if (function.linkage == Halide::LinkageType::Internal) continue;
-            const CFunction printed = c_function(function, prelude);
+            const CFunction printed = c_function(function, prelude, made.form);
             functions += "\n" + printed.text;
             source.workspace_bytes = std::max(source.workspace_bytes, printed.workspace_bytes);
         }
     }
+    if (copying) functions += "\n" + c_copying_function("kiln_pack", *copying).text;
     source.text = "#include <stdint.h>\n\n" + prelude.text() + functions;
     return source;
 }

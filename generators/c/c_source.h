@@ -8,8 +8,11 @@
 #include <Halide.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "generators/c/c_function.h"
 
 namespace kiln {
 
@@ -24,8 +27,15 @@ struct CSource {
     int64_t workspace_bytes = 0;  // that the functions need, aligned to 8
 };
 
+// A function of a kernel, lowered.
+struct CModule {
+    Halide::Module module;
+    CForm form = {};
+};
+
 // Every function takes the pipeline's buffers as plain pointers in their order, inputs first, and last the workspace:
 //   void kiln_compute(const int8_t *restrict input, ..., int8_t *restrict output, void *workspace)
-CSource c_source(const std::vector<Halide::Module> &modules);
+// Those that its form has lie in one array of int32_t in their place. `copying`: a function kiln_pack that copies all of it.
+CSource c_source(const std::vector<CModule> &modules, const std::optional<CForm> &copying = {});
 
 }  // namespace kiln

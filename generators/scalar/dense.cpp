@@ -1,6 +1,6 @@
 // Sums over channels and taps for a core without vectors, a matrix product of what each pixel reads and the weights:
 //
-//   record(i, c)    = constants of the channel (scalar_requantize.h)
+//   record(i, c)    = constants of the channel, made when the weights are packed (scalar_requantize.h)
 //   pixel(tap, p)   = what pixel p multiplies by tap, where it has to be looked for
 //   patch(tap, p)   = the input that pixel p multiplies by tap, or the zero point outside; with pairs, those of two pixels:
 //                     a + b * 2^16
@@ -32,18 +32,14 @@ public:
         read_convolution();
         input.set_type(halide_type(workload.dtype));
         weights.set_type(Int(8));
-        add_operands(2);
+        add_records_and_output(2);
     }
 
     void generate() {
-        const ScalarRequantization requantization(terms());
-        s.record(s.i, s.c) = requantization.record(s.i, channel(s.c));
-        const RDom all(0, extent(loops.output_channels));
-        s.all_fit() = 1;
-        s.all_fit() = s.all_fit() & cast<int32_t>(requantization.fits(channel(all)));
         const Expr total = knobs.paired ? sum_of_pairs() : sum_of_pixels();
-        const Expr record[] = {s.record(0, s.c), s.record(1, s.c), s.record(2, s.c), s.record(3, s.c)};
-        (*output)(s.c, s.p) = bounded(requantization.result(total, record, s.all_fit() == 1, channel(s.c)));
+        const Expr own[] = {record(0, s.c), record(1, s.c), record(2, s.c), record(3, s.c)};
+        const Expr all_fit = of_call(ScalarRecords::all_fit) == 1;
+        (*output)(s.c, s.p) = bounded(ScalarRequantization(terms()).result(total, own, all_fit));
     }
 
     void schedule() {
@@ -51,7 +47,7 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed.extents());
         fix(*output, {loops.output_channels, pixels()});
-        fix_operands();
+        fix_records();
         s.output = *output;
         s.copies = knobs.paired || gathers();
         apply_scalar_dense(s, knobs, {packed.taps, packed.panels, packed.width});
@@ -63,12 +59,6 @@ private:
         return loops.taps() > 1 || loops.leaves_input(0) || loops.leaves_input(1) || loops.leaves_input(2);
     }
     int pixels() const { return extent(loops.output[0] * loops.output[1] * loops.output[2] * loops.batch); }
-
-    ChannelNumbers channel(const Expr &c) const {
-        const ScalarPanels packed(loops, knobs);
-        const Expr known = min(c, extent(loops.output_channels) - 1);
-        return numbers_of(known, sum_of_weights(weights, known % packed.width, packed.taps, known / packed.width));
-    }
 
     // Takes the lowest digit from a number that is less than `left`. The highest one needs no remainder.
     static Expr digit(Expr *number, int base, int *left) {
@@ -102,7 +92,7 @@ private:
     Expr sum_of_pixels() {
         s.patch(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
         s.steps = RDom(0, ScalarPanels(loops, knobs).taps);
-        s.sum(s.c, s.p) = s.record(0, s.c);
+        s.sum(s.c, s.p) = record(0, s.c);
         s.sum(s.c, s.p) += cast<int32_t>(s.patch(s.steps, s.p)) * weight(s.steps);
         return s.sum(s.c, s.p);
     }
@@ -129,7 +119,7 @@ private:
             return cast<uint32_t>(Expr(static_cast<int32_t>(offset * uint32_t(steps))));
         };
         const Expr low = words - (highs << sixteen) - offsets(low_offset), high = highs - offsets(high_offset);
-        return reinterpret<int32_t>(select(s.p % 2 == 0, low, high)) + s.record(0, s.c);
+        return reinterpret<int32_t>(select(s.p % 2 == 0, low, high)) + record(0, s.c);
     }
 
     ScalarDenseStages s;

@@ -1,6 +1,6 @@
 // Sums of one input channel each, depthwise convolutions among them, for a core without vectors:
 //
-//   record(i, c)        = constants of the channel (scalar_requantize.h)
+//   record(i, c)        = constants of the channel, made when the weights are packed (scalar_requantize.h)
 //   sum(c, x, y, zn)    = start + sum over (s, r, t) of weights(tap, c) * the input, or its zero point outside
 //   output(c, x, y, zn) = requantized(sum)
 //
@@ -24,17 +24,11 @@ public:
         read_convolution();
         input.set_type(halide_type(workload.dtype));
         weights.set_type(Int(8));
-        add_operands(4);
+        add_records_and_output(4);
     }
 
     void generate() {
-        const ScalarPanels packed(loops, knobs);
-        const ScalarRequantization requantization(terms());
-        s.record(s.i, s.c) = requantization.record(s.i, channel(s.c, packed));
-        const RDom all(0, extent(loops.output_channels));
-        s.all_fit() = 1;
-        s.all_fit() = s.all_fit() & cast<int32_t>(requantization.fits(channel(all, packed)));
-        s.own(s.i, s.c) = s.record(s.i, s.c);
+        s.own(s.i, s.c) = (*records)(ScalarRecords::size * s.c + s.i);
 
         s.taps = RDom(0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0, extent(loops.kernel[2]));
         const Expr tap = s.taps[0] + extent(loops.kernel[0]) * (s.taps[1] + extent(loops.kernel[1]) * s.taps[2]);
@@ -43,16 +37,17 @@ public:
                        position(s.zn % planes, 2), s.zn / planes};
         s.sum(s.c, s.x, s.y, s.zn) = s.own(0, s.c);
         s.sum(s.c, s.x, s.y, s.zn) += input_value(input, at, knobs.partition) * cast<int32_t>(weights(0, tap, s.c));
-        const Expr record[] = {s.own(0, s.c), s.own(1, s.c), s.own(2, s.c), s.own(3, s.c)};
+        const Expr own[] = {s.own(0, s.c), s.own(1, s.c), s.own(2, s.c), s.own(3, s.c)};
+        const Expr all_fit = of_call(ScalarRecords::all_fit) == 1;
         (*output)(s.c, s.x, s.y, s.zn) =
-            bounded(requantization.result(s.sum(s.c, s.x, s.y, s.zn), record, s.all_fit() == 1, channel(s.c, packed)));
+            bounded(ScalarRequantization(terms()).result(s.sum(s.c, s.x, s.y, s.zn), own, all_fit));
     }
 
     void schedule() {
         fix_activation(input, loops.stored_input);
         fix(weights, ScalarPanels(loops, knobs).extents());
         fix(*output, {loops.output_channels, loops.output[0], loops.output[1], loops.output[2] * loops.batch});
-        fix_operands();
+        fix_records();
         s.output = *output;
         apply_scalar_depthwise(s, knobs, loops);
     }
@@ -60,9 +55,6 @@ public:
 private:
     Expr position(const Expr &out, int d) const {
         return out * extent(loops.stride[d]) + s.taps[d] * extent(loops.dilation[d]) - extent(loops.pad_lo[d]);
-    }
-    ChannelNumbers channel(const Expr &c, const ScalarPanels &packed) const {
-        return numbers_of(c, sum_of_weights(weights, 0, packed.taps, c));
     }
 
     ScalarDepthwiseStages s;

@@ -1,5 +1,11 @@
-// The weights of the algorithms for cores without vectors, in the order in which their sums read them (ScalarPanels).
+// What the algorithms for cores without vectors read beside the input: weights in the order in which their sums read them
+// (ScalarPanels), and records of their channels (ScalarRecords).
+//
+//   sum(k, panel)   the sum of a channel's weights
+//   all_fit()       whether every channel has the short form of requantization
 #include <Halide.h>
+
+#include <map>
 
 #include "generators/activation.h"
 #include "generators/scalar/scalar_conv.h"
@@ -11,30 +17,65 @@ using namespace Halide;
 
 class ScalarPack : public ConvGenerator<ScalarPack, ScalarTileKnobs> {
 public:
-    Input<Buffer<int8_t, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
-    Output<Buffer<int8_t, 3>> packed{"packed"};  // k, tap, panel
+    Input<Buffer<int8_t, 5>> kernel{"kernel"};      // as stored, innermost first: (co, ci) or (ci, co), s, r, t
+    Output<Buffer<int8_t, 3>> packed{"packed"};     // k, tap, panel
+    Output<Buffer<int32_t, 1>> records{"records"};  // of channels, then numbers of the call
 
-    void configure() { read_convolution(); }
+    void configure() {
+        read_convolution();
+        if (has_epilogue(workload, EpilogueStep::Kind::bias)) bias = add_input<Buffer<>>("bias", Int(32), 1);
+        for (const QuantizationOperand &operand : quantization_operands(workload)) {
+            numbers[operand.role] = add_input<Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1);
+        }
+    }
 
     void generate() {
         const ScalarPanels panels(loops, knobs);
-        const int terms = extent(loops.taps() * loops.input_channels);
-        const RDom taps(0, terms);
+        const RDom taps(0, terms());
         sums(k, panel) = 0;
         sums(k, panel) += weight(k, taps, panel);
-        const Expr of_sum = sums(k, panel) >> cast<uint32_t>(8 * clamp(tap - panels.taps, 0, 3));
-        packed(k, tap, panel) =
-            cast<int8_t>(select(tap < terms, weight(k, min(tap, terms - 1), panel), tap < panels.taps, 0, of_sum));
+        packed(k, tap, panel) = cast<int8_t>(select(tap < terms(), weight(k, min(tap, terms() - 1), panel), 0));
+
+        const ScalarRequantization requantization(terms());
+        const RDom all(0, extent(loops.output_channels));
+        all_fit() = 1;
+        all_fit() = all_fit() & cast<int32_t>(requantization.fits(channel(all)));
+        const ScalarRecords form(panels);
+        const Expr c = min(at / ScalarRecords::size, form.channels - 1);
+        const Expr of_channel = requantization.record(at % ScalarRecords::size, channel(c), all_fit() == 1);
+        const auto is = [&](ScalarRecords::OfCall which) { return at == form.of_call(which); };
+        const Expr of_call =
+            select(is(ScalarRecords::all_fit), all_fit(),                                   //
+                   is(ScalarRecords::input_zero_point), number(Role::input_zero_point, 0),  //
+                   is(ScalarRecords::least), number(Role::result_bounds, 0), number(Role::result_bounds, 1));
+        records(at) = select(at < ScalarRecords::size * form.channels, of_channel, of_call);
     }
 
     void schedule() {
+        const ScalarPanels panels(loops, knobs);
         fix_kernel(kernel, hwio(), loops.kernel_map);
-        fix(packed, ScalarPanels(loops, knobs).extents());
+        if (bias) fix(*bias, {loops.output_channels});
+        for (const QuantizationOperand &operand : quantization_operands(workload))
+            fix(*numbers[operand.role], {operand.count});
+        fix(packed, panels.extents());
+        fix(records, {ScalarRecords(panels).words()});
         sums.compute_root();
+        all_fit.compute_root();
     }
 
 private:
     bool hwio() const { return workload.kernel_layout == KernelLayout::hwio; }
+    int terms() const { return extent(loops.taps() * loops.input_channels); }
+    Expr number(Role role, const Expr &index) const { return (*numbers.at(role))(index); }
+
+    // Of a channel of the panels: behind the last one it is like the last one.
+    ChannelNumbers channel(const Expr &c) const {
+        const int width = ScalarPanels(loops, knobs).width, centre = workload.dtype == DType::u8 ? 128 : 0;
+        const Expr known = min(c, extent(loops.output_channels) - 1);
+        const Expr start = bias ? (*bias)(known) : Expr(0);
+        return {start, start - (number(Role::input_zero_point, 0) - centre) * sums(known % width, known / width),
+                number(Role::multiplier, known), number(Role::shift, known), number(Role::output_zero_point, 0)};
+    }
 
     // Zero behind the last channel.
     Expr weight(const Expr &in_panel, const Expr &of_tap, const Expr &of_panel) const {
@@ -42,17 +83,19 @@ private:
         const Expr co = of_panel * ScalarPanels(loops, knobs).width + in_panel;
         const Expr known = min(co, extent(loops.output_channels) - 1);
         Expr rest = of_tap / channels;
-        Exprs at{known / outputs, known % outputs, of_tap % channels};
+        Exprs place{known / outputs, known % outputs, of_tap % channels};
         for (int d = 0; d < 3; d++) {
-            at.push_back(rest % extent(loops.kernel[d]));
+            place.push_back(rest % extent(loops.kernel[d]));
             rest = rest / extent(loops.kernel[d]);
         }
-        const Expr value = cast<int32_t>(kernel_element(kernel, hwio(), loops.kernel_map, at));
+        const Expr value = cast<int32_t>(kernel_element(kernel, hwio(), loops.kernel_map, place));
         return select(co < extent(loops.output_channels), value, 0);
     }
 
-    Var k{"k"}, tap{"tap"}, panel{"panel"};
-    Func sums{"sums"};
+    Var k{"k"}, tap{"tap"}, panel{"panel"}, at{"at"};
+    Func sums{"sums"}, all_fit{"all_fit"};
+    GeneratorInput<Buffer<>> *bias = nullptr;
+    std::map<Role, GeneratorInput<Buffer<>> *> numbers;
 };
 
 }  // namespace

@@ -16,30 +16,51 @@
 
 namespace kiln {
 
+// Packed weights: k, tap, panel. Taps are those of channels, columns, rows and planes, with one of zeros where pairs need an
+// even number. Depthwise ones have panels of one channel.
+struct ScalarPanels {
+    ScalarPanels(const ConvLoops &loops, const ScalarTileKnobs &knobs)
+        : width(loops.input_channels == 1 && knobs.rows > 0 ? 1 : extent(knobs.channels)),
+          taps(extent(loops.taps() * loops.input_channels +
+                      (knobs.paired ? loops.taps() * loops.input_channels % 2 : 0))),
+          panels(extent((loops.output_channels + width - 1) / width)) {}
+
+    std::vector<int64_t> extents() const { return {width, taps, panels}; }
+
+    int width, taps, panels;
+};
+
+// What every call needs of the operands beside the weights, as kiln_pack writes it: a record for each channel of the panels
+// (scalar_requantize.h), and numbers of the call.
+struct ScalarRecords {
+    enum OfCall { all_fit, input_zero_point, least, most, numbers };
+    static constexpr int size = ScalarRequantization::record_size;
+
+    explicit ScalarRecords(const ScalarPanels &panels) : channels(panels.panels * panels.width) {}
+    int of_call(OfCall which) const { return size * channels + which; }
+    int words() const { return size * channels + numbers; }
+
+    int channels;
+};
+
 template<typename Derived>
 class ScalarConv : public ConvGenerator<Derived, ScalarTileKnobs> {
 protected:
     using Expr = Halide::Expr;
 
-    // Behind the input and the weights, in the order of runtime/kernel_abi.h.
-    void add_operands(int output_dimensions) {
-        if (has_epilogue(this->workload, EpilogueStep::Kind::bias))
-            bias = this->template add_input<Halide::Buffer<>>("bias", Halide::Int(32), 1);
-        for (const QuantizationOperand &operand : quantization_operands(this->workload)) {
-            numbers[operand.role] =
-                this->template add_input<Halide::Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1);
-        }
+    // Behind the input and the weights: what kiln_pack makes of all other operands (ScalarRecords).
+    void add_records_and_output(int output_dimensions) {
+        records = this->template add_input<Halide::Buffer<>>("records", Halide::Int(32), 1);
         output = this->template add_output<Halide::Buffer<>>("output", halide_type(this->workload.output_dtype),
                                                              output_dimensions);
     }
 
-    void fix_operands() {
-        if (bias) fix(*bias, {this->loops.output_channels});
-        for (const QuantizationOperand &operand : quantization_operands(this->workload))
-            fix(*numbers[operand.role], {operand.count});
+    Expr record(int i, const Expr &c) const { return (*records)(ScalarRecords::size * c + i); }
+    Expr of_call(ScalarRecords::OfCall which) const {
+        const ScalarPanels panels(this->loops, this->knobs);
+        return (*records)(ScalarRecords(panels).of_call(which));
     }
-
-    Expr number(Role role, const Expr &at) const { return (*numbers.at(role))(at); }
+    void fix_records() { fix(*records, {ScalarRecords(ScalarPanels(this->loops, this->knobs)).words()}); }
 
     // What is taken from inputs of u8, so that they are numbers of i8. Of the zero point, too.
     int centre() const { return this->workload.dtype == DType::u8 ? 128 : 0; }
@@ -64,52 +85,19 @@ protected:
         }
         const ChannelPlace channel = place_of_channel(this->loops.stored_input, index[0]);
         const Expr stored = input(channel.in_block, index[1], index[2], index[3], channel.block, index[4]);
-        const Expr zero_point = number(Role::input_zero_point, 0);
-        return Halide::select(outside, zero_point, Halide::cast<int32_t>(stored)) - centre();
-    }
-
-    // Of a channel whose weights add up to `sum_of_weights`; `known` is one that exists.
-    ChannelNumbers numbers_of(const Expr &known, const Expr &sum_of_weights) const {
-        const Expr start = bias ? (*bias)(known) : Expr(0);
-        return {start, start - (number(Role::input_zero_point, 0) - centre()) * sum_of_weights,
-                number(Role::multiplier, known), number(Role::shift, known), number(Role::output_zero_point, 0)};
-    }
-
-    // The sum of a channel's weights, which lies behind them in four bytes.
-    template<typename Weights>
-    static Expr sum_of_weights(const Weights &weights, const Expr &k, int taps, const Expr &panel) {
-        Expr sum = Halide::cast<uint32_t>(0);
-        for (int byte = 0; byte < 4; byte++) {
-            const Expr stored = Halide::reinterpret<uint8_t>(weights(k, taps + byte, panel));
-            sum = sum | (Halide::cast<uint32_t>(stored) << Halide::cast<uint32_t>(8 * byte));
-        }
-        return Halide::reinterpret<int32_t>(sum);
+        return Halide::select(outside, of_call(ScalarRecords::input_zero_point), Halide::cast<int32_t>(stored)) -
+               centre();
     }
 
     Expr bounded(const Expr &value) const {
-        const Expr lo = number(Role::result_bounds, 0), hi = number(Role::result_bounds, 1);
+        const Expr lo = of_call(ScalarRecords::least), hi = of_call(ScalarRecords::most);
         return Halide::cast(halide_type(this->workload.output_dtype), clamp(value, lo, hi));
     }
 
     int64_t terms() const { return this->loops.taps() * this->loops.input_channels; }
 
-    Halide::GeneratorInput<Halide::Buffer<>> *bias = nullptr;
-    std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> numbers;
+    Halide::GeneratorInput<Halide::Buffer<>> *records = nullptr;
     Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;
-};
-
-// Packed weights: k, tap, panel. Taps are those of channels, columns, rows and planes, with one of zeros where pairs need an
-// even number, and four bytes with the sum of a channel's weights behind them. Depthwise ones have panels of one channel.
-struct ScalarPanels {
-    ScalarPanels(const ConvLoops &loops, const ScalarTileKnobs &knobs)
-        : width(loops.input_channels == 1 && knobs.rows > 0 ? 1 : extent(knobs.channels)),
-          taps(extent(loops.taps() * loops.input_channels +
-                      (knobs.paired ? loops.taps() * loops.input_channels % 2 : 0))),
-          panels(extent((loops.output_channels + width - 1) / width)) {}
-
-    std::vector<int64_t> extents() const { return {width, taps + 4, panels}; }
-
-    int width, taps, panels;
 };
 
 }  // namespace kiln

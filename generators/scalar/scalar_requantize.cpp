@@ -31,22 +31,26 @@ Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
            n.bias >= -room;
 }
 
-Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n) const {
+Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
     const Expr right = unsigned_of(clamp(-n.shift, 1, most_shift));
     const Expr half = cast<int32_t>(cast<uint32_t>(1) << (right - cast<uint32_t>(1)));
     const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << right) + half;
     const Expr finer = reinterpret<int32_t>(unsigned_of(rounding) << cast<uint32_t>(fraction)) + (1 << (fraction - 1));
     const Expr by = cast<int32_t>(right);
     const Expr twice = reinterpret<int32_t>(unsigned_of(n.multiplier) << cast<uint32_t>(1));
-    return mux(i, {n.start, small_ ? n.multiplier : twice, small_ ? finer : rounding, small_ ? by + fraction : by});
+    return select(i == 0, n.start,                                                       //
+                  i == 1, select(all_fit, small_ ? n.multiplier : twice, n.multiplier),  //
+                  i == 2, select(all_fit, small_ ? finer : rounding, n.zero_point),      //
+                  select(all_fit, small_ ? by + fraction : by, n.shift));
 }
 
-Expr ScalarRequantization::result(const Expr &sum, const Expr (&record)[record_size], const Expr &all_fit,
-                                  const ChannelNumbers &n) const {
+Expr ScalarRequantization::result(const Expr &sum, const Expr (&record)[record_size], const Expr &all_fit) const {
     const Expr &multiplier = record[1], &rounding = record[2], shift = unsigned_of(record[3]);
     Expr fast;
     if (small_) {
-        const Expr scaled = cast<int64_t>(sum << cast<uint32_t>(8)) * cast<int64_t>(multiplier);
+        // As a number without a sign, since sums of channels that do not fit may be too large.
+        const Expr times_256 = reinterpret<int32_t>(unsigned_of(sum) << cast<uint32_t>(8));
+        const Expr scaled = cast<int64_t>(times_256) * cast<int64_t>(multiplier);
         const Expr high = cast<int32_t>(scaled >> cast<uint64_t>(32));
         // Halves away from zero: negative ones are a little less before they are rounded up.
         fast = (high + ((high >> cast<uint32_t>(31)) & -(1 << fraction)) + rounding) >> shift;
@@ -58,7 +62,7 @@ Expr ScalarRequantization::result(const Expr &sum, const Expr (&record)[record_s
     }
     using Internal::Call;
     const Expr general =
-        Call::make(Int(32), "kiln_requantize", {sum, n.multiplier, n.shift}, Call::PureExtern) + n.zero_point;
+        Call::make(Int(32), "kiln_requantize", {sum, record[1], record[3]}, Call::PureExtern) + record[2];
     return Call::make(Int(32), Call::if_then_else, {all_fit, fast, general}, Call::PureIntrinsic);
 }
 

@@ -1,8 +1,8 @@
 // LiteRT's requantization (generators/requantize.h) in as few scalar operations as its numbers allow.
 //
 // Where every channel shifts to the right and sums are small enough, both roundings and the zero point are an addition each.
-// Real networks are like that. Whether a call's numbers are is found out once a call; if not, each output calls a function
-// that computes every case.
+// Real networks are like that. Whether a layer's numbers are is found out when its weights are packed; if not, each output
+// calls a function that computes every case.
 #pragma once
 
 #include <Halide.h>
@@ -24,14 +24,14 @@ public:
     // Whether a channel's numbers have the short form, a condition.
     Halide::Expr fits(const ChannelNumbers &n) const;
 
-    // The record of a channel, four numbers of i32: what sums begin with, multiplier, rounding, shift. For numbers that do
-    // not fit the last two are any.
+    // The record of a channel, four numbers of i32: what sums begin with, multiplier, rounding, shift. Where not all channels
+    // fit, the third is the zero point, and the others are as they were given.
     static constexpr int record_size = 4;
-    Halide::Expr record(const Halide::Expr &i, const ChannelNumbers &n) const;
+    Halide::Expr record(const Halide::Expr &i, const ChannelNumbers &n, const Halide::Expr &all_fit) const;
 
     // The result before its bounds, with the zero point. `all_fit`: whether all channels do.
-    Halide::Expr result(const Halide::Expr &sum, const Halide::Expr (&record)[record_size], const Halide::Expr &all_fit,
-                        const ChannelNumbers &n) const;
+    Halide::Expr result(const Halide::Expr &sum, const Halide::Expr (&record)[record_size],
+                        const Halide::Expr &all_fit) const;
 
 private:
     int64_t most_products_;  // that a sum without its bias can reach

@@ -12,9 +12,6 @@
 namespace kiln {
 namespace {
 
-// Of the function around a kernel, until it is known.
-constexpr int64_t usual_text_around = 68, usual_stack_around = 32;
-
 // A layer and what it may have: recorded candidates, or nothing for the default.
 struct Layer {
     NamedWorkload workload;
@@ -32,8 +29,8 @@ KernelOption recorded_size(const Best &best, int64_t count) {
     const auto counts = nlohmann::json::parse(best.measurement.conditions, nullptr, false);
     return {.code = best.trial.object_hash,
             .cycles = count * static_cast<int64_t>(best.measurement.median),
-            .text = count_of(counts, "text_bytes") + count_of(counts, "rodata_bytes") + usual_text_around,
-            .stack = count_of(counts, "stack_bytes") + usual_stack_around,
+            .text = count_of(counts, "text_bytes") + count_of(counts, "rodata_bytes"),
+            .stack = count_of(counts, "stack_bytes"),
             .workspace = count_of(counts, "workspace_bytes")};
 }
 

@@ -23,12 +23,10 @@ std::string identifier(const std::string &name) {
 // What the files declare of a function.
 std::vector<std::string> names_with(const std::string &function) {
     std::vector<std::string> names{function};
-    for (const char *end : {"_pack", "_compute", "_input_bytes", "_output_bytes", "_packed_words", "_workspace_bytes"})
+    for (const char *end : {"_pack", "_pack_all", "_input_bytes", "_output_bytes", "_packed_words", "_workspace_bytes"})
         names.push_back(function + end);
     return names;
 }
-
-int64_t words(int64_t bytes) { return (bytes + 3) / 4; }
 
 Result<CLayer> c_layer(const PackagedKernel &kernel, std::string layer, std::string function) {
     const Workload &workload = kernel.workload.workload;
@@ -39,18 +37,14 @@ Result<CLayer> c_layer(const PackagedKernel &kernel, std::string layer, std::str
         if (form.role == Role::input) made.input = form;
         if (form.role == Role::weights) made.weights = form;
     }
-    made.packed_words = words(made.packs() ? kernel.artifact.packed_bytes : made.weights.bytes());
     for (const TensorForm &form : tensors.operands) {
         if (form.role == Role::input || form.role == Role::weights) continue;
         if (form.dtype != DType::i32) {
             return unsupported(fmt::format("{}: packages for soft cores have no operand {} of {}", made.layer,
                                            form.name, name(form.dtype)));
         }
-        const int64_t count = form.bytes() / 4;
-        const bool is_array = form.role == Role::bias || form.role == Role::kernel_zero_point ||
-                              form.role == Role::multiplier || form.role == Role::shift;
-        made.constants.push_back({std::string(form.name), count, made.packed_words, is_array});
-        made.packed_words += count;
+        const bool is_number = form.role == Role::input_zero_point || form.role == Role::output_zero_point;
+        made.constants.push_back({std::string(form.name), !is_number});
     }
     return made;
 }

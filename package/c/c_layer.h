@@ -1,8 +1,7 @@
 // The kernels of a package for a soft core in the words of its C files: names of functions, and what each takes.
 //
-// Everything that a layer needs beside its activations is one array of int32_t, so that firmware keeps it in flash: the weights
-// as the kernel reads them, then each operand that says how numbers are quantized. A function of the layer makes that array,
-// once, on any machine that has the byte order of the core.
+// Everything that a layer needs beside its activations is one array of int32_t, so that firmware keeps it in flash. A function of
+// the layer makes that array, once, on any machine that has the byte order of the core.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +14,10 @@
 
 namespace kiln {
 
-// An operand behind the weights, `count` numbers of i32.
+// An operand of the function that packs.
 struct CConstant {
-    std::string name;  // of the member of NAME_constants
-    int64_t count = 1, offset = 0;
-    bool is_array = false;  // of the layer's channels: a pointer in NAME_constants
+    std::string name;       // of the member of NAME_constants
+    bool is_array = false;  // a pointer, or an array, in NAME_constants; else a number
 };
 
 struct CLayer {
@@ -27,10 +25,9 @@ struct CLayer {
     std::string layer;             // "list/name"
     std::string function;          // "NAME_layer": the others begin with it
     TensorForm input, weights, output;
-    std::vector<CConstant> constants;  // in the order of a call
-    int64_t packed_words = 0;          // of everything
+    std::vector<CConstant> constants;  // behind the weights, in the order of a call
 
-    bool packs() const { return kernel->artifact.packed_bytes > 0; }
+    int64_t packed_words() const { return kernel->artifact.packed_bytes / 4; }
     std::string source_file() const { return "src/" + function + ".c"; }
 };
 

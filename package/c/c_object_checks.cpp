@@ -63,21 +63,17 @@ Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &fold
         return unsupported(fmt::format("{}: a call needs {} bytes of stack; kernels for soft cores may use {}",
                                        layer.layer, facts.stack_bytes, most_stack_bytes));
     }
-    int64_t around = 0;
-    for (const Elf32::Section &section : elf->sections) {
-        if (section.name == ".text." + layer.function) around = section.bytes;
-    }
     std::erase_if(elf->sections, [&](const Elf32::Section &section) {
         return section.name.starts_with(".text." + layer.function + "_pack");
     });
     const ObjectSizes sizes = sizes_of(*elf);
     facts.text_bytes = sizes.text, facts.rodata_bytes = sizes.rodata;
     const int64_t measured = layer.kernel->artifact.text_bytes;
-    if (sizes.text - around == measured && sizes.data == 0) return facts;
+    if (sizes.text == measured && sizes.data == 0) return facts;
     return environment_error(
         fmt::format("{}: the packaged source compiles to {} bytes of code, and {} were measured; "
                     "please report this",
-                    layer.layer, sizes.text - around, measured));
+                    layer.layer, sizes.text, measured));
 }
 
 }  // namespace kiln

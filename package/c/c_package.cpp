@@ -38,7 +38,7 @@ void describe_files(const std::vector<CLayer> &layers, Package *package) {
     std::ranges::sort(package->files);
     for (size_t i = 0; i < layers.size(); i++) {
         package->kernels[i].soft_core->function = layers[i].function;
-        package->kernels[i].soft_core->packed_bytes = 4 * layers[i].packed_words;
+        package->kernels[i].soft_core->packed_bytes = 4 * layers[i].packed_words();
     }
 }
 

@@ -37,7 +37,7 @@ std::string declarations(const Package &package, const CLayer &layer) {
         "void {}(const void *input, const int32_t *packed, void *output, void *workspace);\n\n",
         comment_text(layer.layer), form_text(layer.input), form_text(layer.weights), form_text(layer.output),
         upper(layer.function), layer.input.bytes(), upper(layer.function), layer.output.bytes(), upper(layer.function),
-        layer.packed_words, upper(layer.function), layer.kernel->workspace_bytes, layer.function, package.name,
+        layer.packed_words(), upper(layer.function), layer.kernel->workspace_bytes, layer.function, package.name,
         layer.function);
 }
 
@@ -109,7 +109,7 @@ std::string c_readme(const Package &package, const std::vector<CLayer> &layers) 
         rows += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | {} | {} | `{}` |\n",
                             markdown_text(layer.layer), layer.function, soft.cycles, kernel.workload.count,
                             soft.text_bytes, soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes,
-                            4 * layer.packed_words, chosen(kernel), fmt::join(flags_of(layer), " "));
+                            4 * layer.packed_words(), chosen(kernel), fmt::join(flags_of(layer), " "));
     }
     const std::string &first = layers.front().function;
     return filled(soft_core_readme_template, {{"NAME", package.name},

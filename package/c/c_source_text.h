@@ -1,5 +1,4 @@
-// The C file of a layer: the kernel as it was measured, its functions renamed, and two functions around it that know where in
-// the layer's array everything lies.
+// The C file of a layer: the kernel as it was measured, its functions renamed, and one that packs what NAME_constants has.
 #pragma once
 
 #include <string>

@@ -9,16 +9,10 @@ using namespace Halide;
 
 constexpr int record_size = 4;
 
-void compute_records(Func &record, const Var &i, Func &all_fit) {
-    record.compute_root().bound(i, 0, record_size).unroll(i);
-    all_fit.compute_root();
-}
-
 }  // namespace
 
 void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, const ConvShape &shape) {
     Var chunk("chunk"), x_tile("x_tile"), xi("xi"), y_tile("y_tile"), yi("yi");
-    compute_records(s.record, s.i, s.all_fit);
     // Tiles at the right and the lower edge are shifted inwards: they compute some outputs twice.
     s.output.split(s.c, chunk, s.c, extent(k.channels))
         .split(s.x, x_tile, xi, extent(k.pixels), TailStrategy::ShiftInwards)
@@ -46,8 +40,6 @@ void apply_scalar_dense(ScalarDenseStages &s, const ScalarTileKnobs &k, const Sc
     Var panel("panel"), ci("ci"), tile("tile"), pi("pi");
     RVar outer("outer"), inner("inner");
     const int words = extent(k.paired ? k.pixels / 2 : k.pixels);
-    compute_records(s.record, s.i, s.all_fit);
-    s.record.bound(s.c, 0, sizes.panels * sizes.width);
     s.output.split(s.c, panel, ci, sizes.width, TailStrategy::GuardWithIf)
         .split(s.p, tile, pi, extent(k.pixels), TailStrategy::GuardWithIf)
         .reorder(ci, pi, panel, tile)

@@ -9,11 +9,10 @@
 namespace kiln {
 
 // The stages that the template maps to loops, by their role.
-//   record(i, c), all_fit()    constants of channels, and whether all have the short form: once a call
-//   own(i, c)                  a copy of the channel's record, in registers
+//   own(i, c)                  a copy of the channel's constants, in registers
 //   sum(c, x, y, zn)           its update adds up the taps
 struct ScalarDepthwiseStages {
-    Halide::Func output, record{"record"}, all_fit{"all_fit"}, own{"own"}, sum{"sum"};
+    Halide::Func output, own{"own"}, sum{"sum"};
     Halide::Var c{"c"}, x{"x"}, y{"y"}, zn{"zn"}, i{"i"};
     Halide::RDom taps;  // columns, rows, planes
 };
@@ -25,8 +24,8 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &stages, const ScalarTileKnobs
 //   sum(c, p)          its update adds up the steps
 //   output(c, p)       p counts pixels
 struct ScalarDenseStages {
-    Halide::Func output, record{"record"}, all_fit{"all_fit"}, pixel{"pixel"}, patch{"patch"}, both{"both"}, sum{"sum"};
-    Halide::Var c{"c"}, p{"p"}, tap{"tap"}, i{"i"};
+    Halide::Func output, pixel{"pixel"}, patch{"patch"}, both{"both"}, sum{"sum"};
+    Halide::Var c{"c"}, p{"p"}, tap{"tap"};
     Halide::RDom steps;
     bool copies = false;  // patches are copied; else they are read where they lie
 };

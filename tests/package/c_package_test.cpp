@@ -15,7 +15,7 @@ TEST(CLayers, FunctionsHaveNamesOfTheirOwn) {
     } rows[] = {
         {{"pd00_dw_96x96x1"}, {"n_pd00_dw_96x96x1"}},
         {{"a 1x1/B", "A-1x1.b", "a_1x1_b"}, {"n_a_1x1_b", "n_a_1x1_b_2", "n_a_1x1_b_3"}},
-        {{"a", "a_pack", "a_compute"}, {"n_a", "n_a_pack_2", "n_a_compute_2"}},
+        {{"a", "a_pack", "a_pack_all"}, {"n_a", "n_a_pack_2", "n_a_pack_all_2"}},
         {{"a_pack", "a"}, {"n_a_pack", "n_a_2"}},
         {{"a_2", "a", "a"}, {"n_a_2", "n_a", "n_a_3"}},
         {{"", "//", "é"}, {"n_layer", "n_layer_2", "n_layer_3"}},

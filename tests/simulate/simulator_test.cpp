@@ -79,6 +79,22 @@ TEST(Simulator, MeasuresTheStack) {
     }
 }
 
+// A word at the stack's end and one behind it, in a cache of two lines: neither evicts the other.
+TEST(Simulator, WhatLiesBehindTheStackDoesNotEvictIt) {
+    CoreDescription core;
+    core.data = {.bytes = 64, .line_bytes = 32};
+    for (const int64_t before : {0, 32, 96}) {
+        Simulator simulator =
+            program({load(2, a1, sp, -4), load(2, a2, a0, 0), load(2, a1, sp, -4), load(2, a2, a0, 0), ret()}, core);
+        ASSERT_TRUE(simulator.place(before, Access::read));
+        const auto address = simulator.place_behind_stack(8, Access::read);
+        ASSERT_TRUE(address);
+        EXPECT_EQ(simulator.call(begin, {*address}).counts.load_misses, 2) << before;
+    }
+    Simulator simulator = program({ret()}, core);
+    EXPECT_FALSE(simulator.place_behind_stack(1 << 21, Access::read));
+}
+
 TEST(Simulator, PassesArgumentsAsCDoes) {
     // The ninth and the tenth argument lie at the stack pointer.
     Simulator simulator = program({load(2, a0, sp, 0), load(2, a1, sp, 4), op(0x20, 0, a0, a0, a1), ret()});

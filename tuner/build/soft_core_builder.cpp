@@ -142,11 +142,11 @@ Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack
         const auto functions = parse_stack_usage(*text, files.stack);
         if (!functions) return functions.error();
         const int64_t stack = most_stack(*functions, pack_symbol);
-        if (stack <= most_stack_bytes - most_stack_around) return Attempt<Compiled>{Compiled{flags, stack}, wall_ns};
+        if (stack <= most_stack_bytes) return Attempt<Compiled>{Compiled{flags, stack}, wall_ns};
         least = std::min(least, stack);
     }
     const std::string message =
-        fmt::format("the kernel needs {} bytes of stack; it may use {}", least, most_stack_bytes - most_stack_around);
+        fmt::format("the kernel needs {} bytes of stack; it may use {}", least, most_stack_bytes);
     return Attempt<Compiled>{Failure{TrialStatus::compile_error, message, {}, {}}, wall_ns};
 }
 

@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// That a call of a kernel for a soft core may use: the kernel with what it calls, and the function of its package around it.
-inline constexpr int64_t most_stack_bytes = 512, most_stack_around = 64;
+// That a kernel for a soft core may use, with the functions that it calls.
+inline constexpr int64_t most_stack_bytes = 512;
 
 struct FunctionStack {
     std::string function;

@@ -25,8 +25,8 @@ protected:
     }
     ~CSourceTest() override { std::filesystem::remove_all(folder_); }
 
-    // The function of a source in a shared object, made without a warning.
-    void *compiled(const CSource &source) {
+    // A source as a shared object, made without a warning.
+    void *opened(const CSource &source) {
         const std::string stem = folder_ + "/k" + std::to_string(next_++);
         std::ofstream(stem + ".c") << source.text;
         const std::string command = "cc -std=c99 -O1 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -o '" +
@@ -34,6 +34,10 @@ protected:
         EXPECT_EQ(std::system(command.c_str()), 0) << source.text;
         void *library = dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
         EXPECT_NE(library, nullptr) << source.text;
+        return library;
+    }
+    void *compiled(const CSource &source) {
+        void *library = opened(source);
         return library ? dlsym(library, "kiln_compute") : nullptr;
     }
 
@@ -56,7 +60,8 @@ std::vector<int32_t> numbers() {
 
 CSource source_of(Func f, const std::vector<Argument> &arguments) {
     f.output_buffer().dim(0).set_bounds(0, count).set_stride(1);
-    return c_source({Pipeline(f).compile_to_module(arguments, "kiln_compute", scalar, LinkageType::ExternalPlusArgv)});
+    return c_source(
+        {{Pipeline(f).compile_to_module(arguments, "kiln_compute", scalar, LinkageType::ExternalPlusArgv)}});
 }
 
 TEST_F(CSourceTest, ComputesWhatHalideDoes) {
@@ -157,6 +162,40 @@ TEST_F(CSourceTest, TemporariesLieWhereTheyFit) {
         kernel(input.data(), got.data(), workspace.data());
         const auto value = [&](int i) { return input[std::min(i, count - 1)] >> 4; };
         for (int i = 0; i < count; i++) ASSERT_EQ(got[i], value(i) + value(i + 1) * 3 + value(i + 2)) << row.name << i;
+    }
+}
+
+// What a kernel needs beside its input lies in one array, which another function writes.
+TEST_F(CSourceTest, ConstantsLieInOneArray) {
+    Var x("x");
+    ImageParam in(Int(32), 1, "in"), weights(Int(8), 1, "weights"), bias(Int(32), 1, "bias"), given(Int(8), 1, "given");
+    for (ImageParam *p : {&in, &weights, &bias, &given}) p->dim(0).set_bounds(0, 5).set_stride(1);
+    Func sum("sum"), twice("twice");
+    sum(x) = in(x)*cast<int>(weights(x)) + bias(x);
+    twice(x) = cast<int8_t>(given(x) * 2);
+    for (Func *f : {&sum, &twice}) f->output_buffer().dim(0).set_bounds(0, 5).set_stride(1);
+    const auto lowered = [](Func f, const std::vector<Argument> &arguments, const char *name) {
+        return Pipeline(f).compile_to_module(arguments, name, scalar, LinkageType::ExternalPlusArgv);
+    };
+    const CForm compute{.members = {{"weights", 0}, {"bias", 2}}};
+    const CForm pack{.members = {{"twice", 0}}, .copies = {{"bias", Int(32), 5, 2}}, .writes = true};
+    const CForm copying{.copies = {{"weights", Int(8), 5, 0}, {"bias", Int(32), 5, 2}}, .writes = true};
+    const Halide::Module kernel = lowered(sum, {in, weights, bias}, "kiln_compute");
+    const int32_t input[5] = {1, -2, 3, 1000, 0}, offsets[5] = {7, 8, 9, -10, 11};
+    const int8_t numbers[5] = {1, 2, -3, 60, 5};
+    for (const int factor : {1, 2}) {
+        CSource source;
+        if (factor == 1) source = c_source({{kernel, compute}}, copying);
+        if (factor == 2) source = c_source({{kernel, compute}, {lowered(twice, {given}, "kiln_pack"), pack}});
+        void *library = opened(source);
+        ASSERT_NE(library, nullptr);
+        using Pack = void (*)(const int8_t *, const int32_t *, int32_t *, void *);
+        using Compute = void (*)(const void *, const int32_t *, void *, void *);
+        std::vector<int32_t> array(7, -1), got(5);
+        reinterpret_cast<Pack>(dlsym(library, "kiln_pack"))(numbers, offsets, array.data(), nullptr);
+        reinterpret_cast<Compute>(dlsym(library, "kiln_compute"))(input, array.data(), got.data(), nullptr);
+        for (int i = 0; i < 5; i++)
+            EXPECT_EQ(got[i], input[i] * factor * numbers[i] + offsets[i]) << factor << " " << i;
     }
 }
 

@@ -70,7 +70,6 @@ End SimulatedJob::start(const std::string &step, const OperandPaths &operands) {
                    : failed(TrialStatus::compile_error, loaded.error().message);
     }
     loaded_.emplace(std::move(*loaded));
-    if (!loaded_->packs()) return {};
     return unless_returned(loaded_->pack(), "the function that packs weights");
 }
 

@@ -19,7 +19,8 @@ Tensor result_of(const Workload &workload) { return {workload.output_dtype, stor
 // Room for the program, the stack and gaps, beside everything that a call reads or writes.
 int64_t memory_bytes(const SimulatedKernel::Request &request) {
     constexpr int64_t program_bytes = 4 << 20;
-    int64_t bytes = program_bytes + request.kernel.packed_bytes + request.kernel.workspace_bytes;
+    int64_t bytes =
+        program_bytes + 2 * request.core.data.bytes + request.kernel.packed_bytes + request.kernel.workspace_bytes;
     bytes += bytes_of(result_of(request.workload));
     for (const NamedOperand &operand : operand_list(request.workload)) bytes += bytes_of(operand.tensor) + 128;
     return bytes;
@@ -50,11 +51,9 @@ Result<SimulatedKernel> SimulatedKernel::create(const Request &request) {
     const auto compute = function(*elf, compute_symbol, program);
     if (!compute) return compute.error();
     kernel.compute_ = *compute;
-    if (request.kernel.packed_bytes > 0) {
-        const auto pack = function(*elf, pack_symbol, program);
-        if (!pack) return pack.error();
-        kernel.pack_ = *pack;
-    }
+    const auto pack = function(*elf, pack_symbol, program);
+    if (!pack) return pack.error();
+    kernel.pack_ = *pack;
     if (Status s = kernel.place_operands(request); !s) return s.error();
     return kernel;
 }
@@ -78,27 +77,23 @@ Status SimulatedKernel::place_operands(const Request &request) {
         const auto block = place(bytes, Access::read);
         if (!block) return block.error();
         std::ranges::copy(file->bytes(), simulator_.memory().at(block->address, bytes).begin());
-        const bool is_packed = operand.role == Role::weights && packs();
-        if (is_packed) {
-            const auto packed = place(request.kernel.packed_bytes, Access::read_write);
-            if (!packed) return packed.error();
-            weights_ = *block, packed_ = *packed;
-        }
-        arguments_.push_back(is_packed ? packed_.address : block->address);
+        (operand.role == Role::input ? arguments_ : pack_arguments_).push_back(block->address);
         index++;
     }
     const auto output = place(bytes_of(result_of(request.workload)), Access::read_write);
+    const auto packed = simulator_.place_behind_stack(request.kernel.packed_bytes, Access::read_write);
     const auto workspace = place(request.kernel.workspace_bytes, Access::read_write);
-    if (!output || !workspace) return output ? workspace.error() : output.error();
-    output_ = *output, workspace_ = *workspace;
-    arguments_.push_back(output_.address);
-    arguments_.push_back(workspace_.address);
+    if (!output) return output.error();
+    if (!packed || !workspace) return packed ? workspace.error() : packed.error();
+    output_ = *output, packed_ = Block{*packed, request.kernel.packed_bytes}, workspace_ = *workspace;
+    for (const Block &block : {packed_, output_, workspace_}) arguments_.push_back(block.address);
+    for (const Block &block : {packed_, workspace_}) pack_arguments_.push_back(block.address);
     return {};
 }
 
 SimulatedCall SimulatedKernel::pack() {
     fill_with_poison(simulator_.memory().at(packed_.address, packed_.bytes));
-    const SimulatedCall call = simulator_.call(pack_, {weights_.address, packed_.address, workspace_.address});
+    const SimulatedCall call = simulator_.call(pack_, pack_arguments_);
     simulator_.memory().protect(packed_.address, packed_.bytes, Access::read);
     return call;
 }

@@ -1,5 +1,7 @@
-// A kernel and its operands in the memory of a simulated core. Operands lie one behind the other at multiples of 64 bytes,
-// in the order in which kernels take them, so that two runs meet the same conflicts in the cache.
+// A kernel and its operands in the memory of a simulated core. kiln_pack makes one array of all operands but the input, and
+// kiln_compute reads that. Blocks lie one behind the other at multiples of 64 bytes,
+// so that two runs meet the same conflicts in the cache; the array and the workspace last. A tile reads these and the stack again
+// and again, so they have places of their own in a data cache that holds all three.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +31,8 @@ public:
     // operand's file cannot be read.
     static Result<SimulatedKernel> create(const Request &request);
 
-    SimulatedCall pack();  // once, before compute(), where packs()
+    SimulatedCall pack();  // once, before compute()
     SimulatedCall compute() { return simulator_.call(compute_, arguments_); }
-    bool packs() const { return pack_ != 0; }
     void cold_caches() { simulator_.cold_caches(); }
 
     void poison_output();
@@ -48,8 +49,8 @@ private:
 
     Simulator simulator_;
     uint32_t compute_ = 0, pack_ = 0;
-    Block weights_, packed_, output_, workspace_;
-    std::vector<uint32_t> arguments_;
+    Block packed_, output_, workspace_;
+    std::vector<uint32_t> arguments_, pack_arguments_;
 };
 
 }  // namespace kiln
