@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "package/kernel_descriptor.h"
+#include "tuner/build/stack_usage.h"
 #include "tuner/job/candidate_choice.h"
 
 namespace kiln {
@@ -168,6 +169,10 @@ Result<std::string> Collector::judge(PackagedKernel *kernel) const {
     kernel->workspace_bytes_per_thread = report.workspace_bytes_per_thread;
     kernel->errors = report.errors;
     if (is_soft_core(context_.target)) {
+        if (const int64_t stack = kernel->artifact.stack_bytes; stack > most_stack_bytes) {
+            return fmt::format("it needs {} bytes of stack, and kernels for soft cores may use {}", stack,
+                               most_stack_bytes);
+        }
         const int64_t cycles = report.samples.empty() ? 0 : static_cast<int64_t>(report.samples.front());
         kernel->soft_core = {.core = environment_.machine.cpu_model, .cycles = cycles, .conditions = report.conditions};
     }

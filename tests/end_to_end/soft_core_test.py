@@ -38,6 +38,12 @@ class SoftCore(unittest.TestCase):
         answer = self.check("--filter", "*_dil*", "--candidates", "3", "--seed", os.environ.get("KILN_TEST_SEED", "1"))
         self.assertEqual(answer.returncode, 0, answer.stdout)
 
+    # One of these candidates needs more stack than packages allow. It computes the same.
+    @needs_compiler
+    def test_a_large_stack_is_right(self):
+        answer = self.check("--filter", "*q013_dw_k5", "--candidates", "2", "--seed", "5")
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+
     @needs_compiler
     def test_an_unknown_core_computes_the_same(self):
         core = self.job.folder / "core.json"

@@ -4,11 +4,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
+#include <optional>
 
 #include "runtime/kernel_abi.h"
 #include "schedules/compiler_flags.h"
@@ -127,12 +126,13 @@ Result<Attempt<std::string>> SoftCoreBuilder::compile(const std::string &text, c
     return run_step(request, cross_compiler_name);
 }
 
-// With the first flags whose code has a stack that is small enough.
+// With the first flags whose code has a stack that is small enough for a package, else with those whose stack is the smallest.
 Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack(const std::string &source,
                                                                                  const Files &files,
                                                                                  const BuildRequest &request) const {
-    int64_t wall_ns = 0, least = std::numeric_limits<int64_t>::max();
-    for (const std::vector<std::string> &flags : compiler_flags(request.candidate)) {
+    int64_t wall_ns = 0;
+    std::optional<Compiled> least;
+    const auto attempt = [&](const std::vector<std::string> &flags) -> Result<Attempt<Compiled>> {
         const auto compiled = compile(source, files.object, flags, request.cancelled);
         if (!compiled) return compiled.error();
         wall_ns += compiled->wall_ns;
@@ -141,13 +141,14 @@ Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack
         if (!text) return text.error();
         const auto functions = parse_stack_usage(*text, files.stack);
         if (!functions) return functions.error();
-        const int64_t stack = most_stack(*functions, pack_symbol);
-        if (stack <= most_stack_bytes) return Attempt<Compiled>{Compiled{flags, stack}, wall_ns};
-        least = std::min(least, stack);
+        return Attempt<Compiled>{Compiled{flags, most_stack(*functions, pack_symbol)}, wall_ns};
+    };
+    for (const std::vector<std::string> &flags : compiler_flags(request.candidate)) {
+        auto made = attempt(flags);
+        if (!made || !made->ok() || made->value().stack_bytes <= most_stack_bytes) return made;
+        if (!least || made->value().stack_bytes < least->stack_bytes) least = made->value();
     }
-    const std::string message =
-        fmt::format("the kernel needs {} bytes of stack; it may use {}", least, most_stack_bytes);
-    return Attempt<Compiled>{Failure{TrialStatus::compile_error, message, {}, {}}, wall_ns};
+    return attempt(least->flags);
 }
 
 Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cancelled) const {
