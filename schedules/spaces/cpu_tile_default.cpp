@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include "schedules/spaces/cpu_tile_cases.h"
@@ -43,8 +45,20 @@ int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
 // Beyond it, a depthwise tile saves few loads more, and reads so many lines at once that prefetchers lose track.
 constexpr int64_t most_depthwise_sums = 16;
 
-RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
-    RegisterTile best;
+// Sums of few dot products take about as long to requantize as to sum. A small tile's requantization runs beside the next tile's
+// products, which are as far ahead as the processor looks. Its weights must stay in the L1 cache, as few pixels share a load.
+// Short rows of pixels, where strides keep them apart, are divided by few such tiles.
+constexpr int64_t most_requantized_sums = 6, most_requantized_steps = 64;
+
+bool requantizes_often(const ConvLoops &s) {
+    const bool has_long_rows = s.output[1] == 1 || s.taps() > 1;
+    return s.parts == 4 && has_long_rows && s.input_channels * s.taps() <= most_requantized_steps;
+}
+
+// Nothing where no tile has as few sums as `most`.
+std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum,
+                                             int64_t most) {
+    std::optional<RegisterTile> best;
     double least = 1e300;
     const int64_t fewest = inline_sum ? 1 : fewest_sums(f, domains);
     bool enough = false;  // sums to hide the latency; where no tile has them, the best of the others
@@ -54,7 +68,7 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
                 const RegisterTile tile{v, p, r};
                 if (!fits_registers(f, tile, inline_sum)) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
-                if (f.depthwise() && tile.sums() > most_depthwise_sums) continue;
+                if (tile.sums() > most) continue;
                 const bool has_enough = tile.sums() >= f.core.latency_sums();
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
@@ -64,6 +78,14 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
         }
     }
     return best;
+}
+
+RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
+    constexpr int64_t any = std::numeric_limits<int64_t>::max();
+    if (requantizes_often(f.shape)) {
+        if (const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums)) return *small;
+    }
+    return cheapest_tile_of(f, domains, inline_sum, f.depthwise() ? most_depthwise_sums : any).value_or(RegisterTile());
 }
 
 // Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share
@@ -102,6 +124,11 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
     k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
+    if (requantizes_often(s) && s.output[1] == 1) {
+        // Panels write parts of cache lines of the result, which stay in the L1 cache until the last panel has passed.
+        const double written = double(s.output_channels * k->pixels) + tile_bytes;
+        k->x_block = block(domains.x_block, x_tiles, f.core.l1_bytes / 2.0 / written);
+    }
 }
 
 // How the sum over kernel columns, rows and channels is written.

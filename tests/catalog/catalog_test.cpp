@@ -142,6 +142,10 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:u8/"
          "epilogue:requantize_onnx/kernel_dtype:u8",
          "quantized_depthwise", "avx2"},
+        {"conv2d/input:1x12x12x1/kernel:3x3x1x1/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized",
+         "x86-64-linux-avx512_zen4"},  // one sum of few products
+        {"conv2d/input:1x14x14x64/kernel:1x1x64x128/dtype:u8/epilogue:requantize_onnx", "quantized",
+         "x86-64-linux-avx512_zen4"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x128/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
          "quantized"},  // two outputs a channel
         {"conv2d/input:1x14x14x64/kernel:3x1x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
@@ -170,8 +174,9 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << row.key << ": " << workload.error().message;
         const Target target = *parse_target(row.target, 1, avx512);
-        EXPECT_EQ(default_candidate(*workload, target, core, default_error_budget)->algorithm, row.algorithm)
-            << row.key;
+        const auto standard = default_candidate(*workload, target, core, default_error_budget);
+        EXPECT_EQ(standard->algorithm, row.algorithm) << row.key;
+        EXPECT_TRUE(check_candidate(*standard, *workload, target)) << row.key << ": " << to_text(*standard);
         EXPECT_EQ(by_preference(*workload, target, core, default_error_budget).size(), catalog().size());
     }
     for (const AlgorithmRule &rule : algorithm_rules()) {
