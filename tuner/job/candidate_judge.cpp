@@ -24,6 +24,9 @@ void record_failure(const Failure &failure, Trial *trial) {
     trial->errors = failure.errors;
 }
 
+// The process that measures ends after 20 s.
+constexpr int64_t first_time_patience_ns = 6'000'000'000;
+
 }  // namespace
 
 Result<JudgedCandidate> CandidateJudge::judge(const Proposal &proposal) {
@@ -121,6 +124,8 @@ Status CandidateJudge::measure(RunRequest request, Trial *trial, std::optional<M
     const TuneEnvironment &environment = job_.environment;
     const RunnerTraits &traits = environment.runner.traits();
     if (traits.metric == Metric::ns) request.cutoffs_ns = halving_cutoffs(comparable_medians());
+    // Until there is one time, a busy machine would leave the workload without an answer.
+    if (traits.is_noisy && times_.empty()) request.patience_ns = first_time_patience_ns;
     Result<RunResult> ran = run_without_drift(request);
     if (!ran) return ran.error();
     trial->run_ns = ran->wall_ns;

@@ -160,7 +160,7 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
     job.kernel = kernel_of(request.artifact);
     job.error_budget = request.error_budget;
     if (request.measure) {
-        job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns,
+        job.sampling = {request.cache, state_->options.sampling, request.cutoffs_ns, request.patience_ns,
                         state_->memory_bytes(request.workload, request.target)};
     }
     job.data = (*files)->judging_data();

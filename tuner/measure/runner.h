@@ -39,6 +39,7 @@ struct RunRequest {
     CacheMode cache = CacheMode::warm;
     bool measure = true;             // false: correctness only, no samples
     std::vector<double> cutoffs_ns;  // where a slow kernel's sampling ends early, see halving.h; metric ns only
+    int64_t patience_ns = 0;         // with a machine that is too busy: samples are taken again after pauses
     OutOfTime out_of_time = {};
 };
 

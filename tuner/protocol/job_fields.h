@@ -81,6 +81,7 @@ void visit_fields(Fields &fields, Value &sampling) {
     fields("cache", sampling.cache);
     fields("limits", sampling.limits);
     fields("cutoffs_ns", sampling.cutoffs_ns);
+    fields("patience_ns", sampling.patience_ns);
     fields("memory_bytes", sampling.memory_bytes);
 }
 

@@ -54,6 +54,7 @@ struct SamplingOrder {
     CacheMode cache = CacheMode::warm;
     SamplingLimits limits;
     std::vector<double> cutoffs_ns;  // halving.h
+    int64_t patience_ns = 0;         // with a machine that is too busy, see sampling.h
     int64_t memory_bytes = 0;        // of the operands, through which the memory sentinel walks; 0: there is none
     bool operator==(const SamplingOrder &) const = default;
 };

@@ -12,7 +12,7 @@ namespace kiln {
 
 class LoadedPackage {
 public:
-    // Of `lib<name>.so`, which has `<name>_package`, and `<name>_network` if it holds one. Errors: it cannot be loaded, or
+    // Loads `lib<name>.so`, which has `<name>_package`, and `<name>_network` if it holds one. Errors: it cannot be loaded, or
     // is none (bad_input).
     static Result<LoadedPackage> load(const std::string &library);
 

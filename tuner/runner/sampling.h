@@ -4,6 +4,7 @@
 // process is no sample; the conditions count them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -14,23 +15,29 @@
 
 namespace kiln {
 
-// Samples that spread too much are taken this often.
+// Samples that spread too much are taken this often, and again after pauses while patience lasts.
 constexpr int unstable_attempts = 3;
+
+// Sleeps that long.
+void sleep_ns(int64_t ns);
 
 struct SamplingRequest {
     TimedCall timed;
     SamplingLimits limits;
     std::vector<double> cutoffs_ns;  // of rungs, see halving.h
+    int64_t patience_ns = 0;         // for a machine that is too busy: pauses and attempts after them
     // How fast memory is just then. Samples between which that changed are taken again, at most `most_memory_repeats`
     // times; the conditions tell how often, and whether it changed still. Empty: it does not matter.
     std::function<MemorySpeed()> memory = {};
+    std::function<void(int64_t)> pause_ns = sleep_ns;
 };
 
 struct Sampling {
     Samples samples;
     std::string conditions;           // JSON, see Measurement
     std::vector<double> sentinel_ns;  // before and after
-    bool is_unstable = false;         // in all of `unstable_attempts`
+    int attempts = 0;                 // the last of which gave these samples
+    bool is_unstable = false;         // in all of them
 };
 Sampling take_samples(const SamplingRequest &request);
 

@@ -20,8 +20,8 @@ public:
     // At most so many of the bytes, which outlive this object.
     MemorySentinel(const std::vector<std::span<const std::byte>> &operands, size_t most_bytes);
 
-    // Takes 2 to 4 ms for 2 MB, and 15 to 30 ms for 12 MB beside a neighbour, since each line is waited for. Single lines that the
-    // CPU cannot evict leave the speed of the memory unknown.
+    // Takes 2 to 4 ms for 2 MB, and 15 to 30 ms for 12 MB beside a neighbour, since each line is waited for. Single lines that
+    // the CPU cannot evict leave the speed of the memory unknown.
     MemorySpeed measure() const;
 
 private:

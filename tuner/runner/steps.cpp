@@ -21,8 +21,6 @@ namespace kiln {
 
 namespace {
 
-using End = std::optional<RunnerAnswer>;  // nothing: go on
-
 RunnerAnswer kernel_error(const char *function, int code) {
     return failed(TrialStatus::crash, fmt::format("{} returned the error code {}", function, code));
 }
@@ -84,7 +82,6 @@ private:
 
     End find_workspace();
     End check(const Check &check);
-    End compare_output(const Call &call, const RunnerData &data, const std::string &step);
     End measure(const SamplingOrder &order);
 
     const JudgeJob &job_;
@@ -116,35 +113,13 @@ End Judgement::find_workspace() {
     return {};
 }
 
-End Judgement::compare_output(const Call &call, const RunnerData &data, const std::string &step) {
-    auto expected = MappedFile::open(data.expected), magnitude = MappedFile::open(data.magnitude);
-    if (!expected || !magnitude) {
-        return environment_failed(expected ? magnitude.error() : expected.error());
-    }
-    const bool is_wide = &data == &job_.data.wide;
-    const double budget = (is_wide ? wide_error_factor : 1) * job_.error_budget;
-    const Comparison comparison =
-        compare({calls_.workload, call.output(), expected->doubles(), magnitude->doubles(), budget, is_wide});
-    ErrorMeasures &errors = answer_.errors;
-    if (is_wide) {
-        errors.wide = std::max(errors.wide.value_or(0), comparison.max_error);
-    } else {
-        errors.max = std::max(errors.max.value_or(0), comparison.max_error);
-        errors.rms = std::max(errors.rms.value_or(0), comparison.rms_error);
-    }
-    calls_.send(errors_line(errors));
-    if (!comparison.problem.empty()) {
-        return failed(TrialStatus::wrong_result, fmt::format("{} ({})", comparison.problem, step));
-    }
-    return {};
-}
-
 End Judgement::check(const Check &check) {
     std::unique_ptr<Call> call;
     if (End end = start(calls_, {check.step, check.data.operands, check.place, check.context}, &call)) {
         return end;
     }
-    return compare_output(*call, check.data, check.step);
+    return compare_output({calls_.workload, call->output(), job_, check.data, check.step}, calls_.send,
+                          &answer_.errors);
 }
 
 End Judgement::measure(const SamplingOrder &order) {
@@ -155,7 +130,8 @@ End Judgement::measure(const SamplingOrder &order) {
         return end;
     }
     KernelContext &context = parallel_->context();
-    SamplingRequest request{{[&] { call->compute(calls_.kernel, context); }, {}}, order.limits, order.cutoffs_ns};
+    SamplingRequest request{
+        {[&] { call->compute(calls_.kernel, context); }, {}}, order.limits, order.cutoffs_ns, order.patience_ns};
     const MemorySentinel memory(call->activations(), size_t(order.memory_bytes));
     if (order.memory_bytes > 0) request.memory = [&] { return memory.measure(); };
     if (order.cache == CacheMode::cold) {
@@ -171,12 +147,12 @@ End Judgement::measure(const SamplingOrder &order) {
             TrialStatus::unstable,
             fmt::format("the middle half of {} samples spreads over {:.0f} % of their median of {:.1f} us, the "
                         "last of {} times; is the machine busy?",
-                        sampling.samples.size(), 100 * summary.spread, summary.median / 1e3, unstable_attempts));
+                        sampling.samples.size(), 100 * summary.spread, summary.median / 1e3, sampling.attempts));
     }
     // The samples' own last call as well, on memory that no call was checked on.
     call->poison_output();
     call->compute(calls_.kernel, context);
-    return compare_output(*call, data, step);
+    return compare_output({calls_.workload, call->output(), job_, data, step}, calls_.send, &answer_.errors);
 }
 
 RunnerAnswer Judgement::judge() {
@@ -292,6 +268,24 @@ RunnerAnswer environment_failed(const Error &error) {
     RunnerAnswer answer;
     answer.environment = error.message;
     return answer;
+}
+
+End compare_output(const JudgedOutput &output, const SendLine &send, ErrorMeasures *errors) {
+    const auto expected = MappedFile::open(output.data.expected), magnitude = MappedFile::open(output.data.magnitude);
+    if (!expected || !magnitude) return environment_failed(expected ? magnitude.error() : expected.error());
+    const bool is_wide = &output.data == &output.job.data.wide;
+    const double budget = (is_wide ? wide_error_factor : 1) * output.job.error_budget;
+    const Comparison comparison =
+        compare({output.workload, output.got, expected->doubles(), magnitude->doubles(), budget, is_wide});
+    if (is_wide) {
+        errors->wide = std::max(errors->wide.value_or(0), comparison.max_error);
+    } else {
+        errors->max = std::max(errors->max.value_or(0), comparison.max_error);
+        errors->rms = std::max(errors->rms.value_or(0), comparison.rms_error);
+    }
+    send(errors_line(*errors));
+    if (comparison.problem.empty()) return {};
+    return failed(TrialStatus::wrong_result, fmt::format("{} ({})", comparison.problem, output.step));
 }
 
 RunnerAnswer run_job(const RunnerJob &job, const SendLine &send) {

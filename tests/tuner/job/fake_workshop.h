@@ -67,6 +67,7 @@ public:
         clock_.ns += 1'000'000'000;
         runs++;
         measured += request.measure;
+        patience_ns.push_back(request.patience_ns);
         // Behind another process, looking at the clock every second.
         for (int64_t waited_ns = 0; waited_ns < waits_ns(runs); waited_ns += 1'000'000'000) {
             if (request.out_of_time && request.out_of_time()) return Error{ErrorCode::interrupted, "waited"};
@@ -121,6 +122,7 @@ public:
     RunnerTraits measures;
     std::vector<HeatRequest> heats;  // as asked for
     std::vector<std::vector<double>> cutoffs;
+    std::vector<int64_t> patience_ns;  // of each run
     bool heat_fails = false;
     double max_error = 1e-6;
     double wide_error = 1e-7;

@@ -163,6 +163,15 @@ TEST(Tune, ARerunGoesOnAndRepeatsNothing) {
     EXPECT_EQ(in_steps.builder.candidates.size(), 18u);
 }
 
+TEST(Tune, ABusyMachineIsWaitedForUntilALayerHasATime) {
+    FakeWorkshop shop;
+    shop.runner.refuses = [](size_t n) { return n <= 2 ? std::optional(TrialStatus::unstable) : std::nullopt; };
+    ASSERT_TRUE(shop.tune({layer_a}, trials(5)).ok());
+    const auto &patience_ns = shop.runner.patience_ns;
+    ASSERT_EQ(patience_ns.size(), 5u);
+    for (size_t n = 0; n < 5; n++) EXPECT_EQ(patience_ns[n] > 0, n < 3) << n;
+}
+
 TEST(Tune, ARerunTriesUnstableCandidatesAgainWhereNothingElseIsKnown) {
     FakeWorkshop shop;
     shop.runner.refuses = [](size_t) { return TrialStatus::unstable; };

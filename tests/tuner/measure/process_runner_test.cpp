@@ -44,7 +44,7 @@ protected:
         return request;
     }
 
-    // Of a run that must not be the environment's fault.
+    // The result of a run that the environment must not fail.
     static RunResult run(ProcessRunner &runner, const RunRequest &request) {
         auto result = runner.run(request);
         EXPECT_TRUE(result.ok()) << result.error().message;

@@ -16,6 +16,7 @@ JudgeJob judge_job() {
     job.sampling->limits.unstable_spread = -1;
     job.sampling->cutoffs_ns = {1.5, 2};
     job.sampling->memory_bytes = 12 << 20;
+    job.sampling->patience_ns = 5'000;
     job.data.ordinary = {{"a", "b"}, "c", "d"};
     job.data.wide = {{"e"}, "f", "g"};
     return job;

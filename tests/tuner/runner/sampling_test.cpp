@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,6 +70,47 @@ TEST(Sampling, OfAKernelThatIsCutOffIsNotRepeated) {
     EXPECT_TRUE(conditions.value("cut_off", false));
     EXPECT_EQ(conditions.value("memory_repeats", 0), 0);
     EXPECT_TRUE(conditions.value("memory_moved", false)) << "but it is told";
+}
+
+void spin_ns(double ns) {
+    const double start = now_ns();
+    while (now_ns() - start < ns) {
+    }
+}
+
+TEST(Sampling, WaitsForABusyMachineWhilePatienceLasts) {
+    constexpr size_t for_ever = 99;
+    const struct {
+        const char *what;
+        int64_t patience_ns;
+        size_t quiet_after;  // pauses
+        size_t pauses;
+        int attempts;
+        bool is_unstable;
+    } table[] = {
+        {"quiet", 1'000'000'000, 0, 0, 1, false},
+        {"busy, without patience", 0, for_ever, 0, unstable_attempts, true},
+        {"busy for a moment", 1'000'000'000, 2, 2, unstable_attempts + 2, false},
+        {"busy for ever", 1'000'000'000, for_ever, 3, unstable_attempts + 3, true},
+    };
+    for (const auto &row : table) {
+        std::vector<int64_t> pauses;
+        bool is_long = false;
+        SamplingRequest request = short_request();
+        request.limits = {.min_samples = 12, .max_samples = 12, .unstable_spread = 1};
+        request.timed.call = [&] {
+            is_long = !is_long;
+            spin_ns(pauses.size() >= row.quiet_after ? 100e3 : is_long ? 500e3 : 20e3);
+        };
+        request.patience_ns = row.patience_ns;
+        request.pause_ns = [&](int64_t ns) { pauses.push_back(ns); };
+        const Sampling sampling = take_samples(request);
+        EXPECT_EQ(sampling.is_unstable, row.is_unstable) << row.what;
+        EXPECT_EQ(sampling.attempts, row.attempts) << row.what;
+        EXPECT_EQ(pauses.size(), row.pauses) << row.what;
+        EXPECT_LE(std::accumulate(pauses.begin(), pauses.end(), int64_t(0)), row.patience_ns) << row.what;
+        EXPECT_EQ(nlohmann::json::parse(sampling.conditions).value("retried", false), row.attempts > 1) << row.what;
+    }
 }
 
 }  // namespace

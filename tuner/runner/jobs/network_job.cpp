@@ -146,7 +146,7 @@ End NetworkRuns::measure() {
     if (End end = make_call(job_.call.threads, NetworkMemoryPlace::scattered, &call)) return end;
     if (End end = run_once(*call, step, std::byte(0))) return end;
     const SamplingOrder &order = *job_.sampling;
-    SamplingRequest request{{[&] { (void)call->run(bound_); }, {}}, order.limits, order.cutoffs_ns};
+    SamplingRequest request{{[&] { (void)call->run(bound_); }, {}}, order.limits, order.cutoffs_ns, order.patience_ns};
     if (order.cache == CacheMode::cold) {
         const kiln_network_info &info = *kiln_describe_network(network());
         const void *data = weights_.data != nullptr ? weights_.data : info.weights;

@@ -2,19 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "tuner/process/mapped_file.h"
-#include "tuner/reference/comparison.h"
 #include "tuner/runner/simulated/simulated_kernel.h"
 
 namespace kiln {
 namespace {
-
-using End = std::optional<RunnerAnswer>;  // nothing: go on
 
 End unless_returned(const SimulatedCall &call, const char *function) {
     if (call.problem.empty()) return {};
@@ -48,7 +43,6 @@ public:
 private:
     End start(const std::string &step, const OperandPaths &operands);
     End compute();
-    End compare_output(const JudgeJob &job, const RunnerData &data, const std::string &step);
     End check(const JudgeJob &job, const RunnerData &data, const std::string &step);
 
     const CoreDescription &core_;
@@ -79,29 +73,10 @@ End SimulatedJob::compute() {
     return unless_returned(last_, "the kernel");
 }
 
-End SimulatedJob::compare_output(const JudgeJob &job, const RunnerData &data, const std::string &step) {
-    const auto expected = MappedFile::open(data.expected), magnitude = MappedFile::open(data.magnitude);
-    if (!expected || !magnitude) return environment_failed(expected ? magnitude.error() : expected.error());
-    const bool is_wide = &data == &job.data.wide;
-    const double budget = (is_wide ? wide_error_factor : 1) * job.error_budget;
-    const Comparison comparison =
-        compare({workload_, loaded_->output(), expected->doubles(), magnitude->doubles(), budget, is_wide});
-    ErrorMeasures &errors = answer_.errors;
-    if (is_wide) {
-        errors.wide = std::max(errors.wide.value_or(0), comparison.max_error);
-    } else {
-        errors.max = std::max(errors.max.value_or(0), comparison.max_error);
-        errors.rms = std::max(errors.rms.value_or(0), comparison.rms_error);
-    }
-    send_(errors_line(errors));
-    if (comparison.problem.empty()) return {};
-    return failed(TrialStatus::wrong_result, fmt::format("{} ({})", comparison.problem, step));
-}
-
 End SimulatedJob::check(const JudgeJob &job, const RunnerData &data, const std::string &step) {
     if (End end = start(step, data.operands)) return end;
     if (End end = compute()) return end;
-    return compare_output(job, data, step);
+    return compare_output({workload_, loaded_->output(), job, data, step}, send_, &answer_.errors);
 }
 
 RunnerAnswer SimulatedJob::judge(const JudgeJob &job) {
@@ -110,7 +85,8 @@ RunnerAnswer SimulatedJob::judge(const JudgeJob &job) {
         // With warm caches: as the first call left them.
         if (job.sampling->cache == CacheMode::cold) loaded_->cold_caches();
         if (End end = compute()) return *end;
-        if (End end = compare_output(job, job.data.ordinary, "counting cycles")) return *end;
+        const JudgedOutput output{workload_, loaded_->output(), job, job.data.ordinary, "counting cycles"};
+        if (End end = compare_output(output, send_, &answer_.errors)) return *end;
         answer_.samples = {static_cast<double>(last_.counts.cycles)};
         answer_.conditions = conditions_of(core_, kernel_, last_);
     }
