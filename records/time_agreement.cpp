@@ -15,7 +15,7 @@ struct Range {
     double lo, hi;
 };
 
-// Of nine tenths of the samples.
+// The range of nine tenths of the samples.
 Range usual_range(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
     const size_t left_out = samples.size() / 20;

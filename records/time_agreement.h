@@ -18,8 +18,8 @@ bool times_agree(const Measurement &recorded, const Measurement &now);
 bool is_memory_another(const Measurement &recorded, const Measurement &now);
 
 // Whether single calls took so different times, as they do where neighbours push data out of the last cache and let it in
-// again, that the medians of both may be those of one kernel: nine tenths of the calls of each lie in ranges that overlap. Never
-// where the memory does not matter, which its state tells.
+// again, that the medians of both may be those of one kernel: nine tenths of the calls of each lie in ranges that overlap.
+// Never where the memory does not matter, which its state tells.
 bool do_calls_overlap(const Measurement &recorded, const Measurement &now);
 
 // For people: how and, if it is known, why the times differ, as "645.0 us when it was recorded, 2061.3 us now: the machine's

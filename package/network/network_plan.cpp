@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "package/network/content_digest.h"
+#include "digest/content_digest.h"
 #include "runtime/network/weights_file.h"
 
 namespace kiln {

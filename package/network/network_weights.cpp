@@ -7,8 +7,8 @@
 #include <fstream>
 #include <utility>
 
+#include "digest/content_digest.h"
 #include "package/described_network.h"
-#include "package/network/content_digest.h"
 #include "package/output/text_files.h"
 #include "runtime/network/weights_file.h"
 

@@ -1,4 +1,5 @@
-// Packages of a network of small kernels written in C: what is written, that a C program binds and runs it, and what is refused.
+// Packages of a network of small kernels written in C: what is written, that a C program binds and runs it, and what is
+// refused.
 #include "package/network/network_package.h"
 
 #include <gtest/gtest.h>
@@ -7,8 +8,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "digest/content_digest.h"
 #include "package/manifest_reader.h"
-#include "package/network/content_digest.h"
 #include "tests/build_paths.h"
 #include "tests/tuner/build/compiled_object.h"
 #include "tests/tuner/job/fake_workshop.h"

@@ -2,9 +2,6 @@
 
 #include <elf.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "digest/content_digest.h"
 #include "runtime/kernel_abi.h"
 
 namespace kiln {
@@ -110,30 +108,6 @@ const char *ElfObject::parse() {
 }
 
 // A stream of fields into the hash, each with a fixed width or its length in front, so that no two streams look alike.
-class Hasher {
-public:
-    Hasher() { XXH3_128bits_reset(&state_); }
-    void add(uint64_t value) { XXH3_128bits_update(&state_, &value, sizeof value); }
-    void add(std::string_view text) {
-        add(text.size());
-        XXH3_128bits_update(&state_, text.data(), text.size());
-    }
-
-    std::string hex() const {
-        XXH128_canonical_t canonical;
-        XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state_));
-        std::string text;
-        for (const unsigned char byte : canonical.digest) {
-            text += "0123456789abcdef"[byte >> 4];
-            text += "0123456789abcdef"[byte & 15];
-        }
-        return text;
-    }
-
-private:
-    XXH3_state_t state_;
-};
-
 bool is_entry_point(std::string_view name) {
     for (const std::string_view stem : {compute_symbol, pack_symbol, prepare_symbol}) {
         if (name == stem || (name.starts_with(stem) && name.substr(stem.size()) == "_argv")) return true;
@@ -146,14 +120,14 @@ using LoadedSections = std::map<size_t, uint64_t>;
 
 // A place in a loaded section goes in by position, anything else (an undefined function, a constant) by name.
 void add_target(const ElfObject &object, const LoadedSections &loaded, const Elf64_Sym &symbol, int64_t addend,
-                Hasher *hasher) {
+                ContentDigest *digest) {
     const auto section = loaded.find(symbol.st_shndx);
     if (section != loaded.end()) {
-        hasher->add(section->second);
-        hasher->add(symbol.st_value + uint64_t(addend));
+        digest->add_number(section->second);
+        digest->add_number(symbol.st_value + uint64_t(addend));
     } else {
-        hasher->add(object.name(symbol));
-        hasher->add(uint64_t(addend));
+        digest->add_part(object.name(symbol));
+        digest->add_number(uint64_t(addend));
     }
 }
 
@@ -163,29 +137,29 @@ Result<std::string> object_hash(const std::string &path) {
     auto read = ElfObject::read(path);
     if (!read) return read.error();
     const ElfObject &object = *read;
-    Hasher hasher;
+    ContentDigest digest;
     LoadedSections loaded;
     for (size_t i = 0; i < object.sections().size(); i++) {
         const Elf64_Shdr &s = object.sections()[i];
         if ((s.sh_flags & SHF_ALLOC) == 0) continue;
         loaded.emplace(i, loaded.size());
-        hasher.add(s.sh_type);
-        hasher.add(s.sh_flags & ~uint64_t(SHF_GROUP));
-        hasher.add(s.sh_addralign);
-        hasher.add(s.sh_size);
-        hasher.add(object.content(s));
+        digest.add_number(s.sh_type);
+        digest.add_number(s.sh_flags & ~uint64_t(SHF_GROUP));
+        digest.add_number(s.sh_addralign);
+        digest.add_number(s.sh_size);
+        digest.add_part(object.content(s));
     }
     for (const Elf64_Shdr &s : object.sections()) {
         if (s.sh_type == SHT_REL) return bad_input(path + ": relocations without addends are not supported");
         const auto target = loaded.find(s.sh_info);
         if (s.sh_type != SHT_RELA || target == loaded.end()) continue;
-        hasher.add(target->second);
+        digest.add_number(target->second);
         for (const Elf64_Rela &r : object.entries<Elf64_Rela>(s)) {
             const size_t symbol = ELF64_R_SYM(r.r_info);
             if (symbol >= object.symbols().size()) return bad_input(path + ": a damaged ELF object: unknown symbol");
-            hasher.add(r.r_offset);
-            hasher.add(ELF64_R_TYPE(r.r_info));
-            add_target(object, loaded, object.symbols()[symbol], r.r_addend, &hasher);
+            digest.add_number(r.r_offset);
+            digest.add_number(ELF64_R_TYPE(r.r_info));
+            add_target(object, loaded, object.symbols()[symbol], r.r_addend, &digest);
         }
     }
     std::map<std::string_view, const Elf64_Sym *> entry_points;
@@ -193,10 +167,10 @@ Result<std::string> object_hash(const std::string &path) {
         if (is_entry_point(object.name(symbol))) entry_points[object.name(symbol)] = &symbol;
     }
     for (const auto &[name, symbol] : entry_points) {
-        hasher.add(name);
-        add_target(object, loaded, *symbol, 0, &hasher);
+        digest.add_part(name);
+        add_target(object, loaded, *symbol, 0, &digest);
     }
-    return hasher.hex();
+    return digest.text();
 }
 
 namespace {

@@ -1,14 +1,13 @@
 #include "tuner/build/soft_core_builder.h"
 
 #include <fmt/format.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
 
+#include "digest/content_digest.h"
 #include "runtime/kernel_abi.h"
 #include "schedules/compiler_flags.h"
 #include "simulate/elf32.h"
@@ -61,18 +60,10 @@ Status write_file(const std::string &path, const char *text) {
 
 // Both names a kernel: the package ships the source, and what was measured is the object.
 std::string hash_of(const std::string &source, const std::string &object) {
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    for (const std::string *text : {&source, &object}) {
-        const uint64_t bytes = text->size();
-        XXH3_128bits_update(&state, &bytes, sizeof bytes);
-        XXH3_128bits_update(&state, text->data(), text->size());
-    }
-    XXH128_canonical_t canonical;
-    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));
-    std::string hex;
-    for (const unsigned char byte : canonical.digest) hex += fmt::format("{:02x}", byte);
-    return hex;
+    ContentDigest digest;
+    digest.add_part(source);
+    digest.add_part(object);
+    return digest.text();
 }
 
 }  // namespace

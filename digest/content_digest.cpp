@@ -1,4 +1,4 @@
-#include "package/network/content_digest.h"
+#include "digest/content_digest.h"
 
 #define XXH_INLINE_ALL
 #include <fmt/format.h>
@@ -30,5 +30,7 @@ std::string digest_of(std::span<const std::byte> bytes) {
     digest.add(bytes);
     return digest.text();
 }
+
+std::string digest_of(std::string_view text) { return digest_of(std::as_bytes(std::span(text))); }
 
 }  // namespace kiln
