@@ -13,11 +13,11 @@ std::vector<ConvolutionInput> of_requantization(int64_t channels) {
 
 }  // namespace
 
-bool is_quantized(const TypedShape &x) { return x.type == Element::i8 || x.type == Element::u8; }
+bool is_quantized(Element x) { return x == Element::i8 || x == Element::u8; }
 
 std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, const Shape &result) {
     std::vector<ConvolutionInput> inputs;
-    const bool has_quanta = is_quantized({x, {}});
+    const bool has_quanta = is_quantized(x);
     const int64_t channels = result[1];
     const Element sum = has_quanta ? Element::i32 : x;
     if (has_quanta) inputs.push_back({Role::input_zero_point, "input_zero_point", {Element::i32, {1}}});

@@ -8,7 +8,7 @@
 
 namespace kiln::graph {
 
-bool is_quantized(const TypedShape &x);  // a convolution of it is
+bool is_quantized(Element x);  // a convolution of it is
 
 struct ConvolutionInput {
     Role role = Role::bias;  // of the workload's operand

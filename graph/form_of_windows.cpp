@@ -60,7 +60,7 @@ Status check_steps(const Convolution &op, bool has_quanta) {
     }
     if (!has_quanta) return op.kernel_zero_point ? bad_input("floats have no zero point") : Status();
     const bool is_sum = op.result_type == Element::i32;
-    if (is_sum != requantizes && (is_sum || is_quantized({op.result_type, {}}))) return {};
+    if (is_sum != requantizes && (is_sum || is_quantized(op.result_type))) return {};
     return bad_input("sums of integers make " + std::string(name(op.result_type)));
 }
 
@@ -95,13 +95,13 @@ Status check_channels(const Shape &x, const Shape &w, int64_t groups) {
 
 Result<TypedShape> form_of(const Convolution &op, const Forms &inputs) {
     if (inputs.size() < 2) return bad_input("it needs an input and weights");
-    const bool has_quanta = is_quantized(inputs[0]);
+    const bool has_quanta = is_quantized(inputs[0].type);
     if (!has_quanta) {
         if (Status s = check_same_types(inputs); !s) return s.error();
     }
     const Shape &x = inputs[0].shape, &w = inputs[1].shape;
     if (!has_quanta && !is_float(inputs[0].type)) return unsupported("of " + std::string(name(inputs[0].type)));
-    if (has_quanta && !is_quantized(inputs[1])) {
+    if (has_quanta && !is_quantized(inputs[1].type)) {
         return bad_input("weights of " + std::string(name(inputs[1].type)) + " for an input of " +
                          std::string(name(inputs[0].type)));
     }

@@ -42,7 +42,7 @@ bool is_dequantization(const Elementwise &op) {
 bool is_quantization(const Elementwise &op) {
     if (op.expression.steps.empty() || op.expression.steps.back().function != Function::cast) return false;
     const Element type = op.expression.steps.back().type;
-    if (range_of_quanta(type).hi == 0) return false;
+    if (!holds_quanta(type)) return false;
     return std::ranges::any_of(both, [&](ZeroPoint z) { return op.expression == quantization(type, z); });
 }
 
@@ -52,6 +52,8 @@ bool is_kept_for_passes(const Operator &op) {
     const auto *elementwise = std::get_if<Elementwise>(&op);
     return elementwise && (is_dequantization(*elementwise) || is_without_zero_point(*elementwise));
 }
+
+bool holds_quanta(Element type) { return range_of_quanta(type).hi != 0; }
 
 QuantumRange range_of_quanta(Element type) {
     switch (type) {

@@ -12,11 +12,11 @@ namespace kiln::graph {
 
 enum class ZeroPoint { none, operand };
 
-// Of x0, stored, and x1, the scale; x2 is the zero point: (f32(x0) - ...) * x1.
+// (f32(x0) - f32(x2)) * x1, where x0 is stored, x1 is the scale and x2 the zero point, if there is one.
 Expression dequantization(ZeroPoint zero_point);
-// Of x0, a number of f32, and x1, the scale; x2 is the zero point, of the type `to`.
+// From a number x0 of f32, the scale x1 and the zero point x2 of the type `to`, if there is one.
 Expression quantization(Element to, ZeroPoint zero_point);
-// Of x0, stored, and x1, the zero point: the difference in i32.
+// i32(x0) - i32(x1), where x0 is stored and x1 is the zero point.
 Expression without_zero_point();
 
 // Which of them an operator is.
@@ -26,7 +26,9 @@ bool is_without_zero_point(const Elementwise &op);
 // Whether its operands, if they are constants, stay so until passes have seen it.
 bool is_kept_for_passes(const Operator &op);
 
-// The numbers that a type of quanta holds: i8, u8, i16 or u16.
+// Whether numbers are stored in it as quanta: i8, u8, i16 or u16.
+bool holds_quanta(Element type);
+// The numbers that a type of quanta holds.
 struct QuantumRange {
     double lo = 0, hi = 0;
 };

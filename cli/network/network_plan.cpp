@@ -73,7 +73,7 @@ Table plan_table(const network::Program &program, const ChoiceContext &context) 
         if (const auto *call = std::get_if<KernelCall>(&step.work)) {
             const Chosen chosen = choose(call->workload, context);
             row.insert(row.end(), {chosen.algorithm, chosen.source, fused(call->workload), key(call->workload),
-                                   chosen.candidate, chosen.why});
+                                   chosen.candidate, chosen.why.empty() ? step.why : chosen.why});
         }
         row.resize(table.columns.size());
         table.rows.push_back(std::move(row));

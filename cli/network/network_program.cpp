@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/network/network_layers.h"
+#include "graph/passes/float_notes.h"
 #include "graph/passes/passes.h"
 #include "network/alter/alter.h"
 #include "network/emit.h"
@@ -36,6 +37,17 @@ Result<std::vector<network::Alteration>> libraries_of(const NetworkOptions &opti
     return all;
 }
 
+void explain_floats(const std::vector<graph::FloatNote> &notes, network::Program *program) {
+    for (network::Step &step : program->steps) {
+        for (const graph::FloatNote &note : notes) {
+            const auto is_of_step = [&](const std::string &origin) {
+                return std::ranges::find(step.origins, origin) != step.origins.end();
+            };
+            if (std::ranges::any_of(note.origins, is_of_step)) step.why = "floats: " + std::string(note.why);
+        }
+    }
+}
+
 }  // namespace
 
 Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
@@ -56,6 +68,7 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
     if (!program) return in_file(program.error());
     program->name = network_name(options.file);
     program->alterations = std::move(altered->notes);
+    explain_floats(graph::float_notes(imported), &*program);
     return program;
 }
 

@@ -98,7 +98,7 @@ public:
     }
 
 private:
-    // Of the axes but the last: the rows of the input that a row of the result reads, and the weights' rows for them.
+    // For all axes but the last: the rows of the input that a row of the result reads, and the weights' rows for them.
     struct RowTap {
         int64_t weights, input;
     };
@@ -165,7 +165,7 @@ private:
 
 Status compute(const Convolution &op, const Task &task) {
     if (product(task.result->form.shape) == 0) return {};
-    if (is_quantized(task.inputs[0]->form)) return compute_quantized(op, task);
+    if (is_quantized(task.inputs[0]->form.type)) return compute_quantized(op, task);
     return ConvolutionLoops(op, task).run();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "graph/evaluate/operator_loops.h"
+#include "graph/quantized_forms.h"
 
 namespace kiln::graph {
 namespace {
@@ -36,7 +37,7 @@ void join_integers(Block *a, const Block &b, F f) {
     for (size_t i = 0; i < a->integers.size(); i++) a->integers[i] = wrapped(a->type, f(a->integers[i], b.integers[i]));
 }
 
-// Of numbers of either kind, to booleans.
+// Compares numbers of either kind; the results are booleans.
 template<typename F>
 void compare(Block *a, const Block &b, F f) {
     if (is_float(a->type)) {
@@ -85,7 +86,7 @@ void choose(Block *condition, const Block &yes, const Block &no) {
     }
 }
 
-// Of floating numbers alone.
+// Functions of floating numbers alone.
 void apply_floating(Function function, Block *a) {
     switch (function) {
         case Function::reciprocal:
@@ -254,10 +255,8 @@ void apply(const Step &step, Block *first) {
 }
 
 bool quantizes(const Expression &expression) {
-    return std::ranges::any_of(expression.steps, [](const Step &step) {
-        return step.function == Function::cast && (step.type == Element::i8 || step.type == Element::u8 ||
-                                                   step.type == Element::i16 || step.type == Element::u16);
-    });
+    return std::ranges::any_of(
+        expression.steps, [](const Step &step) { return step.function == Function::cast && holds_quanta(step.type); });
 }
 
 const Block &Program::run(int64_t count) {

@@ -1,5 +1,5 @@
-// Matrix products with a constant are convolutions with a window of 1, so that one kind of kernel computes them: rows are pixels,
-// columns are channels. The transposes around them move nothing where channels are innermost in memory.
+// Matrix products with a constant are convolutions with a window of 1, so that one kind of kernel computes them: rows are
+// pixels, columns are channels. The transposes around them move nothing where channels are innermost in memory.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>

@@ -1,8 +1,8 @@
-// Multiplications and additions of a constant for each channel, such as a batch normalization, become part of the weights and the
-// bias of the convolution in front of them, or of the one behind them.
+// Multiplications and additions of a constant for each channel, such as a batch normalization, become part of the weights and
+// the bias of the convolution in front of them, or of the one behind them.
 //
-// Everything is computed in double and rounded once. A shift in front of a convolution that pads stays: its padding is zeros behind
-// the shift, not in front of it.
+// Everything is computed in double and rounded once. A shift in front of a convolution that pads stays: its padding is zeros
+// behind the shift, not in front of it.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -113,7 +113,8 @@ private:
         return {};
     }
 
-    // The bias that is added to the sums, zeros where there is none. Nothing where it is no constant or comes behind other steps.
+    // The bias that is added to the sums, zeros where there is none. Nothing where it is no constant or comes behind other
+    // steps.
     std::optional<std::vector<double>> biases() const {
         const auto position = bias_input();
         if (!position) return std::vector<double>(weights().form.shape[0], 0);

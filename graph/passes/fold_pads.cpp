@@ -43,7 +43,7 @@ std::optional<std::vector<Padding>> as_padding(const Resample &op, const Shape &
 
 // What padding of a convolution stands for: the zero point of a quantized one. Nothing where that is known only when it runs.
 std::optional<double> zero_of(const Rewriting &graph, const Node &node) {
-    if (!is_quantized(graph.value(node.inputs[0]).form)) return 0;
+    if (!is_quantized(graph.value(node.inputs[0]).form.type)) return 0;
     if (!graph.is_constant(node.inputs[2])) return {};
     return static_cast<double>(std::get<std::vector<int64_t>>(graph.numbers(node.inputs[2]).elements)[0]);
 }

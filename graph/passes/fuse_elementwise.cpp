@@ -1,7 +1,7 @@
 // Element-wise nodes that follow each other become one, so that what is between them is never in memory.
 //
-// A value with one reader is always computed there. One with several readers is computed by each of them where that is cheap, all of
-// them are element-wise and it reads at most one tensor of its size: then it need not be stored. Values that are
+// A value with one reader is always computed there. One with several readers is computed by each of them where that is cheap,
+// all of them are element-wise and it reads at most one tensor of its size: then it need not be stored. Values that are
 // broadcast are computed once and stay.
 #include <algorithm>
 #include <cstddef>

@@ -1,6 +1,6 @@
 // What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each
-// channel or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with at
-// most one step of each kind that has an operand: a bias, an addition, a PReLU.
+// channel or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with
+// at most one step of each kind that has an operand: a bias, an addition, a PReLU.
 #include <algorithm>
 #include <limits>
 #include <optional>

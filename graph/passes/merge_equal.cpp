@@ -1,4 +1,5 @@
-// Nodes that compute the same of the same values become one, and so do constants with equal elements. What no output needs goes.
+// Nodes that compute the same of the same values become one, and so do constants with equal elements. What no output needs
+// goes.
 #include <algorithm>
 #include <cstddef>
 #include <functional>

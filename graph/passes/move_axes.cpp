@@ -1,15 +1,16 @@
 // Transposes and reshapes move toward the outputs, so that pairs meet and vanish, and nothing stands between a convolution and
 // what its epilogue can take.
 //
-// What is left for the step that chooses layouts: a Transpose that moves elements stands behind an input, a convolution, a pool, a
-// matrix product or a reshape that mixes its axes, or in front of one of these or of an output. All shapes are logical, so a
-// model with channels innermost has transposes around its convolutions: they move nothing where the layout in memory is
+// What is left for the step that chooses layouts: a Transpose that moves elements stands behind an input, a convolution, a
+// pool, a matrix product or a reshape that mixes its axes, or in front of one of these or of an output. All shapes are logical,
+// so a model with channels innermost has transposes around its convolutions: they move nothing where the layout in memory is
 // the same on both sides.
 #include <algorithm>
 #include <array>
 
 #include "graph/passes/axes/axis_rules.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/quantization/quantized_values.h"
 
 namespace kiln::graph {
 namespace {
@@ -40,5 +41,7 @@ Graph move_axes(const Graph &graph) {
     const Graph careful = moved(graph, true), everywhere = moved(careful, false);
     return moved_elements(everywhere) < moved_elements(careful) ? everywhere : careful;
 }
+
+Graph move_quantized_axes(const Graph &graph) { return has_quantization(graph) ? move_axes(graph) : graph; }
 
 }  // namespace kiln::graph

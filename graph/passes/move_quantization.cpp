@@ -1,5 +1,6 @@
-// Dequantizations move toward the outputs and quantizations toward the inputs, across what only moves or compares elements: pools
-// for maxima, concatenations, reshapes, transposes, slices and pads. Where the two meet with the same numbers, both vanish.
+// Dequantizations move toward the outputs and quantizations toward the inputs, across what only moves or compares elements:
+// pools for maxima, concatenations, reshapes, transposes, slices and pads. Where the two meet with the same numbers, both
+// vanish.
 //
 // Both functions ascend, so the largest of stored numbers stands for the largest number.
 #include <algorithm>
@@ -30,7 +31,8 @@ bool is_weighted(const Resample &op) {
     return std::ranges::any_of(op.axes, [](const Resample::Axis &axis) { return !axis.weights.empty(); });
 }
 
-// The operator on stored numbers, of which `stored` is what a number of floats is; nothing where it does more than move elements.
+// The operator on stored numbers, of which `stored` is what a number of floats is; nothing where it does more than move
+// elements.
 template<typename Stored>
 std::optional<Operator> on_stored(const Operator &op, const Stored &stored) {
     if (std::holds_alternative<Reshape>(op) || std::holds_alternative<Transpose>(op) || takes_largest(op)) return op;
@@ -65,7 +67,7 @@ std::optional<double> exactly_stored(double number, const UniformQuantization &b
 std::optional<ValueId> sink_transpose_of_axes(Rewriting &graph, const Node &node) {
     const auto *transpose = std::get_if<Transpose>(&node.op);
     const auto x = transpose ? dequantized(graph, node.inputs[0]) : std::nullopt;
-    if (!x || !graph.is_constant(x->stored) || range_of_quanta(graph.value(x->stored).form.type).hi == 0) return {};
+    if (!x || !graph.is_constant(x->stored) || !holds_quanta(graph.value(x->stored).form.type)) return {};
     const size_t rank = transpose->permutation.size();
     const auto transposed = [&](ValueId id) {
         Shape shape = graph.shape(id);
@@ -85,7 +87,7 @@ std::optional<ValueId> sink(Rewriting &graph, const Node &node) {
     if (!x) return {};
     const auto by = uniform(graph, x->by);
     const Element type = graph.value(x->stored).form.type;
-    if (!by || range_of_quanta(type).hi == 0) return {};
+    if (!by || !holds_quanta(type)) return {};
     const auto op = on_stored(node.op, [&](double number) { return exactly_stored(number, *by, type); });
     if (!op) return {};
     const ValueId moved = graph.between(*op, {x->stored});
@@ -106,7 +108,7 @@ std::optional<ValueId> sink_through_concat(Rewriting &graph, const Node &node) {
         if (!all) all = part->by;
         stored.push_back(part->stored);
     }
-    if (!all || range_of_quanta(graph.value(stored[0]).form.type).hi == 0) return {};
+    if (!all || !holds_quanta(graph.value(stored[0]).form.type)) return {};
     const ValueId joined = graph.between(*concat, std::move(stored));
     return graph.result(Elementwise{dequantization(zero_point_of(*all)), graph.shape(joined)},
                         inputs_with(joined, *all));

@@ -6,8 +6,9 @@
 namespace kiln::graph {
 
 std::span<const Pass> passes() {
-    // What quantizes is looked for as the model has it, before expressions are simplified. Names before products, since these put transposes between nodes; axes before what looks for neighbours; epilogues
-    // before groups, which leave no single steps.
+    // What quantizes is looked for as the model has it, before expressions are simplified. Names before products, since these
+    // put transposes between nodes; axes before what looks for neighbours; epilogues before groups, which leave no single
+    // steps.
     static constexpr std::array all{
         Pass{"merge_equal", "what computes the same becomes one node", merge_equal},
         Pass{"move_quantization", "what dequantizes and what quantizes moves until they meet, and both vanish",

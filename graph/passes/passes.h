@@ -1,8 +1,8 @@
 // What makes a graph smaller and faster without changing what it computes. A pass is a pure function Graph -> Graph; running it
 // again changes nothing more.
 //
-// Results are those of the graph before, but for rounding and for what passes/simplify_expression.h lists. A convolution may skip
-// or multiply taps in its padding (SpecialValues::finite), so NaN and infinities in weights count as unspecified there.
+// Results are those of the graph before, but for rounding and for what passes/simplify_expression.h lists. A convolution may
+// skip or multiply taps in its padding (SpecialValues::finite), so NaN and infinities in weights count as unspecified there.
 #pragma once
 
 #include <span>
@@ -26,7 +26,7 @@ std::span<const Pass> passes();
 // Runs them all, or those up to the one named `until`. Where no pass has that name, the error lists them.
 Result<Graph> run_passes(const Graph &graph, std::string_view until = {});
 
-// In the file of its name, each, but fold_dequantized and move_quantized_axes.
+// In the file of its name, each, but move_quantized_axes, which is beside move_axes.
 Graph merge_equal(const Graph &graph);
 Graph move_quantization(const Graph &graph);
 Graph quantize_sums(const Graph &graph);

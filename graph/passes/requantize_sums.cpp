@@ -1,6 +1,6 @@
-// What happens to integer sums until they are quantized becomes the requantization of their convolution: one multiplication in f32
-// that rounds once, where floats would be rounded at every step. Numbers that are added become biases of the sums if they are whole
-// multiples of the sums' unit; clamps become bounds of the result, as both ascend.
+// What happens to integer sums until they are quantized becomes the requantization of their convolution: one multiplication in
+// f32 that rounds once, where floats would be rounded at every step. Numbers that are added become biases of the sums if they
+// are whole multiples of the sums' unit; clamps become bounds of the result, as both ascend.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +10,7 @@
 
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/clamped_sums.h"
+#include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
 #include "graph/quantized_forms.h"
 
@@ -80,9 +81,7 @@ private:
 
     bool add_biases(const ClampedSums &clamped, std::vector<ValueId> *inputs) {
         if (std::ranges::all_of(clamped.shift, [](double shift) { return shift == 0; })) return true;
-        const Shape &weights = graph_.shape(inputs->at(1));
-        int64_t products = 1;
-        for (size_t axis = 1; axis < weights.size(); axis++) products *= weights[axis];
+        const int64_t products = products_of(graph_.shape(inputs->at(1)));
         const bool is_wide = graph_.value(inputs->at(1)).form.type == Element::u8 || op_.kernel_zero_point;
         const int64_t largest = largest_bias(products, is_wide);
         auto biases = whole_biases(clamped.shift, clamped.scale, largest);
@@ -125,7 +124,5 @@ std::optional<ValueId> requantize(Rewriting &graph, const Node &node) {
 }  // namespace
 
 Graph requantize_sums(const Graph &graph) { return has_quantization(graph) ? rewrite(graph, requantize) : graph; }
-
-Graph move_quantized_axes(const Graph &graph) { return has_quantization(graph) ? move_axes(graph) : graph; }
 
 }  // namespace kiln::graph

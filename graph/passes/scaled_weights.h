@@ -8,8 +8,8 @@
 
 namespace kiln::graph {
 
-// Weights O, I, ... times factor(o, i), each product rounded once. Nothing where a number would overflow, or lose digits because it
-// becomes smaller than the smallest normal number.
+// Weights O, I, ... times factor(o, i), each product rounded once. Nothing where a number would overflow, or lose digits
+// because it becomes smaller than the smallest normal number.
 std::optional<ConstantData> scaled_weights(const Value &weights,
                                            const std::function<double(int64_t o, int64_t i)> &factor);
 

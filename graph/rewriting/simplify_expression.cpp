@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "graph/evaluate/evaluate.h"
+#include "graph/quantized_forms.h"
 
 namespace kiln::graph {
 namespace {
@@ -247,11 +248,7 @@ std::optional<Term> of_neutral(const Term &t) {
 }
 
 // Whether a float becomes a quantum. A change of the last place might decide which one.
-bool quantizes(const Term &t) {
-    const bool is_quantum =
-        t.type == Element::i8 || t.type == Element::u8 || t.type == Element::i16 || t.type == Element::u16;
-    return is(t, cast) && is_quantum && is_float(first(t).type);
-}
+bool quantizes(const Term &t) { return is(t, cast) && holds_quanta(t.type) && is_float(first(t).type); }
 
 enum class Rounding { may_change, stays };
 

@@ -54,7 +54,7 @@ Result<Workload> convolution_workload(const Convolution &op, const TypedShape &x
     w.feature_group_count = op.groups;
     w.epilogue = op.epilogue;
     w.output_dtype = w.dtype;
-    if (is_quantized(x)) {
+    if (is_quantized(x.type)) {
         w.kernel_dtype = *dtype_of(weights.type);
         w.kernel_zero_point = op.kernel_zero_point;
         w.output_dtype = *dtype_of(op.result_type);

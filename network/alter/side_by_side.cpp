@@ -1,5 +1,6 @@
-// Convolutions of one input with the same window become one with the output channels of all of them, and parts of its result. The
-// input is read once, and narrow ones fill vectors together. Where channels are outermost in memory, the parts are not copied.
+// Convolutions of one input with the same window become one with the output channels of all of them, and parts of its result.
+// The input is read once, and narrow ones fill vectors together. Where channels are outermost in memory, the parts are not
+// copied.
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -15,10 +16,10 @@ using namespace graph;
 
 constexpr size_t most_together = 16;
 
-// Whether each input behind the first is a constant with one part for each output channel. The zero points and bounds of quantized
-// convolutions are for all channels.
+// Whether each input behind the first is a constant with one part for each output channel. The zero points and bounds of
+// quantized convolutions are for all channels.
 bool has_only_constants(const GraphIndex &graph, const Node &node) {
-    if (is_quantized(graph.value(node.inputs[0]).form)) return false;
+    if (is_quantized(graph.value(node.inputs[0]).form.type)) return false;
     for (size_t i = 1; i < node.inputs.size(); i++) {
         if (!graph.is_constant(node.inputs[i])) return false;
         if (graph.shape(node.inputs[i]).empty() || graph.shape(node.inputs[i])[0] != graph.shape(node.inputs[1])[0])

@@ -1,6 +1,6 @@
-// A convolution with strides as one without: the phases of a stride become channels, and weights of the window lie as the phases
-// do. Padding and the last pixels that no window reads go into the same movement. First layers of networks gain, whose three
-// channels fill no vector.
+// A convolution with strides as one without: the phases of a stride become channels, and weights of the window lie as the
+// phases do. Padding and the last pixels that no window reads go into the same movement. First layers of networks gain, whose
+// three channels fill no vector.
 //
 //   y[o, p] = sum over c, r of w[o, c, r] * x[c, p * s + r],  r = q * s + t:  channels (t, c), window of q, ceil(r / s) wide
 #include <algorithm>
@@ -43,7 +43,7 @@ Phases phases_of(const Convolution &op, const Shape &weights, const Shape &resul
 
 // What padding stands for, and weights that no window has: nothing where the first is not known, or the second is not 0.
 std::optional<double> zero_of(const GraphIndex &graph, const Node &node) {
-    if (!is_quantized(graph.value(node.inputs[0]).form)) return 0;
+    if (!is_quantized(graph.value(node.inputs[0]).form.type)) return 0;
     if (std::get<Convolution>(node.op).kernel_zero_point || !graph.is_constant(node.inputs[2])) return {};
     return double(read_integer(Element::i32, graph.value(node.inputs[2]).constant->bytes().data()));
 }

@@ -35,8 +35,6 @@ ValueId spread(NodeLowering &node, int input, const Shape &shape, const Quantiza
     return node.reshape(id, along);
 }
 
-bool has_quanta(Element type) { return range_of_quanta(type).hi != 0; }
-
 }  // namespace
 
 bool has_zero_point(const NodeLowering &node, int input) {
@@ -50,7 +48,7 @@ Element type_of_zero_point(const NodeLowering &node, int input) {
 
 ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs &by) {
     const Element type = node.type(stored), scale = node.type(node.input(by.scale));
-    if (!has_quanta(type) && type != Element::i32)
+    if (!holds_quanta(type) && type != Element::i32)
         refuse("its input is " + std::string(name(type)) + "; i8, u8, i16, u16 and i32 are dequantized");
     if (!is_float(scale)) reject("its scale is " + std::string(name(scale)));
     const Shape shape = node.shape(stored);
@@ -68,7 +66,7 @@ ValueId dequantized(NodeLowering &node, ValueId stored, const QuantizationInputs
 }
 
 ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &by, Element to) {
-    if (!has_quanta(to))
+    if (!holds_quanta(to))
         refuse("its result is " + std::string(name(to)) + "; numbers are quantized to i8, u8, i16 and u16");
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));

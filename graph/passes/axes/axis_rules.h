@@ -15,8 +15,8 @@ std::optional<ValueId> join_axis_changes(Rewriting &graph, const Node &node);
 // vanish or be fused.
 std::optional<ValueId> sink_reshape(Rewriting &graph, const Node &node);
 
-// A transpose behind the node instead of in front of it. With `sole_uses` only where that moves no more elements: the transpose has no
-// other users and the result is no larger.
+// A transpose behind the node instead of in front of it. With `sole_uses` only where that moves no more elements: the transpose
+// has no other users and the result is no larger.
 std::optional<ValueId> sink_transpose(Rewriting &graph, const Node &node, bool sole_uses);
 
 }  // namespace kiln::graph

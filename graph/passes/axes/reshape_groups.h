@@ -1,5 +1,5 @@
-// A reshape as groups of neighbouring axes: the elements of each group of the input become those of one group of the result. What an
-// operator does along whole groups it can do before the reshape as well.
+// A reshape as groups of neighbouring axes: the elements of each group of the input become those of one group of the result.
+// What an operator does along whole groups it can do before the reshape as well.
 #pragma once
 
 #include <optional>

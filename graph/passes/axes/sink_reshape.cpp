@@ -24,7 +24,8 @@ bool is_single(const Shape &shape) {
     return std::ranges::all_of(shape, [](int64_t extent) { return extent == 1; });
 }
 
-// An input of an element-wise node as it is in front of the reshape. Only what is broadcast may get a reshape of its own for it.
+// An input of an element-wise node as it is in front of the reshape. Only what is broadcast may get a reshape of its own for
+// it.
 std::optional<ValueId> input_before(Rewriting &graph, ValueId id, const Reshaped &r) {
     if (is_single(graph.shape(id))) {
         return graph.shape(id).size() <= r.from.size() ? id : graph.between(Reshape{{}}, {id});

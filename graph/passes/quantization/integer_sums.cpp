@@ -23,7 +23,7 @@ bool are_scales(const std::vector<double> &scales) {
 
 std::optional<QuantizedWeights> quantized_weights(const Rewriting &graph, ValueId id, int axis) {
     const auto w = dequantized(graph, id);
-    if (!w || !graph.is_constant(w->stored) || !is_quantized(graph.value(w->stored).form)) return {};
+    if (!w || !graph.is_constant(w->stored) || !is_quantized(graph.value(w->stored).form.type)) return {};
     const Shape &shape = graph.shape(w->stored);
     auto scales = along_axis(graph, w->by.scale, axis, shape);
     if (!scales || !are_scales(*scales)) return {};
@@ -38,7 +38,7 @@ std::optional<QuantizedWeights> quantized_weights(const Rewriting &graph, ValueI
 
 std::optional<QuantizedInput> quantized_input(const Rewriting &graph, ValueId id) {
     const auto x = dequantized(graph, id);
-    if (!x || !is_quantized(graph.value(x->stored).form)) return {};
+    if (!x || !is_quantized(graph.value(x->stored).form.type)) return {};
     const auto by = uniform(graph, x->by);
     return by ? std::optional(QuantizedInput{x->stored, *by}) : std::nullopt;
 }

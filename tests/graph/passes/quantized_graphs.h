@@ -22,8 +22,8 @@ Quanta quantize(Sketch &s, ValueId number, double scale, std::optional<int64_t> 
 // A constant, one scale a slice of its outermost axis where there are several.
 ValueId dequantized_constant(Sketch &s, const Shape &shape, std::vector<int64_t> stored, std::vector<double> scales);
 
-// Convolutions, products, pools, additions, concatenations and what moves elements, between quanta of i8 and u8. Scales are powers of
-// two and windows of averages, too, so that floats are exact and results equal, halves among them.
+// Convolutions, products, pools, additions, concatenations and what moves elements, between quanta of i8 and u8. Scales are
+// powers of two and windows of averages, too, so that floats are exact and results equal, halves among them.
 Graph quantized_graph(uint64_t seed, int nodes = 12);
 
 }  // namespace kiln::graph

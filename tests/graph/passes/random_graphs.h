@@ -1,5 +1,5 @@
-// Graphs drawn at random, of what networks are made of: convolutions with their batch normalizations and activations, transposes and
-// reshapes around anything, spellings of functions, several readers of a value.
+// Graphs drawn at random, of what networks are made of: convolutions with their batch normalizations and activations,
+// transposes and reshapes around anything, spellings of functions, several readers of a value.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ public:
     ValueId reshape(ValueId x, Shape shape) { return node(Reshape{std::move(shape)}, {x}); }
     ValueId transpose(ValueId x, std::vector<int> permutation) { return node(Transpose{std::move(permutation)}, {x}); }
     ValueId pad(ValueId x, int axis, int64_t before, int64_t behind, double fill = 0);  // negative: crops
-    // Of random weights `outputs` x channels / groups x window..., with the epilogue's inputs behind x.
+    // With random weights `outputs` x channels / groups x window..., with the epilogue's inputs behind x.
     ValueId convolution(std::vector<ValueId> inputs, int64_t outputs, const Shape &window, Convolution op = {});
 
     const Shape &shape(ValueId id) const { return builder_.value(id).form.shape; }
