@@ -14,6 +14,7 @@
 #include "graph/evaluate/evaluate.h"
 #include "graph/memory/memory_plan.h"
 #include "network/axis_order.h"
+#include "network/joining/join_steps.h"
 #include "network/layouts.h"
 #include "network/node_nests.h"
 #include "network/prepare.h"
@@ -126,7 +127,7 @@ private:
                                                 storages_[inputs[0]].order, storages_[node_->output].order);
         if (!workload) return unsupported(workload.error().message);
         const Element type = value(inputs[0]).form.type;
-        if (type != Element::f32 && !is_quantized(value(inputs[0]).form))
+        if (type != Element::f32 && !is_quantized(value(inputs[0]).form.type))
             return unsupported("of " + type_of(inputs[0]));
         // The roles of further operands follow each other as in the signature, whatever the order of the epilogue's steps.
         std::vector<Place> operands{place(inputs[0]), place(inputs[1])};
@@ -253,7 +254,9 @@ Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
                      "the memory plan is wrong, which is a fault of kiln: " + status.error().message};
     }
     Result<Program> program = Emission(stored, plan).run();
-    if (program) program->layouts = stored.summary;
+    if (!program) return program;
+    program->layouts = stored.summary;
+    join_steps({prices.times, prices.unmeasured == Unmeasured::as_fast}, &*program);
     return program;
 }
 

@@ -8,8 +8,8 @@
 
 namespace kiln::network {
 
-// Orders of axes in memory are those that cost least (network/layouts.h). An error (unsupported) has a line for each node that no
-// kernel computes.
+// Orders of axes in memory are those that cost least (network/layouts.h). An error (unsupported) has a line for each node that
+// no kernel computes.
 Result<Program> emit(const graph::Graph &graph, const LayoutPrices &prices = {});
 
 // The graph whose nodes are kernels, of which layouts are chosen.

@@ -11,8 +11,8 @@ namespace {
 
 using namespace graph;
 
-// Of a core of a few GHz, bytes read and written together; they choose where nothing was measured. Copies are the most exact, since nobody
-// measures them: 42 bytes a ns in DenseNet-121 and 54 in SqueezeNet on a Zen 4.
+// Rates of a core of a few GHz, bytes read and written together; they choose where nothing was measured. Copies are the most
+// exact, since nobody measures them: 42 bytes a ns in DenseNet-121 and 54 in SqueezeNet on a Zen 4.
 constexpr double flops_a_ns = 50, bytes_a_ns = 16, copied_bytes_a_ns = 40, moved_bytes_a_ns = 8, call_ns = 200;
 
 constexpr double changes_order = 1.02;  // times as long

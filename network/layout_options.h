@@ -15,8 +15,8 @@ struct LayoutOption {
     bool operator==(const LayoutOption &) const = default;
 };
 
-// By node, each with one option at least. Convolutions read and write channels-last or channels-first; the first of their options
-// is channels-last throughout. What lies between them keeps an order that its input may have.
+// By node, each with one option at least. Convolutions read and write channels-last or channels-first; the first of their
+// options is channels-last throughout. What lies between them keeps an order that its input may have.
 std::vector<std::vector<LayoutOption>> layout_options(const graph::Graph &graph);
 
 // An input's or a result's elements in memory.

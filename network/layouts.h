@@ -10,8 +10,8 @@
 
 namespace kiln::network {
 
-// A graph with the order of each value's axes in memory. A Transpose that permutes nothing, whose result lies otherwise than its
-// input, moves a value from one order into another.
+// A graph with the order of each value's axes in memory. A Transpose that permutes nothing, whose result lies otherwise than
+// its input, moves a value from one order into another.
 struct StoredGraph {
     graph::Graph graph;
     std::vector<graph::Storage> storages;  // by value
@@ -19,8 +19,8 @@ struct StoredGraph {
 };
 
 // The orders with which all nodes and moves together cost least. Convolutions read and write channels-last or channels-first,
-// weights lie spatial..., I, O, and everything else keeps an order that it finds. A transpose is another order of the same bytes, and so
-// is a reshape where there is one. Inputs and outputs of the network are row-major.
+// weights lie spatial..., I, O, and everything else keeps an order that it finds. A transpose is another order of the same
+// bytes, and so is a reshape where there is one. Inputs and outputs of the network are row-major.
 //
 // A move counts for each of its readers, though they share it.
 StoredGraph choose_layouts(const graph::Graph &graph, const LayoutPrices &prices);

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "network/merge_loops.h"
+#include "network/joining/merge_loops.h"
 
 namespace kiln::network {
 namespace {
@@ -144,16 +144,6 @@ void NestBuilder::add_single_loop() {
     }
 }
 
-// Where all numbers are f32 a nest states no types.
-void NestBuilder::state_types() {
-    Nest &nest = made_.nest;
-    bool are_floats = nest.result == graph::Element::f32;
-    for (size_t i = 0; i < nest.operands.size(); i++) {
-        are_floats = are_floats && (nest.is_table(static_cast<int>(i)) || nest.types[i] == graph::Element::f32);
-    }
-    if (are_floats) nest.types.clear();
-}
-
 Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression term, scalar::Expression finish) && {
     Nest &nest = made_.nest;
     for (NestRead &read : nest.reads) {
@@ -177,7 +167,7 @@ Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression ter
     } else if (reduction != Reduction::none && nest.finish.steps.empty()) {
         nest.finish = scalar::operand(static_cast<int>(nest.reads.size()));
     }
-    state_types();
+    leave_out_types(&nest);
     merge_loops(&nest);
     const size_t loops = std::max(nest.loops.size(), nest.over.size());
     if (loops > most_nest_loops) return unsupported(count_of(loops, "loops", most_nest_loops));

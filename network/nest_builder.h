@@ -38,8 +38,8 @@ public:
     // A new loop of the reduction; no loop where there is one element.
     NestIndex reduce(int64_t extent);
 
-    // Reads operand `source`, which lies in memory like `stored`, at one index for each of its logical axes; answers the number of
-    // the read.
+    // Reads operand `source`, which lies in memory like `stored`, at one index for each of its logical axes; answers the number
+    // of the read.
     int read(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &indices);
     // Reads one of the numbers of a constant.
     int read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
@@ -51,13 +51,12 @@ public:
     bool has_reduction() const { return !made_.nest.over.empty(); }
     int read_count() const { return static_cast<int>(made_.nest.reads.size()); }
 
-    // Adjacent loops that every operand walks through as one become one. An error (unsupported): the nest has too many loops, operands
-    // or reads.
+    // Adjacent loops that every operand walks through as one become one. An error (unsupported): the nest has too many loops,
+    // operands or reads.
     Result<NodeNest> finish(Reduction reduction, scalar::Expression term, scalar::Expression finish = {}) &&;
 
 private:
     int operand(NestSource source, const std::vector<int64_t> &shape, graph::Element type);
-    void state_types();
     void add_single_loop();
 
     std::vector<int> place_;  // of each axis of the result: its loop, or -1

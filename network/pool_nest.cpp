@@ -1,5 +1,5 @@
-// Pools as nests. What lies in the padding is left out of a maximum and of a mean; where padding counts, the sum is divided by the
-// number of taps in the padded image, which is a constant for each row and column.
+// Pools as nests. What lies in the padding is left out of a maximum and of a mean; where padding counts, the sum is divided by
+// the number of taps in the padded image, which is a constant for each row and column.
 #include <algorithm>
 #include <cstddef>
 #include <optional>

@@ -9,11 +9,12 @@ namespace kiln::network {
 // is one nest. Their temporary values get a place in the memory plan like any other.
 graph::Graph expand_normalizations(const graph::Graph &graph);
 
-// A value without elements is a constant, so that what depends on nothing else is one, too: a kernel always has something to read.
+// A value without elements is a constant, so that what depends on nothing else is one, too: a kernel always has something to
+// read.
 graph::Graph fold_empty_values(const graph::Graph &graph);
 
-// Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do not
-// have, and those of i32 among floats, if their elements are f32 exactly.
+// Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do
+// not have, and those of i32 among floats, if their elements are f32 exactly.
 graph::Graph store_as_floats(const graph::Graph &graph);
 
 }  // namespace kiln::network

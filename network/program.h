@@ -55,6 +55,7 @@ struct Step {
     std::vector<int> reads = {};
     int64_t result_bytes = 0;
     std::string layout = {};  // NHWC or NCHW of a tensor with spatial axes
+    std::string why = {};     // why it computes with floats, in a network of quantized numbers
     bool operator==(const Step &) const = default;
 };
 
@@ -82,7 +83,8 @@ struct AlterationNote {
     bool operator==(const AlterationNote &) const = default;
 };
 
-// Place::index counts `inputs`, `outputs` or `constants`; a place in the workspace has an offset alone. Steps run one after the other.
+// Place::index counts `inputs`, `outputs` or `constants`; a place in the workspace has an offset alone. Steps run one after the
+// other.
 struct Program {
     std::string name;
     std::vector<Port> inputs, outputs;

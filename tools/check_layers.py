@@ -21,6 +21,7 @@ FOLDERS = {
     "workload": (
         ["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/epilogue", "workload/nest", "workload/quantization"], []
     ),
+    "digest": ([], ["fmt/*", "xxhash.h"]),
     "json": (["workload/result.h"], ["fmt/*", "nlohmann/*"]),
     "workload/lists": (["json", "workload"], ["fmt/*", "nlohmann/*"]),
     "simulate": (["json", "text", "workload/result.h"], ["fmt/*", "nlohmann/*"]),
@@ -79,7 +80,7 @@ FOLDERS = {
          "workload/quantization"],
         ["Halide.h"],
     ),
-    "records": (["workload"], ["fmt/*", "nlohmann/*", "xxhash.h"]),
+    "records": (["digest", "workload"], ["fmt/*", "nlohmann/*"]),
     "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
     "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),
     "tuner/budget": (["workload/result.h"], []),
@@ -89,8 +90,9 @@ FOLDERS = {
     "tuner/reference": (["tuner/reference/quantized", "catalog", "workload", "workload/expression", "workload/quantization"], ["fmt/*"]),
     "tuner/protocol": (["json", "records", "simulate/core_description.h", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
-        ["tuner/process", "json", "records", "runtime/kernel_abi.h", "schedules", "simulate/elf32.h", "text", "workload"],
-        ["fmt/*", "nlohmann/*", "xxhash.h"],
+        ["tuner/process", "digest", "json", "records", "runtime/kernel_abi.h", "schedules", "simulate/elf32.h", "text",
+         "workload"],
+        ["fmt/*", "nlohmann/*"],
     ),
     "tuner/measure": (
         ["tuner/build", "tuner/process", "tuner/protocol", "tuner/reference", "records", "simulate/core_description.h", "workload"],
@@ -127,7 +129,7 @@ FOLDERS = {
         ["fmt/*", "nlohmann/*"],
     ),
     "package/network": (
-        ["package", "package/output", "tuner/measure", "tuner/process", "graph", "network/program.h",
+        ["package", "package/output", "tuner/measure", "tuner/process", "digest", "graph", "network/program.h",
          "runtime/network/weights_file.h", "workload", "workload/lists"],
         ["fmt/*", "xxhash.h"],
     ),
@@ -156,9 +158,10 @@ FOLDERS = {
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network/assignment": ([], []),
+    "network/joining": (["graph/memory/memory_plan.h", "network/program.h", "workload", "workload/expression", "workload/nest"], []),
     "network": (
-        ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "network/assignment", "workload",
-         "workload/expression", "workload/nest", "workload/quantization"],
+        ["graph", "graph/evaluate", "graph/memory", "graph/rewriting", "graph/workloads", "network/assignment",
+         "network/joining", "workload", "workload/expression", "workload/nest", "workload/quantization"],
         [],
     ),
     "network/alter": (["graph", "graph/evaluate", "graph/passes", "network", "workload"], []),

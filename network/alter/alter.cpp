@@ -16,7 +16,7 @@ namespace {
 
 using namespace graph;
 
-// Of what the nodes cost that it changes: less is noise of measurements.
+// A share of the cost of the nodes that it changes: less is noise of measurements.
 constexpr double least_gain = 0.02;
 
 std::string where(const Graph &graph, const std::vector<size_t> &nodes) {
@@ -163,8 +163,8 @@ std::vector<Graph> stages_of(Graph graph, size_t first, const Off &off) {
     return stages;
 }
 
-// The passes, without those optional ones that are off or that cost more by recorded times. Estimates are too crude for a whole network:
-// they count a move twice that two readers share.
+// The passes, without those optional ones that are off or that cost more by recorded times. Estimates are too crude for a whole
+// network: they count a move twice that two readers share.
 Altered run_optional_passes(const Graph &imported, const AlterOptions &options) {
     Off off;
     for (const Pass &pass : passes()) {

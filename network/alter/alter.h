@@ -1,8 +1,8 @@
 // Decides which alterations a network gets: those that cost less, place by place.
 //
 // The cost is that of the whole network in its best layouts (network/layouts.h). Where the kernels of all convolutions that an
-// alteration takes away and puts in were measured, times decide; where those that it takes away were not, estimates of both sides do.
-// Where only what stands there was measured, it stays, unless `prices` hopes for the best.
+// alteration takes away and puts in were measured, times decide; where those that it takes away were not, estimates of both
+// sides do. Where only what stands there was measured, it stays, unless `prices` hopes for the best.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What may take the place of nodes of a network without changing what it computes, but for rounding. Whether it does is decided by
-// what it costs (network/alter/alter.h), at each place on its own.
+// What may take the place of nodes of a network without changing what it computes, but for rounding. Whether it does is decided
+// by what it costs (network/alter/alter.h), at each place on its own.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ namespace kiln::network {
 
 struct Alteration {
     std::string name, summary;
-    // Patches for the place at which the node stands, each of them another way; none where it does not apply. They replace values
-    // by values of the same form. An error (a user's alteration) names the node.
+    // Patches for the place at which the node stands, each of them another way; none where it does not apply. They replace
+    // values by values of the same form. An error (a user's alteration) names the node.
     std::function<Result<std::vector<Patch>>(const GraphIndex &, const graph::Node &)> at;
     // How much less than its estimate it may cost in the eyes of `tune`: estimates know nothing of what makes it faster.
     double hope = 1;
-    // The file of a user's library that it comes from; empty for kiln's. Results of a user's are compared with those of the nodes that
-    // it replaces before it is chosen.
+    // The file of a user's library that it comes from; empty for kiln's. Results of a user's are compared with those of the
+    // nodes that it replaces before it is chosen.
     std::string library = {};
 };
 
-// kiln's own, in the order in which they are tried. Beside them, passes that are optional (graph/passes/passes.h) are alterations,
-// too, which apply to the whole network at once.
+// kiln's own, in the order in which they are tried. Beside them, passes that are optional (graph/passes/passes.h) are
+// alterations, too, which apply to the whole network at once.
 std::span<const Alteration> alterations();
 
 struct AlterationName {

@@ -1,6 +1,7 @@
 // What an alteration puts into a graph: new constants and nodes, and which values they take the place of.
 //
-// A patch is a value, made beside the graph. apply() says what is wrong with it, whoever made it: it trusts nothing but the graph.
+// A patch is a value, made beside the graph. apply() says what is wrong with it, whoever made it: it trusts nothing but the
+// graph.
 #pragma once
 
 #include <optional>
@@ -44,8 +45,8 @@ private:
     Status status_;
 };
 
-// The graph with the patch in it and without what nobody reads any more. An error (bad input) names the value: it is unknown, has
-// another form than what takes its place, or depends on itself.
+// The graph with the patch in it and without what nobody reads any more. An error (bad input) names the value: it is unknown,
+// has another form than what takes its place, or depends on itself.
 Result<graph::Graph> apply(const graph::Graph &graph, const Patch &patch);
 
 }  // namespace kiln::network

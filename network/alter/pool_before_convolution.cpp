@@ -1,5 +1,5 @@
-// The mean over an image of what a convolution of 1x1 makes of it is what the convolution makes of the mean: as many products fewer
-// as the image has pixels. Padding and strides would leave pixels out, and an activation in between is not linear.
+// The mean over an image of what a convolution of 1x1 makes of it is what the convolution makes of the mean: as many products
+// fewer as the image has pixels. Padding and strides would leave pixels out, and an activation in between is not linear.
 #include <algorithm>
 #include <cstddef>
 

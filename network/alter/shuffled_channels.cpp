@@ -1,6 +1,6 @@
-// A shuffle of channels (a reshape into groups, a transpose, a reshape back) needs no movement where the convolution before it or
-// all readers behind it can have their weights in another order. Behind a depthwise convolution it moves as many elements fewer as
-// that has strides.
+// A shuffle of channels (a reshape into groups, a transpose, a reshape back) needs no movement where the convolution before it
+// or all readers behind it can have their weights in another order. Behind a depthwise convolution it moves as many elements
+// fewer as that has strides.
 //
 // With y[j] = x[order[j]] over channels.
 #include <algorithm>
@@ -88,7 +88,8 @@ Channels inverse(const Channels &order) {
     return result;
 }
 
-// The inputs of a convolution behind its first with the output channels in another order; nothing where one is no such constant.
+// The inputs of a convolution behind its first with the output channels in another order; nothing where one is no such
+// constant.
 std::optional<std::vector<ValueId>> with_outputs(const GraphIndex &graph, const Node &convolution,
                                                  const Channels &order, Patch *patch) {
     std::vector<ValueId> inputs = convolution.inputs;

@@ -2,8 +2,8 @@
 // partitioned Boolean quadratic problem (PBQP). Pure.
 //
 // Nodes of degree 0, 1 and 2 are reduced exactly (R0, RI and RII of Scholz and Eckstein, "Register Allocation for Irregular
-// Architectures", 2002). A branch and bound decides what remains, exactly unless it is too large; then the answer is the best one
-// found, and the lower bound says how far from the least cost it can be.
+// Architectures", 2002). A branch and bound decides what remains, exactly unless it is too large; then the answer is the best
+// one found, and the lower bound says how far from the least cost it can be.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include "network/library/alteration.h"
 #include "network/library/operator_fields.h"
 
-// What kiln_value is not: negative, or beyond the values of the graph. All functions answer "none" for such.
+// Where a number names no value of the graph, all functions answer "none".
 struct kiln_graph {
     explicit kiln_graph(const kiln::network::GraphIndex &of) : index(of) {}
 
@@ -22,7 +22,6 @@ struct kiln_graph {
         kiln::network::OperatorFields fields;
         std::vector<kiln_field> rows;
         std::vector<kiln_value> inputs;
-        std::string name;
     };
     mutable std::map<kiln_value, Told> told;
     mutable std::deque<std::string> types;

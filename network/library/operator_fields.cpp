@@ -225,7 +225,7 @@ std::optional<Operator> read(const std::string &name, Reader &in) {
     if (name == "resample") return resample(in);
     if (name == "transpose") return Transpose{in.whole<int>("permutation")};
     if (name == "reshape") return Reshape{in.whole<int64_t>("shape")};
-    if (name == "concat") return Concat{in.whole<int>("axis").empty() ? 0 : in.whole<int>("axis")[0]};
+    if (name == "concat") return Concat{int(in.one("axis", 0))};
     using enum Reduce::Kind;
     for (const auto kind : {sum, mean, product, maximum, minimum}) {
         if (name == graph::name(Reduce{kind, {}})) return Reduce{kind, in.whole<int>("axes")};

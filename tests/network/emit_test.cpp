@@ -1,5 +1,5 @@
-// Graphs as programs: which workloads and copies small graphs become, what is refused, and that programs of graphs drawn at random
-// compute what the graphs do.
+// Graphs as programs: which workloads and copies small graphs become, what is refused, and that programs of graphs drawn at
+// random compute what the graphs do.
 #include "network/emit.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Alterations that do one thing wrong each, for networks of which every node is max(x0,0). FAULT chooses what is wrong with the table.
+// Alterations that do one thing wrong each, for networks of which every node is max(x0,0). FAULT chooses what is wrong with the
+// table.
 #include <kiln/alteration.h>
 
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "network/merge_loops.h"
+#include "network/joining/merge_loops.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -111,6 +111,15 @@ void merge_loops(Nest *nest) {
             if (!Merge(nest, kind, loop).run()) loop++;
         }
     }
+}
+
+void leave_out_types(Nest *nest) {
+    bool are_floats = nest->result == scalar::Element::f32;
+    for (size_t i = 0; i < nest->operands.size(); i++) {
+        const auto operand = static_cast<int>(i);
+        are_floats = are_floats && (nest->is_table(operand) || nest->type_of(operand) == scalar::Element::f32);
+    }
+    if (are_floats) nest->types.clear();
 }
 
 }  // namespace kiln::network
