@@ -1,10 +1,10 @@
-// vexriscv PROGRAM [MOST_CYCLES]: a program on the VexRiscv of LiteX ("standard": caches of 4 KiB), as Verilator makes it of its
-// Verilog, and memory that answers as that of kiln's default core: the first word of a line after 10 cycles, then one a cycle; a
-// store is done after 2.
+// vexriscv PROGRAM [MOST_CYCLES]: a program on the VexRiscv of LiteX ("standard": caches of 4 KiB), as Verilator makes it of
+// its Verilog, and memory that answers as that of kiln's default core: the first word of a line after 10 cycles, then one a
+// cycle; a store is done after 2.
 //
 // Counts what lies between the marks that kiln-simulate knows (`slti zero, zero, 1` and `2`) and ends at a third, `slti zero,
-// zero, 3`. Prints one JSON object: counts of each stretch, and the word at `bench_hash`'s place, which is the first word of the
-// writable segment.
+// zero, 3`. Prints one JSON object: counts of each stretch, and the word at `bench_hash`'s place, which is the first word of
+// the writable segment.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>

@@ -47,8 +47,8 @@ Expr wave(const Expr &x, int first) {
     return select(bits_of_size(x) < Expr(bits_of_infinity), value, not_a_number());
 }
 
-// 2^n exp(r): r is at most log(2) / 2 in size, and n is added to the exponent of exp(r) (Cephes, expf). Whatever the sum of both is
-// where the result is not a normal number, it is not taken.
+// 2^n exp(r): r is at most log(2) / 2 in size, and n is added to the exponent of exp(r) (Cephes, expf). Whatever the sum of
+// both is where the result is not a normal number, it is not taken.
 Expr exponential_of_number(const Expr &x) {
     const Expr n = cast<int>(x * 1.44269504088896341f + select(x < 0.0f, -0.5f, 0.5f)), real_n = cast<float>(n);
     const Expr r = x - real_n * 0.693359375f - real_n * -2.12194440e-4f;
@@ -76,8 +76,8 @@ Expr logarithm_1p(const Expr &x) {
 
 Expr sigmoid(const Expr &x) { return select(is_not_a_number(x), x, 1.0f / (1.0f + exponential_of_number(-x))); }
 
-// A quotient of polynomials (Eigen's ptanh), which stays a unit in the last place below 1. From 9.02 on it is 1 in f32, and 1 + tanh(x)
-// must vanish where x is negative and large.
+// A quotient of polynomials (Eigen's ptanh), which stays a unit in the last place below 1. From 9.02 on it is 1 in f32, and 1 +
+// tanh(x) must vanish where x is negative and large.
 Expr tangent_hyperbolic(const Expr &x) {
     const Expr bounded = clamp(x, -7.90531110763549805f, 7.90531110763549805f), square = bounded * bounded;
     const Expr above = bounded * polynomial(square, {-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11,
@@ -88,23 +88,22 @@ Expr tangent_hyperbolic(const Expr &x) {
     return select(is_not_a_number(x), x, x > 9.02f, 1.0f, x < -9.02f, -1.0f, above / below);
 }
 
-// Abramowitz and Stegun, 7.1.26, whose error is absolute; near 0 the Taylor series, 7.1.5.
+// An odd quotient of polynomials (Eigen's erf), whose error is 3.4e-7 of the result. From 4 on it is 1 in f32.
 Expr error_function(const Expr &x) {
-    const Expr size = abs(x), square = x * x;
-    const Expr t = 1.0f / (1.0f + 0.3275911f * size);
-    const Expr p = t * polynomial(t, {1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592});
-    const Expr far = 1.0f - p * exponential_of_number(-min(square, 80.0f));
-    const Expr near = x * polynomial(square, {1.2055332981789664e-4, -8.548327023450853e-4, 5.223977625442188e-3,
-                                              -2.6866170645131252e-2, 1.1283791670955126e-1, -3.7612638903183754e-1,
-                                              1.1283791670955126});
-    return select(size < 0.5f, near, x < 0.0f, -far, far);
+    const Expr bounded = clamp(x, -4.0f, 4.0f), square = bounded * bounded;
+    const Expr above = bounded * polynomial(square, {-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06,
+                                                     -5.69250639462346e-05, -7.34990630326855e-04,
+                                                     -2.95459980854025e-03, -1.60960333262415e-02});
+    const Expr below = polynomial(square, {-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03,
+                                           -7.37332916720468e-03, -1.42647390514189e-02});
+    return select(is_not_a_number(x), x, clamp(above / below, -1.0f, 1.0f));
 }
 
 Expr sine(const Expr &x) { return wave(x, 0); }
 Expr cosine(const Expr &x) { return wave(x, 1); }
 
-// LLVM takes the product of a square root with itself for its argument, which is a number where that is negative; it does not look
-// through a choice.
+// LLVM takes the product of a square root with itself for its argument, which is a number where that is negative; it does not
+// look through a choice.
 Expr square_root(const Expr &x) { return select(x < 0.0f, not_a_number(), sqrt(x)); }
 
 // exp(y log |x|); a negative x has a power where y is whole, with its sign where y is odd.

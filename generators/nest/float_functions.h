@@ -1,6 +1,6 @@
-// Functions of f32 that run in vectors on every target: no step is a call, but for the rounding of targets without an instruction
-// for it. Results are right to a few units in the last place, but for the conditions of their arguments; NaN and infinities are
-// those of libm.
+// Functions of f32 that run in vectors on every target: no step is a call, but for the rounding of targets without an
+// instruction for it. Results are right to a few units in the last place, but for the conditions of their arguments; NaN and
+// infinities are those of libm.
 #pragma once
 
 #include <Halide.h>
