@@ -11,9 +11,9 @@ namespace {
 
 bool always(const Workload &, const Target &, const Core &) { return true; }
 
-// The products that Winograd saves must pay for its transforms. They do where the window is 3x3, output channels fill a vector, and
-// tiles of 4x4 outputs are at least half full. Few tiles must be two thirds full: they read the weights, which are four times as large,
-// for few outputs.
+// The products that Winograd saves must pay for its transforms. They do where the window is 3x3, output channels fill a vector,
+// and tiles of 4x4 outputs are at least half full. Few tiles must be two thirds full: they read the weights, which are four
+// times as large, for few outputs.
 bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 8 || s.output_channels < 16) return false;

@@ -57,8 +57,8 @@ Status quantized_applies(std::string_view, const Workload &w, const Target &targ
     return copies_fit(quantized_loops(w, target));
 }
 
-// Halide 21 loses a symbol of its own in some kernels with two blocks of rows that read the input as it lies: where the blocks are
-// not equally long, and in others.
+// Halide 21 loses a symbol of its own in some kernels with two blocks of rows that read the input as it lies: where the blocks
+// are not equally long, and in others.
 Constraint blocks_that_compile(const ConvLoops &loops) {
     return constraint<CpuTileKnobs>(
         {{"two blocks of rows do not compile where sums are written out and read the input as it lies",

@@ -1,8 +1,8 @@
 // Conformance suites: inputs and expected outputs that other implementations made. A suite is a manifest SUITE.json and
 // .npy files beside it; tests/conformance/README.md describes both.
 //
-// A case becomes a workload with operands, or a network, where kiln has words for it. Elsewhere it has a reason. A manifest that
-// contradicts itself is an error, which names file, case and field.
+// A case becomes a workload with operands, or a network, where kiln has words for it. Elsewhere it has a reason. A manifest
+// that contradicts itself is an error, which names file, case and field.
 #pragma once
 
 #include <map>
@@ -32,7 +32,7 @@ struct ConformanceCase {
     std::string reason;                  // why there is neither; else empty
     std::optional<SuiteTensor> first, second, bias;
     bool outputs_first = false;  // weights are stored as O, spatial, I, which no kernel_layout is
-    // Of quantized convolutions: other operands, in files or as numbers.
+    // For quantized convolutions: other operands, in files or as numbers.
     std::map<Role, SuiteTensor> others;
     std::map<Role, std::vector<int32_t>> numbers;
     SuiteTensor expected;

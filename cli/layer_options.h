@@ -22,7 +22,7 @@ void add_options(CLI::App &command, LayerOptions &options);
 // One of both is given, and what belongs to it.
 Status check(const LayerOptions &options);
 
-// Of a network the distinct ones, with their counts. An error of a model may have several lines, see fail().
+// Those of a network are the distinct ones, with their counts. An error of a model may have several lines, see fail().
 Result<std::vector<NamedWorkload>> read(const LayerOptions &options);
 // Those of a network that --filter leaves.
 Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network);

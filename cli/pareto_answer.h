@@ -1,5 +1,5 @@
-// `kiln query pareto`: what the layers of a network cost a soft core together, cycles against bytes of code. A row is a choice of
-// recorded kernels that is best for some limit of code.
+// `kiln query pareto`: what the layers of a network cost a soft core together, cycles against bytes of code. A row is a choice
+// of recorded kernels that is best for some limit of code.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Measures a layer's or a network's tuned and default kernels and its peers side by side: the engine behind `kiln bench`. Processes,
-// clock and hardware come in as arguments, so that tests feed it fakes.
+// Measures a layer's or a network's tuned and default kernels and its peers side by side: the engine behind `kiln bench`.
+// Processes, clock and hardware come in as arguments, so that tests feed it fakes.
 //
 // Each has one turn in a round, and every round draws its order anew. So a slow phase of the machine meets all, and
 // none always profits from the one before it.
@@ -39,7 +39,7 @@ struct Layer {
     std::string problem;     // why there is no time
     std::string difference;  // from the time that is recorded of the tuned kernel, for people
     std::vector<PeerTiming> peers;
-    // Of data movement, and of layers whose bytes decide: a copy of as many bytes by plain stores, in the same rounds.
+    // For data movement, and for layers whose bytes decide: a copy of as many bytes by plain stores, in the same rounds.
     std::optional<Timing> copy;
 
     // Whether everything asked for has a time. A peer that has no way to compute a layer has answered, too.

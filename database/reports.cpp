@@ -170,10 +170,9 @@ Condition condition(const ReportText &report, const ReportRequest &request) {
 }  // namespace
 
 Result<Report> read_report(const Connection &connection, const ReportRequest &request) {
-    const Result<bool> has_networks = has_network_times(connection);
-    if (!has_networks) return has_networks.error();
-    const bool is_too_old = request.kind == ReportKind::networks && !*has_networks;
-    const ReportText &report = is_too_old ? no_networks_report : text_of(request.kind);
+    const Result<bool> has_rows = request.kind == ReportKind::networks ? has_network_times(connection) : true;
+    if (!has_rows) return has_rows.error();
+    const ReportText &report = *has_rows ? text_of(request.kind) : no_networks_report;
     if (!request.sort.empty()) {
         if (Status s = check_column(connection, report, request.sort); !s) return s.error();
     }

@@ -1,5 +1,5 @@
-// An alteration of networks: a ReLU in front of a maximum pool is taken behind it, where there are fewer elements. Both orders give
-// the same values. kiln uses it where it makes a network faster.
+// An alteration of networks: a ReLU in front of a maximum pool is taken behind it, where there are fewer elements. Both orders
+// give the same values. kiln uses it where it makes a network faster.
 //
 //   c++ -std=c++17 -shared -fPIC -I KILN/build/include alteration.cpp -o libmine.so
 //   kiln explain --network m.onnx --alterations ./libmine.so --pass alterations

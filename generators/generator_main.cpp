@@ -11,6 +11,7 @@
 #include <Halide.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

@@ -14,7 +14,7 @@ struct Requantization {
     Halide::Expr zero_point, smallest, largest;  // of the result
 };
 
-// Of the result's type, between the bounds. The sum itself where the workload's result is one.
+// A number of the result's type, between the bounds. It is the sum itself where the workload's result is one.
 Halide::Expr requantize(const Workload &workload, const Halide::Expr &sum, const Requantization &how);
 
 }  // namespace kiln

@@ -22,7 +22,7 @@ namespace kiln::graph {
 // ConvGeneralDilated). A transposed convolution is one with an input dilation whose weights were turned.
 // Inputs: x, w, then what the epilogue takes in the order of its steps: bias (O elements), add (the shape of the result).
 //
-// Of i8 and u8 it is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
+// One of i8 or u8 is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
 // in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias, and scale,
 // output_zero_point and result_bounds where it ends with `requantize_onnx`. graph/convolution_inputs.h has their forms.
 struct Convolution {
@@ -30,20 +30,21 @@ struct Convolution {
     std::vector<Padding> padding;
     int64_t groups = 1;
     std::vector<EpilogueStep> epilogue;
-    // Of quantized ones.
+    // For quantized ones only:
     bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
     Element result_type = Element::i32;  // of sums; i8 or u8 where they are requantized
     bool operator==(const Convolution &) const = default;
 };
 
-// Floats or integers. The product of the two innermost axes, M x K and K x N; the axes before are broadcast. Inputs: a, b, both of rank 2 or more.
+// Floats or integers. The product of the two innermost axes, M x K and K x N; the axes before are broadcast. Inputs: a, b, both
+// of rank 2 or more.
 struct MatrixProduct {
     bool operator==(const MatrixProduct &) const = default;
 };
 
-// Over windows of the spatial axes of one input. Padding never wins a maximum; where `counts_padding` holds, it counts as zeros in an
-// average, though never what lies beyond `padding` (a window that ceil_mode added). A window of padding alone has the least value of
-// the type as its maximum, and NaN as its average where padding does not count. Averages are of floats.
+// Over windows of the spatial axes of one input. Padding never wins a maximum; where `counts_padding` holds, it counts as zeros
+// in an average, though never what lies beyond `padding` (a window that ceil_mode added). A window of padding alone has the
+// least value of the type as its maximum, and NaN as its average where padding does not count. Averages are of floats.
 struct Pool {
     enum class Kind { maximum, average } kind = Kind::maximum;
     std::vector<int64_t> window, strides, dilations;  // one entry a spatial axis
@@ -60,8 +61,8 @@ struct Elementwise {
     bool operator==(const Elementwise &) const = default;
 };
 
-// One input; the axes that are reduced stay with extent 1. Booleans have a maximum and a minimum, only floats a mean. A sum of nothing is 0, a product 1, a maximum the least value
-// of the type, a mean NaN.
+// One input; the axes that are reduced stay with extent 1. Booleans have a maximum and a minimum, only floats a mean. A sum of
+// nothing is 0, a product 1, a maximum the least value of the type, a mean NaN.
 struct Reduce {
     enum class Kind { sum, mean, product, maximum, minimum } kind = Kind::sum;
     std::vector<int> axes;  // ascending; all of them where every element is reduced

@@ -25,7 +25,8 @@ Result<int64_t> element_count(const Shape &shape);
 // broadcasting").
 Result<Shape> broadcast(const Shape &a, const Shape &b);
 
-// Distances of neighbours along each axis where the last is innermost, in elements. Precondition: element_count() knows the shape.
+// Distances of neighbours along each axis where the last is innermost, in elements. Precondition: element_count() knows the
+// shape.
 std::vector<int64_t> row_major_strides(const Shape &shape);
 
 std::string to_text(const Shape &shape);  // "1x3x224x224"; "scalar" where there is no axis

@@ -1,8 +1,8 @@
 // Sums of products of small integers of depthwise convolutions: a unit multiplies two or four neighbouring columns of one
 // channel in each lane and adds them up.
 //
-// A step is `parts` columns of the input, from column unit * u on. Steps of four are made of pairs, which neighbouring steps share
-// where they can: the parts of one are columns 0, 2, 1, 3. Outputs that are neighbours read nearly the same columns, so
+// A step is `parts` columns of the input, from column unit * u on. Steps of four are made of pairs, which neighbouring steps
+// share where they can: the parts of one are columns 0, 2, 1, 3. Outputs that are neighbours read nearly the same columns, so
 // `share` of them read the same steps, each with weights of its own: zero where a column is none of its taps.
 //
 //   3 taps, 4 parts, 2 outputs that share   columns   0   1   2   3

@@ -36,7 +36,7 @@ struct MovedLimit {
 struct Movement {
     int element_bytes = 4;
     int64_t read_elements = 0, written_elements = 0;
-    // Of the result, outermost first. Where `is_regular` is false, blocks of both sides do not divide each other: the
+    // Digits of the result, outermost first. Where `is_regular` is false, blocks of both sides do not divide each other: the
     // digits are the result's dimensions as stored, and only their extents and written strides mean anything.
     bool is_regular = true;
     std::vector<MovedDigit> digits;

@@ -45,8 +45,8 @@ struct NestForm {
 
 NestForm nest_form(const Nest &nest);
 
-// Whether some operand is read only where the result is written. Then its memory may be the result's, so a kernel must not compute an
-// element again once it is written.
+// Whether some operand is read only where the result is written. Then its memory may be the result's, so a kernel must not
+// compute an element again once it is written.
 bool may_be_in_place(const NestForm &form);
 
 }  // namespace kiln

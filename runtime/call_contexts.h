@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// Of the calling thread, and of each thread of a parallel loop; whole cache lines.
+// Bytes for the calling thread and for each thread of a parallel loop; whole cache lines.
 struct ArenaSizes {
     size_t caller = 0, per_thread = 0;
 };

@@ -16,8 +16,8 @@ inline const std::array<std::string, 5> soft_core_flags = {"-march=rv32im", "-ma
 
 inline constexpr int64_t compiler_flag_rows = 4;
 
-// Of the candidate's knob; those of the first row where it has none. More follow, which keep fewer values alive: each is for
-// kernels whose stack is too large with those before it.
+// The flags that the candidate's knob names, or those of the first row where it has none. More follow, which keep fewer values
+// alive: each is for kernels whose stack is too large with those before it.
 std::vector<std::vector<std::string>> compiler_flags(const Candidate &candidate);
 
 }  // namespace kiln

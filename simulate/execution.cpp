@@ -24,7 +24,7 @@ uint32_t remainder(uint32_t a, uint32_t b) {
 
 uint32_t high_part(int64_t product) { return static_cast<uint32_t>(static_cast<uint64_t>(product) >> 32); }
 
-// Of T, at an aligned address: whether each of its bytes allows it.
+// Whether each byte of a T at an aligned address allows it.
 template<typename T>
 bool allowed(const SimulatedMemory &memory, uint32_t address, Access wanted) {
     if (address >= memory.size()) return false;  // sizes and aligned addresses are multiples, so the end is inside, too

@@ -36,8 +36,8 @@
 // the input's zero point.
 //
 // A nest is any other operator of a network: element-wise ones, pools, reductions (workload/nest/nest.h). Its tensors are dense
-// and their dtype is `dtype`, those of tables i32, unless `operand_dtypes` says the dtype of each. Functions and sums of floats are
-// in f32, those of integers in their type.
+// and their dtype is `dtype`, those of tables i32, unless `operand_dtypes` says the dtype of each. Functions and sums of floats
+// are in f32, those of integers in their type.
 #pragma once
 
 #include <cstdint>
@@ -102,7 +102,7 @@ struct Workload {
     KernelLayout kernel_layout = KernelLayout::hwio;
     std::vector<EpilogueStep> epilogue;
     SpecialValues special_values = SpecialValues::finite;
-    // Of quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
+    // For quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
     DType kernel_dtype = DType::i8;      // of the weights
     bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
     std::vector<int64_t> block;          // space_to_depth, depth_to_space: one entry a spatial dimension

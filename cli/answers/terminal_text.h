@@ -17,7 +17,8 @@ constexpr size_t bytes_of_columns(int width) { return width > 0 ? 16 * static_ca
 // limited, too.
 std::string shortened(std::string_view text, int width);
 
-// Columns for an answer that goes to `descriptor`: COLUMNS of the environment where it is a number, else the terminal's, else 100.
+// Columns for an answer that goes to `descriptor`: COLUMNS of the environment where it is a number, else the terminal's, else
+// 100.
 int answer_width(int descriptor);
 
 }  // namespace kiln

@@ -15,7 +15,7 @@ std::string size_text(int64_t bytes) {
     return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
 }
 
-// Of one kernel, in words.
+// What became of one kernel, in words.
 std::string outcome(const KernelReport &report) {
     const std::string why = report.message.empty() ? "" : "; " + report.message;
     switch (report.source) {

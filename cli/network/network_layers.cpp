@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// Of a network's time: less is not worth twice as many kernels to tune.
+// A share of a network's time: less is not worth twice as many kernels to tune.
 constexpr double worthwhile_gain = 0.01;
 constexpr double odds_of_hopes = 0.25;
 

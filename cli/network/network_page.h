@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// In Graphviz's language. Steps have the colour of their result's layout and say their share of the time, edges are the wider the
-// more bytes they stand for. `step_ns` by step; nothing: no time is known.
+// In Graphviz's language. Steps have the colour of their result's layout and say their share of the time, edges are the wider
+// the more bytes they stand for. `step_ns` by step; nothing: no time is known.
 std::string program_graph(const network::Program &program, const std::vector<std::optional<double>> &step_ns);
 
 struct NetworkPage {

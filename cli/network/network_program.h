@@ -19,13 +19,13 @@ struct ProgramChoice {
     bool has_alterations = true;             // false: passes alone
 };
 
-// Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is wrong
-// with it or with the shapes. `imported` is what read() answers.
+// Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is
+// wrong with it or with the shapes. `imported` is what read() answers.
 Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice = {});
 
-// Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all are
-// estimated.
+// Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all
+// are estimated.
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context);
 
 // Names of all alterations, with those of the user's libraries.

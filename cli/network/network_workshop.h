@@ -1,5 +1,5 @@
-// Networks on this machine: programs become packages in a temporary folder, and run. Kernels that several networks share are built
-// and judged once.
+// Networks on this machine: programs become packages in a temporary folder, and run. Kernels that several networks share are
+// built and judged once.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// Times of networks as rows. They have no content id: they are the history of one machine's file, which merges and exports leave out.
+// Times of networks as rows. They have no content id: they are the history of one machine's file, which merges and exports
+// leave out.
 #pragma once
 
 #include <string>

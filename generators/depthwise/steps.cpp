@@ -94,8 +94,8 @@ private:
         return with_outside(map, at, cast(step_type(), value), cast(step_type(), zero_point()), Tests::apart);
     }
 
-    // Where blocks of channels are whole, steps read the input as it lies. Else a copy has whole vectors of bytes, and what is left
-    // as one vector of its own size: loads behind the last channel need no test.
+    // Where blocks of channels are whole, steps read the input as it lies. Else a copy has whole vectors of bytes, and what is
+    // left as one vector of its own size: loads behind the last channel need no test.
     void define_padded() {
         constexpr int64_t whole = 64;
         const int64_t channels = loops.output_channels, vectors = channels / whole * whole;

@@ -105,7 +105,8 @@ private:
 
     static Exprs innermost_first(Exprs i) { return {i.rbegin(), i.rend()}; }
 
-    // Halide's bounds of loops that are split cannot be seen in every index, so what is outside is read at the nearest element inside.
+    // Halide's bounds of loops that are split cannot be seen in every index, so what is outside is read at the nearest element
+    // inside.
     Read read(const FlatRead &flat, const Exprs &i, const Exprs &r) const {
         Expr address = value_of(flat.address, i, r), is_inside;
         for (const CheckedAxis &axis : flat.checked) {
@@ -160,7 +161,8 @@ private:
         return inside.defined() ? select(inside, value, cast(value.type(), 0)) : value;
     }
 
-    // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with another.
+    // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with
+    // another.
     Expr exactly(const Expr &value) const { return nest.quantizes() ? strict_float(value) : value; }
     Expr start() const { return identity(nest.reduction, read_type(nest.type_of_term())); }
 
@@ -203,8 +205,8 @@ private:
         return stages.sum(at);
     }
 
-    // Lane l of the partial sums has terms l, l + lanes, ... A last step that would go beyond the end is moved back, and leaves out
-    // what the one before it has.
+    // Lane l of the partial sums has terms l, l + lanes, ... A last step that would go beyond the end is moved back, and leaves
+    // out what the one before it has.
     Expr reduced_in_lanes(const Exprs &i) {
         const int64_t lanes = nest_lanes(knobs(), form, target_of_kiln) * knobs().vectors;
         const int64_t steps = form.over.back() / lanes, rest = form.over.back() % lanes;

@@ -24,7 +24,7 @@ Expr constant(const scalar::Step &step) {
     return converted(Expr(static_cast<int64_t>(step.number)), step.type);
 }
 
-// Of f64 those that libm has; the others are as exact as f32.
+// Those that libm has are computed in f64; the others are as exact as in f32.
 Expr of_wide(Function function, const Expr &x) {
     const auto in_f32 = [&](const auto &f) { return cast<double>(f(cast<float>(x))); };
     switch (function) {

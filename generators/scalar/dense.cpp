@@ -8,9 +8,9 @@
 //   sum(c, p)       = start + sum over taps of weights(tap, c) * patch(tap, p)
 //   output(c, p)    = requantized(sum)
 //
-// A product of a weight and a pair is one of a in the lower half and one of b in the upper half of a word. Two of them fit: a sum
-// of two products is from -32512 to 32768, so with an offset the lower half is never negative and never carries, and the upper
-// half is a number of 16 bits without a sign. The halves are added up apart; the offsets are taken off at the end.
+// A product of a weight and a pair is one of a in the lower half and one of b in the upper half of a word. Two of them fit: a
+// sum of two products is from -32512 to 32768, so with an offset the lower half is never negative and never carries, and the
+// upper half is a number of 16 bits without a sign. The halves are added up apart; the offsets are taken off at the end.
 #include <Halide.h>
 
 #include "generators/scalar/scalar_conv.h"

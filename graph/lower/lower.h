@@ -17,8 +17,8 @@ struct InputShape {
     Shape shape;
 };
 
-// An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not know with
-// the names of their nodes, inputs whose shapes must be stated, names in `shapes` that the model does not have.
+// An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not
+// know with the names of their nodes, inputs whose shapes must be stated, names in `shapes` that the model does not have.
 Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes, const FoldingBounds &bounds = {});
 
 }  // namespace kiln::graph

@@ -28,8 +28,8 @@ struct Buffers {
     std::vector<int> copied_outputs;
 };
 
-// Inputs of a concatenation are parts of its result only with `join_concats`: then the whole result is alive from the first of them
-// on, so more may be alive at once.
+// Inputs of a concatenation are parts of its result only with `join_concats`: then the whole result is alive from the first of
+// them on, so more may be alive at once.
 Buffers make_buffers(const Graph &graph, const MemoryNeeds &needs, const std::vector<int> &order, bool join_concats);
 
 // The largest sum of buffers that are alive at the same step, each as large as its place must be.

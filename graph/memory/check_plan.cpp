@@ -1,5 +1,5 @@
-// Follows what every byte of every memory holds. What a value consists of is a list of runs of bytes that some node made: a view
-// of a value consists of that value's bytes, so it may lie on them, and nothing else may.
+// Follows what every byte of every memory holds. What a value consists of is a list of runs of bytes that some node made: a
+// view of a value consists of that value's bytes, so it may lie on them, and nothing else may.
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -170,8 +170,8 @@ private:
         return {};
     }
 
-    // Whether a node destroys none of its inputs while it writes. An element-wise node writes each element where it read it, and
-    // the parts of a concatenation that lie where they belong stay.
+    // Whether a node destroys none of its inputs while it writes. An element-wise node writes each element where it read it,
+    // and the parts of a concatenation that lie where they belong stay.
     bool is_beside_inputs(const Node &node) const {
         if (std::holds_alternative<Concat>(node.op)) return parts_are_beside_inputs(node);
         return std::ranges::none_of(node.inputs, [&](ValueId id) {
@@ -212,7 +212,7 @@ private:
         return {};
     }
 
-    // Of what a node writes besides its result, nothing may be needed.
+    // Nothing that a node writes besides its result may be needed.
     Status scratch(int index) {
         const int64_t size = needs_.scratch.empty() ? 0 : needs_.scratch[index], begin = plan_.scratch[index];
         const Node &node = graph_.nodes[index];

@@ -8,7 +8,7 @@
 
 namespace kiln::graph {
 
-// Of the nodes that can be computed next, always the one after which least is alive; the earlier one where two are equal.
+// Takes, among the nodes that can be computed next, the one after which least is alive; the earlier one where two are equal.
 std::vector<int> thrifty_order(const Graph &graph, const std::vector<int64_t> &bytes_of_values);
 
 }  // namespace kiln::graph

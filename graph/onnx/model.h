@@ -57,8 +57,8 @@ struct ValueInfo {
     std::optional<std::vector<Dimension>> shape;  // none where the model does not say
 };
 
-// Names are what they should be: every name in Node::inputs and `outputs` is that of one input, initializer, unread value or output of
-// a node, and nodes stand in an order in which they can be computed. An initializer may have the name of an input: it
+// Names are what they should be: every name in Node::inputs and `outputs` is that of one input, initializer, unread value or
+// output of a node, and nodes stand in an order in which they can be computed. An initializer may have the name of an input: it
 // is its default.
 struct Model {
     int64_t ir_version = 0;
@@ -68,8 +68,8 @@ struct Model {
     std::vector<Tensor> initializers;
     std::vector<ValueInfo> inputs;  // before IR version 4 initializers are listed here too
     std::vector<ValueInfo> outputs;
-    // Initializers and inputs that kiln does not read, and why: "of type float8e4m3fn", "a sparse tensor". Such an initializer is not
-    // among `initializers`, such an input has no type. It is no fault of a model where nothing needs the value.
+    // Initializers and inputs that kiln does not read, and why: "of type float8e4m3fn", "a sparse tensor". Such an initializer
+    // is not among `initializers`, such an input has no type. It is no fault of a model where nothing needs the value.
     std::map<std::string, std::string> unread;
 };
 

@@ -16,8 +16,8 @@ struct Reading {
     int64_t entries = 0;  // nodes, names and so on, see count_entry()
 };
 
-// Each entry of a list takes up to a hundred times as much memory as the bytes that it is read from. So their number is limited, far
-// above what networks have.
+// Each entry of a list takes up to a hundred times as much memory as the bytes that it is read from. So their number is
+// limited, far above what networks have.
 inline constexpr int64_t most_entries = int64_t{1} << 22;
 
 inline Status count_entry(Reading &reading) {

@@ -40,8 +40,8 @@ public:
 
     // Adds a node. A value in between is named after the node that is visited, and the last one, which takes its place, has
     // its name. `absorbed` are values that the new node computes as well, so that it gets their origins. What depends on
-    // constants alone is computed at once, unless that makes much of little. What dequantizes constants stays for the passes that look
-    // for it, and is computed by `fold_dequantized`.
+    // constants alone is computed at once, unless that makes much of little. What dequantizes constants stays for the passes
+    // that look for it, and is computed by `fold_dequantized`.
     ValueId between(Operator op, std::vector<ValueId> inputs);
     ValueId result(Operator op, std::vector<ValueId> inputs, std::initializer_list<ValueId> absorbed = {});
     ValueId constant(const Numbers &numbers);

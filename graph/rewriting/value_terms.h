@@ -1,5 +1,5 @@
-// Expressions over the values of a graph: the number of an operand is the id of a value. So the expression of a node and those of
-// the nodes before it can be put into each other.
+// Expressions over the values of a graph: the number of an operand is the id of a value. So the expression of a node and those
+// of the nodes before it can be put into each other.
 #pragma once
 
 #include <utility>

@@ -20,8 +20,8 @@ struct BudgetRequest {
     std::string work_folder;
 };
 
-// The kernels, and reports as of collect_kernels(). Errors (unsupported): nothing meets the budget; the message has the least that
-// is possible.
+// The kernels, and reports as of collect_kernels(). Errors (unsupported): nothing meets the budget; the message has the least
+// that is possible.
 Result<CollectedKernels> collect_within(const BudgetRequest &request, const CollectEnvironment &environment,
                                         const CollectListener &listener);
 

@@ -1,5 +1,5 @@
-// Reads and writes evenly spaced elements of a tensor of f32, f16 or bf16, and reads i8 and u8. The fallback computes in f32; it
-// converts here.
+// Reads and writes evenly spaced elements of a tensor of f32, f16 or bf16, and reads i8 and u8. The fallback computes in f32;
+// it converts here.
 //
 // Conversion from f32 is to nearest even; NaN stays NaN (quiet); a number that f16 cannot hold
 // becomes infinite.

@@ -29,7 +29,7 @@ inline ArenaSizes arena_sizes(const NetworkVariant &variant) {
     return {variant.arena_bytes, variant.arena_bytes_per_thread};
 }
 
-// Of a run, from any address on, or no_such_size. Precondition: is_valid_thread_count(threads).
+// What a run needs, from any address on, or no_such_size. Precondition: is_valid_thread_count(threads).
 inline size_t workspace_bytes(const NetworkVariant &variant, int threads) {
     size_t bytes = contexts_bytes(arena_sizes(variant), threads);
     const bool overflows = bytes == no_such_size || __builtin_add_overflow(bytes, variant.plan_bytes, &bytes) ||

@@ -54,8 +54,8 @@ void copy_columns(NestStages &s, const NestTileKnobs &k, int lanes, const Var &s
     }
 }
 
-// What happens at an end of `size` elements that is no whole tile. A tile that is moved back computes elements twice, which is wrong
-// where the first time has written over an operand.
+// What happens at an end of `size` elements that is no whole tile. A tile that is moved back computes elements twice, which is
+// wrong where the first time has written over an operand.
 TailStrategy tail_of(const NestForm &form, int64_t size, int64_t tile) {
     return size % tile != 0 && may_be_in_place(form) ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
 }

@@ -13,9 +13,9 @@ struct NestStages {
     Halide::Func output;
     std::vector<Halide::Var> loops;  // outermost first
 
-    // Of a reduction whose lanes are of the innermost loop: sum(loops) and its loops.
+    // For a reduction whose lanes are those of the innermost loop: sum(loops) and its loops.
     Halide::Func sum;
-    // Of one whose lanes are its own: partial(lane, loops), then total(loops) of the partial sums and of what is left.
+    // For one whose lanes are its own: partial(lane, loops), then total(loops) of the partial sums and of what is left.
     Halide::Func partial, total;
     Halide::Var lane;
     std::vector<Halide::RVar> over, lanes_over;  // outermost first; lanes_over: of the partial sums

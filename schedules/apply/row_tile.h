@@ -1,4 +1,5 @@
-// Applies the schedule template `row_tile` (knobs: schedules/spaces/depthwise/row_tile_knobs.h) to a depthwise convolution's stages.
+// Applies the schedule template `row_tile` (knobs: schedules/spaces/depthwise/row_tile_knobs.h) to a depthwise convolution's
+// stages.
 #pragma once
 
 #include <Halide.h>

@@ -20,7 +20,7 @@ struct TransformStages {
     Halide::Func half, tile, output;
     Halide::Var c, i, j, k, x, y, n;                            // of half and tile
     std::array<int, 2> half_extents{1, 1}, tile_extents{1, 1};  // of (i, k) and (i, j)
-    // Of the output. Its columns and rows are tiles, or `places` of a tile each; it may lack rows.
+    // Axes of the output. Its columns and rows are tiles, or `places` of a tile each; it may lack rows.
     Halide::Var output_c, output_x, output_y;
     bool has_rows = true;
     std::array<int, 2> places{1, 1};         // down, across

@@ -1,8 +1,8 @@
 // The knobs of the schedule template `nest_tile`: one result, element by element, with or without a reduction.
 //
 // The loop nest, outermost first: loops of the result / rows of a step / the reduction / one step: rows x vectors of the
-// innermost loop, in registers. Where the lanes are of the reduction, a step is one element of the result. Where operands are copied,
-// all rows are inside of a step, and share what was copied for its columns.
+// innermost loop, in registers. Where the lanes are of the reduction, a step is one element of the result. Where operands are
+// copied, all rows are inside of a step, and share what was copied for its columns.
 #pragma once
 
 #include <cstdint>

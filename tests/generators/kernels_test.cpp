@@ -300,7 +300,8 @@ TEST_F(Kernels, RandomTransforms) {
     }
 }
 
-// Steps of four, two and one channels, and of columns; ragged ones; groups that share vectors and that fill them; padding, holes, layouts.
+// Steps of four, two and one channels, and of columns; ragged ones; groups that share vectors and that fill them; padding,
+// holes, layouts.
 constexpr const char *quantized[] = {
     "conv2d/input:1x9x9x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
     "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",

@@ -36,8 +36,8 @@ protected:
     Rng rng_{test_seed()};
 };
 
-// Loops that are merged and that are not, ragged ones, single elements; reads that leave on each side; every reduction, in lanes of
-// the result and of its own; tables; every function.
+// Loops that are merged and that are not, ragged ones, single elements; reads that leave on each side; every reduction, in
+// lanes of the result and of its own; tables; every function.
 constexpr const char *nests[] = {
     "nest/loops:1x13x17x20/operands:1x13x17x20,1x13x17x20/reads:x0[i0,i1,i2,i3];x1[i0,i1,i2,i3]/term:max(add(x0,x1),0)",
     "nest/loops:7x9x37/operands:7x9x37,37,7x1x37/reads:x0[i0,i1,i2];x1[i2];x2[i0,0,i2]/term:add(mul(x0,x1),x2)",

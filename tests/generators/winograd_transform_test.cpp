@@ -77,7 +77,7 @@ TEST_F(Winograd, PointsDiffer) {
     }
 }
 
-// Of constants, which Halide folds: no need to compile.
+// Halide folds constants, so nothing has to be compiled.
 void expect_same_product(const Rows &rows, const std::vector<double> &values) {
     const auto transformed = winograd_transform(rows, {values.begin(), values.end()});
     const auto expected = product(rows, values);

@@ -1,5 +1,5 @@
-// Models of the conformance suites, from their files to outputs of the reference, before and after all passes and as programs of
-// workloads, judged by the suites' own rule; and where the values of each lie.
+// Models of the conformance suites, from their files to outputs of the reference, before and after all passes and as programs
+// of workloads, judged by the suites' own rule; and where the values of each lie.
 //
 // KILN_CONFORMANCE names another folder with these suites: there the manifest of real networks has the large ones too.
 #include <gtest/gtest.h>

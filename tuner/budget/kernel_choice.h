@@ -1,11 +1,11 @@
-// Which kernel each layer of a network gets when they share one memory: the fewest cycles of all layers together within limits of
-// bytes.
+// Which kernel each layer of a network gets when they share one memory: the fewest cycles of all layers together within limits
+// of bytes.
 //
-// Stack and workspace are used by one kernel at a time, so their limits leave kernels out one by one. Code lies side by side, so its
-// limit is for the sum, where code that several layers share counts once. That is the knapsack problem with one item of each class.
-// It is solved exactly: layer by layer, every sum of bytes keeps its fewest cycles, and what another sum beats in both is dropped.
-// Code is a few ten thousand bytes, so there are not many sums. Beside the best choice they are all the choices that are best for
-// some limit.
+// Stack and workspace are used by one kernel at a time, so their limits leave kernels out one by one. Code lies side by side,
+// so its limit is for the sum, where code that several layers share counts once. That is the knapsack problem with one item of
+// each class. It is solved exactly: layer by layer, every sum of bytes keeps its fewest cycles, and what another sum beats in
+// both is dropped. Code is a few ten thousand bytes, so there are not many sums. Beside the best choice they are all the
+// choices that are best for some limit.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ struct KernelChoice {
 // (unsupported): a layer has no kernel within the limits; the message names it, and the least that it needs.
 Result<std::vector<KernelChoice>> pareto_choices(const std::vector<LayerKernels> &layers, const MemoryBudget &budget);
 
-// The one with the fewest cycles. Errors (unsupported): as above, or all kernels together have too much code; the message has the
-// least that is possible.
+// The one with the fewest cycles. Errors (unsupported): as above, or all kernels together have too much code; the message has
+// the least that is possible.
 Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const MemoryBudget &budget);
 
 }  // namespace kiln

@@ -34,7 +34,7 @@ struct Artifact {
     int64_t object_bytes = 0;
     int64_t packed_bytes = 0;    // 0: the algorithm has no pack
     int64_t prepared_bytes = 0;  // 0: the algorithm has no prepare
-    // Of C sources, as compiled here, without the function that packs weights.
+    // Sizes of C sources, as compiled here, without the function that packs weights.
     int64_t text_bytes = 0, rodata_bytes = 0;
     int64_t workspace_bytes = 0;
     int64_t stack_bytes = 0;  // the most that its functions can use, of C sources

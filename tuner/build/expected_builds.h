@@ -1,5 +1,6 @@
-// Builds ahead what a job will ask for, in threads that wait for the builder's processes, and keeps what was built: for jobs that
-// know their kernels from the start. Who asks for a build that has begun waits for it; one that has not begun is built at once.
+// Builds ahead what a job will ask for, in threads that wait for the builder's processes, and keeps what was built: for jobs
+// that know their kernels from the start. Who asks for a build that has begun waits for it; one that has not begun is built at
+// once.
 #pragma once
 
 #include <condition_variable>

@@ -14,7 +14,8 @@ namespace kiln {
 struct GeneratorBuilderOptions {
     std::string generator;    // kiln-generator
     std::string work_folder;  // receives the artifacts
-    // Of a process: a compiler that works needs CPU time, and gets it slowly on a busy machine; one that waits needs none.
+    // Limits of a process: a compiler that works needs CPU time, and gets it slowly on a busy machine; one that waits needs
+    // none.
     int64_t cpu_limit_ns = 60'000'000'000, time_limit_ns = 300'000'000'000;
     int64_t memory_limit_bytes = int64_t(6) << 30;
     std::optional<int> avoid_cpu;  // where kernels are measured meanwhile

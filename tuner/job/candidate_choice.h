@@ -60,8 +60,8 @@ struct CandidateChoice {
 Result<CandidateChoice> choose_candidate(const Workload &workload, const std::vector<const Algorithm *> &usable,
                                          const ChoiceContext &context);
 
-// Every recorded candidate that can be built and is within the error budget, for the first cache mode and toolchain of the context
-// that has one; one for each object.
+// Every recorded candidate that can be built and is within the error budget, for the first cache mode and toolchain of the
+// context that has one; one for each object.
 Result<std::vector<CandidateChoice>> recorded_candidates(const Workload &workload,
                                                          const std::vector<const Algorithm *> &usable,
                                                          const ChoiceContext &context);

@@ -17,8 +17,9 @@ struct Reproduction {
 };
 
 // A kernel whose time depends on the machine's memory is measured up to three times, until that is in a state like
-// `memory`, that of the recorded time. Stores nothing in the environment's store. Errors: the trial's workload, candidate or target mean nothing to this
-// kiln or cannot run on this machine (bad_input, unsupported); no builder or runner, or an interrupt, as in tune().
+// `memory`, that of the recorded time. Stores nothing in the environment's store. Errors: the trial's workload, candidate or
+// target mean nothing to this kiln or cannot run on this machine (bad_input, unsupported); no builder or runner, or an
+// interrupt, as in tune().
 Result<Reproduction> reproduce(const Trial &recorded, const TuneEnvironment &environment,
                                const std::optional<MemoryState> &memory = std::nullopt);
 

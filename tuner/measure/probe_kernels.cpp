@@ -282,7 +282,7 @@ StreamKernels stream_kernels(const Target &target) {
 }
 
 void dependent_additions(int64_t count) {
-    // Of two registers: some CPUs fold chains of small constants before they are executed.
+    // With two registers: some CPUs fold chains of small constants before they are executed.
     int64_t passes = count / 16, sum = 1;
     const int64_t term = 3;
 #if defined(__x86_64__)

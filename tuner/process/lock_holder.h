@@ -14,7 +14,7 @@ struct LockHolder {
     bool is_stopped = false;  // by Ctrl-Z or SIGSTOP: it lets nobody on until it is continued
 };
 
-// Of flock(2) on what `descriptor` has open. Nothing: nobody, or a process that is not shown here, as that of a
+// Who holds flock(2) on what `descriptor` has open. Nothing: nobody, or a process that is not shown here, as that of a
 // container is not in another.
 std::optional<LockHolder> holder_of_lock(int descriptor);
 

@@ -30,7 +30,7 @@ public:
 
     int handle() const { return handle_.get(); }  // pidfd: readable when the child has ended
 
-    // Of all its threads so far, without its own children; 0 where it has ended.
+    // The CPU time of all its threads so far, without its own children; 0 where it has ended.
     int64_t cpu_ns() const;
 
     // Kills what is left of the group and waits for the child itself.

@@ -20,7 +20,7 @@ Bounded bounded_number(scalar::Element type, double value);
 // arithmetic has no errors.
 enum class Rounding { any, exact };
 
-// Of one expression, which outlives it. Precondition: type_of() accepts it, of operands of these types (none: f32).
+// Bounds of one expression, which outlives it. Precondition: type_of() accepts it, of operands of these types (none: f32).
 class BoundedExpression {
 public:
     explicit BoundedExpression(const scalar::Expression &expression, const std::vector<scalar::Element> &operands = {},

@@ -27,8 +27,8 @@ std::vector<double> values_of(const EpilogueStep &step, const Workload &w, const
     return canonical(operands.*place_of(operand->role), *form);
 }
 
-// In the order of the workload, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors of
-// its sum by its steepness and then rounds; what only chooses among values leaves errors as they are.
+// In the order of the workload, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors
+// of its sum by its steepness and then rounds; what only chooses among values leaves errors as they are.
 void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
     for (const EpilogueStep &step : w.epilogue) {
         const EpilogueForm &form = epilogue_form(step.kind);

@@ -23,7 +23,7 @@ enum class Function {
     operand,   // x<index>
     constant,  // a number of type `type`, which must have it
     cast,      // to `type`: floats to integers are cut off, numbers to booleans are compared with 0
-    // Of one argument.
+    // With one argument.
     absolute,
     negate,
     sign,  // -1, 0 or 1
@@ -43,7 +43,7 @@ enum class Function {
     logical_not,
     is_nan,
     is_infinite,
-    // Of two.
+    // With two.
     add,
     subtract,
     multiply,
@@ -58,7 +58,7 @@ enum class Function {
     logical_and,
     logical_or,
     logical_xor,
-    // Of three.
+    // With three.
     select,  // condition, where it holds, where it does not
 };
 
@@ -96,8 +96,8 @@ int operand_count(const Expression &expression);
 // does not fit.
 Result<Element> type_of(const Expression &expression, std::span<const Element> operands);
 
-// `outer` with its operand `index` computed by `inner`. The operands of `inner` take the place of that operand; those of `outer`
-// behind it move up. Steps of `inner` are repeated for every use of the operand, so a result may exceed most_steps.
+// `outer` with its operand `index` computed by `inner`. The operands of `inner` take the place of that operand; those of
+// `outer` behind it move up. Steps of `inner` are repeated for every use of the operand, so a result may exceed most_steps.
 Expression compose(const Expression &outer, int index, const Expression &inner);
 
 std::string to_text(const Expression &expression);

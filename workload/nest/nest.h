@@ -1,5 +1,5 @@
-// A nest computes one tensor element by element from any number of others: element-wise operators, pools, reductions, products of
-// activations, slices, resizes. It is what a network needs beside its convolutions.
+// A nest computes one tensor element by element from any number of others: element-wise operators, pools, reductions, products
+// of activations, slices, resizes. It is what a network needs beside its convolutions.
 //
 //   result[i0, i1, ...] = finish(reduction over r0, r1, ... of term)
 //
@@ -61,10 +61,10 @@ struct Nest {
     bool is_table(int operand) const;  // some read takes an index from it: its elements are i32, else numbers
     scalar::Element type_of(int operand) const { return types.empty() ? scalar::Element::f32 : types[operand]; }
     std::vector<scalar::Element> types_of_reads() const;
-    // Of what is reduced. Precondition: the nest can be computed.
+    // The type of what is reduced. Precondition: the nest can be computed.
     scalar::Element type_of_term() const;
-    // Whether floats are quantized: they become results that are integers, or i8 or u8 on the way; then each step of f32 is rounded by itself, so that every kernel
-    // computes the same.
+    // Whether floats are quantized: they become results that are integers, or i8 or u8 on the way; then each step of f32 is
+    // rounded by itself, so that every kernel computes the same.
     bool quantizes() const;
     Span span(const NestIndex &affine) const;
     bool may_leave(const NestRead &read) const;  // some element that it reads may lie outside of its operand

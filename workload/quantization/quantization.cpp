@@ -11,7 +11,7 @@ using Kind = EpilogueStep::Kind;
 
 constexpr int64_t largest_sum = std::numeric_limits<int32_t>::max();
 
-// Of |input - zero point| and of |kernel - zero point|.
+// The largest |input - zero point| and |kernel - zero point|.
 constexpr int64_t largest_input = 255;
 int64_t largest_weight(const Workload &w) { return w.kernel_dtype == DType::i8 && !w.kernel_zero_point ? 128 : 255; }
 

@@ -1,7 +1,8 @@
-// Grows a graph; a node whose inputs are all constants is computed at once, so that chains of Shape, Gather, Concat and the like vanish.
+// Grows a graph; a node whose inputs are all constants is computed at once, so that chains of Shape, Gather, Concat and the
+// like vanish.
 //
-// Beyond the bounds a node stays a node, and what must be listed is refused. Constants that are dequantized stay as they are stored:
-// passes compute with the integers.
+// Beyond the bounds a node stays a node, and what must be listed is refused. Constants that are dequantized stay as they are
+// stored: passes compute with the integers.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Quantized inputs and results of a node: a stored value, its scale and its zero point; and sums of products of stored numbers less
-// their zero points, exact in i32, which ConvInteger, QLinearConv and the products of matrices have in common.
+// Quantized inputs and results of a node: a stored value, its scale and its zero point; and sums of products of stored numbers
+// less their zero points, exact in i32, which ConvInteger, QLinearConv and the products of matrices have in common.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace kiln::graph {
 
-// The parameters that a value is quantized with, which stand at inputs of a node. They have one element, one for each element of an
-// axis, or one for each block of them.
+// The parameters that a value is quantized with, which stand at inputs of a node. They have one element, one for each element
+// of an axis, or one for each block of them.
 struct QuantizationInputs {
     int scale = 0, zero_point = -1;  // inputs; one that the node leaves out is none
     int axis = 0;

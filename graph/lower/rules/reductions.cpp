@@ -67,7 +67,8 @@ ValueId log_of_sum(NodeLowering &node, const Axes &axes, ValueId x) {
     return each(node, logarithm(operand(0)), reduce(node, Reduce::Kind::sum, axes, x));
 }
 
-// The maximum is taken out of the exponentials, so that none overflows. Where it is infinite, the result is the same without that.
+// The maximum is taken out of the exponentials, so that none overflows. Where it is infinite, the result is the same without
+// that.
 ValueId log_of_sum_of_exponentials(NodeLowering &node, const Axes &axes, ValueId x) {
     const NumbersOf number{node.type(x)};
     const Expression finite = select(apply(Function::is_infinite, operand(0)), number(0), operand(0));

@@ -1,7 +1,7 @@
 // What kiln knows of ONNX: for each operator, and each opset that changed its meaning, how it is lowered.
 //
-// A rule says what a node may have; lower() checks it before the rule is asked. So every attribute of a node is known to its rule,
-// and unknown ones are named even where shapes are missing.
+// A rule says what a node may have; lower() checks it before the rule is asked. So every attribute of a node is known to its
+// rule, and unknown ones are named even where shapes are missing.
 #pragma once
 
 #include <array>
@@ -42,7 +42,8 @@ std::span<const Rule> reduction_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> shape_rules();
 
-// Of MatMul: an operand of one axis is a row on the left and a column on the right; that axis is not one of the result.
+// What MatMul computes: an operand of one axis is a row on the left and a column on the right; that axis is not one of the
+// result.
 ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b);
 
 // The rule of an operator of one opset; none where it has no meaning there. `newest` is what the newest opset knows of it.

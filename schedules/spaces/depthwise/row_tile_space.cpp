@@ -109,7 +109,8 @@ double tile_cost(const Facts &f, const RowTileKnobs &k) {
     const double narrow = f.core.half_vectors_as_fast ? 0.5 : f.core.half_vector_cost;
     const double products = double(k.vectors) * k.rows * s.taps() * (k.lanes == f.lanes ? 1 : narrow);
     const double rows = k.unroll_rows ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
-    // Where half vectors are as fast, a whole one is loaded as two. Three columns of taps wait for memory rather than for loads.
+    // Where half vectors are as fast, a whole one is loaded as two. Three columns of taps wait for memory rather than for
+    // loads.
     const bool is_two = k.masked && k.lanes == f.lanes && f.core.half_vectors_as_fast && s.kernel[0] > 3;
     const double lines = (1 + double(k.lanes) * 4 / f.core.line_bytes) * (is_two ? 2 : 1);
     const double loads = (double(k.vectors) * rows * lines + s.kernel[1]) * s.kernel[0] * s.kernel[2];

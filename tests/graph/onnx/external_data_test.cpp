@@ -39,7 +39,7 @@ protected:
 
 Message entry(std::string_view key, std::string_view value) { return Message().text(1, key).text(2, value); }
 
-// Of `count` floats.
+// A tensor of `count` floats.
 Message external(int64_t count, const std::vector<std::pair<std::string, std::string>> &entries) {
     Message t = tensor("w", dt::f32, {count}).number(14, 1);
     for (const auto &[key, value] : entries) t.message(13, entry(key, value));

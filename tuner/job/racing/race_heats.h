@@ -14,7 +14,7 @@ class RaceHeats {
 public:
     RaceHeats(const TuneJob &job, const Workload &workload) : job_(job), workload_(workload) {}
 
-    // Of these, the contestants whose kernels are still there, or can be built again as they were judged.
+    // Those of the wanted contestants whose kernels are still there, or can be built again as they were judged.
     Result<std::vector<size_t>> built(std::vector<Contestant> *contestants, const std::vector<size_t> &wanted) const;
 
     struct Heat {
