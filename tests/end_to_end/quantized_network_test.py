@@ -54,6 +54,14 @@ class QuantizedNetworkTest(unittest.TestCase):
         (result,) = out.iterdir()
         numpy.testing.assert_array_equal(numpy.load(result), arrays["expected"][0][1])
 
+    def test_explain(self):
+        """The softmax at the end is the one that needs floats."""
+        model, shapes, _ = self.case("networks", "keyword_spotting_in0")
+        plan = self.job.run("explain", "--network", model, *shapes, "--pass", "plan", "--format", "json")
+        floats = [row["key"] for row in json.loads(plan) if row["why"]]
+        self.assertTrue(any("exp(" in key for key in floats), plan)
+        self.assertFalse(any(key.startswith("conv") for key in floats), plan)
+
     def test_tuned(self):
         """Times of a network that was tuned are found again."""
         model, shapes, _ = self.case("onnx_int8", "qdq_block_00")
