@@ -193,6 +193,11 @@ Constants constants_of(const Workload &workload, const Generated &compute, const
     return constants;
 }
 
+// A file that the disk or the system does not take.
+struct Unwritten {
+    std::string what;
+};
+
 // Answers the bytes of the array, and of the workspace.
 std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFunction> functions,
                                     const Halide::Target &target, const std::string &path) {
@@ -203,7 +208,7 @@ std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFu
     if (has_pack) modules.push_back({lower(functions[1], target), constants.pack});
     const CSource source = c_source(modules, has_pack ? std::nullopt : std::optional(constants.pack));
     if (!(std::ofstream(path, std::ios::binary) << source.text).flush()) {
-        throw NoCForm{"a kernel that does not fit the disk: No space left on device"};
+        throw Unwritten{path + ": cannot be written: " + std::strerror(errno)};
     }
     return {4 * constants.words, source.workspace_bytes};
 }
@@ -259,6 +264,9 @@ int main(int argc, char **argv) {
         return arguments.loops ? kiln::print_loops(*request) : kiln::compile(*request, arguments.object);
     } catch (const kiln::NoCForm &error) {
         std::fprintf(stderr, "C has no form for %s\n", error.what.c_str());
+        return kiln::exit_compile_error;
+    } catch (const kiln::Unwritten &error) {
+        std::fprintf(stderr, "%s\n", kiln::quoted_lines(error.what).c_str());
         return kiln::exit_compile_error;
     } catch (const Halide::Error &error) {  // does not derive from std::exception as seen from here
         std::fprintf(stderr, "%s\n", kiln::quoted_lines(error.what()).c_str());

@@ -1,8 +1,9 @@
 // The kernels of a package whose code, stack and workspace have limits: chosen over all layers together
 // (tuner/budget/kernel_choice.h) among all that was recorded for each layer, and the default where nothing was.
 //
-// The sizes of recorded kernels are those of their rows, which prove nothing, and a row has the stack that was used, not the most
-// that can be. So what was chosen is built, its sizes take the place of the recorded ones, and the choice is made again until it holds.
+// The sizes of recorded kernels are those of their rows, which prove nothing, and a row has the stack that was used, not the
+// most that can be. So what was chosen is built, its sizes take the place of the recorded ones, and the choice is made again
+// until it holds.
 #pragma once
 
 #include <vector>

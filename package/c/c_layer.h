@@ -1,7 +1,7 @@
 // The kernels of a package for a soft core in the words of its C files: names of functions, and what each takes.
 //
-// Everything that a layer needs beside its activations is one array of int32_t, so that firmware keeps it in flash. A function of
-// the layer makes that array, once, on any machine that has the byte order of the core.
+// Everything that a layer needs beside its activations is one array of int32_t, so that firmware keeps it in flash. A function
+// of the layer makes that array, once, on any machine that has the byte order of the core.
 #pragma once
 
 #include <cstdint>

@@ -45,9 +45,9 @@ int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
 // Beyond it, a depthwise tile saves few loads more, and reads so many lines at once that prefetchers lose track.
 constexpr int64_t most_depthwise_sums = 16;
 
-// Sums of few dot products take about as long to requantize as to sum. A small tile's requantization runs beside the next tile's
-// products, which are as far ahead as the processor looks. Its weights must stay in the L1 cache, as few pixels share a load.
-// Short rows of pixels, where strides keep them apart, are divided by few such tiles.
+// Sums of few dot products take about as long to requantize as to sum. A small tile's requantization runs beside the next
+// tile's products, which are as far ahead as the processor looks. Its weights must stay in the L1 cache, as few pixels share a
+// load. Short rows of pixels, where strides keep them apart, are divided by few such tiles.
 constexpr int64_t most_requantized_sums = 6, most_requantized_steps = 64;
 
 bool requantizes_often(const ConvLoops &s) {

@@ -1,7 +1,7 @@
 // A kernel and its operands in the memory of a simulated core. kiln_pack makes one array of all operands but the input, and
 // kiln_compute reads that. Blocks lie one behind the other at multiples of 64 bytes,
-// so that two runs meet the same conflicts in the cache; the array and the workspace last. A tile reads these and the stack again
-// and again, so they have places of their own in a data cache that holds all three.
+// so that two runs meet the same conflicts in the cache; the array and the workspace last. A tile reads these and the stack
+// again and again, so they have places of their own in a data cache that holds all three.
 #pragma once
 
 #include <cstddef>
