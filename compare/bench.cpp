@@ -188,9 +188,12 @@ void Bench::add_peers(std::vector<Turn> *turns, Layer *layer) {
 // A busy moment of the machine is no fault of the kernel: it gets another turn.
 Status Bench::measure_once(Kernel *kernel, Layer *layer) {
     constexpr int attempts = 3;
+    constexpr int64_t patience_ns = 6'000'000'000;
     Result<RunResult> run = tools_.runner.run(kernel->request);
+    RunRequest again = kernel->request;
+    again.patience_ns = patience_ns;
     for (int i = 1; i < attempts && run && !run->ok() && run->failure().status == TrialStatus::unstable; i++) {
-        run = tools_.runner.run(kernel->request);
+        run = tools_.runner.run(again);
     }
     if (!run) return run.error();
     if (!run->ok()) {

@@ -289,7 +289,7 @@ for line in sys.stdin:
     def test_against_a_peer(self):
         chart = str(pathlib.Path(self.list).parent / "chart.svg")
         done = self.against("--format", "json", "--svg", chart, program=self.PEER % {"about": "fast"})
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         layer = json.loads(done.stdout)["layers"][0]
         peer = layer["peers"]["onednn"]
         self.assertEqual((peer["median_us"], peer["min_us"], peer["version"]), (4000, 3000, "9"))

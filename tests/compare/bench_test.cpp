@@ -192,6 +192,8 @@ TEST_F(BenchTest, ABusyMomentIsNoFaultOfTheKernel) {
     shop.runner.refuses = [](size_t run) { return run % 3 ? std::optional(TrialStatus::unstable) : std::nullopt; };
     EXPECT_EQ(measure(workload).chosen->round_medians_ns.size(), 3u);
     EXPECT_EQ(shop.runner.runs, 9u);
+    const auto &patience_ns = shop.runner.patience_ns;
+    for (size_t run = 0; run < patience_ns.size(); run++) EXPECT_EQ(patience_ns[run] > 0, run % 3 > 0) << run;
     shop.runner.refuses = [](size_t) { return TrialStatus::unstable; };
     const Layer layer = measure(workload);
     EXPECT_FALSE(layer.chosen);
