@@ -18,6 +18,9 @@ void Refusals::add(std::string_view algorithm, const std::string &reason) {
 }
 
 std::string Refusals::text() const {
+    // A reason that all of many have needs no names.
+    if (names_by_reason_.size() == 1 && names_by_reason_[0].second.find(',') != std::string::npos)
+        return names_by_reason_[0].first;
     std::string text;
     for (const auto &[reason, names] : names_by_reason_) text += (text.empty() ? "" : "; ") + names + ": " + reason;
     return text;

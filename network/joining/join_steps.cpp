@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // The nest that computed all of these bytes, which nothing else reads.
+    // The nest that computed all of these bytes, which nothing reads but one operand of the consumer.
     std::optional<size_t> producer_of(const Range &range, size_t consumer) const {
         if (range.place.memory != Place::Memory::workspace) return {};
         size_t at = consumer;
@@ -85,17 +85,19 @@ private:
         const bool is_same = result.place == range.place && result.bytes == range.bytes;
         if (!is_same || !nest_call(steps_[producer]) || touched_[consumer].result.overlaps(range)) return {};
         for (size_t later = producer + 1; later < steps_.size(); later++) {
-            const auto reads_it = [&](const Range &read) { return read.overlaps(range); };
-            if (later != consumer && std::ranges::any_of(touched_[later].reads, reads_it)) return {};
+            const auto reads =
+                std::ranges::count_if(touched_[later].reads, [&](const Range &read) { return read.overlaps(range); });
+            if (reads > (later == consumer ? 1 : 0)) return {};
             if (later > consumer && touched_[later].result.covers(range)) break;
         }
         return producer;
     }
 
-    // Whether what the producer reads is still there, and stays so while the consumer writes.
+    // Whether what the producer reads is still there, and stays so while the consumer writes. The producer itself, which may write
+    // over it, will be gone.
     bool is_kept(size_t producer, size_t consumer) const {
         for (const Range &read : touched_[producer].reads) {
-            for (size_t at = producer; at <= consumer; at++) {
+            for (size_t at = producer + 1; at <= consumer; at++) {
                 if (touched_[at].result.overlaps(read)) return false;
             }
         }

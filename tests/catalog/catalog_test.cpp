@@ -101,7 +101,8 @@ TEST(Catalog, SoftCoresSayWhatTheyCannotCompute) {
     for (const auto &row : rows) {
         const auto none = default_candidate(*parse_workload_key(row.key), target, core, default_error_budget);
         ASSERT_FALSE(none) << row.key;
-        EXPECT_NE(none.error().message.find(row.reason), std::string::npos) << none.error().message;
+        EXPECT_TRUE(none.error().message.starts_with(row.reason))
+            << none.error().message;  // without names of algorithms
     }
 }
 

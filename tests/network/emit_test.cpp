@@ -120,6 +120,27 @@ TEST(Emit, table) {
          },
          "nest/loops:24/operands:24,24/reads:x0[i0];x1[i0]/term:mul(x0,x1) (x0, x1) -> y0\n"
          "nest/loops:24/operands:24/reads:x0[i0]/term:add(x0,1) (y0) -> y0"},
+        {"what one other nest reads becomes part of it",
+         [](Sketch &s) {
+             return Ids{s.pad(s.elementwise("mul(x0,2)", {s.input({2, 3})}), 1, 1, 1)};
+         },
+         "nest/loops:2x5/operands:2x3/reads:x0[i0,i1-1]/term:mul(x0,2) (x0) -> y0"},
+        {"what two nests read stays",
+         [](Sketch &s) {
+             const ValueId y = s.elementwise("mul(x0,2)", {s.input({2, 3})});
+             return Ids{s.pad(y, 1, 1, 1), s.transpose(y, {1, 0})};
+         },
+         "nest/loops:6/operands:6/reads:x0[i0]/term:mul(x0,2) (x0) -> w0\n"
+         "nest/loops:2x5/operands:2x3/reads:x0[i0,i1-1]/term:x0 (w0) -> y0\n"
+         "nest/loops:3x2/operands:2x3/reads:x0[i1,i0]/term:x0 (w0) -> y1"},
+        {"what one nest reads twice stays, also where one of both was a transpose",
+         [](Sketch &s) {
+             const ValueId y = s.elementwise("mul(x0,2)", {s.input({3, 3})});
+             return Ids{s.elementwise("i8(add(x0,x1))", {y, s.transpose(y, {1, 0})})};
+         },
+         "nest/loops:9/operands:9/reads:x0[i0]/term:mul(x0,2) (x0) -> w0\n"
+         "nest/output_dtype:i8/loops:3x3/operands:9,3x3/reads:x0[3*i0+i1];x1[i1,i0]/term:i8(add(x0,x1)) (w0, w0) -> "
+         "y0"},
         {"a vector for each channel",
          [](Sketch &s) {
              return Ids{s.elementwise("add(x0,x1)", {s.input({2, 3, 4, 5}), s.input({3, 1, 1})})};
