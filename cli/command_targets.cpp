@@ -88,7 +88,7 @@ void measure_peaks(Facts *facts) {
     }
 }
 
-// Of products of small integers; again only where it disagrees with what was measured here before.
+// The peaks of products of small integers, measured again only where they disagree with what was measured here before.
 void measure_int8_peaks(Facts *facts) {
     const PeakMemory memory(peak_memory_path(), key(facts->machine));
     std::map<std::string, FmaPeak> peaks;  // by instructions

@@ -62,7 +62,7 @@ Json race(const PackagedKernel &kernel) {
     return json;
 }
 
-// Of a kernel in C.
+// What is known of a kernel in C.
 Json soft_core(const PackagedKernel &kernel) {
     const SoftCoreKernel &soft = *kernel.soft_core;
     const auto *sources = std::get_if<CSources>(&kernel.artifact.code);

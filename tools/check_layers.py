@@ -83,7 +83,7 @@ FOLDERS = {
     "records": (["digest", "workload"], ["fmt/*", "nlohmann/*"]),
     "database": (["json", "records", "workload"], ["fmt/*", "nlohmann/*", "sqlite3.h"]),
     "tuner/process": (["runtime/cpu_features.h", "runtime/cpuid.h", "workload"], ["fmt/*", "xxhash.h"]),
-    "tuner/budget": (["workload/result.h"], []),
+    "tuner/budget": (["records", "workload/result.h"], ["nlohmann/*"]),
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
     "tuner/reference/quantized": (["tuner/reference", "workload", "workload/quantization"], ["fmt/*"]),

@@ -31,7 +31,7 @@ std::string outcome(const KernelReport &report) {
     return "no kernel: " + report.message;
 }
 
-// Of C sources: what a firmware pays for all layers together.
+// What a firmware pays for all layers of C sources together.
 void print_soft_core(const Package &package) {
     int64_t cycles = 0, code = 0, packed = 0, stack = 0, workspace = 0;
     for (const PackagedKernel &kernel : package.kernels) {

@@ -68,7 +68,7 @@ private:
     int terms() const { return extent(loops.taps() * loops.input_channels); }
     Expr number(Role role, const Expr &index) const { return (*numbers.at(role))(index); }
 
-    // Of a channel of the panels: behind the last one it is like the last one.
+    // A channel of the panels; those behind the last one are like the last one.
     ChannelNumbers channel(const Expr &c) const {
         const int width = ScalarPanels(loops, knobs).width, centre = workload.dtype == DType::u8 ? 128 : 0;
         const Expr known = min(c, extent(loops.output_channels) - 1);

@@ -93,8 +93,8 @@ private:
         return producer;
     }
 
-    // Whether what the producer reads is still there, and stays so while the consumer writes. The producer itself, which may write
-    // over it, will be gone.
+    // Whether what the producer reads is still there, and stays so while the consumer writes. The producer itself, which may
+    // write over it, will be gone.
     bool is_kept(size_t producer, size_t consumer) const {
         for (const Range &read : touched_[producer].reads) {
             for (size_t at = producer + 1; at <= consumer; at++) {

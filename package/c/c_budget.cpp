@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "package/c/c_layer.h"
 #include "package/c/c_object_checks.h"
 #include "package/c/c_package.h"
+#include "tuner/budget/recorded_option.h"
 
 namespace kiln {
 namespace {
@@ -18,21 +18,6 @@ struct Layer {
     std::vector<std::optional<CandidateChoice>> choices;
     LayerKernels sizes;
 };
-
-// 0 where a row does not say.
-int64_t count_of(const nlohmann::json &counts, const char *name) {
-    const auto count = counts.is_object() ? counts.find(name) : counts.end();
-    return count != counts.end() && count->is_number_integer() ? count->get<int64_t>() : 0;
-}
-
-KernelOption recorded_size(const Best &best, int64_t count) {
-    const auto counts = nlohmann::json::parse(best.measurement.conditions, nullptr, false);
-    return {.code = best.trial.object_hash,
-            .cycles = count * static_cast<int64_t>(best.measurement.median),
-            .text = count_of(counts, "text_bytes") + count_of(counts, "rodata_bytes"),
-            .stack = count_of(counts, "stack_bytes"),
-            .workspace = count_of(counts, "workspace_bytes")};
-}
 
 // A layer's kernel, built: what was collected for it alone, and its size as it would ship.
 struct BuiltKernel {
@@ -78,7 +63,8 @@ Status BudgetedCollection::gather() {
         Layer layer{workload, {}, {workload.list + "/" + workload.name, {}}};
         for (const CandidateChoice &choice : *recorded) {
             layer.choices.emplace_back(choice);
-            layer.sizes.options.push_back(recorded_size(*choice.best, workload.count));
+            layer.sizes.options.push_back(
+                recorded_option(choice.best->trial, choice.best->measurement, workload.count));
         }
         if (layer.choices.empty()) {
             layer.choices.emplace_back();

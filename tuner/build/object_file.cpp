@@ -107,7 +107,6 @@ const char *ElfObject::parse() {
     return nullptr;
 }
 
-// A stream of fields into the hash, each with a fixed width or its length in front, so that no two streams look alike.
 bool is_entry_point(std::string_view name) {
     for (const std::string_view stem : {compute_symbol, pack_symbol, prepare_symbol}) {
         if (name == stem || (name.starts_with(stem) && name.substr(stem.size()) == "_argv")) return true;

@@ -21,7 +21,7 @@ struct Facts {
     int64_t products(const StepTileKnobs &k) const {
         return k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
     }
-    // Of the steps that a tile of rows reads: memory has a power of two of rows.
+    // The bytes of the steps that a tile of rows reads: memory has a power of two of rows.
     int64_t kept_bytes(const StepTileKnobs &k) const {
         const int64_t rows = int64_t(std::bit_ceil(uint64_t(input_rows(k.rows)))), width = 4 * lanes;
         const int64_t row = steps(k).steps(ceil_div(loops.output[0], k.pixels) * k.pixels);
