@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "tuner/budget/kernel_choice.h"
+#include "tuner/budget/recorded_option.h"
 
 namespace kiln {
 namespace {
@@ -32,11 +32,6 @@ struct NamedLayer {
     int64_t count = 1;
 };
 
-int64_t size_of(const nlohmann::json &counts, const char *name) {
-    const auto size = counts.is_object() ? counts.find(name) : counts.end();
-    return size != counts.end() && size->is_number_integer() ? size->get<int64_t>() : 0;
-}
-
 Result<std::vector<NamedLayer>> layers_of(const TrialStore &store,
                                           const std::optional<std::vector<std::string>> &workloads) {
     const Result<Report> report = store.report({.kind = ReportKind::workloads, .workloads = workloads});
@@ -53,7 +48,7 @@ Result<std::vector<NamedLayer>> layers_of(const TrialStore &store,
     return layers;
 }
 
-// Of one layer, every kernel whose cycles were counted, once.
+// Adds every kernel of a layer whose cycles were counted, once.
 Status add_kernels(const TrialStore &store, const NamedLayer &layer, Groups *groups) {
     const auto trials = store.trials({.workload = layer.key});
     if (!trials) return trials.error();
@@ -63,15 +58,10 @@ Status add_kernels(const TrialStore &store, const NamedLayer &layer, Groups *gro
         const auto measurement = store.measurement_of(trial.id);
         if (!measurement) return measurement.error();
         if (!*measurement || (*measurement)->metric != Metric::cycles) continue;
-        const auto counts = nlohmann::json::parse((*measurement)->conditions, nullptr, false);
         CountedLayer &counted = (*groups)[{trial.machine, trial.toolchain, trial.target}][layer.key];
         counted.sizes.layer = layer.name;
         counted.trials.push_back(trial.id);
-        counted.sizes.options.push_back({.code = trial.object_hash,
-                                         .cycles = layer.count * static_cast<int64_t>((*measurement)->median),
-                                         .text = size_of(counts, "text_bytes") + size_of(counts, "rodata_bytes"),
-                                         .stack = size_of(counts, "stack_bytes"),
-                                         .workspace = size_of(counts, "workspace_bytes")});
+        counted.sizes.options.push_back(recorded_option(trial, **measurement, layer.count));
     }
     return {};
 }
@@ -119,12 +109,16 @@ Result<Table> pareto_table(const TrialStore &store, const std::optional<std::vec
 
 void thin_pareto(Table *table) {
     constexpr double least_growth = 1.02;
-    constexpr size_t text = 0, machine = 6;
+    constexpr size_t text = 0;
+    // Target, machine and toolchain: what choices of one core have in common.
+    const auto is_of_same = [](const std::vector<Cell> &a, const std::vector<Cell> &b) {
+        return std::equal(a.begin() + 5, a.begin() + 8, b.begin() + 5);
+    };
     std::vector<std::vector<Cell>> rows;
     for (size_t i = 0; i < table->rows.size(); i++) {
         std::vector<Cell> &row = table->rows[i];
-        const bool is_first = rows.empty() || rows.back()[machine] != row[machine];
-        const bool is_last = i + 1 == table->rows.size() || table->rows[i + 1][machine] != row[machine];
+        const bool is_first = rows.empty() || !is_of_same(rows.back(), row);
+        const bool is_last = i + 1 == table->rows.size() || !is_of_same(table->rows[i + 1], row);
         const auto bytes = static_cast<double>(std::get<int64_t>(row[text]));
         const bool grows =
             is_first || bytes >= least_growth * static_cast<double>(std::get<int64_t>(rows.back()[text]));
