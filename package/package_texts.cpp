@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "package/templates/template_text.h"
 #include "text/markup.h"
@@ -24,11 +23,6 @@ std::string argument_lines(const CallShapes &shapes) {
                              fmt::join(shape.shape, shape.shape + shape.rank, ", "));
     }
     return lines;
-}
-
-std::string upper(std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::toupper(c); });
-    return name;
 }
 
 std::string kernel_rows(const std::vector<DescribedKernel> &kernels) {

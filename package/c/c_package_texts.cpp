@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "package/templates/template_text.h"
 #include "text/markup.h"
@@ -12,11 +11,6 @@
 
 namespace kiln {
 namespace {
-
-std::string upper(std::string name) {
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-    return name;
-}
 
 std::string table_file(const Package &package) { return "src/" + package.name + "_kernels.c"; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 
 namespace kiln {
 
@@ -16,6 +17,11 @@ std::string filled(std::string_view text, std::initializer_list<std::pair<std::s
         result.append(text.substr(0, begin)).append(value->second);
         text.remove_prefix(end + 1);
     }
+}
+
+std::string upper(std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+    return name;
 }
 
 }  // namespace kiln

@@ -29,4 +29,7 @@ extern const char *const table_template;               // table.cpp.in
 // text has a value.
 std::string filled(std::string_view text, std::initializer_list<std::pair<std::string_view, std::string>> values);
 
+// A name as macros have it.
+std::string upper(std::string name);
+
 }  // namespace kiln

@@ -45,47 +45,40 @@ void copy_portable(char *to, const char *from, size_t bytes) { std::memcpy(to, f
     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", \
         "xmm13", "xmm14", "xmm15"
 
-// A multiply-add takes 4 to 5 cycles and two start in each, so 10 accumulators are the least.
-__attribute__((target("avx512f"))) void fma_avx512(int64_t iterations) {
-    __asm__ volatile(
-        "vbroadcastss %1, %%zmm30\n"
-        "vbroadcastss %2, %%zmm31\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
-        "vmovaps %%zmm31, %%zmm\\r\n"
-        ".endr\n"
-        ".p2align 5\n"
-        "1:\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
-        "vfmadd213ps %%zmm31, %%zmm30, %%zmm\\r\n"
-        ".endr\n"
-        "dec %0\n"
-        "jnz 1b\n"
-        "vzeroupper\n"
-        : "+r"(iterations)
-        : "m"(factor), "m"(addend)
-        : "cc", KILN_LOW_REGISTERS, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm30",
-          "xmm31");
-}
+// As many chains as hide the latency of an instruction: a multiply-add takes 4 to 5 cycles and two start in each, so 10
+// accumulators are the least. Operands are registers 30 and 31 of 512 bits, 14 and 15 of 256.
+#define KILN_CHAINS_512(name, instruction)                                                                      \
+    __attribute__((target("avx512f"))) void name(int64_t iterations) {                                          \
+        __asm__ volatile(                                                                                       \
+            "vbroadcastss %1, %%zmm30\nvbroadcastss %2, %%zmm31\n"                                              \
+            ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"                            \
+            "vmovaps %%zmm31, %%zmm\\r\n.endr\n.p2align 5\n1:\n"                                                \
+            ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n" instruction                \
+            " %%zmm31, %%zmm30, %%zmm\\r\n.endr\ndec %0\njnz 1b\nvzeroupper\n"                                  \
+            : "+r"(iterations)                                                                                  \
+            : "m"(factor), "m"(addend)                                                                          \
+            : "cc", KILN_LOW_REGISTERS, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", \
+              "xmm30", "xmm31");                                                                                \
+    }
+#define KILN_CHAINS_256(name, features, instruction)                                                     \
+    __attribute__((target(features))) void name(int64_t iterations) {                                    \
+        __asm__ volatile(                                                                                \
+            "vbroadcastss %1, %%ymm14\nvbroadcastss %2, %%ymm15\n"                                       \
+            ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\nvmovaps %%ymm15, %%ymm\\r\n.endr\n.p2align 5\n1:\n" \
+            ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n" instruction                                       \
+            " %%ymm15, %%ymm14, %%ymm\\r\n.endr\ndec %0\njnz 1b\nvzeroupper\n"                           \
+            : "+r"(iterations)                                                                           \
+            : "m"(factor), "m"(addend)                                                                   \
+            : "cc", KILN_LOW_REGISTERS);                                                                 \
+    }
 
-__attribute__((target("avx,fma"))) void fma_avx2(int64_t iterations) {
-    __asm__ volatile(
-        "vbroadcastss %1, %%ymm14\n"
-        "vbroadcastss %2, %%ymm15\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
-        "vmovaps %%ymm15, %%ymm\\r\n"
-        ".endr\n"
-        ".p2align 5\n"
-        "1:\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
-        "vfmadd213ps %%ymm15, %%ymm14, %%ymm\\r\n"
-        ".endr\n"
-        "dec %0\n"
-        "jnz 1b\n"
-        "vzeroupper\n"
-        : "+r"(iterations)
-        : "m"(factor), "m"(addend)
-        : "cc", KILN_LOW_REGISTERS);
-}
+KILN_CHAINS_512(fma_avx512, "vfmadd213ps")
+KILN_CHAINS_256(fma_avx2, "avx,fma", "vfmadd213ps")
+// Products of small integers; what the sums wrap around to does not matter.
+KILN_CHAINS_512(dot_avx512, "vpdpbusd")
+KILN_CHAINS_256(dot_avx, "avx2", "%{vex%} vpdpbusd")
+#undef KILN_CHAINS_256
+#undef KILN_CHAINS_512
 
 // Without fused instructions the peak is as many multiplications as additions. They work on registers of their own,
 // 7 and 7: a chain of both in each register would be bound by its latency with only 14 of them. Multiplying by one
@@ -134,48 +127,6 @@ void multiply_add_sse(int64_t iterations) {
         "jnz 1b\n"
         : "+r"(iterations)
         : "m"(one), "m"(addend)
-        : "cc", KILN_LOW_REGISTERS);
-}
-
-// Products of small integers; what the sums wrap around to does not matter.
-__attribute__((target("avx512f"))) void dot_avx512(int64_t iterations) {
-    __asm__ volatile(
-        "vbroadcastss %1, %%zmm30\n"
-        "vbroadcastss %2, %%zmm31\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
-        "vmovaps %%zmm31, %%zmm\\r\n"
-        ".endr\n"
-        ".p2align 5\n"
-        "1:\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23\n"
-        "vpdpbusd %%zmm31, %%zmm30, %%zmm\\r\n"
-        ".endr\n"
-        "dec %0\n"
-        "jnz 1b\n"
-        "vzeroupper\n"
-        : "+r"(iterations)
-        : "m"(factor), "m"(addend)
-        : "cc", KILN_LOW_REGISTERS, "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm30",
-          "xmm31");
-}
-
-__attribute__((target("avx2"))) void dot_avx(int64_t iterations) {
-    __asm__ volatile(
-        "vbroadcastss %1, %%ymm14\n"
-        "vbroadcastss %2, %%ymm15\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
-        "vmovaps %%ymm15, %%ymm\\r\n"
-        ".endr\n"
-        ".p2align 5\n"
-        "1:\n"
-        ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13\n"
-        "%{vex%} vpdpbusd %%ymm15, %%ymm14, %%ymm\\r\n"
-        ".endr\n"
-        "dec %0\n"
-        "jnz 1b\n"
-        "vzeroupper\n"
-        : "+r"(iterations)
-        : "m"(factor), "m"(addend)
         : "cc", KILN_LOW_REGISTERS);
 }
 
