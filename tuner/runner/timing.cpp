@@ -18,18 +18,18 @@ double time_calls(const TimedCall &timed, int calls) {
     if (timed.before_each) {
         timed.before_each();
     }
-    const double start = now_ns();
+    const double start = timed.watch.now_ns();
     for (int i = 0; i < calls; i++) {
         timed.call();
     }
-    return (now_ns() - start) / calls;
+    return (timed.watch.now_ns() - start) / calls;
 }
 
 double warm_up(const TimedCall &timed) {
     constexpr double warm_up_ns = 10e6;
-    const double start = now_ns();
+    const double start = timed.watch.now_ns();
     double fastest = time_calls(timed, 1);
-    while (now_ns() - start < warm_up_ns) {
+    while (timed.watch.now_ns() - start < warm_up_ns) {
         fastest = std::min(fastest, time_calls(timed, 1));
     }
     return fastest;
@@ -49,9 +49,9 @@ int64_t involuntary_switches() {
 
 double UndisturbedSamples::next_ns() {
     for (;;) {
-        const int64_t before = involuntary_switches();
+        const int64_t before = timed_.watch.involuntary_switches();
         const double ns = time_calls(timed_, calls_);
-        if (involuntary_switches() == before || may_lose_ns_ <= 0) {
+        if (timed_.watch.involuntary_switches() == before || may_lose_ns_ <= 0) {
             return ns;
         }
         may_lose_ns_ -= ns * calls_;

@@ -6,13 +6,23 @@
 
 namespace kiln {
 
+// The steady clock; only differences mean something.
+double now_ns();
+
+// The number of involuntary context switches of this process so far.
+int64_t involuntary_switches();
+
+// Where times come from; tests bring their own.
+struct Watch {
+    std::function<double()> now_ns = kiln::now_ns;
+    std::function<int64_t()> involuntary_switches = kiln::involuntary_switches;
+};
+
 struct TimedCall {
     std::function<void()> call;
     std::function<void()> before_each;  // not timed; empty for none
+    Watch watch = {};
 };
-
-// The steady clock; only differences mean something.
-double now_ns();
 
 // ns of one call: the mean of `calls` in a row.
 double time_calls(const TimedCall &timed, int calls);
@@ -26,9 +36,6 @@ struct SampleLength {
     double too_short_ns = 2e3, wanted_ns = 10e3;  // reading the clock takes some 25 ns
 };
 int calls_per_sample(const TimedCall &timed, double call_ns, const SampleLength &length);
-
-// The number of involuntary context switches of this process so far.
-int64_t involuntary_switches();
 
 // Samples, made again where the system gave a core to another process meanwhile: such a one is no time of the kernel.
 // What counts is that it happened, not how long the call took. With it the spread on a machine with ten times its load

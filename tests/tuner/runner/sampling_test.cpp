@@ -3,10 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -62,7 +60,9 @@ TEST(Sampling, KnowsNoMemoryWhereItDoesNotMatter) {
 TEST(Sampling, OfAKernelThatIsCutOffIsNotRepeated) {
     SamplingRequest request = short_request({1e3});
     request.limits = {};
-    request.timed.call = [] { std::this_thread::sleep_for(std::chrono::microseconds(200)); };
+    double now_ns = 0;
+    request.timed.call = [&] { now_ns += 200e3; };
+    request.timed.watch = {[&] { return now_ns; }, [] { return 0; }};
     request.limits.unstable_spread = 1e9;
     bool busy = false;
     request.memory = [&] { return std::exchange(busy, !busy) ? slow : fast; };
@@ -70,12 +70,6 @@ TEST(Sampling, OfAKernelThatIsCutOffIsNotRepeated) {
     EXPECT_TRUE(conditions.value("cut_off", false));
     EXPECT_EQ(conditions.value("memory_repeats", 0), 0);
     EXPECT_TRUE(conditions.value("memory_moved", false)) << "but it is told";
-}
-
-void spin_ns(double ns) {
-    const double start = now_ns();
-    while (now_ns() - start < ns) {
-    }
 }
 
 TEST(Sampling, WaitsForABusyMachineWhilePatienceLasts) {
@@ -98,10 +92,12 @@ TEST(Sampling, WaitsForABusyMachineWhilePatienceLasts) {
         bool is_long = false;
         SamplingRequest request = short_request();
         request.limits = {.min_samples = 12, .max_samples = 12, .unstable_spread = 1};
+        double now_ns = 0;
         request.timed.call = [&] {
             is_long = !is_long;
-            spin_ns(pauses.size() >= row.quiet_after ? 100e3 : is_long ? 500e3 : 20e3);
+            now_ns += pauses.size() >= row.quiet_after ? 100e3 : is_long ? 500e3 : 20e3;
         };
+        request.timed.watch = {[&] { return now_ns; }, [] { return 0; }};
         request.patience_ns = row.patience_ns;
         request.pause_ns = [&](int64_t ns) { pauses.push_back(ns); };
         const Sampling sampling = take_samples(request);
