@@ -2,11 +2,11 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <map>
 
 #include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
+#include "cli/answers/svg.h"
 #include "cli/bench/bench_chart.h"
 #include "cli/bench/bench_report.h"
 #include "cli/clock.h"
@@ -46,13 +46,6 @@ Result<int> rounds(const BenchArguments &arguments, bool has_peers) {
     if (arguments.rounds >= fewest) return arguments.rounds;
     return Error{ErrorCode::usage, fmt::format("--rounds {}: a comparison with peers needs at least {}",
                                                arguments.rounds, fewest_rounds_with_peers)};
-}
-
-Status write_chart(const BenchReport &report, const std::string &path) {
-    std::ofstream file(path, std::ios::trunc);
-    file << bench_chart(report);
-    if (!file.flush()) return environment_error(path + ": cannot be written");
-    return {};
 }
 
 // All that is measured with; stays until the end.
@@ -250,7 +243,7 @@ int run(const BenchArguments &arguments) {
     if (int8_peak) report.int8_peak = settled_peak(report, PeakOf::int8, &int8_peak->gauge());
     record_networks(report, arguments, *job);
     if (!arguments.svg.empty()) {
-        if (Status s = write_chart(report, arguments.svg); !s) return fail(s.error());
+        if (Status s = write_svg(bench_chart(report), arguments.svg); !s) return fail(s.error());
     }
     arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     const bool complete =

@@ -9,15 +9,17 @@
 #include "cli/answers/answer_options.h"
 #include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
+#include "cli/answers/svg.h"
 #include "cli/command.h"
-#include "cli/pareto_answer.h"
+#include "cli/pareto/pareto_answer.h"
+#include "cli/pareto/pareto_chart.h"
 #include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
 
 struct QueryArguments {
-    std::string what, sql, db;
+    std::string what, sql, db, svg;
     std::optional<std::string> filter;
     AnswerOptions answer;
 };
@@ -192,6 +194,9 @@ int run_pareto(const QueryArguments &arguments, const TrialStore &store) {
     Result<Table> table = pareto_table(store, keys, &without);
     if (!table) return fail(table.error());
     if (Status s = check_columns(options, table->columns); !s) return fail(s.error());
+    if (!arguments.svg.empty()) {
+        if (Status s = write_svg(pareto_chart(*table), arguments.svg); !s) return fail(s.error());
+    }
     const size_t all = table->rows.size();
     if (options.format == TableFormat::table && !options.top && options.sort.empty()) thin_pareto(&*table);
     if (table->rows.size() < all) {
@@ -229,6 +234,9 @@ int run(const QueryArguments &arguments) {
         return fail({ErrorCode::usage, fmt::format("query {}: `{}` is not expected; see `kiln query --help`",
                                                    arguments.what, arguments.sql)});
     }
+    if (!arguments.svg.empty() && arguments.what != "pareto") {
+        return fail({ErrorCode::usage, fmt::format("query {}: --svg is for `query pareto`", arguments.what)});
+    }
     Result<TrialStore> store = open_to_read(arguments.db);
     if (!store) return fail(store.error());
     if (arguments.what == "pareto") return run_pareto(arguments, *store);
@@ -255,6 +263,8 @@ void add_query_command(CLI::App &app, Action &action) {
         ->add_option("--filter", arguments->filter,
                      "Only layers whose list/name or key matches, or networks whose name does; * crosses /")
         ->type_name("GLOB");
+    command->add_option("--svg", arguments->svg, "For pareto: also write a picture of cycles by bytes")
+        ->type_name("FILE");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"

@@ -370,6 +370,7 @@ void add_tune_command(CLI::App &app, Action &action) {
     CLI::App *command = app.add_subcommand("tune", "Search for fast kernels and record every trial in a database");
     TuneOptions &options = arguments->options;
     add_options(*command, arguments->layers);
+    add_prepare_option(*command, arguments->layers.network);
     command->add_option("--db", arguments->db, "Database file; made if it does not exist, continued if it does")
         ->required()
         ->type_name("FILE");

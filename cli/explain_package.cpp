@@ -124,6 +124,10 @@ Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) 
 void tell(const Manifest &m) {
     tell_line(fmt::format("{}: package {}, {} kernel{}{}, built by {}", m.source, m.name, m.kernels.size(),
                           m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain));
+    if (const auto &p = m.preparation) {
+        tell_line(fmt::format("{}: {}_prepare() computes the network's inputs, {} to {} tensors", m.source, m.name,
+                              p->inputs, p->outputs));
+    }
     if (const auto &n = m.network) {
         tell_line(fmt::format("{}: network {}, {} to {} tensors, plan {}", m.source, n->name, n->inputs, n->outputs,
                               n->plan));

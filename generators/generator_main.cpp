@@ -164,6 +164,16 @@ Halide::Module lower(KernelFunction &f, const Halide::Target &target) {
     return f.made.pipeline.compile_to_module(f.made.arguments, f.symbol, target, Halide::LinkageType::ExternalPlusArgv);
 }
 
+// Halide 21 forgets that steps of a module are rounded one by one (strict_float) when it links modules: then products and sums of
+// them become one instruction that rounds once.
+Halide::Module linked(const std::vector<Halide::Module> &modules) {
+    Halide::Module all = Halide::link_modules("kiln", modules);
+    for (const Halide::Module &module : modules) {
+        if (module.any_strict_float()) all.set_any_strict_float(true);
+    }
+    return all;
+}
+
 // Where everything lies that a kernel for a soft core needs beside its activations: one array of int32_t, with the inputs of
 // kiln_compute behind the first one in their order. kiln_pack writes it: what its loops make, and copies of the other operands.
 struct Constants {
@@ -224,7 +234,7 @@ int compile(const Request &request, const std::string &object_path) {
     } else {
         std::vector<Halide::Module> modules;
         for (KernelFunction &f : functions) modules.push_back(lower(f, target));
-        Halide::link_modules("kiln", modules).compile({{Halide::OutputFileType::object, object_path}});
+        linked(modules).compile({{Halide::OutputFileType::object, object_path}});
     }
     std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld}\n",
                 static_cast<long long>(bytes[pack_symbol]), static_cast<long long>(bytes[prepare_symbol]),

@@ -1,6 +1,7 @@
 // Element-wise nodes, reductions and products of activations as nests.
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "network/node_nests.h"
@@ -9,6 +10,7 @@ namespace kiln::network {
 namespace {
 
 using graph::Stored;
+using graph::TypedShape;
 using scalar::Function;
 
 size_t rank(const Stored &stored) { return stored.form->shape.size(); }
@@ -21,6 +23,16 @@ std::vector<NestIndex> broadcast(const NestBuilder &nest, const Stored &input, s
         indices.push_back(input.form->shape[axis] == 1 ? constant_index(0) : nest.along(of_result));
     }
     return indices;
+}
+
+// The reads of an element-wise node's inputs, in their order.
+std::vector<int> read_all(NestBuilder *nest, const StoredNode &node, size_t axes) {
+    std::vector<int> reads;
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        const Stored &input = node.inputs[i];
+        reads.push_back(nest->read(i, input, broadcast(*nest, input, rank(input), axes)));
+    }
+    return reads;
 }
 
 // The expression with its operands replaced by the reads of these numbers.
@@ -47,15 +59,60 @@ Reduction reduction_of(graph::Reduce::Kind kind) {
     return Reduction::none;
 }
 
+// The expression behind whose last step, a cast to an integer of 64 bits, are floats; nothing where there is none.
+std::optional<scalar::Expression> floats_before_cast(const graph::Elementwise &op, const StoredNode &node) {
+    scalar::Expression floats = op.expression;
+    if (floats.steps.empty() || floats.steps.back().function != Function::cast) return {};
+    floats.steps.pop_back();
+    std::vector<graph::Element> types;
+    for (const Stored &input : node.inputs) types.push_back(input.form->type);
+    const Result<graph::Element> type = scalar::type_of(floats, types);
+    return type && *type == graph::Element::f32 ? std::optional(floats) : std::nullopt;
+}
+
+// Floats that are cut off to integers of 64 bits, as halves of 32, the lower one first.
+Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &node) {
+    const std::optional<scalar::Expression> floats = floats_before_cast(op, node);
+    if (!floats) return unsupported("of " + std::string(graph::name(node.result.form->type)));
+    const size_t axes = rank(node.result);
+    TypedShape halves{graph::Element::i32, node.result.form->shape};
+    halves.shape.push_back(2);
+    graph::Storage storage = *node.result.storage;
+    storage.order.push_back(static_cast<int>(axes));
+    NestBuilder nest({&halves, &storage});
+    const std::vector<int> reads = read_all(&nest, node, axes);
+    const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
+    using scalar::apply, scalar::cast, scalar::constant;
+    constexpr double base = 4294967296.0;
+    // Of the size, whose halves are exact in f32; then the complement where it is negative.
+    const scalar::Expression x = renumbered(*floats, reads), is_negative = apply(Function::less, x, constant(0));
+    const scalar::Expression size = apply(Function::floor, apply(Function::absolute, x));
+    const scalar::Expression upper = apply(Function::floor, apply(Function::multiply, size, constant(1 / base)));
+    const scalar::Expression lower = apply(Function::subtract, size, apply(Function::multiply, upper, constant(base)));
+    const scalar::Expression low = cast(cast(lower, graph::Element::u32), graph::Element::i32);
+    const scalar::Expression borrow = cast(apply(Function::less, constant(0), lower), graph::Element::f32);
+    const scalar::Expression complement = apply(Function::subtract, apply(Function::negate, upper), borrow);
+    const scalar::Expression high = cast(apply(Function::select, is_negative, complement, upper), graph::Element::i32);
+    const scalar::Expression is_low = apply(Function::equal, scalar::operand(half), constant(0));
+    return std::move(nest).finish(
+        Reduction::none,
+        apply(Function::select, is_low, apply(Function::select, is_negative, apply(Function::negate, low), low), high));
+}
+
 }  // namespace
 
+// A condition lies in memory as a byte of 0 or 1.
 Result<NodeNest> nest_of(const graph::Elementwise &op, const StoredNode &node) {
-    NestBuilder nest(node.result);
-    std::vector<int> reads;
-    for (size_t i = 0; i < node.inputs.size(); i++) {
-        const Stored &input = node.inputs[i];
-        reads.push_back(nest.read(i, input, broadcast(nest, input, rank(input), rank(node.result))));
+    const graph::Element type = node.result.form->type;
+    if (type == graph::Element::i64 || type == graph::Element::u64) return nest_of_halves(op, node);
+    if (type == graph::Element::boolean) {
+        const TypedShape bytes{graph::Element::u8, node.result.form->shape};
+        graph::Elementwise as_bytes = op;
+        as_bytes.expression = scalar::cast(op.expression, graph::Element::u8);
+        return nest_of(as_bytes, {node.inputs, {&bytes, node.result.storage}});
     }
+    NestBuilder nest(node.result);
+    const std::vector<int> reads = read_all(&nest, node, rank(node.result));
     if (reads.empty()) return unsupported("without an operand");
     return std::move(nest).finish(Reduction::none, renumbered(op.expression, reads));
 }

@@ -14,6 +14,7 @@
 #include "graph/evaluate/evaluate.h"
 #include "graph/memory/memory_plan.h"
 #include "network/axis_order.h"
+#include "network/input_split.h"
 #include "network/joining/join_steps.h"
 #include "network/layouts.h"
 #include "network/node_nests.h"
@@ -34,9 +35,9 @@ public:
         program_.name = graph_.name;
         program_.workspace = plan.workspace;
         program_.workspace_lower_bound = plan.lower_bound;
-        for (const ValueId id : graph_.inputs) program_.inputs.push_back({value(id).name, value(id).form});
+        for (const ValueId id : graph_.inputs) program_.inputs.push_back({value(id).name, stored_form(id)});
         for (const Output &output : graph_.outputs) {
-            program_.outputs.push_back({output.name, value(output.value).form});
+            program_.outputs.push_back({output.name, stored_form(output.value)});
         }
     }
 
@@ -62,6 +63,15 @@ private:
     const Shape &shape(ValueId id) const { return value(id).form.shape; }
     int64_t bytes(ValueId id) const { return storages_[id].bytes; }
     Stored stored(ValueId id) const { return {&value(id).form, &storages_[id]}; }
+
+    // As a dense array: its own shape where it is row-major.
+    TypedShape stored_form(ValueId id) const {
+        const Order &order = storages_[id].order;
+        if (lie_alike(order, row_major(order.size()), shape(id))) return value(id).form;
+        TypedShape form{value(id).form.type, {}};
+        for (const int axis : order) form.shape.push_back(shape(id)[size_t(axis)]);
+        return form;
+    }
 
     // A constant is numbered when something reads it first.
     Place place(ValueId id) {
@@ -162,6 +172,12 @@ private:
         return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
     }
 
+    // Outputs of the network have more types than what lies between kernels.
+    static bool is_written(const Operator &op, Element type) {
+        const bool is_output = type == Element::boolean || type == Element::i64 || type == Element::u64;
+        return is_stored(type) || (is_output && std::holds_alternative<Elementwise>(op));
+    }
+
     std::string type_of(ValueId id) const { return std::string(name(value(id).form.type)); }
 
     template<typename Op>
@@ -171,7 +187,7 @@ private:
         for (const ValueId id : node_->inputs) {
             if (!is_stored(value(id).form.type)) return unsupported("of " + type_of(id));
         }
-        if (!is_stored(value(node_->output).form.type))
+        if (!is_written(op, value(node_->output).form.type))
             return unsupported("with a result of " + type_of(node_->output));
         Result<NodeNest> made = nest_of(op, node);
         if (!made) return unsupported(made.error().message);
@@ -243,10 +259,13 @@ private:
 
 }  // namespace
 
-Graph prepared(const Graph &graph) { return expand_normalizations(store_as_floats(fold_empty_values(graph))); }
+Graph prepared(const Graph &graph) {
+    return expand_normalizations(store_as_floats(split_resamples(fold_empty_values(graph))));
+}
 
-Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
-    const StoredGraph stored = choose_layouts(prepared(graph), prices);
+namespace {
+
+Result<Program> program_of(const StoredGraph &stored, const LayoutPrices &prices) {
     const MemoryNeeds needs{stored.storages, {}};
     const MemoryPlan plan = plan_memory(stored.graph, needs);
     if (Status status = check_plan(stored.graph, needs, plan); !status) {
@@ -258,6 +277,21 @@ Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
     program->layouts = stored.summary;
     join_steps({prices.times, prices.unmeasured == Unmeasured::as_fast}, &*program);
     return program;
+}
+
+}  // namespace
+
+Result<Program> emit(const Graph &graph, const LayoutPrices &prices) {
+    return program_of(choose_layouts(prepared(graph), prices), prices);
+}
+
+Result<SplitProgram> emit_split(const Graph &graph, const LayoutPrices &prices) {
+    const InputSplit split = split_at_input(choose_layouts(prepared(graph), prices));
+    Result<Program> preparation = program_of(split.preparation, prices);
+    Result<Program> network = program_of(split.network, prices);
+    if (!network) return network.error();
+    if (!preparation) return preparation.error();
+    return SplitProgram{std::move(*preparation), std::move(*network)};
 }
 
 }  // namespace kiln::network

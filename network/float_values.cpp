@@ -8,6 +8,7 @@
 
 #include "graph/evaluate/evaluate.h"
 #include "graph/rewriting/rewriting.h"
+#include "graph/rewriting/value_range.h"
 #include "network/prepare.h"
 
 namespace kiln::network {
@@ -16,14 +17,15 @@ namespace {
 using namespace graph;
 using scalar::Function;
 
+constexpr int64_t most_exact = int64_t{1} << 24;  // f32 has every integer up to this
+
 // The elements as f32, if each of them is one exactly.
 std::optional<Numbers> as_floats(const Numbers &numbers) {
-    constexpr int64_t most = int64_t{1} << 24;
     Numbers result{{Element::f32, numbers.form.shape}, std::vector<double>()};
     auto &elements = std::get<std::vector<double>>(result.elements);
     if (const auto *integers = std::get_if<std::vector<int64_t>>(&numbers.elements)) {
         for (const int64_t integer : *integers) {
-            if (integer < -most || integer > most) return {};
+            if (integer < -most_exact || integer > most_exact) return {};
             elements.push_back(static_cast<double>(integer));
         }
         return result;
@@ -37,20 +39,24 @@ std::optional<Numbers> as_floats(const Numbers &numbers) {
 
 ValueId input_of(const Rewriting &graph, ValueId id) { return graph.producer(id)->inputs[0]; }
 
-// Whether a value is a condition that was stored as f32: a cast of one and nothing else.
-bool is_stored_condition(const Rewriting &graph, ValueId id) {
-    const auto *op = graph.computed_by<Elementwise>(id);
-    return op && op->expression == scalar::cast(scalar::operand(0), Element::boolean) &&
-           graph.value(input_of(graph, id)).form.type == Element::f32 &&
-           graph.shape(input_of(graph, id)) == graph.shape(id);
+bool is_tensor_of_nests(Element type) {
+    return type == Element::f32 || type == Element::i8 || type == Element::u8 || type == Element::i32;
 }
 
-bool is_stored(Element type) { return type == Element::i8 || type == Element::u8 || type == Element::i32; }
+// Whether a value was stored as f32: it is a cast of one and nothing else.
+bool is_stored_as_floats(const Rewriting &graph, ValueId id) {
+    const auto *op = graph.computed_by<Elementwise>(id);
+    const TypedShape &form = graph.value(id).form;
+    return op && !is_tensor_of_nests(form.type) && op->expression == scalar::cast(scalar::operand(0), form.type) &&
+           graph.value(input_of(graph, id)).form == TypedShape{Element::f32, form.shape};
+}
 
 // Whether a node computes with integers that are stored as they are: constants beside them stay so, too.
 bool reads_integers(const Rewriting &graph, const Node &node) {
-    return std::ranges::any_of(
-        node.inputs, [&](ValueId id) { return !graph.is_constant(id) && is_stored(graph.value(id).form.type); });
+    return std::ranges::any_of(node.inputs, [&](ValueId id) {
+        const Element type = graph.value(id).form.type;
+        return !graph.is_constant(id) && type != Element::f32 && is_tensor_of_nests(type);
+    });
 }
 
 // What an input is read from instead, as f32.
@@ -58,7 +64,7 @@ std::optional<ValueId> float_source(Rewriting &graph, const Node &node, ValueId 
     const Element type = graph.value(id).form.type;
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
-    if (is_stored_condition(graph, id)) return input_of(graph, id);
+    if (is_stored_as_floats(graph, id)) return input_of(graph, id);
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
     return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
@@ -96,13 +102,46 @@ Element type_of_result(const Rewriting &graph, const Elementwise &op, const Node
     return type ? *type : Element::f32;
 }
 
-std::optional<ValueId> store_condition(Rewriting &graph, const Elementwise &op, const Node &node) {
-    if (type_of_result(graph, op, node) != Element::boolean) return {};
-    const Element first = node.inputs.empty() ? Element::boolean : graph.value(node.inputs[0]).form.type;
-    const scalar::Expression read = scalar::cast(scalar::operand(0), Element::boolean);
+// Whether each number of that type which the node answers is an f32.
+bool fits_floats(const Rewriting &graph, const Elementwise &op, const Node &node, Element type) {
+    if (type == Element::boolean) return true;
+    if (is_float(type) || is_tensor_of_nests(type)) return false;
+    const std::optional<ValueRange> range = range_of(graph, op.expression, node.inputs);
+    return range && range->lo >= -most_exact && range->hi <= most_exact;
+}
+
+std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, const Node &node) {
+    const Element type = type_of_result(graph, op, node);
+    if (!fits_floats(graph, op, node, type)) return {};
+    const Element first = node.inputs.empty() ? type : graph.value(node.inputs[0]).form.type;
+    const scalar::Expression read = scalar::cast(scalar::operand(0), type);
     if (op.expression == read && first == Element::f32 && graph.shape(node.inputs[0]) == op.shape) return {};
     const ValueId stored = graph.between(Elementwise{scalar::cast(op.expression, Element::f32), op.shape}, node.inputs);
     return graph.result(Elementwise{read, op.shape}, {stored});
+}
+
+// Operators whose result's elements are some of their inputs', or the largest or smallest of them.
+bool answers_its_inputs(const Operator &op) {
+    if (const auto *reduce = std::get_if<Reduce>(&op)) {
+        return reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum;
+    }
+    return std::holds_alternative<Transpose>(op) || std::holds_alternative<Reshape>(op) ||
+           std::holds_alternative<Resample>(op) || std::holds_alternative<Concat>(op);
+}
+
+// The same of what its inputs were stored as.
+std::optional<ValueId> move_floats(Rewriting &graph, const Node &node) {
+    const TypedShape form = graph.value(node.inputs[0]).form;
+    if (is_tensor_of_nests(form.type) || !answers_its_inputs(node.op)) return {};
+    std::vector<ValueId> sources;
+    for (const ValueId id : node.inputs) {
+        const std::optional<ValueId> source = float_source(graph, node, id);
+        if (!source) return {};
+        sources.push_back(*source);
+    }
+    const ValueId moved = graph.between(node.op, std::move(sources));
+    const Shape shape = graph.shape(moved);
+    return graph.result(Elementwise{scalar::cast(scalar::operand(0), form.type), shape}, {moved});
 }
 
 }  // namespace
@@ -110,9 +149,9 @@ std::optional<ValueId> store_condition(Rewriting &graph, const Elementwise &op, 
 Graph store_as_floats(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
         const auto *op = std::get_if<Elementwise>(&node.op);
-        if (!op) return {};
+        if (!op) return move_floats(now, node);
         if (const auto result = read_floats(now, *op, node)) return result;
-        return store_condition(now, *op, node);
+        return store_result(now, *op, node);
     });
 }
 

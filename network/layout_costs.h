@@ -59,6 +59,8 @@ struct LayoutPrices {
     KernelTimes times = {};  // none: everything is estimated
     Unmeasured unmeasured = Unmeasured::not_used;
     LayoutMemory *memory = nullptr;  // of the same times, for graphs that have most of their nodes in common
+    bool is_input_prepared =
+        false;  // what stands at the inputs (network/input_split.h) is done before the network runs
 };
 
 class LayoutCosts {
@@ -70,6 +72,7 @@ public:
     std::vector<double> of_node(const graph::Node &node, const std::vector<LayoutOption> &options);
     double of_move(graph::ValueId id, const Order &from, const Order &to);
 
+    bool is_input_prepared() const { return prices_.is_input_prepared; }
     int measured() const { return measured_; }  // distinct costs that were asked for
     int estimated() const { return estimated_; }
 

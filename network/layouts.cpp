@@ -6,12 +6,16 @@
 #include <utility>
 
 #include "network/assignment/assignment.h"
+#include "network/input_split.h"
 
 namespace kiln::network {
 namespace {
 
 using namespace graph;
 using Options = std::vector<std::vector<LayoutOption>>;
+
+// What is done before a network runs counts for little: it decides between equals.
+constexpr double share_before = 1e-3;
 
 // The node that computes each value, or -1.
 std::vector<int> producers(const Graph &graph) {
@@ -23,13 +27,20 @@ std::vector<int> producers(const Graph &graph) {
 AssignmentProblem problem_of(const Graph &graph, const Options &options, LayoutCosts &costs) {
     AssignmentProblem problem;
     const std::vector<int> producer = producers(graph);
+    const std::vector<bool> is_before =
+        costs.is_input_prepared() ? nodes_at_input(graph) : std::vector<bool>(graph.nodes.size());
     for (size_t i = 0; i < graph.nodes.size(); i++) {
         const Node &node = graph.nodes[i];
         problem.nodes.push_back(costs.of_node(node, options[i]));
+        if (is_before[i])
+            for (double &cost : problem.nodes.back()) cost *= share_before;
         for (size_t k = 0; k < node.inputs.size(); k++) {
             const ValueId id = node.inputs[k];
+            const bool is_moved_before =
+                costs.is_input_prepared() && (producer[id] < 0 || is_before[size_t(producer[id])]);
             const auto move = [&](const Order &from, const LayoutOption &to) {
-                return to.inputs[k].empty() ? 0 : costs.of_move(id, from, to.inputs[k]);
+                if (to.inputs[k].empty()) return 0.0;
+                return costs.of_move(id, from, to.inputs[k]) * (is_moved_before ? share_before : 1);
             };
             if (producer[id] < 0) {  // an input of the network
                 const Order plain = row_major(graph.values[id].form.shape.size());

@@ -39,6 +39,19 @@ void clear_factors_of_table(NestIndex *index) {
     index->over.clear();
 }
 
+// The expression with `value`, a function of the same operands, in the place of its last operand.
+scalar::Expression with_last(const scalar::Expression &outer, int last, const scalar::Expression &value) {
+    scalar::Expression result;
+    for (const scalar::Step &step : outer.steps) {
+        if (step.function == scalar::Function::operand && step.operand == last) {
+            result.steps.insert(result.steps.end(), value.steps.begin(), value.steps.end());
+        } else {
+            result.steps.push_back(step);
+        }
+    }
+    return result;
+}
+
 std::string count_of(size_t count, const char *things, size_t most) {
     return "with " + std::to_string(count) + " " + things + " of at most " + std::to_string(most);
 }
@@ -161,7 +174,7 @@ Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression ter
     if (reduction != Reduction::none && nest.over.empty()) {
         // One term is its own sum, mean or maximum.
         if (!nest.finish.steps.empty()) {
-            nest.term = scalar::compose(nest.finish, static_cast<int>(nest.reads.size()), nest.term);
+            nest.term = with_last(nest.finish, static_cast<int>(nest.reads.size()), nest.term);
         }
         nest.finish = {};
     } else if (reduction != Reduction::none && nest.finish.steps.empty()) {

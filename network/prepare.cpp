@@ -7,6 +7,7 @@
 
 #include "graph/evaluate/evaluate.h"
 #include "graph/rewriting/rewriting.h"
+#include "workload/nest/nest.h"
 
 namespace kiln::network {
 namespace {
@@ -69,7 +70,28 @@ std::optional<ValueId> computed(Rewriting &graph, const Node &node) {
     return graph.constant(*result);
 }
 
+// The most operands that an axis of a resample needs in a nest: a table of indices, weights, and which elements are the fill.
+size_t operands_of(const Resample &op, const Resample::Axis &axis) {
+    return 1 + size_t(!axis.weights.empty()) + size_t(op.fill != 0);
+}
+
 }  // namespace
+
+Graph split_resamples(const Graph &graph) {
+    return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
+        const auto *op = std::get_if<Resample>(&node.op);
+        if (!op) return {};
+        Resample first{{}, op->fill}, second{{}, op->fill};
+        size_t operands = 1;  // the input
+        for (const Resample::Axis &axis : op->axes) {
+            operands += operands_of(*op, axis);
+            (operands <= most_nest_operands ? first : second).axes.push_back(axis);
+        }
+        if (second.axes.empty()) return {};
+        const ValueId between = now.between(std::move(first), {node.inputs[0]});
+        return now.result(std::move(second), {between});
+    });
+}
 
 Graph expand_normalizations(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
@@ -82,6 +104,10 @@ Graph expand_normalizations(const Graph &graph) {
 
 Graph fold_empty_values(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
+        std::vector<TypedShape> forms;
+        for (const ValueId id : node.inputs) forms.push_back(now.value(id).form);
+        const Result<TypedShape> form = result_of(node.op, forms);
+        if (form && is_empty(form->shape)) return now.constant(*form, ConstantData());
         Node filled = node;
         bool has_empty = false;
         for (ValueId &id : filled.inputs) {

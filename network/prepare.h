@@ -13,8 +13,12 @@ graph::Graph expand_normalizations(const graph::Graph &graph);
 // read.
 graph::Graph fold_empty_values(const graph::Graph &graph);
 
+// Resamples of many axes become several, so that each has no more operands than a nest.
+graph::Graph split_resamples(const graph::Graph &graph);
+
 // Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do
-// not have, and those of i32 among floats, if their elements are f32 exactly.
+// not have, those of i32 among floats, and computed integers of such types, such as the places of maxima, if all that they can
+// be are numbers of f32.
 graph::Graph store_as_floats(const graph::Graph &graph);
 
 }  // namespace kiln::network

@@ -17,7 +17,7 @@ namespace kiln::network {
 
 using graph::Place;
 
-// An input or output of the network, in row-major order.
+// An input or output of the network, in row-major order. The shape is that of the memory: a prepared input may be channels-last.
 struct Port {
     std::string name;  // the model's
     graph::TypedShape form;

@@ -27,6 +27,13 @@ int packed_operand(const network::KernelCall &call, const PackagedKernel &kernel
     return 0;
 }
 
+RowsByKey rows_of(const std::vector<DescribedKernel> &kernels) {
+    RowsByKey rows;
+    for (size_t i = 0; i < kernels.size(); i++)
+        rows.emplace(std::pair(kernels[i].key, kernels[i].kernel->target.halide), i);
+    return rows;
+}
+
 void add(const PackagedKernel &kernel, bool packs, NetworkMemory *memory) {
     const auto lines = [](int64_t bytes) { return int64_t(align_up(size_t(bytes))); };
     const int64_t packed = packs ? lines(kernel.artifact.packed_bytes) : 0;
@@ -35,30 +42,11 @@ void add(const PackagedKernel &kernel, bool packs, NetworkMemory *memory) {
     memory->arena_per_thread = std::max(memory->arena_per_thread, lines(kernel.workspace_bytes_per_thread));
 }
 
-}  // namespace
-
-int64_t NetworkMemory::fixed_bytes() const { return plan + scratch + arena + int64_t(arena_alignment) - 1; }
-
-int64_t NetworkMemory::bytes_per_thread() const { return arena_per_thread + int64_t(sizeof(KernelContext)); }
-
-NetworkMemory DescribedNetwork::most_memory() const {
-    NetworkMemory most;
-    for (const DescribedVariant &variant : variants) {
-        for (const auto part :
-             {&NetworkMemory::plan, &NetworkMemory::scratch, &NetworkMemory::arena, &NetworkMemory::arena_per_thread}) {
-            most.*part = std::max(most.*part, variant.memory.*part);
-        }
-    }
-    return most;
-}
-
-Result<DescribedNetwork> describe_network(const Package &package, const std::vector<DescribedKernel> &kernels) {
-    RowsByKey rows;
-    for (size_t i = 0; i < kernels.size(); i++)
-        rows.emplace(std::pair(kernels[i].key, kernels[i].kernel->target.halide), i);
-    DescribedNetwork described{&*package.network, {}};
-    const network::Program &program = package.network->program;
-    for (const PackagedVariant &variant : package.network->variants) {
+Result<DescribedNetwork> describe(const PackagedNetwork &network, const std::vector<DescribedKernel> &kernels) {
+    const RowsByKey rows = rows_of(kernels);
+    DescribedNetwork described{&network, {}};
+    const network::Program &program = network.program;
+    for (const PackagedVariant &variant : network.variants) {
         DescribedVariant &of = described.variants.emplace_back();
         of.variant = &variant;
         of.memory.plan = int64_t(align_up(size_t(program.workspace)));
@@ -82,6 +70,33 @@ Result<DescribedNetwork> describe_network(const Package &package, const std::vec
         }
     }
     return described;
+}
+
+}  // namespace
+
+int64_t NetworkMemory::fixed_bytes() const { return plan + scratch + arena + int64_t(arena_alignment) - 1; }
+
+int64_t NetworkMemory::bytes_per_thread() const { return arena_per_thread + int64_t(sizeof(KernelContext)); }
+
+NetworkMemory DescribedNetwork::most_memory() const {
+    NetworkMemory most;
+    for (const DescribedVariant &variant : variants) {
+        for (const auto part :
+             {&NetworkMemory::plan, &NetworkMemory::scratch, &NetworkMemory::arena, &NetworkMemory::arena_per_thread}) {
+            most.*part = std::max(most.*part, variant.memory.*part);
+        }
+    }
+    return most;
+}
+
+Result<DescribedNetworks> describe_networks(const Package &package, const std::vector<DescribedKernel> &kernels) {
+    DescribedNetworks all;
+    for (const PackagedNetwork &network : package.networks) {
+        Result<DescribedNetwork> described = describe(network, kernels);
+        if (!described) return described.error();
+        all.push_back(std::move(*described));
+    }
+    return all;
 }
 
 std::array<uint8_t, 16> plan_bytes(const std::string &plan) {

@@ -1,4 +1,4 @@
-// The network of a package in the words of its files: which row of the table each step calls, and how much memory a run
+// A network of a package in the words of its files: which row of the table each step calls, and how much memory a run
 // needs. Table, header, README and manifest say the same of it, so it is derived once, here.
 #pragma once
 
@@ -39,8 +39,9 @@ struct DescribedNetwork {
     NetworkMemory most_memory() const;  // enough for each variant
 };
 
-// Precondition: the package has a network. Errors (unsupported): a step has no kernel; a target that packages cannot hold.
-Result<DescribedNetwork> describe_network(const Package &package, const std::vector<DescribedKernel> &kernels);
+// By network of the package, which outlives them. Errors (unsupported): a step has no kernel; a target that packages cannot hold.
+using DescribedNetworks = std::vector<DescribedNetwork>;
+Result<DescribedNetworks> describe_networks(const Package &package, const std::vector<DescribedKernel> &kernels);
 
 // The bytes of a plan, as a weights file and the library have them.
 std::array<uint8_t, 16> plan_bytes(const std::string &plan);

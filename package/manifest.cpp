@@ -156,7 +156,7 @@ Json network_json(const DescribedNetwork &described, const std::string &package)
 
 }  // namespace
 
-std::string manifest_text(const Package &package, const DescribedNetwork *network) {
+std::string manifest_text(const Package &package, const DescribedNetworks &networks) {
     Json json;
     json["format"] = manifest_format;
     json["name"] = package.name;
@@ -168,7 +168,9 @@ std::string manifest_text(const Package &package, const DescribedNetwork *networ
     if (!package.files.empty()) json["files"] = package.files;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
-    if (network) json["network"] = network_json(*network, package.name);
+    for (const DescribedNetwork &network : networks) {
+        json[network.network->prepares_inputs ? "preparation" : "network"] = network_json(network, package.name);
+    }
     // Names may hold any bytes; a manifest is always valid UTF-8, and plain where somebody looks at it.
     return quoted_json(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }

@@ -12,7 +12,6 @@ namespace kiln {
 
 inline constexpr std::string_view manifest_format = "package/1";
 
-// No network: null.
-std::string manifest_text(const Package &package, const DescribedNetwork *network = nullptr);
+std::string manifest_text(const Package &package, const DescribedNetworks &networks = {});
 
 }  // namespace kiln

@@ -140,6 +140,9 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string &source
     if (json->contains("network")) {
         if (auto network = fields.object_or_null("network")) manifest.network = read_network(*network);
     }
+    if (json->contains("preparation")) {
+        if (auto preparation = fields.object_or_null("preparation")) manifest.preparation = read_network(*preparation);
+    }
     if (problem) return bad_input(*problem);
     return manifest;
 }

@@ -44,6 +44,7 @@ struct Manifest {
     bool fallback = false;  // convolutions of any sizes are computed too; false in manifests that do not say
     std::vector<ManifestKernel> kernels;
     std::optional<ManifestNetwork> network;
+    std::optional<ManifestNetwork> preparation;  // of the network's inputs
 };
 
 // The manifest in a text. Messages call it `source`.

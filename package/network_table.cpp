@@ -69,7 +69,9 @@ std::string header_text(const PackagedNetwork &network) {
 
 }  // namespace
 
-std::string weights_symbol(const std::string &package) { return package + "_network_weights"; }
+std::string weights_symbol(const std::string &package, const PackagedNetwork &network) {
+    return package + "_" + network.function() + "_weights";
+}
 
 std::string network_source(const std::string &package, const DescribedNetwork &described) {
     const PackagedNetwork &network = *described.network;
@@ -87,7 +89,7 @@ std::string network_source(const std::string &package, const DescribedNetwork &d
     for (const StoredSection &section : network.sections) {
         sections += fmt::format("    {{{}, {}}},\n", section.offset, section.bytes);
     }
-    const std::string symbol = weights_symbol(package);
+    const std::string symbol = weights_symbol(package, network);
     const std::string declaration =
         fmt::format("extern \"C\" __attribute__((visibility(\"hidden\"))) const char {}[];\n", symbol);
     return filled(network_template,
@@ -106,6 +108,7 @@ std::string network_source(const std::string &package, const DescribedNetwork &d
                    {"VARIANT_COUNT", std::to_string(described.variants.size())},
                    {"WEIGHTS_BYTES", std::to_string(network.weights_bytes)},
                    {"WEIGHTS", network.embeds_weights ? symbol : "nullptr"},
+                   {"FUNCTION", network.function()},
                    {"NAME", package}});
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <optional>
 #include <set>
 
 #include "json/file_text.h"
@@ -48,10 +47,11 @@ Status write_libraries(const Package &package, const std::string &table, const P
         if (!s) return s;
     }
     std::vector<std::string> symbols = {package.name + "_package"};
-    if (package.network) symbols.push_back(package.name + "_network");
-    if (package.network && package.network->embeds_weights) {
-        inputs.push_back(work / "weights.o");
-        Status s = tools->embed(package.network->weights_file, weights_symbol(package.name), inputs.back());
+    for (const PackagedNetwork &network : package.networks) {
+        symbols.push_back(fmt::format("{}_{}", package.name, network.function()));
+        if (!network.embeds_weights) continue;
+        inputs.push_back(work / fmt::format("{}_weights.o", network.function()));
+        Status s = tools->embed(network.weights_file, weights_symbol(package.name, network), inputs.back());
         if (!s) return s;
     }
     inputs.push_back(parts.runtime_library);
@@ -64,11 +64,13 @@ Status write_libraries(const Package &package, const std::string &table, const P
 }
 
 Status write_weights_file(const Package &package, const fs::path &folder) {
-    if (!package.network || package.network->embeds_weights) return {};
-    std::error_code error;
-    const fs::path path = folder / (package.name + ".weights");
-    fs::copy_file(package.network->weights_file, path, error);
-    if (error) return cannot("write the weights", path, error.message());
+    for (const PackagedNetwork &network : package.networks) {
+        if (network.embeds_weights) continue;
+        std::error_code error;
+        const fs::path path = folder / (package.name + ".weights");
+        fs::copy_file(network.weights_file, path, error);
+        if (error) return cannot("write the weights", path, error.message());
+    }
     return {};
 }
 
@@ -76,14 +78,9 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
     const std::string &name = package.name;
     const Result<std::vector<DescribedKernel>> kernels = describe_kernels(package);
     if (!kernels) return kernels.error();
-    std::optional<DescribedNetwork> network;
-    if (package.network) {
-        Result<DescribedNetwork> described = describe_network(package, *kernels);
-        if (!described) return described.error();
-        network = std::move(*described);
-    }
-    const DescribedNetwork *described = network ? &*network : nullptr;
-    if (Status s = write_libraries(package, table_source(package, *kernels, described), parts, folder / "lib"); !s)
+    const Result<DescribedNetworks> networks = describe_networks(package, *kernels);
+    if (!networks) return networks.error();
+    if (Status s = write_libraries(package, table_source(package, *kernels, *networks), parts, folder / "lib"); !s)
         return s;
     if (Status s = write_weights_file(package, folder / "lib"); !s) return s;
     const std::pair<const char *, fs::path> copies[] = {
@@ -98,14 +95,14 @@ Status write_files(const Package &package, const PackageParts &parts, const fs::
         if (Status s = write_text(folder / path, *text); !s) return s;
     }
     const std::pair<fs::path, std::string> texts[] = {
-        {fs::path("include") / (name + ".h"), package_header(package, described)},
+        {fs::path("include") / (name + ".h"), package_header(package, *networks)},
         {fs::path("lib/cmake") / name / (name + "-config.cmake"), package_cmake_config(package)},
         {fs::path("lib/cmake") / name / (name + "-config-version.cmake"), package_cmake_version()},
         {fs::path("lib/pkgconfig") / (name + ".pc"), package_pkg_config(package, LibraryKind::archive)},
         {fs::path("lib/pkgconfig") / (name + "-shared.pc"), package_pkg_config(package, LibraryKind::shared)},
-        {fs::path("share") / name / "manifest.json", manifest_text(package, described)},
+        {fs::path("share") / name / "manifest.json", manifest_text(package, *networks)},
         {fs::path("README.md"),
-         described ? network_readme(*described, package, *kernels) : package_readme(package, *kernels)},
+         networks->empty() ? package_readme(package, *kernels) : network_readme(*networks, package, *kernels)},
     };
     for (const auto &[path, text] : texts) {
         if (Status s = write_text(folder / path, text); !s) return s;
@@ -133,10 +130,13 @@ Status check_sizes(const PackagedKernel &kernel) {
 // Code and data of a program lie within 2 GiB of each other.
 Status check_embedded(const Package &package) {
     constexpr int64_t most_bytes = int64_t(3) << 29;
-    if (!package.network || !package.network->embeds_weights || package.network->weights_bytes <= most_bytes) return {};
-    return unsupported(
-        fmt::format("{} MB of weights are too many for a library; `--weights file` writes them beside it",
-                    package.network->weights_bytes / 1'000'000));
+    for (const PackagedNetwork &network : package.networks) {
+        if (!network.embeds_weights || network.weights_bytes <= most_bytes) continue;
+        return unsupported(
+            fmt::format("{} MB of weights are too many for a library; `--weights file` writes them beside it",
+                        network.weights_bytes / 1'000'000));
+    }
+    return {};
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ Status check_package_folder(const std::string &folder, const std::string &name) 
 
 Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(given.name); !s) return s;
-    if (given.kernels.empty() && !given.network) return unsupported("a package needs at least one kernel");
+    if (given.kernels.empty() && given.networks.empty()) return unsupported("a package needs at least one kernel");
     for (const PackagedKernel &kernel : given.kernels) {
         if (Status s = check_sizes(kernel); !s) return s;
     }

@@ -64,7 +64,9 @@ struct Package {
     std::string database_digest;          // TrialStore::digest(); empty where there was none
     bool fallback = false;                // add one for convolutions of any sizes (runtime/fallback/fallback.h)
     std::vector<std::string> files;       // of C sources, beside those that every package has; sorted
-    std::optional<PackagedNetwork> network;  // that its kernels compute; each of its steps has one for each variant
+    // What its kernels compute: nothing, a network, or also what prepares the inputs of that. Each step has a kernel for each
+    // variant.
+    std::vector<PackagedNetwork> networks;
 };
 
 // The parts that go into every package.

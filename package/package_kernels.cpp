@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "package/kernel_descriptor.h"
 #include "tuner/build/stack_usage.h"
@@ -83,13 +84,27 @@ Result<std::optional<PackagedKernel>> Collector::recorded(const std::vector<cons
     return Kernel();
 }
 
-// The default of an algorithm. The first algorithm is the one to use untuned; the others follow if it fails.
+// The default of an algorithm. The first algorithm is the one to use untuned; the others follow if it fails. Where all of
+// them fail, a few other candidates follow, always the same ones: the compiler makes wrong code of some schedules.
 Result<std::optional<PackagedKernel>> Collector::untuned(const std::vector<const Algorithm *> &usable) {
+    constexpr int most_others = 8;
     for (const Algorithm *algorithm : usable) {
         const Space space = algorithm->space(workload_.workload, context_.target, core_of(context_));
         Result<Kernel> kernel = try_one({space.default_candidate(), {}});
         if (!kernel || *kernel) return kernel;
     }
+    const std::string why = report_.message;
+    const Space space = usable.front()->space(workload_.workload, context_.target, core_of(context_));
+    std::set<std::string> tried = {to_text(space.default_candidate())};
+    Rng rng(1);
+    for (int i = 0; i < most_others; i++) {
+        const auto candidate = space.sample(rng);
+        if (!candidate || !tried.insert(to_text(*candidate)).second) continue;
+        Result<Kernel> kernel = try_one({*candidate, {}});
+        report_.message = why;
+        if (!kernel || *kernel) return kernel;
+    }
+    if (tried.size() > 1) report_.message += fmt::format("; nor are {} others", tried.size() - 1);
     return Kernel();
 }
 

@@ -104,7 +104,7 @@ std::string declarations(const Package &package) {
 std::string symbol_prefix(std::string_view object_hash) { return fmt::format("kiln_k_{}_", object_hash); }
 
 std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels,
-                         const DescribedNetwork *network) {
+                         const DescribedNetworks &networks) {
     std::string rows;
     std::vector<DescriptorIndex> index;
     for (size_t i = 0; i < kernels.size(); i++) {
@@ -115,17 +115,19 @@ std::string table_source(const Package &package, const std::vector<DescribedKern
     std::sort(index.begin(), index.end());
     std::string index_text;
     for (const DescriptorIndex &entry : index) index_text += fmt::format("    {{{:#x}, {}}},\n", entry.hash, entry.row);
+    std::string network_text;
+    for (const DescribedNetwork &network : networks) network_text += network_source(package.name, network);
     return filled(table_template, {{"FUNCTIONS", declarations(package)},
                                    {"WORDS", std::to_string(sizeof(kiln_descriptor) / sizeof(uint64_t))},
                                    {"ROWS", rows},
                                    {"INDEX", index_text},
-                                   {"MANIFEST", c_lines(manifest_text(package, network))},
+                                   {"MANIFEST", c_lines(manifest_text(package, networks))},
                                    {"ROW_COUNT", std::to_string(kernels.size())},
                                    {"INDEX_COUNT", std::to_string(index.size())},
                                    {"NAME_TEXT", c_string(package.name)},
                                    {"TOOLCHAIN", c_string(package.toolchain)},
                                    {"FALLBACK", package.fallback ? "kiln::make_fallback" : "nullptr"},
-                                   {"NETWORK", network ? network_source(package.name, *network) : ""},
+                                   {"NETWORKS", network_text},
                                    {"NAME", package.name}});
 }
 

@@ -14,8 +14,8 @@ namespace kiln {
 std::string symbol_prefix(std::string_view object_hash);
 
 // C++ source that defines `extern "C" const kiln_package *<name>_package(void)`. The kernels are those of the package,
-// in table order. With a network it defines <name>_network(), too.
+// in table order. Of networks it defines <name>_network() and <name>_prepare(), too.
 std::string table_source(const Package &package, const std::vector<DescribedKernel> &kernels,
-                         const DescribedNetwork *network = nullptr);
+                         const DescribedNetworks &networks = {});
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "package/templates/template_text.h"
 #include "text/markup.h"
@@ -53,6 +54,15 @@ std::string argument_names(const std::string &name, const std::vector<network::P
     return fmt::format("{}", fmt::join(names, ", "));
 }
 
+std::string preparation_section(const network::Program &program, const std::string &name) {
+    return filled(preparation_readme_template,
+                  {{"NAME", name},
+                   {"UPPER", upper(name)},
+                   {"INPUTS", argument_names("x", program.inputs)},
+                   {"OUTPUTS", argument_names("prepared_x", program.outputs)},
+                   {"PORTS", port_rows("input", program.inputs) + port_rows("output", program.outputs)}});
+}
+
 std::string weights_sentence(const PackagedNetwork &network, const std::string &name) {
     const double mb = double(network.weights_bytes) * 1e-6;
     if (network.embeds_weights) return fmt::format("The library holds the weights ({:.1f} MB).", mb);
@@ -62,15 +72,19 @@ std::string weights_sentence(const PackagedNetwork &network, const std::string &
 
 }  // namespace
 
-std::string package_header(const Package &package, const DescribedNetwork *network) {
+std::string package_header(const Package &package, const DescribedNetworks &networks) {
     std::string text;
-    if (network) {
-        const NetworkMemory memory = network->most_memory();
-        text = filled(network_header_template, {{"NAME", package.name},
-                                                {"UPPER", upper(package.name)},
-                                                {"MODEL", comment_text(network->network->program.name)},
-                                                {"FIXED", std::to_string(memory.fixed_bytes())},
-                                                {"PER_THREAD", std::to_string(memory.bytes_per_thread())}});
+    for (const DescribedNetwork &network : networks) {
+        const NetworkMemory memory = network.most_memory();
+        const std::string function = network.network->function();
+        text += filled(
+            network_header_template,
+            {{"FUNCTION", package.name + "_" + function},
+             {"UPPER", upper(package.name + "_" + function)},
+             {"WHAT", network.network->prepares_inputs ? "What prepares the inputs of the network" : "The network"},
+             {"MODEL", comment_text(network.network->program.name)},
+             {"FIXED", std::to_string(memory.fixed_bytes())},
+             {"PER_THREAD", std::to_string(memory.bytes_per_thread())}});
     }
     return filled(header_template, {{"UPPER", upper(package.name)}, {"NAME", package.name}, {"NETWORK", text}});
 }
@@ -101,9 +115,9 @@ std::string package_readme(const Package &package, const std::vector<DescribedKe
     return text + kernel_rows(kernels);
 }
 
-std::string network_readme(const DescribedNetwork &described, const Package &package,
+std::string network_readme(const DescribedNetworks &networks, const Package &package,
                            const std::vector<DescribedKernel> &kernels) {
-    const PackagedNetwork &network = *described.network;
+    const PackagedNetwork &network = *networks.front().network;
     std::vector<std::string> targets;
     for (const PackagedVariant &variant : network.variants) targets.push_back(variant.target.halide);
     const std::string &name = package.name;
@@ -114,15 +128,20 @@ std::string network_readme(const DescribedNetwork &described, const Package &pac
         name);
     const std::string embedded =
         fmt::format("kiln_status status = kiln_bind_network({}_network(), NULL, 0, &bound);", name);
+    std::string preparation;
+    for (const DescribedNetwork &other : std::span(networks).subspan(1)) {
+        preparation = preparation_section(other.network->program, name);
+    }
     return filled(network_readme_template,
                   {{"NAME", name},
                    {"UPPER", upper(name)},
                    {"MODEL", markdown_text(network.program.name)},
-                   {"INPUTS", argument_names("x", network.program.inputs)},
+                   {"INPUTS", argument_names(networks.size() > 1 ? "prepared_x" : "x", network.program.inputs)},
                    {"OUTPUTS", argument_names("y", network.program.outputs)},
                    {"BIND", network.embeds_weights ? embedded : file},
                    {"WEIGHTS", weights_sentence(network, name)},
                    {"PORTS", port_rows("input", network.program.inputs) + port_rows("output", network.program.outputs)},
+                   {"PREPARATION", preparation},
                    {"TARGETS", fmt::format("{}", fmt::join(targets, ", then "))}}) +
            kernel_rows(kernels);
 }

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// include/<name>.h. No network: null.
-std::string package_header(const Package &package, const DescribedNetwork *network);
+// include/<name>.h
+std::string package_header(const Package &package, const DescribedNetworks &networks);
 std::string package_cmake_config(const Package &package);  // lib/cmake/<name>/<name>-config.cmake
 std::string package_cmake_version();                       // lib/cmake/<name>/<name>-config-version.cmake
 
@@ -17,7 +17,8 @@ enum class LibraryKind { archive, shared };
 std::string package_pkg_config(const Package &package, LibraryKind kind);  // lib/pkgconfig/<name>[-shared].pc
 
 std::string package_readme(const Package &package, const std::vector<DescribedKernel> &kernels);
-std::string network_readme(const DescribedNetwork &network, const Package &package,
+// Precondition: there is a network.
+std::string network_readme(const DescribedNetworks &networks, const Package &package,
                            const std::vector<DescribedKernel> &kernels);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// The network of a package: its program with the kernels' weights laid out for each target.
+// A network of a package: its program with the kernels' weights laid out for each target.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct PackagedVariant {
 };
 
 struct PackagedNetwork {
+    bool prepares_inputs = false;  // of the package's network
     network::Program program;
     std::vector<PackagedVariant> variants;  // best first
     std::string weights_file;               // in the build's work folder
@@ -35,6 +36,9 @@ struct PackagedNetwork {
     std::vector<StoredSection> sections;
     std::string plan;             // 32 hex digits: a hash of all that library and weights must agree on
     bool embeds_weights = false;  // the library holds them, and there is no file
+
+    // NAME_<function>() answers it.
+    std::string function() const { return prepares_inputs ? "prepare" : "network"; }
 };
 
 }  // namespace kiln

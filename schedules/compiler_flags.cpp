@@ -8,6 +8,9 @@ const std::vector<std::string> rows[compiler_flag_rows] = {
     {"-O2", "-mtune=sifive-7-series"},  // puts more between a load or a product and its use
     {"-O2", "-fno-schedule-insns"},     // keeps fewer values alive
     {"-Os"},
+    // The order of a core with two pipelines, but not at the price of spilled registers.
+    {"-O2", "-mtune=sifive-7-series", "-fsched-pressure", "--param=sched-pressure-algorithm=2", "-frename-registers"},
+    {"-O2", "-mtune=sifive-7-series", "-frename-registers"},
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace kiln {
 inline const std::array<std::string, 5> soft_core_flags = {"-march=rv32im", "-mabi=ilp32", "-ffreestanding", "-std=c99",
                                                            "-ffunction-sections"};
 
-inline constexpr int64_t compiler_flag_rows = 4;
+inline constexpr int64_t compiler_flag_rows = 6;
 
 // The flags that the candidate's knob names, or those of the first row where it has none. More follow, which keep fewer values
 // alive: each is for kernels whose stack is too large with those before it.

@@ -73,7 +73,7 @@ Result<CoreDescription> parse_core(const std::string &text, const std::string &p
     if (fields.ok()) fields.read("format", read_format);
     if (fields.ok()) {
         fields.allow_only({"format", "name", "clock_hz", "instruction_cache", "data_cache", "load_cycles",
-                           "multiply_cycles", "divide_cycles", "jump_cycles", "indirect_jump_cycles",
+                           "multiply_cycles", "shift_cycles", "divide_cycles", "jump_cycles", "indirect_jump_cycles",
                            "mispredicted_cycles", "store_cycles", "pending_stores"});
         if (fields.has("name")) fields.read("name", [&](const Json &value) { return read_name(value, &core.name); });
         read_number(fields, "clock_hz", clock, &core.clock_hz);
@@ -81,6 +81,7 @@ Result<CoreDescription> parse_core(const std::string &text, const std::string &p
         read_cache(fields, "data_cache", &core.data);
         read_number(fields, "load_cycles", latency, &core.load_cycles);
         read_number(fields, "multiply_cycles", latency, &core.multiply_cycles);
+        read_number(fields, "shift_cycles", latency, &core.shift_cycles);
         read_number(fields, "divide_cycles", lost, &core.divide_cycles);
         read_number(fields, "jump_cycles", lost, &core.jump_cycles);
         read_number(fields, "indirect_jump_cycles", lost, &core.indirect_jump_cycles);

@@ -2,7 +2,7 @@
 //
 //   {"format": "core/1", "name": "vexriscv", "clock_hz": 100000000,
 //    "instruction_cache": {"bytes": 4096, "line_bytes": 32, "refill_cycles": 18}, "data_cache": {...},
-//    "load_cycles": 3, "multiply_cycles": 3, "divide_cycles": 34, "jump_cycles": 1, "indirect_jump_cycles": 4,
+//    "load_cycles": 3, "multiply_cycles": 3, "shift_cycles": 2, "divide_cycles": 34, "jump_cycles": 1, "indirect_jump_cycles": 4,
 //    "mispredicted_cycles": 5, "store_cycles": 3, "pending_stores": 2}
 //
 // Only the format must be there: a field that is left out has the value of the default core, which is the one above.

@@ -85,11 +85,13 @@ private:
         ready_[rd] = 0;
         return true;
     }
-    bool write_product(uint8_t rd, uint32_t value) {
+    bool write_after(int64_t cycles, uint8_t rd, uint32_t value) {
         state_.x[rd] = value;
-        ready_[rd] = cycle_ + core_.multiply_cycles;
+        ready_[rd] = cycle_ + cycles;
         return true;
     }
+    bool write_product(uint8_t rd, uint32_t value) { return write_after(core_.multiply_cycles, rd, value); }
+    bool write_shifted(uint8_t rd, uint32_t value) { return write_after(core_.shift_cycles, rd, value); }
     bool write_quotient(uint8_t rd, uint32_t value) {
         cycle_ += core_.divide_cycles;
         return write(rd, value);
@@ -181,17 +183,17 @@ inline bool Executor::step(const Instruction &i, uint32_t pc, uint32_t *next) {
         case Opcode::andi:
             return write(i.rd, a & c);
         case Opcode::slli:
-            return write(i.rd, a << c);
+            return write_shifted(i.rd, a << c);
         case Opcode::srli:
-            return write(i.rd, a >> c);
+            return write_shifted(i.rd, a >> c);
         case Opcode::srai:
-            return write(i.rd, static_cast<uint32_t>(as_signed(a) >> c));
+            return write_shifted(i.rd, static_cast<uint32_t>(as_signed(a) >> c));
         case Opcode::add:
             return write(i.rd, a + b);
         case Opcode::sub:
             return write(i.rd, a - b);
         case Opcode::sll:
-            return write(i.rd, a << (b & 31));
+            return write_shifted(i.rd, a << (b & 31));
         case Opcode::slt:
             return write(i.rd, as_signed(a) < as_signed(b));
         case Opcode::sltu:
@@ -199,9 +201,9 @@ inline bool Executor::step(const Instruction &i, uint32_t pc, uint32_t *next) {
         case Opcode::xor_:
             return write(i.rd, a ^ b);
         case Opcode::srl:
-            return write(i.rd, a >> (b & 31));
+            return write_shifted(i.rd, a >> (b & 31));
         case Opcode::sra:
-            return write(i.rd, static_cast<uint32_t>(as_signed(a) >> (b & 31)));
+            return write_shifted(i.rd, static_cast<uint32_t>(as_signed(a) >> (b & 31)));
         case Opcode::or_:
             return write(i.rd, a | b);
         case Opcode::and_:

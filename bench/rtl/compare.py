@@ -8,56 +8,13 @@ Both start from the same bytes, and their results are compared. Exit status 1: a
 """
 
 import argparse
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-HERE = pathlib.Path(__file__).resolve().parent
-BOARD = ROOT / "examples" / "soft_core"
+from layer_programs import ROOT, built_package, needs_rtl, on_rtl, program_of, simulated
+
 LIMIT = 0.10
-
-
-def run(*command):
-    answer = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    if answer.returncode != 0:
-        sys.exit(f"compare.py: {' '.join(map(str, command))}\n{answer.stderr}")
-    return answer.stdout
-
-
-def channels_of(key):
-    kernel = next(field for field in key.split("/") if field.startswith("kernel:"))
-    return [int(extent) for extent in kernel.removeprefix("kernel:").split("x")]
-
-
-def program_of(kernel, package, folder):
-    """An executable for one layer: its own source alone, so that code lies where firmware would have it."""
-    function = kernel["soft_core"]["function"]
-    extents = channels_of(kernel["key"])
-    size = 1
-    for extent in extents:
-        size *= extent
-    path = folder / f"{function}.elf"
-    (folder / "package.h").write_text('#include "bench.h"\n')
-    flags = ["-std=gnu99", "-march=rv32im", "-mabi=ilp32", "-ffreestanding", "-ffunction-sections"]
-    source = folder / f"{function}.o"
-    run("riscv64-unknown-elf-gcc", *flags, *kernel["soft_core"]["flags"], "-I", package / "include", "-c",
-        package / kernel["soft_core"]["source"], "-o", source)  # fmt: skip
-    run("riscv64-unknown-elf-gcc", *flags, "-O2", "-fno-tree-loop-distribute-patterns", "-I", package / "include", "-I", folder,
-        f"-DFUNCTION={function}", f"-DUPPER={function.upper()}", "-DPACKAGE=bench", f"-DCHANNELS={extents[-1]}",
-        f"-DKERNEL_BYTES={size}", "-nostdlib", "-nostartfiles", f"-Wl,-T,{BOARD / 'link.ld'}", "-Wl,--gc-sections",
-        BOARD / "start.S", HERE / "layer.c", source, "-lgcc", "-o", path)  # fmt: skip
-    return path
-
-
-def simulated(program, build, folder):
-    counts = folder / "counts.json"
-    status = subprocess.run([build / "bin" / "kiln-simulate", "--counts", counts, program], check=False).returncode
-    if status > 127:
-        sys.exit(f"compare.py: kiln-simulate {program}: status {status}")
-    return json.loads(counts.read_text())["marked"][0], status
 
 
 def main():
@@ -67,24 +24,18 @@ def main():
     parser.add_argument("--filter", default="*")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
     arguments = parser.parse_args()
-    rtl = ROOT / ".rtl" / "vexriscv"
-    if not rtl.exists():
-        sys.exit("compare.py: no .rtl/vexriscv; bench/rtl/setup makes it")
+    needs_rtl()
     worst = 0.0
     sums = {"simulated": 0, "rtl": 0}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        database = ["--db", arguments.db] if arguments.db else []
-        run(arguments.build.resolve() / "bin" / "kiln", "build", "--workloads", arguments.workloads, "--filter", arguments.filter,
-            "--target", "rv32im", "--name", "bench", "-o", folder / "package", *database)  # fmt: skip
-        kernels = json.loads((folder / "package" / "share" / "bench" / "manifest.json").read_text())["kernels"]
+        kernels = built_package(arguments.build, folder / "package", arguments.workloads, arguments.db, arguments.filter)
         print(f"{'layer':32} {'simulated':>10} {'rtl':>10} {'ratio':>6}  misses: {'fetch':>15} {'load':>15}")
-        for kernel in sorted(kernels, key=lambda k: k["name"]):
+        for kernel in kernels:
             program = program_of(kernel, folder / "package", folder)
             model, status = simulated(program, arguments.build, folder)
-            answer = json.loads(run(rtl, program))
-            real = answer["marked"][0]
-            if answer["hash"] & 127 != status:
+            real, result = on_rtl(program)
+            if result != status:
                 sys.exit(f"compare.py: {kernel['name']}: the core computes something else than the simulator")
             if abs(model["instructions"] - real["instructions"]) > 2:  # the marks themselves
                 sys.exit(f"compare.py: {kernel['name']}: {real['instructions']} instructions, simulated {model['instructions']}")

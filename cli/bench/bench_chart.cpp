@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 
+#include "cli/answers/svg.h"
 #include "cli/answers/terminal_text.h"
 #include "compare/roofline.h"
 #include "text/markup.h"
@@ -23,23 +23,10 @@ constexpr double margin = 12, plot_width = 620, numbers_width = 60, top = 92, ba
 constexpr double character = 6.5;  // of the layers' names, about
 constexpr int longest_name = 44, longest_problem = 110;
 
-std::string text(double x, double y, std::string_view attributes, const std::string &content) {
-    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}{}>{}</text>\n", x, y, attributes.empty() ? "" : " ",
-                       attributes, content);
-}
-
-std::string rectangle(double x, double y, double width, double height, std::string_view color) {
-    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\"/>\n", x, y,
-                       width, height, color);
-}
-
-// An upright line; `more` is other attributes, `content` a title or nothing.
+// An upright line.
 std::string upright(double x, double from, double to, std::string_view more, const std::string &content = "") {
-    return fmt::format("<line x1=\"{0:.1f}\" y1=\"{1:.1f}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\" {3}>{4}</line>\n", x, from,
-                       to, more, content);
+    return svg_line({x, from, x, to}, more, content);
 }
-
-std::string title(const std::string &content) { return "<title>" + content + "</title>"; }
 
 const std::string peak_line = fmt::format("stroke=\"{}\" stroke-width=\"1.5\" stroke-dasharray=\"5 3\"", red);
 const std::string roofline_tick = fmt::format("stroke=\"{}\" stroke-width=\"2.5\"", red);
@@ -106,34 +93,26 @@ Chart laid_out(const BenchReport &report) {
 
 // What the colors and the red lines are, all above the plot.
 std::string head(const BenchReport &report) {
-    std::string svg = text(margin, 22, "font-size=\"15\"", "GFLOP/s a layer, operations of the direct convolution");
-    svg += text(margin, 40, "", "target " + xml_text(to_text(report.target)));
+    std::string svg = svg_text(margin, 22, "font-size=\"15\"", "GFLOP/s a layer, operations of the direct convolution");
+    svg += svg_text(margin, 40, "", "target " + xml_text(to_text(report.target)));
     std::vector<std::string> names = {"kiln"};
     names.insert(names.end(), report.peers.begin(), report.peers.end());
     double x = margin;
     for (size_t i = 0; i < names.size(); i++) {
-        svg += rectangle(x, 50, 10, 10, colors[i % std::size(colors)]) + text(x + 15, 59, "", xml_text(names[i]));
+        svg += svg_rectangle({x, 50, 10, 10}, colors[i % std::size(colors)]) +
+               svg_text(x + 15, 59, "", xml_text(names[i]));
         x += 110;
     }
     const std::string fill = fmt::format("fill=\"{}\"", red);
     svg += upright(margin + 5, 66, 78, peak_line) +
-           text(margin + 15, 76, fill,
-                fmt::format("FMA peak {:.1f} ({})", report.peak.gflops, xml_text(report.peak.instructions)));
+           svg_text(margin + 15, 76, fill,
+                    fmt::format("FMA peak {:.1f} ({})", report.peak.gflops, xml_text(report.peak.instructions)));
     const bool has_roofline = !report.bandwidths.empty();
     if (has_roofline) {
         svg += upright(margin + 265, 66, 78, roofline_tick) +
-               text(margin + 275, 76, fill, "roofline, where memory bandwidth is the limit");
+               svg_text(margin + 275, 76, fill, "roofline, where memory bandwidth is the limit");
     }
     return svg;
-}
-
-// 1, 2 or 5 times a power of ten: some five to ten grid lines.
-double grid_step(double limit) {
-    const double power = std::pow(10, std::floor(std::log10(limit / 5)));
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (limit / (factor * power) <= 10) return factor * power;
-    }
-    return 10 * power;
 }
 
 std::string grid(const Chart &chart) {
@@ -141,7 +120,7 @@ std::string grid(const Chart &chart) {
     const double step = grid_step(chart.limit);
     for (double value = 0; value <= chart.limit; value += step) {
         svg += upright(chart.x(value), top - 4, chart.bottom, "stroke=\"#ddd\"");
-        svg += text(chart.x(value), chart.bottom + 14, "text-anchor=\"middle\"", fmt::format("{:g}", value));
+        svg += svg_text(chart.x(value), chart.bottom + 14, "text-anchor=\"middle\"", fmt::format("{:g}", value));
     }
     return svg;
 }
@@ -150,17 +129,18 @@ std::string grid(const Chart &chart) {
 std::string drawn(const Chart &chart, const Bar &bar, double y) {
     if (!bar.missing.empty()) {
         const std::string why = shortened(quoted_line(bar.missing), longest_problem);
-        return text(chart.left + 3, y + bar_height - 3, "font-size=\"9\" fill=\"#777\"", xml_text(why));
+        return svg_text(chart.left + 3, y + bar_height - 3, "font-size=\"9\" fill=\"#777\"", xml_text(why));
     }
-    return rectangle(chart.left, y, chart.x(bar.gflops) - chart.left, bar_height - 2, bar.color) +
-           text(chart.left + plot_width + numbers_width, y + bar_height - 3, "font-size=\"10\" text-anchor=\"end\"",
-                fmt::format("{:.1f}", bar.gflops));
+    return svg_rectangle({chart.left, y, chart.x(bar.gflops) - chart.left, bar_height - 2}, bar.color) +
+           svg_text(chart.left + plot_width + numbers_width, y + bar_height - 3, "font-size=\"10\" text-anchor=\"end\"",
+                    fmt::format("{:.1f}", bar.gflops));
 }
 
 std::string drawn(const Chart &chart, const Group &group, double peak) {
     const NamedWorkload &w = *group.workload;
-    std::string svg = text(chart.left - 8, group.y + group.height() / 2 + 3, "text-anchor=\"end\"",
-                           xml_text(shown_name(w)) + title(xml_text(w.name) + ": " + xml_text(key(w.workload))));
+    std::string svg =
+        svg_text(chart.left - 8, group.y + group.height() / 2 + 3, "text-anchor=\"end\"",
+                 xml_text(shown_name(w)) + svg_title(xml_text(w.name) + ": " + xml_text(key(w.workload))));
     double y = group.y;
     for (const Bar &bar : group.bars) {
         svg += drawn(chart, bar, y);
@@ -168,7 +148,7 @@ std::string drawn(const Chart &chart, const Group &group, double peak) {
     }
     if (group.roofline && *group.roofline < 0.999 * peak) {
         svg += upright(chart.x(*group.roofline), group.y - 2, y, roofline_tick,
-                       title(fmt::format("roofline {:.1f} GFLOP/s: memory bandwidth", *group.roofline)));
+                       svg_title(fmt::format("roofline {:.1f} GFLOP/s: memory bandwidth", *group.roofline)));
     }
     return svg;
 }
@@ -177,20 +157,15 @@ std::string drawn(const Chart &chart, const Group &group, double peak) {
 
 std::string bench_chart(const BenchReport &report) {
     const Chart chart = laid_out(report);
-    std::string svg = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} "
-        "{1:.0f}\" "
-        "font-family=\"sans-serif\" font-size=\"11\" fill=\"#222\">\n",
-        chart.width(), chart.bottom + axis);
-    svg += rectangle(0, 0, chart.width(), chart.bottom + axis, "#fff") + head(report) + grid(chart);
+    std::string svg = head(report) + grid(chart);
     for (const Group &group : chart.groups)
         svg += drawn(chart, group, peak_of(report, group.workload->workload).gflops);
     svg += upright(chart.x(report.peak.gflops), top - 8, chart.bottom, peak_line);
     if (report.int8_peak) {
         svg += upright(chart.x(report.int8_peak->gflops), top - 8, chart.bottom, peak_line,
-                       title(fmt::format("peak of quantized layers {:.1f}", report.int8_peak->gflops)));
+                       svg_title(fmt::format("peak of quantized layers {:.1f}", report.int8_peak->gflops)));
     }
-    return svg + "</svg>\n";
+    return svg_picture(chart.width(), chart.bottom + axis, svg);
 }
 
 }  // namespace kiln

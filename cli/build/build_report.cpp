@@ -6,6 +6,7 @@
 
 #include "cli/answers/output.h"
 #include "package/described_network.h"
+#include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
@@ -48,9 +49,17 @@ void print_network(const PackagedNetwork &network, const std::string &name) {
     const int64_t plan = network.program.workspace, least = network.program.workspace_lower_bound;
     const std::string targets =
         network.variants.size() > 1 ? fmt::format(" for each of {} targets", network.variants.size()) : "";
-    print_line(fmt::format("  {}_network(): {} steps{}, {} of values{}", name, network.program.steps.size(), targets,
-                           size_text(plan),
-                           least > 0 ? fmt::format(", {:.2f} x the least", double(plan) / double(least)) : ""));
+    const size_t steps = network.program.steps.size();
+    const std::string share = least > 0 ? fmt::format(", {:.2f} x the least", double(plan) / double(least)) : "";
+    print_line(fmt::format("  {}_{}(): {} step{}{}, {} of values{}", name, network.function(), steps,
+                           steps == 1 ? "" : "s", targets, size_text(plan), share));
+    if (network.prepares_inputs) {
+        for (const network::Port &port : network.program.outputs) {
+            print_line(fmt::format("    {}: {} {}", quoted_line(port.name), graph::name(port.form.type),
+                                   graph::to_text(port.form.shape)));
+        }
+        return;
+    }
     const std::string place = network.embeds_weights ? "in the library" : fmt::format("in lib/{}.weights", name);
     print_line(fmt::format("  weights: {} {}", size_text(network.weights_bytes), place));
 }
@@ -79,7 +88,7 @@ void print_package(const Package &package, const std::string &output) {
     print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", output, all, all - untuned - stale,
                            untuned, stale));
     if (!package.kernels.empty() && package.kernels.front().soft_core) print_soft_core(package);
-    if (package.network) print_network(*package.network, package.name);
+    for (const PackagedNetwork &network : package.networks) print_network(network, package.name);
 }
 
 }  // namespace kiln

@@ -181,11 +181,23 @@ Result<Package> package_of_layers(const BuildArguments &arguments, const BudgetR
     return package;
 }
 
-Result<Package> package_of_network(const BuildArguments &arguments, const network::Program &program,
+bool calls_kernels(const network::Program &program) {
+    return std::ranges::any_of(program.steps, [](const network::Step &step) {
+        return std::holds_alternative<network::KernelCall>(step.work);
+    });
+}
+
+Result<Package> package_of_network(const BuildArguments &arguments, const NetworkPrograms &programs,
                                    const std::vector<Target> &targets, const NetworkPackageTools &tools) {
+    const network::Program &program = programs.network;
     tell_line(fmt::format("{}: {} steps; building and checking their kernels for {}", program.name,
                           program.steps.size(), arguments.targets.target));
-    const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed"};
+    if (programs.preparation && !calls_kernels(*programs.preparation)) {
+        tell_line(fmt::format("{}: its first kernels read the inputs as they are, so {}_prepare() copies them",
+                              program.name, arguments.name));
+    }
+    const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed",
+                                        programs.preparation ? &*programs.preparation : nullptr};
     NetworkReports reports(targets.size());
     return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
@@ -202,7 +214,7 @@ Status describe_database(const BuildArguments &arguments, TrialStore *store, Pac
 // What is built.
 struct BuildInput {
     std::vector<NamedWorkload> workloads;  // of no network
-    std::optional<network::Program> program;
+    std::optional<NetworkPrograms> programs;
     MemoryBudget budget;
 };
 
@@ -210,16 +222,16 @@ struct BuildInput {
 Result<BuildInput> read_input(const BuildArguments &arguments, const Target &target, const TrialStore *store) {
     BuildInput input;
     if (arguments.layers.of_network()) {
-        Result<network::Program> program =
-            read_program(arguments.layers.network, {.target = target,
-                                                    .machine = read_machine(),
-                                                    .store = store,
-                                                    .toolchain = "",
-                                                    .algorithms = arguments.algorithms,
-                                                    .error_budget = arguments.error_budget,
-                                                    .caches = caches_of_networks});
-        if (!program) return program.error();
-        input.program = std::move(*program);
+        Result<NetworkPrograms> programs =
+            read_programs(arguments.layers.network, {.target = target,
+                                                     .machine = read_machine(),
+                                                     .store = store,
+                                                     .toolchain = "",
+                                                     .algorithms = arguments.algorithms,
+                                                     .error_budget = arguments.error_budget,
+                                                     .caches = caches_of_networks});
+        if (!programs) return programs.error();
+        input.programs = std::move(*programs);
         return input;
     }
     Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
@@ -254,15 +266,15 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
                                          .machine = places.machine,
                                          .algorithms = arguments.algorithms,
                                          .error_budget = arguments.error_budget,
-                                         .caches = input.program ? caches_of_networks : caches_of_layers,
+                                         .caches = input.programs ? caches_of_networks : caches_of_layers,
                                          .interrupted = interrupted};
     if (!input.budget.is_limited())
-        expect_kernels(input.program ? layers_of(*input.program).layers : input.workloads, targets, environment,
+        expect_kernels(input.programs ? layers_of(*input.programs).layers : input.workloads, targets, environment,
                        builds);
     int64_t missing = 0;
     Result<Package> package =
-        input.program
-            ? package_of_network(arguments, *input.program, targets, {environment, *workshop->packer, *parts})
+        input.programs
+            ? package_of_network(arguments, *input.programs, targets, {environment, *workshop->packer, *parts})
             : package_of_layers(arguments, {input.workloads, targets.front(), input.budget, parts->work_folder},
                                 targets, environment, &missing);
     if (!package) {
@@ -313,6 +325,7 @@ void add_build_command(CLI::App &app, Action &action) {
     CLI::App *command =
         app.add_subcommand("build", "Write a library of the best kernels or of a whole network, for programs to link");
     add_options(*command, arguments->layers);
+    add_prepare_option(*command, arguments->layers.network);
     command->add_option("--db", arguments->db, "Database with recorded trials; without it everything is untuned")
         ->type_name("FILE");
     add_options(*command, arguments->targets);

@@ -15,8 +15,8 @@ namespace {
 constexpr double worthwhile_gain = 0.01;
 constexpr double odds_of_hopes = 0.25;
 
-void add_hopes(const network::Program &program, NetworkLayers *layers) {
-    for (NamedWorkload &layer : layers_of(program).layers) {
+void add_hopes(NetworkLayers hoped_for, NetworkLayers *layers) {
+    for (NamedWorkload &layer : hoped_for.layers) {
         const auto is_same = [&](const NamedWorkload &other) { return other.workload == layer.workload; };
         layer.odds = odds_of_hopes;
         if (std::ranges::none_of(layers->layers, is_same)) layers->layers.push_back(std::move(layer));
@@ -25,26 +25,42 @@ void add_hopes(const network::Program &program, NetworkLayers *layers) {
 
 }  // namespace
 
-NetworkLayers layers_of(const network::Program &program) {
+NetworkLayers layers_of(std::span<const network::Program *const> programs) {
     NetworkLayers result;
-    for (const network::Step &step : program.steps) {
-        const auto *call = std::get_if<network::KernelCall>(&step.work);
-        if (!call) continue;
-        result.layers.push_back({.list = program.name, .name = quoted_line(step.name), .workload = call->workload});
+    size_t steps = 0;
+    for (const network::Program *program : programs) {
+        steps += program->steps.size();
+        for (const network::Step &step : program->steps) {
+            const auto *call = std::get_if<network::KernelCall>(&step.work);
+            if (!call) continue;
+            result.layers.push_back(
+                {.list = program->name, .name = quoted_line(step.name), .workload = call->workload});
+        }
     }
-    const size_t calls = result.layers.size(), copies = program.steps.size() - calls;
+    const size_t calls = result.layers.size(), copies = steps - calls;
     result.layers = merge_equal(result.layers);
     result.note = fmt::format("{} calls of {} distinct kernels", calls, result.layers.size());
     if (copies > 0) result.note += fmt::format(", {} copies", copies);
     return result;
 }
 
+NetworkLayers layers_of(const network::Program &program) {
+    const network::Program *const one[] = {&program};
+    return layers_of(one);
+}
+
+NetworkLayers layers_of(const NetworkPrograms &programs) {
+    std::vector<const network::Program *> all = {&programs.network};
+    if (programs.preparation) all.push_back(&*programs.preparation);
+    return layers_of(all);
+}
+
 Result<NetworkLayers> read_layers(const NetworkOptions &options) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    const Result<network::Program> program = program_of(*graph, options);
-    if (!program) return program.error();
-    return layers_of(*program);
+    const Result<NetworkPrograms> programs = programs_of(*graph, options);
+    if (!programs) return programs.error();
+    return layers_of(*programs);
 }
 
 Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const network::KernelTimes &times) {
@@ -52,17 +68,19 @@ Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const n
     if (!graph) return graph.error();
     const network::LayoutPrices known{times, network::Unmeasured::not_used};
     const network::LayoutPrices hopes{times, network::Unmeasured::as_fast};
-    const Result<network::Program> used = program_of(*graph, options, {known, known});
+    const Result<NetworkPrograms> used = programs_of(*graph, options, {known, known});
     if (!used) return used.error();
     NetworkLayers layers = layers_of(*used);
-    const Result<network::Program> hoped_for = program_of(*graph, options, {hopes, known});
+    const Result<NetworkPrograms> hoped_for = programs_of(*graph, options, {hopes, known});
     if (!hoped_for) return hoped_for.error();
-    if (hoped_for->layouts.cost_ns <= (1 - worthwhile_gain) * used->layouts.cost_ns) add_hopes(*hoped_for, &layers);
+    const double cost_ns = used->network.layouts.cost_ns;
+    if (hoped_for->network.layouts.cost_ns <= (1 - worthwhile_gain) * cost_ns)
+        add_hopes(layers_of(*hoped_for), &layers);
     // Both sides of an alteration, so that times decide about it.
     for (const ProgramChoice &choice : {ProgramChoice{known, hopes}, ProgramChoice{known, known, false}}) {
-        const Result<network::Program> other = program_of(*graph, options, choice);
+        const Result<NetworkPrograms> other = programs_of(*graph, options, choice);
         if (!other) return other.error();
-        add_hopes(*other, &layers);
+        add_hopes(layers_of(*other), &layers);
     }
     return layers;
 }

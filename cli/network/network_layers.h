@@ -1,10 +1,12 @@
 // The layers of a network, for `kiln tune` and others.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/network/network_options.h"
+#include "cli/network/network_program.h"
 #include "network/layout_costs.h"
 #include "network/program.h"
 #include "workload/lists/workload_list.h"
@@ -16,8 +18,10 @@ struct NetworkLayers {
     std::string note;                   // how many calls of kernels they are
 };
 
-// All workloads of a program's kernels.
+// All workloads of the kernels of programs, which have one name.
+NetworkLayers layers_of(std::span<const network::Program *const> programs);
 NetworkLayers layers_of(const network::Program &program);
+NetworkLayers layers_of(const NetworkPrograms &programs);
 
 // Reads the model and calls the list like the file. Errors are those of read_program().
 Result<NetworkLayers> read_layers(const NetworkOptions &options);

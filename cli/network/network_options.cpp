@@ -53,6 +53,12 @@ void add_alterations_option(CLI::App &command, NetworkOptions &options) {
         ->type_name("LIB.so");
 }
 
+void add_prepare_option(CLI::App &command, NetworkOptions &options) {
+    command.add_flag("--prepare-input", options.prepares_input,
+                     "Of a network: leave pads, moves and element-wise work on its inputs to a function of its own, "
+                     "NAME_prepare()");
+}
+
 void add_network_options(CLI::App &command, NetworkOptions &options) {
     command.add_option("--network", options.file, "An ONNX model, in place of --workloads")->type_name("M.onnx");
     add_shape_option(command, options);

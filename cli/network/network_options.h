@@ -19,9 +19,11 @@ struct NetworkOptions {
     std::vector<std::string> shapes;            // NAME=1x3x480x480
     std::vector<std::string> alterations = {};  // --alterations: shared libraries
     std::string without = {};                   // --without: a glob over names of alterations; empty: all may be used
+    bool prepares_input = false;                // --prepare-input
 };
 void add_shape_option(CLI::App &command, NetworkOptions &options);
 void add_alterations_option(CLI::App &command, NetworkOptions &options);
+void add_prepare_option(CLI::App &command, NetworkOptions &options);
 void add_network_options(CLI::App &command, NetworkOptions &options);  // all of them, --network too
 
 // Errors (usage): the text is no shape; the message shows how one is written.

@@ -48,9 +48,20 @@ void explain_floats(const std::vector<graph::FloatNote> &notes, network::Program
     }
 }
 
+Result<NetworkPrograms> emitted(const graph::Graph &graph, const network::LayoutPrices &prices) {
+    if (prices.is_input_prepared) {
+        Result<network::SplitProgram> split = network::emit_split(graph, prices);
+        if (!split) return split.error();
+        return NetworkPrograms{std::move(split->network), std::move(split->preparation)};
+    }
+    Result<network::Program> whole = network::emit(graph, prices);
+    if (!whole) return whole.error();
+    return NetworkPrograms{std::move(*whole)};
+}
+
 }  // namespace
 
-Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
+Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice) {
     const auto in_file = [&](const Error &error) {
         return Error{error.code, fmt::format("{}: {}", quoted_line(options.file), error.message)};
@@ -61,22 +72,42 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
     };
     Result<std::vector<network::Alteration>> more = libraries_of(options);
     if (!more) return more.error();
+    network::LayoutPrices alterations = choice.alterations, layouts = choice.layouts;
+    alterations.is_input_prepared = layouts.is_input_prepared = options.prepares_input;
     Result<network::Altered> altered =
-        network::improve(imported, {.prices = choice.alterations, .is_off = is_off, .more = std::move(*more)});
+        network::improve(imported, {.prices = alterations, .is_off = is_off, .more = std::move(*more)});
     if (!altered) return in_file(altered.error());
-    Result<network::Program> program = network::emit(altered->graph, choice.layouts);
-    if (!program) return in_file(program.error());
-    program->name = network_name(options.file);
-    program->alterations = std::move(altered->notes);
-    explain_floats(graph::float_notes(imported), &*program);
-    return program;
+    Result<NetworkPrograms> programs = emitted(altered->graph, layouts);
+    if (!programs) return in_file(programs.error());
+    programs->network.name = network_name(options.file);
+    programs->network.alterations = std::move(altered->notes);
+    const std::vector<graph::FloatNote> notes = graph::float_notes(imported);
+    explain_floats(notes, &programs->network);
+    if (programs->preparation) {
+        programs->preparation->name = programs->network.name;
+        explain_floats(notes, &*programs->preparation);
+    }
+    return programs;
 }
 
-Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {
+Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
+                                    const ProgramChoice &choice) {
+    Result<NetworkPrograms> programs = programs_of(imported, options, choice);
+    if (!programs) return programs.error();
+    return std::move(programs->network);
+}
+
+Result<NetworkPrograms> read_programs(const NetworkOptions &options, const ChoiceContext &context) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
     const network::LayoutPrices prices{.times = kernel_times(context)};
-    return program_of(*graph, options, {.layouts = prices, .alterations = prices});
+    return programs_of(*graph, options, {.layouts = prices, .alterations = prices});
+}
+
+Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {
+    Result<NetworkPrograms> programs = read_programs(options, context);
+    if (!programs) return programs.error();
+    return std::move(programs->network);
 }
 
 Result<std::vector<std::string>> alteration_names(const NetworkOptions &options) {

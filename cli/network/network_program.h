@@ -1,6 +1,7 @@
 // The program of a network on the command line: the model behind all passes and alterations, as kernel calls.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,14 +20,23 @@ struct ProgramChoice {
     bool has_alterations = true;             // false: passes alone
 };
 
-// Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is
+// For commands without --prepare-input. Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is
 // wrong with it or with the shapes. `imported` is what read() answers.
 Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
+                                    const ProgramChoice &choice = {});
+
+// A network, and what prepares its inputs where that is a program of its own (--prepare-input).
+struct NetworkPrograms {
+    network::Program network;
+    std::optional<network::Program> preparation = {};
+};
+Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice = {});
 
 // Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all
 // are estimated.
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context);
+Result<NetworkPrograms> read_programs(const NetworkOptions &options, const ChoiceContext &context);
 
 // Names of all alterations, with those of the user's libraries.
 Result<std::vector<std::string>> alteration_names(const NetworkOptions &options);

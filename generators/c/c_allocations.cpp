@@ -1,5 +1,7 @@
 #include "generators/c/c_allocations.h"
 
+#include <utility>
+
 #include "generators/c/c_source.h"
 
 namespace kiln {
@@ -13,31 +15,31 @@ constexpr int64_t most_variables = 64, most_stack_bytes = 128;
 
 class IndexFinder : public IRVisitor {
 public:
-    std::set<std::string> constant, other;
+    explicit IndexFinder(const std::string &buffer) : buffer_(buffer) {}
+    bool all_are_numbers = true;
+    std::set<int64_t> loaded;
 
 private:
     using IRVisitor::visit;
-    void note(const std::string &buffer, const Expr &index) { (as_const_int(index) ? constant : other).insert(buffer); }
     void visit(const Load *op) override {
-        note(op->name, op->index);
+        if (op->name == buffer_) {
+            const auto index = as_const_int(op->index);
+            if (index) loaded.insert(*index);
+            all_are_numbers = all_are_numbers && index;
+        }
         IRVisitor::visit(op);
     }
     void visit(const Store *op) override {
-        note(op->name, op->index);
+        if (op->name == buffer_ && !as_const_int(op->index)) all_are_numbers = false;
         IRVisitor::visit(op);
     }
+
+    const std::string &buffer_;
 };
 
 }  // namespace
 
-std::set<std::string> buffers_with_constant_indices(const Stmt &body) {
-    IndexFinder finder;
-    body.accept(&finder);
-    for (const std::string &name : finder.other) finder.constant.erase(name);
-    return finder.constant;
-}
-
-StoredAllocation storage_of(const Allocate &allocation, const Scope<Interval> &variables, bool has_constant_indices) {
+StoredAllocation storage_of(const Allocate &allocation, const Scope<Interval> &variables) {
     if (!is_const_one(allocation.condition) || allocation.new_expr.defined())
         throw NoCForm{"an allocation on a condition"};
     StoredAllocation stored;
@@ -50,7 +52,11 @@ StoredAllocation storage_of(const Allocate &allocation, const Scope<Interval> &v
     }
     stored.elements += allocation.padding;
     stored.bytes = stored.elements * allocation.type.bytes();
-    if (has_constant_indices && stored.elements <= most_variables) return stored;
+    // Of this allocation alone: another one of the same name may have other loops around it.
+    IndexFinder finder(allocation.name);
+    allocation.body.accept(&finder);
+    stored.loaded = std::move(finder.loaded);
+    if (stored.elements <= most_variables && finder.all_are_numbers) return stored;
     const bool wanted = allocation.memory_type == MemoryType::Stack || allocation.memory_type == MemoryType::Register;
     stored.storage = wanted || stored.bytes <= most_stack_bytes ? Storage::stack : Storage::workspace;
     return stored;

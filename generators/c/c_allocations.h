@@ -9,22 +9,18 @@
 
 #include <cstdint>
 #include <set>
-#include <string>
 
 namespace kiln {
 
 enum class Storage { variables, stack, workspace };
 
-// The buffers of a function whose every index is a number.
-std::set<std::string> buffers_with_constant_indices(const Halide::Internal::Stmt &body);
-
 struct StoredAllocation {
     Storage storage = Storage::variables;
     int64_t elements = 0, bytes = 0;
+    std::set<int64_t> loaded;  // elements that something reads, of variables
 };
 // `variables` bounds what sizes may depend on, such as loops; the largest of them is allocated.
 StoredAllocation storage_of(const Halide::Internal::Allocate &allocation,
-                            const Halide::Internal::Scope<Halide::Internal::Interval> &variables,
-                            bool has_constant_indices);
+                            const Halide::Internal::Scope<Halide::Internal::Interval> &variables);
 
 }  // namespace kiln

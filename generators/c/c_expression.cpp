@@ -19,6 +19,34 @@ std::string bits_of(const Type &type) { return std::to_string(type.bits()); }
 // min_i32, floor_div_i64
 std::string suffix(const Type &type) { return (type.is_uint() ? "u" : "i") + bits_of(type); }
 
+// LiteRT's requantization of any sum, multiplier and shift. The others have no branches, since a core guesses those wrong about
+// as often as not: a division by 2^shift, which rounds halves away from zero by a little less (`unit`) for negative numbers,
+// and the bounds of results.
+constexpr struct {
+    const char *name, *text;
+} named_functions[] = {{"kiln_requantize", R"(
+static int32_t kiln_requantize(int32_t sum, int32_t multiplier, int32_t shift) {
+    const int left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
+    const int32_t most = INT32_MAX >> left;
+    const int32_t fitting = sum > most ? most : sum < -most - 1 ? -most - 1 : sum;
+    const int64_t product = (int64_t)(int32_t)((uint32_t)fitting << left) * multiplier;
+    const int32_t high = (int32_t)((product + (1 << 30)) >> 31);
+    const int32_t mask = (int32_t)((UINT32_C(1) << right) - 1);
+    return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
+}
+)"},
+                       {"kiln_shifted", R"(
+static inline int32_t kiln_shifted(int32_t number, int32_t unit, int32_t rounding, uint32_t shift) {
+    return (number + ((number >> 31) & -unit) + rounding) >> shift;
+}
+)"},
+                       {"kiln_bounded", R"(
+static inline int32_t kiln_bounded(int32_t above_most, int32_t span, int32_t least) {
+    const int32_t below_least = -span - (above_most & (above_most >> 31));
+    return least - (below_least & (below_least >> 31));
+}
+)"}};
+
 }  // namespace
 
 std::string c_type(const Type &type) {
@@ -39,19 +67,13 @@ std::string CPrelude::function(const std::string &operation, const Type &type) {
     return name;
 }
 
-std::string CPrelude::requantize() {
-    functions_.insert(R"(
-static int32_t kiln_requantize(int32_t sum, int32_t multiplier, int32_t shift) {
-    const int left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
-    const int32_t most = INT32_MAX >> left;
-    const int32_t fitting = sum > most ? most : sum < -most - 1 ? -most - 1 : sum;
-    const int64_t product = (int64_t)(int32_t)((uint32_t)fitting << left) * multiplier;
-    const int32_t high = (int32_t)((product + (1 << 30)) >> 31);
-    const int32_t mask = (int32_t)((UINT32_C(1) << right) - 1);
-    return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0));
-}
-)");
-    return "kiln_requantize";
+bool CPrelude::has(const std::string &name) {
+    for (const auto &[known, text] : named_functions) {
+        if (name != known) continue;
+        functions_.insert(text);
+        return true;
+    }
+    return false;
 }
 
 std::string CPrelude::text() const {
@@ -187,10 +209,10 @@ void CExpression::visit(const Call *op) {
         const std::string a = text(op->args[0]), b = text(op->args[1]);
         result_ = narrowed(op->type, "(" + a + " " + sign + " " + b + ")");
     };
-    if (op->call_type == Call::PureExtern && op->name == "kiln_requantize") {
+    if (op->call_type == Call::PureExtern && context_.prelude.has(op->name)) {
         std::string list;
         for (const Expr &argument : op->args) list += (list.empty() ? "" : ", ") + text(argument);
-        result_ = context_.prelude.requantize() + "(" + list + ")";
+        result_ = op->name + "(" + list + ")";
         return;
     }
     if (op->is_intrinsic(Call::bitwise_and)) return infix("&");

@@ -19,8 +19,8 @@ class CPrelude {
 public:
     // The name of the function, of values of this type. `operation` is one of min, max, floor_div, floor_mod.
     std::string function(const std::string &operation, const Halide::Type &type);
-    // LiteRT's requantization of any sum, multiplier and shift.
-    std::string requantize();
+    // Whether there is a function `name` that generators call: kiln_requantize, kiln_shifted, kiln_bounded. It becomes part of the file.
+    bool has(const std::string &name);
     std::string text() const;
 
 private:

@@ -43,7 +43,6 @@ public:
         : function_(function),
           form_(form),
           body_(lower_intrinsics(function.body)),
-          has_constant_indices_(buffers_with_constant_indices(body_)),
           context_{names_, prelude,
                    [this](const std::string &buffer, const Expr &index) { return element(buffer, index); },
                    [this](const std::string &text) { line(text); }},
@@ -86,7 +85,6 @@ private:
     const LoweredFunc &function_;
     const CForm &form_;
     Stmt body_;
-    std::set<std::string> has_constant_indices_;
     CNames names_;
     CContext context_;
     CExpression expression_;
@@ -136,7 +134,7 @@ void FunctionPrinter::visit(const Store *op) {
 }
 
 void FunctionPrinter::visit(const Allocate *op) {
-    const StoredAllocation allocation = storage_of(*op, bounds_, has_constant_indices_.contains(op->name));
+    const StoredAllocation allocation = storage_of(*op, bounds_);
     const std::string type = c_type(op->type);
     const int64_t before = workspace_;
     if (allocation.storage == Storage::variables) {
@@ -149,6 +147,10 @@ void FunctionPrinter::visit(const Allocate *op) {
             list += (i ? ", " : "") + elements.back();
         }
         line(type + " " + list + ";");
+        // The last tile may have results behind the last output.
+        for (int64_t i = 0; i < allocation.elements; i++) {
+            if (!allocation.loaded.contains(i)) line("(void)" + elements[static_cast<size_t>(i)] + ";");
+        }
     } else if (allocation.storage == Storage::stack) {
         line(type + " " + names_.bind(op->name) + "[" + std::to_string(allocation.elements) + "];");
     } else {
@@ -158,6 +160,7 @@ void FunctionPrinter::visit(const Allocate *op) {
         most_workspace_ = std::max(most_workspace_, workspace_);
     }
     op->body.accept(this);
+    variables_.erase(op->name);  // another one of this name may be kept elsewhere
     workspace_ = before;
 }
 

@@ -1,7 +1,7 @@
 // Quantized convolution (workload/quantization/quantization.h): the direct sum of conv.cpp with products of small integers.
 //
 //   padded(c, x, y, z, n)                  = the input, shifted to 0 to 255, and its zero point outside
-//   first(lane, vector, panel)             = bias - zero point * sum of weights
+//   first(lane, vector, panel, y)          = bias - zero point * sum of weights, without those of rows that are skipped
 //   sum(lane, vector, panel, x, y, z, n)   = first + sum over (part, ci, s, r, t) of
 //                                            weights(part, lane, vector, step(ci, s, r, t), panel) *
 //                                            padded((first(group) + ci) * parts + part, x * sx + s * dx - px, ...)
@@ -50,6 +50,7 @@ public:
             .bound(vector, 0, extent(knobs.vectors))
             .bound(panel, 0, extent(loops.panels(panel_width())))
             .vectorize(lane, lanes);
+        if (knobs.skip_rows) first.reorder(lane, vector, y, panel);
         if (window.defined()) window.compute_root();
         s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);
@@ -60,10 +61,12 @@ private:
     int shift() const { return workload.dtype == DType::i8 ? 128 : 0; }
     Expr zero_point() const { return (*quantization.at(Role::input_zero_point))(0) + shift(); }
 
-    // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not exist.
+    // Rows that the sum leaves out may hold anything. Tiles that do not divide the rows compute some below the last, which are not
+    // stored; their input may not exist.
     ElementMap map_of_padded() const {
         ElementMap map = loops.input_map;
         Place &row = map[input_index::y];
+        if (knobs.skip_rows && row.outside == Outside::zero) row.outside = Outside::any;
         if (loops.output[1] % knobs.rows != 0 && row.outside == Outside::never) row.outside = Outside::any;
         return map;
     }
@@ -74,23 +77,38 @@ private:
         return with_outside(map, at, cast(type, value), cast(type, zero_point()), Tests::apart);
     }
 
-    // The sum of a lane's weights, which the packed ones end with.
-    Expr sum_of_weights() const {
+    // One of the sums of a lane's weights, which the packed ones end with.
+    Expr sum_of_weights(int which) const {
         const int parts = extent(loops.parts), bits = weight_type().bits();
+        const int from = steps() + which * sum_steps();
         const Type piece_type = weight_type().with_code(Type::UInt);
         Expr sum = cast<uint32_t>(0);
         for (int piece = 0; piece < sum_steps() * parts; piece++) {
-            const Expr stored = weights(piece % parts, lane, vector, steps() + piece / parts, panel);
+            const Expr stored = weights(piece % parts, lane, vector, from + piece / parts, panel);
             sum = sum | (cast<uint32_t>(reinterpret(piece_type, stored)) << cast<uint32_t>(piece * bits));
         }
         return reinterpret<int32_t>(sum);
+    }
+
+    // Those of the rows that an output of row y reads.
+    Expr sum_of_rows() const {
+        Expr sum = 0;
+        for (int r = 0; r < sums_of_lane(); r++) {
+            const Expr row = y * extent(loops.stride[1]) + r * extent(loops.dilation[1]) - extent(loops.pad_lo[1]);
+            sum += select(is_inside(loops.position(1), {0, 0, row, 0, 0}), sum_of_weights(r), 0);
+        }
+        return sum;
     }
 
     void define_first() {
         const auto bias = step_inputs.find(EpilogueStep::Kind::bias);
         const Expr start =
             bias == step_inputs.end() ? Expr(0) : (*bias->second)(output_of(lane, vector, panel).channel);
-        first(lane, vector, panel) = start - zero_point() * sum_of_weights();
+        if (knobs.skip_rows) {
+            first(lane, vector, panel, y) = start - zero_point() * sum_of_rows();
+        } else {
+            first(lane, vector, panel) = start - zero_point() * sum_of_weights(0);
+        }
     }
 
     Expr weights_offset() {
@@ -116,7 +134,7 @@ private:
 
     ConvStages s;
     Func first{"first"}, window;
-    Var lane{"lane"}, vector{"vector"}, panel{"panel"}, group{"group"};
+    Var lane{"lane"}, vector{"vector"}, panel{"panel"}, y{"y"}, group{"group"};
 };
 
 }  // namespace

@@ -26,9 +26,11 @@ public:
         const int columns = extent(loops.kernel[0]), rows = extent(loops.kernel[1]), planes = extent(loops.kernel[2]);
         const int group_steps = extent(loops.input_channels);
         const int in_row = loops.joined ? channels * extent(stated.kernel[0]) : channels;  // numbers of a group's steps
-        const RDom taps(0, channels, 0, extent(stated.kernel[0]), 0, rows, 0, planes);
-        sums(lane, vector, panel) = 0;
-        sums(lane, vector, panel) += weight(lane, vector, panel, {taps[0], taps[1], taps[2], taps[3]});
+        const int sum_rows = rows / sums_of_lane();                                        // of the kernel in each sum
+        const RDom taps(0, channels, 0, extent(stated.kernel[0]), 0, sum_rows, 0, planes);
+        sums(lane, vector, panel, which) = 0;
+        sums(lane, vector, panel, which) +=
+            weight(lane, vector, panel, {taps[0], taps[1], which * sum_rows + taps[2], taps[3]});
 
         const Expr ci = step % group_steps * parts + part, tap = min(step / group_steps, columns * rows * planes - 1);
         const Expr there = min(ci, in_row - 1), column = loops.joined ? there / channels : tap % columns;
@@ -37,8 +39,9 @@ public:
                    {loops.joined ? there % channels : there, column, tap / columns % rows, tap / (columns * rows)});
         const Expr known = select(ci < in_row, value, 0);
         const int bits = packed.type().bits();
-        const Expr piece = max(step - steps(), 0) * parts + part;
-        const Expr of_sum = reinterpret<uint32_t>(sums(lane, vector, panel)) >> cast<uint32_t>(piece * bits);
+        const Expr behind = max(step - steps(), 0), row = sums_of_lane() == 1 ? Expr(0) : behind / sum_steps();
+        const Expr piece = (behind - row * sum_steps()) * parts + part;
+        const Expr of_sum = reinterpret<uint32_t>(sums(lane, vector, panel, row)) >> cast<uint32_t>(piece * bits);
         packed(part, lane, vector, step, panel) =
             select(step < steps(), cast(packed.type(), known), cast(packed.type(), reinterpret<int32_t>(of_sum)));
     }
@@ -60,7 +63,7 @@ private:
         return select(output.in_row < output.row, cast<int32_t>(value), 0);
     }
 
-    Var part{"part"}, lane{"lane"}, vector{"vector"}, step{"step"}, panel{"panel"};
+    Var part{"part"}, lane{"lane"}, vector{"vector"}, step{"step"}, panel{"panel"}, which{"which"};
     Func sums{"sums"};
 };
 

@@ -1,5 +1,6 @@
 // What the generators of quantized sums share with those of their packed weights: panels of steps of several channels
-// (rewrites/parts.h), and behind the steps of each panel the sums of its weights.
+// (rewrites/parts.h), and behind the steps of each panel the sums of its weights: of all of them, or of each row of the kernel
+// where rows in the padding are skipped.
 //
 //   parts   input   packed weight
 //   4       u8      i8
@@ -32,13 +33,15 @@ protected:
     Halide::Type input_type() const { return this->loops.parts == 2 ? Halide::Int(16) : Halide::UInt(8); }
 
     int steps() const { return extent(this->loops.input_channels * this->loops.taps()); }
-    // Steps behind the last that hold a lane's sum of weights, in i32, piece by piece.
+    // Steps behind the last that hold a lane's sum of weights, in i32, piece by piece; and how many sums there are.
     int sum_steps() const { return 4 / (extent(this->loops.parts) * weight_type().bytes()); }
+    int sums_of_lane() const { return this->knobs.skip_rows ? extent(this->loops.kernel[1]) : 1; }
 
     // Extents of the packed weights, innermost first: part, lane, vector, step, panel.
     std::vector<int64_t> packed_steps() const {
         const ConvLoops &l = this->loops;
-        return {l.parts, this->lanes, this->knobs.vectors, steps() + sum_steps(), l.panels(this->panel_width())};
+        const int64_t all = steps() + sum_steps() * sums_of_lane();
+        return {l.parts, this->lanes, this->knobs.vectors, all, l.panels(this->panel_width())};
     }
 
     // The output channel of a lane: in its row of panels, where rows are of one group or of all, and among all.

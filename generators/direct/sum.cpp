@@ -21,9 +21,10 @@ Expr tap(const DirectSum &sum, const Expr &out, const Expr &of_kernel, int d) {
 
 Expr zero_of(const DirectSum &sum) { return sum.is_integer() ? Expr(0) : Expr(0.0f); }
 
-// What a sum begins with.
-Expr first_of(const DirectSum &sum, const Expr &lane, const Expr &vector, const Expr &panel) {
-    return sum.is_integer() ? sum.first(lane, vector, panel) : Expr(0.0f);
+// What a sum of row y begins with.
+Expr first_of(const DirectSum &sum, const Expr &lane, const Expr &vector, const Expr &panel, const Expr &y) {
+    if (!sum.is_integer()) return 0.0f;
+    return sum.knobs.skip_rows ? sum.first(lane, vector, panel, y) : sum.first(lane, vector, panel);
 }
 
 // The part of a step that the innermost loop is at.
@@ -83,7 +84,7 @@ Expr written_out(const DirectSum &sum) {
     const ConvStages &g = sum.stages;
     const Lane at = lane_of_output(sum);
     const Expr channel = depthwise_channel(sum, at.panel * sum.vectors() + at.vector, at.lane);
-    Expr total = first_of(sum, at.lane, at.vector, at.panel);
+    Expr total = first_of(sum, at.lane, at.vector, at.panel, g.y);
     for (int t = 0; t < s.kernel[2]; t++) {
         for (int r = 0; r < s.kernel[1]; r++) {
             for (int c = 0; c < s.kernel[0]; c++) {
@@ -151,12 +152,12 @@ Expr input_of_step(const DirectSum &sum, const Expr &iy, const Expr &iz) {
     return g.spread(g.lane, ci, g.vector, g.panel, ix, iy, iz, g.n);
 }
 
-// Taps in the padding are left out as bounds of the loops: of rows where the knob says so, and of planes.
+// Taps in the padding are left out as bounds of the loops: of rows where the knob says so, and of planes where padding is zero.
 void skip_padding(const DirectSum &sum, const Expr &iy, const Expr &iz) {
-    if (sum.loops.padding_counts) return;
     const Exprs at{0, 0, iy, iz, sum.stages.n};
     if (sum.knobs.skip_rows && sum.loops.reads_outside(1)) sum.stages.taps.where(is_inside(sum.loops.position(1), at));
-    if (sum.loops.reads_outside(2)) sum.stages.taps.where(is_inside(sum.loops.position(2), at));
+    if (sum.loops.reads_outside(2) && !sum.loops.padding_counts)
+        sum.stages.taps.where(is_inside(sum.loops.position(2), at));
 }
 
 // So are taps that the panel's phase of the output does not have, where a panel is of one phase.
@@ -189,7 +190,8 @@ void sum_over_taps(const DirectSum &sum) {
     skip_padding(sum, iy, iz);
     skip_missing_taps(sum);
     const Expr value = input_of_step(sum, iy, iz);
-    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = first_of(sum, g.lane, g.vector, g.panel);
+    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) =
+        first_of(sum, g.lane, g.vector, g.panel, g.y_tile * sum.rows() + g.row);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) +=
         product(sum, {g.lane, g.vector, ci, s, r, t, g.panel}, value);
 }
@@ -206,7 +208,8 @@ void sum_over_shared_rows(const DirectSum &sum) {
     const Expr value = input_of_step(sum, iy, iz);
     const Expr kr = r - g.row * stride;  // folds where both are unrolled
     const Expr there = product(sum, {g.lane, g.vector, ci, s, clamp(kr, 0, kernel_rows - 1), t, g.panel}, value);
-    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) = first_of(sum, g.lane, g.vector, g.panel);
+    g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) =
+        first_of(sum, g.lane, g.vector, g.panel, g.y_tile * sum.rows() + g.row);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) +=
         select(likely(kr >= 0 && kr < kernel_rows), there, zero_of(sum));
 }

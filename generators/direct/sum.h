@@ -16,8 +16,9 @@ struct DirectSum {
     int lanes;
     // lane, vector, ci, s, r, t, panel. Of integers: part, lane, vector, step, panel (quantized_panel.h)
     Halide::Func weights;
-    ConvStages &stages;       // has `padded`; gets the other stages of the sum
-    Halide::Func first = {};  // lane, vector, panel: what sums of integers begin with; undefined for those of f32
+    ConvStages &stages;  // has `padded`; gets the other stages of the sum
+    // lane, vector, panel, and y where rows are skipped: what sums of integers begin with; undefined for those of f32
+    Halide::Func first = {};
 
     bool is_integer() const { return first.defined(); }
     int vectors() const { return static_cast<int>(knobs.vectors); }

@@ -1,5 +1,9 @@
 #include "generators/nest/scalar_function.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "generators/nest/float_functions.h"
 #include "generators/nest/integer_functions.h"
 
@@ -10,11 +14,16 @@ using namespace Halide;
 using scalar::Element;
 using scalar::Function;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 // A value on the stack; f16 and bf16 are f32 here, and rounded after each step.
 struct Value {
     Expr expr;
     Element type = Element::f32;
     const scalar::Step *made_by = nullptr;
+    double lo = -infinity,
+           hi = infinity;  // of f32: minima and maxima that it has passed, where NaN has become one of them
+    Expr before_rounding;  // of f32 that is rounded
 };
 
 Expr constant(const scalar::Step &step) {
@@ -154,8 +163,36 @@ bool answers_boolean(Function function) {
            function == Function::less || function == Function::less_or_equal;
 }
 
+// Numbers of f32 within the range of 8 bits, to even: adding 1.5 * 2^23 leaves the nearest integer in the low bits. That is one
+// step on every target, and nothing saturates.
+Expr nearest_quantum(const Expr &x, const Type &type) {
+    return cast(type, reinterpret<int32_t>(x + Expr(12582912.0f)));
+}
+
+bool is_within(const Value &value, const Type &type) {
+    const double lo = type.is_uint() ? 0 : -128, hi = type.is_uint() ? 255 : 127;
+    return value.lo >= lo && value.hi <= hi;
+}
+
+Value cast_value(const Value &value, const scalar::Step &step) {
+    const bool is_small = step.type == Element::i8 || step.type == Element::u8;
+    const Type type = step.type == Element::i8 ? Int(8) : UInt(8);
+    if (is_small && value.before_rounding.defined() && is_within(value, type))
+        return {nearest_quantum(value.before_rounding, type), step.type, &step};
+    return {converted(value.expr, step.type), step.type, &step};
+}
+
+void bound(Function function, const std::vector<Value> &a, Value *value) {
+    if (value->type != Element::f32) return;
+    if (function == Function::minimum) value->lo = std::min(a[0].lo, a[1].lo), value->hi = std::min(a[0].hi, a[1].hi);
+    if (function == Function::maximum) value->lo = std::max(a[0].lo, a[1].lo), value->hi = std::max(a[0].hi, a[1].hi);
+    if (function != Function::round) return;
+    value->lo = std::nearbyint(a[0].lo), value->hi = std::nearbyint(a[0].hi);
+    value->before_rounding = a[0].expr;
+}
+
 Value called(const scalar::Step &step, const std::vector<Value> &a) {
-    if (step.function == Function::cast) return {converted(a[0].expr, step.type), step.type, &step};
+    if (step.function == Function::cast) return cast_value(a[0], step);
     if (step.function == Function::select) return {select(a[0].expr, a[1].expr, a[2].expr), a[1].type, &step};
     if (answers_boolean(step.function)) {
         const Expr answer =
@@ -170,7 +207,9 @@ Value called(const scalar::Step &step, const std::vector<Value> &a) {
     } else {
         value = a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
     }
-    return {is_narrow ? converted(value, a[0].type) : value, a[0].type, &step};
+    Value result{is_narrow ? converted(value, a[0].type) : value, a[0].type, &step};
+    bound(step.function, a, &result);
+    return result;
 }
 
 }  // namespace
@@ -183,6 +222,7 @@ Expr halide_expression(const scalar::Expression &expression, const std::vector<E
             stack.push_back({value, element_of(value.type()), &step});
         } else if (step.function == Function::constant) {
             stack.push_back({constant(step), step.type, &step});
+            if (!std::isnan(step.number)) stack.back().lo = stack.back().hi = step.number;
         } else {
             const std::ptrdiff_t count = scalar::argument_count(step.function);
             const std::vector<Value> arguments(stack.end() - count, stack.end());

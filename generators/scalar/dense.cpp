@@ -6,15 +6,15 @@
 //                     a + b * 2^16
 //   both(c, p, n)   = with pairs, the two products of step n
 //   sum(c, p)       = start + sum over taps of weights(tap, c) * patch(tap, p)
-//   output(c, p)    = requantized(sum)
+//   output(c, p)    = the result of the sum, rounded (ScalarResultStages)
 //
 // A product of a weight and a pair is one of a in the lower half and one of b in the upper half of a word. Two of them fit: a
 // sum of two products is from -32512 to 32768, so with an offset the lower half is never negative and never carries, and the
-// upper half is a number of 16 bits without a sign. The halves are added up apart; the offsets are taken off at the end.
+// upper half is a number of 16 bits without a sign. The upper halves are added up apart, and so are the words, from which they
+// are taken at the end. Both begin with the start of the channel less all offsets.
 #include <Halide.h>
 
 #include "generators/scalar/scalar_conv.h"
-#include "schedules/apply/scalar_tile.h"
 
 namespace kiln {
 namespace {
@@ -38,8 +38,7 @@ public:
     void generate() {
         const Expr total = knobs.paired ? sum_of_pairs() : sum_of_pixels();
         const Expr own[] = {record(0, s.c), record(1, s.c), record(2, s.c), record(3, s.c)};
-        const Expr all_fit = of_call(ScalarRecords::all_fit) == 1;
-        (*output)(s.c, s.p) = bounded(ScalarRequantization(terms()).result(total, own, all_fit));
+        (*output)(s.c, s.p) = rounded(s.rounding, {s.c, s.p}, total, own);
     }
 
     void schedule() {
@@ -112,14 +111,14 @@ private:
         s.both(s.c, s.p, s.tap) =
             first + second + cast<uint32_t>(Expr(static_cast<int32_t>(low_offset + (high_offset << 16))));
         const Expr both = s.both(s.c, s.p, s.steps), sixteen = cast<uint32_t>(16);
-        s.sum(s.c, s.p) = {cast<uint32_t>(0), cast<uint32_t>(0)};
-        s.sum(s.c, s.p) = {s.sum(s.c, s.p)[0] + both, s.sum(s.c, s.p)[1] + (both >> sixteen)};
-        const Expr words = s.sum(s.c, s.p / 2)[0], highs = s.sum(s.c, s.p / 2)[1];
         const auto offsets = [&](uint32_t offset) {
             return cast<uint32_t>(Expr(static_cast<int32_t>(offset * uint32_t(steps))));
         };
-        const Expr low = words - (highs << sixteen) - offsets(low_offset), high = highs - offsets(high_offset);
-        return reinterpret<int32_t>(select(s.p % 2 == 0, low, high)) + record(0, s.c);
+        const Expr start = cast<uint32_t>(record(0, s.c)), first_high = start - offsets(high_offset);
+        s.sum(s.c, s.p) = {start - offsets(low_offset) + (first_high << sixteen), first_high};
+        s.sum(s.c, s.p) = {s.sum(s.c, s.p)[0] + both, s.sum(s.c, s.p)[1] + (both >> sixteen)};
+        const Expr words = s.sum(s.c, s.p / 2)[0], high = s.sum(s.c, s.p / 2)[1];
+        return reinterpret<int32_t>(select(s.p % 2 == 0, words - (high << sixteen), high));
     }
 
     ScalarDenseStages s;

@@ -2,13 +2,12 @@
 //
 //   record(i, c)        = constants of the channel, made when the weights are packed (scalar_requantize.h)
 //   sum(c, x, y, zn)    = start + sum over (s, r, t) of weights(tap, c) * the input, or its zero point outside
-//   output(c, x, y, zn) = requantized(sum)
+//   output(c, x, y, zn) = the result of the sum, rounded (ScalarResultStages)
 //
 // where zn counts planes and images.
 #include <Halide.h>
 
 #include "generators/scalar/scalar_conv.h"
-#include "schedules/apply/scalar_tile.h"
 
 namespace kiln {
 namespace {
@@ -38,9 +37,7 @@ public:
         s.sum(s.c, s.x, s.y, s.zn) = s.own(0, s.c);
         s.sum(s.c, s.x, s.y, s.zn) += input_value(input, at, knobs.partition) * cast<int32_t>(weights(0, tap, s.c));
         const Expr own[] = {s.own(0, s.c), s.own(1, s.c), s.own(2, s.c), s.own(3, s.c)};
-        const Expr all_fit = of_call(ScalarRecords::all_fit) == 1;
-        (*output)(s.c, s.x, s.y, s.zn) =
-            bounded(ScalarRequantization(terms()).result(s.sum(s.c, s.x, s.y, s.zn), own, all_fit));
+        (*output)(s.c, s.x, s.y, s.zn) = rounded(s.rounding, {s.c, s.x, s.y, s.zn}, s.sum(s.c, s.x, s.y, s.zn), own);
     }
 
     void schedule() {

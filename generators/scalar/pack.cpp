@@ -44,10 +44,10 @@ public:
         const Expr c = min(at / ScalarRecords::size, form.channels - 1);
         const Expr of_channel = requantization.record(at % ScalarRecords::size, channel(c), all_fit() == 1);
         const auto is = [&](ScalarRecords::OfCall which) { return at == form.of_call(which); };
-        const Expr of_call =
-            select(is(ScalarRecords::all_fit), all_fit(),                                   //
-                   is(ScalarRecords::input_zero_point), number(Role::input_zero_point, 0),  //
-                   is(ScalarRecords::least), number(Role::result_bounds, 0), number(Role::result_bounds, 1));
+        const Expr of_call = select(is(ScalarRecords::all_fit), all_fit(),                                   //
+                                    is(ScalarRecords::input_zero_point), number(Role::input_zero_point, 0),  //
+                                    is(ScalarRecords::least), number(Role::result_bounds, 0),                //
+                                    number(Role::result_bounds, 1) - number(Role::result_bounds, 0));
         records(at) = select(at < ScalarRecords::size * form.channels, of_channel, of_call);
     }
 
@@ -74,7 +74,8 @@ private:
         const Expr known = min(c, extent(loops.output_channels) - 1);
         const Expr start = bias ? (*bias)(known) : Expr(0);
         return {start, start - (number(Role::input_zero_point, 0) - centre) * sums(known % width, known / width),
-                number(Role::multiplier, known), number(Role::shift, known), number(Role::output_zero_point, 0)};
+                number(Role::multiplier, known), number(Role::shift, known),
+                number(Role::output_zero_point, 0) - number(Role::result_bounds, 1)};
     }
 
     // Zero behind the last channel.

@@ -10,6 +10,7 @@
 #include "generators/activation.h"
 #include "generators/conv_generator.h"
 #include "generators/scalar/scalar_requantize.h"
+#include "schedules/apply/scalar_tile.h"
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
 #include "workload/quantization/quantization.h"
 #include "workload/signature.h"
@@ -33,7 +34,7 @@ struct ScalarPanels {
 // What every call needs of the operands beside the weights, as kiln_pack writes it: a record for each channel of the panels
 // (scalar_requantize.h), and numbers of the call.
 struct ScalarRecords {
-    enum OfCall { all_fit, input_zero_point, least, most, numbers };
+    enum OfCall { all_fit, input_zero_point, least, span, numbers };  // span: of results, from the least to the largest
     static constexpr int size = ScalarRequantization::record_size;
 
     explicit ScalarRecords(const ScalarPanels &panels) : channels(panels.panels * panels.width) {}
@@ -89,9 +90,16 @@ protected:
                centre();
     }
 
-    Expr bounded(const Expr &value) const {
-        const Expr lo = of_call(ScalarRecords::least), hi = of_call(ScalarRecords::most);
-        return Halide::cast(halide_type(this->workload.output_dtype), clamp(value, lo, hi));
+    // From a tile's sums to what is stored of it. Which form all outputs have is asked once a tile.
+    Expr rounded(ScalarResultStages &s, const std::vector<Halide::Var> &at, const Expr &sum,
+                 const Expr (&own)[ScalarRequantization::record_size]) const {
+        using R = ScalarRequantization;
+        s.all_fit = of_call(ScalarRecords::all_fit) != 0;
+        s.copied(at) = sum;
+        s.general(at) = R::general_form(s.copied(at), own);
+        s.result(at) = Halide::select(s.all_fit, R(terms()).short_form(sum, own), s.general(at));
+        const Expr bounded = R::bounded(s.result(at), of_call(ScalarRecords::span), of_call(ScalarRecords::least));
+        return Halide::cast(halide_type(this->workload.output_dtype), bounded);
     }
 
     int64_t terms() const { return this->loops.taps() * this->loops.input_channels; }

@@ -17,6 +17,11 @@ constexpr int most_shift = 22;
 
 Expr unsigned_of(const Expr &e) { return cast<uint32_t>(e); }
 
+// One of the functions that C files get (CPrelude).
+Expr c_function(const char *name, const std::vector<Expr> &arguments) {
+    return Internal::Call::make(Int(32), name, arguments, Internal::Call::PureExtern);
+}
+
 }  // namespace
 
 ScalarRequantization::ScalarRequantization(int64_t terms)
@@ -44,26 +49,29 @@ Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const 
                   select(all_fit, small_ ? by + fraction : by, n.shift));
 }
 
-Expr ScalarRequantization::result(const Expr &sum, const Expr (&record)[record_size], const Expr &all_fit) const {
+Expr ScalarRequantization::short_form(const Expr &sum, const Expr (&record)[record_size]) const {
     const Expr &multiplier = record[1], &rounding = record[2], shift = unsigned_of(record[3]);
-    Expr fast;
     if (small_) {
         // As a number without a sign, since sums of channels that do not fit may be too large.
         const Expr times_256 = reinterpret<int32_t>(unsigned_of(sum) << cast<uint32_t>(8));
         const Expr scaled = cast<int64_t>(times_256) * cast<int64_t>(multiplier);
         const Expr high = cast<int32_t>(scaled >> cast<uint64_t>(32));
-        // Halves away from zero: negative ones are a little less before they are rounded up.
-        fast = (high + ((high >> cast<uint32_t>(31)) & -(1 << fraction)) + rounding) >> shift;
-    } else {
-        const Expr scaled = cast<int64_t>(sum) * cast<int64_t>(reinterpret<uint32_t>(multiplier));
-        const Expr high = cast<int32_t>(scaled >> cast<uint64_t>(32)), low = cast<uint32_t>(scaled);
-        const Expr rounded = high + cast<int32_t>(low >> cast<uint32_t>(31));
-        fast = (rounded + (rounded >> cast<uint32_t>(31)) + rounding) >> shift;
+        return c_function("kiln_shifted", {high, 1 << fraction, rounding, shift});
     }
-    using Internal::Call;
-    const Expr general =
-        Call::make(Int(32), "kiln_requantize", {sum, record[1], record[3]}, Call::PureExtern) + record[2];
-    return Call::make(Int(32), Call::if_then_else, {all_fit, fast, general}, Call::PureIntrinsic);
+    const Expr scaled = cast<int64_t>(sum) * cast<int64_t>(reinterpret<uint32_t>(multiplier));
+    const Expr high = cast<int32_t>(scaled >> cast<uint64_t>(32)), low = cast<uint32_t>(scaled);
+    const Expr rounded = high + cast<int32_t>(low >> cast<uint32_t>(31));
+    return c_function("kiln_shifted", {rounded, 1, rounding, shift});
+}
+
+Expr ScalarRequantization::general_form(const Expr &sum, const Expr (&record)[record_size]) {
+    // Far beyond all bounds, but with room for what is added.
+    const Expr rounded = clamp(c_function("kiln_requantize", {sum, record[1], record[3]}), -(1 << 30), 1 << 30);
+    return rounded + record[2];
+}
+
+Expr ScalarRequantization::bounded(const Expr &above_most, const Expr &span, const Expr &least) {
+    return c_function("kiln_bounded", {above_most, span, least});
 }
 
 }  // namespace kiln

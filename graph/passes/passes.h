@@ -42,5 +42,6 @@ Graph fold_pads(const Graph &graph);
 Graph fold_affine(const Graph &graph);
 Graph fuse_epilogues(const Graph &graph);
 Graph fuse_elementwise(const Graph &graph);
+Graph multiply_quanta(const Graph &graph);
 
 }  // namespace kiln::graph

@@ -52,7 +52,7 @@ std::vector<size_t> only_in(const Graph &graph, const Graph &other) {
 }  // namespace
 
 NetworkPricing::NetworkPricing(const LayoutPrices &prices)
-    : times_(remembered(prices.times)), unmeasured_(prices.unmeasured) {}
+    : times_(remembered(prices.times)), unmeasured_(prices.unmeasured), is_input_prepared_(prices.is_input_prepared) {}
 
 PricedNetwork NetworkPricing::priced(const Graph &graph, const LayoutPrices &prices) {
     PricedNetwork result{.prepared = prepared(graph)};

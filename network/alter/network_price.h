@@ -24,8 +24,12 @@ public:
     NetworkPricing(const NetworkPricing &) = delete;
     NetworkPricing &operator=(const NetworkPricing &) = delete;
 
-    PricedNetwork by_times(const graph::Graph &graph) { return priced(graph, {times_, unmeasured_, &measured_}); }
-    PricedNetwork by_estimates(const graph::Graph &graph) { return priced(graph, {{}, unmeasured_, &estimated_}); }
+    PricedNetwork by_times(const graph::Graph &graph) {
+        return priced(graph, {times_, unmeasured_, &measured_, is_input_prepared_});
+    }
+    PricedNetwork by_estimates(const graph::Graph &graph) {
+        return priced(graph, {{}, unmeasured_, &estimated_, is_input_prepared_});
+    }
 
     // Whether the kernel of a convolution was measured in any layout. Nothing for other nodes.
     std::optional<bool> is_measured(const graph::Graph &graph, const graph::Node &node) const;
@@ -35,6 +39,7 @@ private:
 
     KernelTimes times_;
     Unmeasured unmeasured_;
+    bool is_input_prepared_;
     LayoutMemory measured_, estimated_;
 };
 

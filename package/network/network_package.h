@@ -21,6 +21,7 @@ struct NetworkPackageRequest {
     std::vector<Target> targets;
     std::string name;  // of the library
     bool embeds_weights = false;
+    const network::Program *preparation = nullptr;  // of the network's inputs; its constants are always embedded
 };
 
 struct NetworkPackageTools {

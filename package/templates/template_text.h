@@ -19,6 +19,7 @@ extern const char *const no_fallback_template;         // no_fallback.md.in
 extern const char *const network_template;             // network.cpp.in
 extern const char *const network_header_template;      // network.h.in
 extern const char *const network_readme_template;      // network.md.in
+extern const char *const preparation_readme_template;  // preparation.md.in
 extern const char *const soft_core_cmake_template;     // soft_core.cmake.in
 extern const char *const soft_core_header_template;    // soft_core.h.in
 extern const char *const soft_core_makefile_template;  // soft_core.mk.in

@@ -108,12 +108,28 @@ void apply_over(NestStages &s, const NestTileKnobs &k) {
     share(s.output, s.loops.size() > 1 ? std::vector<Var>(s.loops.begin(), s.loops.end() - 1) : s.loops, k.parallel);
 }
 
+// The columns of a vector of rows are computed one after the other, and Halide stores them together, interleaved.
+void apply_across(NestStages &s, const NestTileKnobs &k, int lanes, const NestForm &form) {
+    Func &out = s.output;
+    const Var x = s.loops.back(), step("step"), in_step("in_step"), vector("vector"), lane("lane");
+    std::vector<Var> outer(s.loops.begin(), s.loops.end() - 1);
+    const int64_t rows = form.loops[form.loops.size() - 2];
+    const int tile = extent(k.vectors) * lanes;
+    out.split(outer.back(), step, in_step, tile, tail_of(form, rows, tile)).split(in_step, vector, lane, lanes);
+    outer.back() = step;
+    std::vector<VarOrRVar> order{lane, x, vector};
+    for (size_t d = outer.size(); d-- > 0;) order.push_back(outer[d]);
+    out.bound(x, 0, extent(form.loops.back())).reorder(order).vectorize(lane).unroll(x).unroll(vector);
+    share(out, outer, k.parallel);
+}
+
 }  // namespace
 
 void apply_nest_tile(NestStages &s, const NestTileKnobs &k, const NestForm &form, const Target &target) {
     if (s.count.defined()) s.count.compute_root();
-    if (k.lanes) return apply_over(s, k);
+    if (k.lanes == 1) return apply_over(s, k);
     const int lanes = extent(nest_lanes(k, form, target));
+    if (k.lanes == 2) return apply_across(s, k, lanes, form);
     apply_columns(s, k, lanes, form);
 }
 

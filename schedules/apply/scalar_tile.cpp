@@ -1,5 +1,9 @@
 #include "schedules/apply/scalar_tile.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "schedules/apply/extent.h"
 
 namespace kiln {
@@ -8,6 +12,22 @@ namespace {
 using namespace Halide;
 
 constexpr int record_size = 4;
+
+// The loops of a tile, each with its extent.
+using TileLoops = std::vector<std::pair<Var, int>>;
+
+void unroll(Func &stage, const TileLoops &loops) {
+    for (const auto &[loop, size] : loops) stage.bound_extent(loop, size).unroll(loop);
+}
+
+void apply_scalar_result(ScalarResultStages &s, const LoopLevel &tile, const TileLoops &loops) {
+    unroll(s.result.compute_at(tile).store_in(MemoryType::Register), loops);
+    s.result.specialize(s.all_fit);
+    const LoopLevel of_general(s.result, Var::outermost());
+    unroll(s.copied.compute_at(of_general).store_in(MemoryType::Stack), loops);
+    s.general.compute_at(of_general).store_in(MemoryType::Stack);
+    for (const auto &[loop, size] : loops) s.general.bound_extent(loop, size);
+}
 
 }  // namespace
 
@@ -23,13 +43,9 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, 
     if (k.partition == 0) s.output.never_partition_all();
     if (k.partition == 1) s.output.never_partition(y_tile);
     s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, record_size).unroll(s.i);
-    s.sum.compute_at(s.output, s.c)
-        .store_in(MemoryType::Register)
-        .bound_extent(s.c, 1)
-        .bound_extent(s.x, extent(k.pixels))
-        .bound_extent(s.y, extent(k.rows))
-        .unroll(s.x)
-        .unroll(s.y);
+    const TileLoops tile = {{s.c, 1}, {s.x, extent(k.pixels)}, {s.y, extent(k.rows)}};
+    apply_scalar_result(s.rounding, {s.output, s.c}, tile);
+    unroll(s.sum.compute_at(s.output, s.c).store_in(MemoryType::Register), tile);
     const RVar column(s.taps[0]), row(s.taps[1]), plane(s.taps[2]);
     Stage update = s.sum.update();
     update.reorder(s.c, s.x, s.y, column, row, plane).unroll(s.x).unroll(s.y);
@@ -37,28 +53,26 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, 
 }
 
 void apply_scalar_dense(ScalarDenseStages &s, const ScalarTileKnobs &k, const ScalarDenseSizes &sizes) {
-    Var panel("panel"), ci("ci"), tile("tile"), pi("pi");
+    Var panel("panel"), ci("ci"), block("block"), tile("tile"), pi("pi");
     RVar outer("outer"), inner("inner");
     const int words = extent(k.paired ? k.pixels / 2 : k.pixels);
+    const int tiles = extent(std::max<int64_t>(k.tiles, 1));
     s.output.split(s.c, panel, ci, sizes.width, TailStrategy::GuardWithIf)
-        .split(s.p, tile, pi, extent(k.pixels), TailStrategy::GuardWithIf)
-        .reorder(ci, pi, panel, tile)
+        .split(s.p, block, tile, extent(k.pixels) * tiles, TailStrategy::GuardWithIf)
+        .split(tile, tile, pi, extent(k.pixels), TailStrategy::GuardWithIf)
+        .reorder(ci, pi, tile, panel, block)
         .unroll(ci)
         .unroll(pi);
     if (s.pixel.defined()) {
-        s.pixel.compute_at(s.output, tile).bound(s.tap, 0, sizes.taps).never_partition_all();
+        s.pixel.compute_at(s.output, block).bound(s.tap, 0, sizes.taps).never_partition_all();
     }
     if (s.copies) {
-        s.patch.compute_at(s.output, tile).bound(s.tap, 0, sizes.taps).bound_extent(s.p, words);
+        s.patch.compute_at(s.output, block).bound(s.tap, 0, sizes.taps).bound_extent(s.p, words * tiles);
         s.patch.reorder_storage(s.p, s.tap).reorder(s.tap, s.p);
         if (sizes.taps > 1) s.patch.never_partition_all();
     }
-    s.sum.compute_at(s.output, panel)
-        .store_in(MemoryType::Register)
-        .bound_extent(s.c, sizes.width)
-        .bound_extent(s.p, words)
-        .unroll(s.c)
-        .unroll(s.p);
+    apply_scalar_result(s.rounding, {s.output, tile}, {{s.c, sizes.width}, {s.p, extent(k.pixels)}});
+    unroll(s.sum.compute_at(s.output, tile).store_in(MemoryType::Register), {{s.c, sizes.width}, {s.p, words}});
     s.sum.update()
         .split(s.steps, outer, inner, extent(k.unroll))
         .reorder(s.c, s.p, inner, outer)

@@ -8,11 +8,20 @@
 
 namespace kiln {
 
-// The stages that the template maps to loops, by their role.
+// The stages that the template maps to loops, by their role. Those of results, of a tile:
+//   result     the sums rounded: from `general` where not all channels fit the short form, in code of its own for both
+//   general    a loop over the tile
+//   copied     the sums, where a loop can find them
+struct ScalarResultStages {
+    Halide::Func copied{"copied"}, general{"general"}, result{"result"};
+    Halide::Expr all_fit;
+};
+
 //   own(i, c)                  a copy of the channel's constants, in registers
 //   sum(c, x, y, zn)           its update adds up the taps
 struct ScalarDepthwiseStages {
     Halide::Func output, own{"own"}, sum{"sum"};
+    ScalarResultStages rounding;
     Halide::Var c{"c"}, x{"x"}, y{"y"}, zn{"zn"}, i{"i"};
     Halide::RDom taps;  // columns, rows, planes
 };
@@ -25,6 +34,7 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &stages, const ScalarTileKnobs
 //   output(c, p)       p counts pixels
 struct ScalarDenseStages {
     Halide::Func output, pixel{"pixel"}, patch{"patch"}, both{"both"}, sum{"sum"};
+    ScalarResultStages rounding;
     Halide::Var c{"c"}, p{"p"}, tap{"tap"};
     Halide::RDom steps;
     bool copies = false;  // patches are copied; else they are read where they lie

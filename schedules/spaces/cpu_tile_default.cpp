@@ -80,20 +80,27 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
     return best;
 }
 
+// Products of i16 are added by an instruction of their own, and LLVM adds those of several steps to each other before they join the
+// sums. With few registers, tiles of more sums than half of them are spilled.
+bool keeps_products(const TileFacts &f) { return f.shape.parts == 2 && f.registers <= 16; }
+
 RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
     constexpr int64_t any = std::numeric_limits<int64_t>::max();
     if (requantizes_often(f.shape)) {
         if (const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums)) return *small;
     }
-    return cheapest_tile_of(f, domains, inline_sum, f.depthwise() ? most_depthwise_sums : any).value_or(RegisterTile());
+    const int64_t most = f.depthwise() ? most_depthwise_sums : keeps_products(f) ? f.registers / 2 : any;
+    return cheapest_tile_of(f, domains, inline_sum, most).value_or(RegisterTile());
 }
 
 // Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share
-// panels.
+// panels, and where rows of quantized sums would leave a thread idle for a tenth of the time that panels would not.
 void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const int64_t images = f.shape.batch * f.shape.output[2];
     const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows);
-    if (images * y_tiles >= 2 * f.threads) {
+    const auto time = [&](int64_t pieces) { return double(ceil_div(pieces, f.threads) * f.threads) / double(pieces); };
+    const bool is_even = f.shape.parts == 1 || time(images * y_tiles) < 1.1 * time(f.panels(k->vectors));
+    if (images * y_tiles >= 2 * f.threads && is_even) {
         k->parallel = 1;
         const double share = std::max<double>(1, double(images * y_tiles) / f.threads);
         k->row_block = nearest(domains.row_block, std::min<double>(double(k->row_block), share));

@@ -90,8 +90,11 @@ CpuTileDomains domains(const TileFacts &f) {
     d.unroll = unroll_sizes(s);
     if (wide) d.unroll_columns = choice;
     if (padded_x && f.x_lanes == 1) d.unroll_tiles = choice;
-    // Bounds of what groups read must be constants. On phases of the input, loops that skip hide them.
-    if (padded_y && !s.padding_counts && (s.groups == 1 || s.input_phases == 1)) d.skip_rows = choice;
+    // Bounds of what groups read must be constants. On phases of the input, loops that skip hide them. Padding that counts is
+    // left out of steps of several channels, whose sums begin with what is missing.
+    const bool can_skip =
+        s.padding_counts ? s.groups == 1 && s.parts > 1 && !s.has_holes() : s.groups == 1 || s.input_phases == 1;
+    if (padded_y && can_skip) d.skip_rows = choice;
     d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
@@ -214,6 +217,7 @@ double vector_cost(int64_t lanes, const Core &core) { return lanes <= 1 && core.
 bool came_later(const std::string &name, const ConvLoops &s) {
     const bool had_copies = s.groups > 1 || s.folds() || s.reads_outside(0) || s.reads_outside(1) || s.converts;
     if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
+    if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::masked);
 }

@@ -15,7 +15,9 @@ namespace kiln {
 // T is one value of a candidate, or the values that a space allows.
 template<typename T>
 struct NestTile {
-    T lanes{0};        // what the lanes of a vector are. 0: the innermost loop; 1: the innermost of the reduction
+    // What the lanes of a vector are. 0: the innermost loop; 1: the innermost of the reduction; 2: the loop around the innermost one,
+    // which is short and unrolled
+    T lanes{0};
     T vectors{1};      // vectors in one step
     T rows{1};         // iterations of the loop around the innermost one in one step
     T unroll_over{0};  // 1: the reduction is unrolled

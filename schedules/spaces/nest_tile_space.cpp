@@ -1,6 +1,7 @@
 #include "schedules/spaces/nest_tile_space.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "workload/division.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr int64_t most_copied = 1 << 15;            // elements
 constexpr int64_t least_work_of_threads = 1 << 16;  // terms
+constexpr int64_t most_unrolled_columns = 4;
 
 struct Facts {
     NestForm form;
@@ -66,6 +68,12 @@ bool turns_memory(const Facts &f) {
            });
 }
 
+// The innermost loop is too short for a vector and the one around it is not: vectors of rows are stored side by side, interleaved.
+bool may_lie_across(const Facts &f) {
+    return f.terms == 0 && f.columns() > 1 && f.columns() <= most_unrolled_columns && f.lanes > f.columns() &&
+           f.rows() >= f.lanes;
+}
+
 bool any_copied(const Facts &f) {
     return f.terms > 1 && f.columns() >= f.lanes &&
            std::ranges::any_of(f.form.reads, [&](const FlatRead &read) { return is_copied(read, f.form); });
@@ -81,8 +89,10 @@ NestTileDomains domains(const Facts &f) {
     NestTileDomains d;
     const bool may_run_over = f.columns_over() >= f.lanes;
     if (may_run_over) d.lanes = {0, 1};
-    const int64_t columns = std::max(f.columns() / f.lanes, may_run_over ? f.columns_over() / f.lanes : 0);
-    d.vectors = powers(columns, 8);
+    if (may_lie_across(f)) d.lanes.push_back(2);
+    const int64_t columns =
+        std::max({f.columns(), may_run_over ? f.columns_over() : 0, may_lie_across(f) ? f.rows() : 0});
+    d.vectors = powers(columns / f.lanes, 8);
     d.rows = powers(f.rows(), 16);
     if (f.terms > 1 && f.terms <= most_unrolled) d.unroll_over = {0, 1};
     if (any_copied(f)) d.copied = {0, 1};
@@ -130,6 +140,8 @@ NestTileKnobs default_knobs(const Facts &f) {
     k.lanes = !k.copied && runs_over(f);
     if (k.lanes) {
         k.vectors = default_vectors_over(f);
+    } else if (turns_memory(f) && may_lie_across(f)) {
+        k.lanes = 2, k.vectors = 1;
     } else if (turns_memory(f)) {
         k.vectors = 1, k.rows = powers(f.rows(), std::min<int64_t>(16, f.registers - 2)).back();
     } else if (shares_reads(f)) {
@@ -141,10 +153,10 @@ NestTileKnobs default_knobs(const Facts &f) {
 }
 
 std::vector<Limit<NestTileKnobs>> limits(const Facts &f) {
-    const int64_t registers = f.registers, columns = f.columns(), over = f.columns_over(), lanes = f.lanes,
-                  terms = f.terms;
+    const int64_t registers = f.registers, lanes = f.lanes, terms = f.terms;
+    const std::array<int64_t, 3> extents{f.columns(), f.columns_over(), f.rows()};  // by what the lanes are
     return {{"vectors go beyond the loop that their lanes are of",
-             [=](const NestTileKnobs &k) { return k.vectors == 1 || k.vectors * lanes <= (k.lanes ? over : columns); }},
+             [=](const NestTileKnobs &k) { return k.vectors == 1 || k.vectors * lanes <= extents[k.lanes]; }},
             {"rows of a step are for lanes of the innermost loop",
              [](const NestTileKnobs &k) { return k.lanes == 0 || k.rows == 1; }},
             {"an unrolled reduction has lanes of the innermost loop",
@@ -166,7 +178,9 @@ bool is_copied(const FlatRead &read, const NestForm &form) {
 }
 
 int64_t nest_lanes(const NestTileKnobs &k, const NestForm &form, const Target &target) {
-    const int64_t extent = k.lanes ? form.over.back() : form.loops.back();
+    const int64_t extent = k.lanes == 1   ? form.over.back()
+                           : k.lanes == 2 ? form.loops[form.loops.size() - 2]
+                                          : form.loops.back();
     return std::min<int64_t>(vector_lanes(target), extent);
 }
 

@@ -41,6 +41,19 @@ class NetworkToProgramTest(unittest.TestCase):
                     (again,) = network.run(self.x, pool=pool)
                 self.assertEqual(got.tobytes(), again.tobytes())
 
+    def test_prepared_inputs(self):
+        folder = self.build("split", "--prepare-input", "--target", "host,baseline")
+        package = kiln_package.Package(folder / "libsplit.so")
+        preparation = kiln_package.Network(package, function="prepare")
+        network = kiln_package.Network(package, folder / "split.weights")
+        self.assertEqual([p.extents for p in preparation.outputs], [p.extents for p in network.inputs])
+        _, channels, height, width = self.x.shape
+        self.assertEqual(network.inputs[0].extents[-1], channels, "channels-last, as the first kernel reads it")
+        (got,) = network.run(*preparation.run(self.x))
+        numpy.testing.assert_allclose(got, self.wanted, rtol=1e-4, atol=1e-5)
+        _, told = self.job.start("explain", folder.parent).communicate(timeout=60)
+        self.assertIn("split_prepare() computes the network's inputs", told)
+
     def test_weights_that_are_not_these(self):
         folder = self.build("one")
         library, weights = folder / "libone.so", (folder / "one.weights").read_bytes()

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 import fastjsonschema
 
@@ -39,6 +40,8 @@ LAYERS = [
      "input": [1, 4, 4, 6], "kernel": [3, 3, 3, 4], "padding": [[1, 1], [1, 1]], "feature_group_count": 2},
     {"name": "sums", "op": "conv2d", "dtype": "i8", "output_dtype": "i32", "epilogue": ["bias"], "input": [1, 4, 4, 3],
      "kernel": [1, 1, 3, 5]},
+    # The last tile has results that are not stored.
+    {"name": "part of a tile", **LITERT, "input": [1, 5, 5, 8], "kernel": [1, 1, 8, 4]},
 ]  # fmt: skip
 
 
@@ -164,6 +167,13 @@ class SoftCorePackage(unittest.TestCase):
         rows = json.loads(self.run_command(*query).stdout)
         self.assertTrue(all(a["text_bytes"] < b["text_bytes"] and a["cycles"] > b["cycles"] for a, b in zip(rows, rows[1:])))
         self.assertEqual({len(row["trials"].split()) for row in rows}, {2})
+        picture = self.folder / "pareto.svg"
+        self.run_command(*query, "--svg", picture)
+        dots = xml.etree.ElementTree.parse(picture).getroot().findall("{http://www.w3.org/2000/svg}circle")
+        self.assertLessEqual(1, len(dots))
+        self.assertLessEqual(len(dots), len(rows))
+        message = self.run_command(query[0], "query", "best", "--db", database, "--svg", picture, status=2).stderr.decode()
+        self.assertIn("query best: --svg is for `query pareto`", message)
 
         def built(*budget):
             self.build(LAYERS[:2], "--db", database, *budget)

@@ -225,6 +225,36 @@ TEST_F(Kernels, TilesThatDoNotDivideTheRows) {
     }
 }
 
+// Rows in the padding are left out of sums that begin with the zero point times what is missing.
+TEST_F(Kernels, QuantizedRowsOfPaddingAreSkipped) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *text : {
+             "conv2d/input:1x7x7x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx",
+             "conv2d/input:2x9x8x17/kernel:5x3x17x16/strides:2x1/padding:4,1x1,0/dtype:i8/epilogue:requantize_litert",
+             "conv2d/input:1x9x8x16/kernel:3x3x16x24/padding:2,2x2,2/rhs_dilation:2x2/dtype:i8/"
+             "epilogue:bias,requantize_onnx/kernel_zero_point:true",
+             "conv2d/input:1x12x10x3/kernel:3x3x3x16/padding:3,3x1,1/dtype:i8/output_dtype:i32",
+             "conv3d/input:1x4x5x6x8/kernel:3x3x3x8x16/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
+             "conv2d/input:1x6x7x16/kernel:3x3x16x16/padding:1,1x1,1/dtype:u8/epilogue:requantize_litert/"
+             "kernel_dtype:u8",
+         }) {
+        const auto workload = parse_workload_key(text);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const Space space = find_algorithm("quantized")->space(*workload, target, core_of(machine_, target));
+        for (int found = 0, draws = 0; found < 2; draws++) {
+            ASSERT_LT(draws, 1000) << text;
+            const auto candidate = space.sample(rng_);
+            ASSERT_TRUE(candidate);
+            if (checked_knobs<CpuTileKnobs>(candidate->knobs).skip_rows == 0) continue;
+            found++;
+            expect_right(*workload, target, *candidate);
+            Candidate all = *candidate;  // as recorded before there was a choice
+            all.knobs.erase("skip_rows");
+            EXPECT_TRUE(space.check(all)) << space.check(all).error().message;
+        }
+    }
+}
+
 // What groups read is unrolled, so its extents must be known: on phases of the input no rows of padding are skipped.
 TEST_F(Kernels, GroupsOnPhasesOfTheInput) {
     const Target target = *parse_target("host", 1, machine_.halide_target);

@@ -82,8 +82,20 @@ constexpr const char *nests[] = {
     "term:i8(min(max(add(round(div(add(mul(f32(x0),0.1),mul(f32(x1),0.03)),0.07)),-4),-128),127))",
     "nest/dtype:u8/loops:130/operands:130/reads:x0[i0]/"
     "term:u8(min(max(round(div(sigmoid(mul(f32(sub(i32(x0),i32:128)),0.05)),0.00390625)),0),255))",
+    // Halves in every tenth result: a product and a sum that are rounded together come out on their other side.
+    "nest/dtype:u8/loops:80x100/operands:80x100,80x100/reads:x0[i0,i1];x1[i0,i1]/"
+    "term:u8(min(max(round(add(mul(f32(x0),0.1),mul(f32(x1),0.3))),0),255))",
+    "nest/dtype:i8/loops:80x101/operands:80x101,80x101/reads:x0[i0,i1];x1[i0,i1]/"
+    "term:i8(round(min(max(add(mul(f32(x0),0.1),mul(f32(x1),0.3)),-128),127)))",
+    "nest/dtype:i8/output_dtype:u8/loops:8000/operands:8000,1/operand_dtypes:i8,f32/reads:x0[i0];x1[0]/"
+    "term:u8(add(round(min(max(mul(f32(x0),x1),-1),254)),1))",
     "nest/dtype:u8/loops:4x33/operands:256,4x33/operand_dtypes:u8,u8/reads:x0[x1[i0,i1]]/term:x0",
     "nest/dtype:i8/loops:26x20/operands:20x20,26/reads:x0[x1[i0],i1]/term:x0",
+    // Few columns of many rows: vectors lie along the rows.
+    "nest/output_dtype:u8/loops:121x3/operands:3x121/reads:x0[i1,i0]/"
+    "term:u8(min(max(add(round(div(x0,0.0078)),128),0),255))",
+    "nest/loops:5x70x3/operands:5x3x70,3/reads:x0[i0,i2,i1];x1[i2]/term:mul(x0,x1)",
+    "nest/dtype:i8/loops:200x2/operands:2x200/reads:x0[i1,i0]/term:x0",
     // Heuristics of the default: operands that are copied, gathered by rows, partial sums with a rest.
     "nest/loops:3x21x38/over:29/operands:3x21x29,3x38x29/reduction:sum/reads:x0[i0,i1,r0];x1[i0,i2,r0]/term:mul(x0,x1)",
     "nest/loops:2x9x50/over:3x8/operands:9x2x3x8,50x2x3x8/reduction:maximum/reads:x0[i1,i0,r0,r1];x1[i2,i0,r0,r1]/"

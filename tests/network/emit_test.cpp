@@ -63,12 +63,14 @@ std::vector<Bytes> bytes_of(const std::vector<Numbers> &numbers) {
     return result;
 }
 
-// That the program of a graph computes what the graph does, up to the rounding of values between steps.
-void expect_right(const Graph &graph, const Program &program, uint64_t seed) {
+using Run = std::function<Result<std::vector<Bytes>>(const std::vector<Bytes> &)>;
+
+// That it computes what the graph does, up to the rounding of values between steps.
+void expect_right(const Graph &graph, const Run &run, uint64_t seed) {
     const std::vector<Numbers> inputs = drawn_inputs(graph, seed);
     const auto expected = evaluate(graph, inputs);
     ASSERT_TRUE(expected) << expected.error().message;
-    const auto got = run_program(program, bytes_of(inputs));
+    const auto got = run(bytes_of(inputs));
     ASSERT_TRUE(got) << got.error().message;
     ASSERT_EQ(got->size(), expected->size());
     for (size_t i = 0; i < got->size(); i++) {
@@ -90,11 +92,42 @@ void expect_right(const Graph &graph, const Program &program, uint64_t seed) {
     }
 }
 
+void expect_right(const Graph &graph, const Program &program, uint64_t seed) {
+    ASSERT_EQ(program.outputs.size(), graph.outputs.size());
+    for (size_t i = 0; i < graph.outputs.size(); i++) {
+        ASSERT_EQ(program.outputs[i].form, graph.values[graph.outputs[i].value].form) << "output " << i;
+    }
+    expect_right(
+        graph, [&](const auto &inputs) { return run_program(program, inputs); }, seed);
+}
+
+// The two programs, one after the other, whose ports must meet.
+void expect_right(const Graph &graph, const SplitProgram &split, uint64_t seed) {
+    for (size_t i = 0; i < graph.outputs.size(); i++) {
+        ASSERT_EQ(split.network.outputs[i].form, graph.values[graph.outputs[i].value].form) << "output " << i;
+    }
+    ASSERT_EQ(split.preparation.outputs, split.network.inputs);
+    const auto run = [&](const std::vector<Bytes> &inputs) -> Result<std::vector<Bytes>> {
+        const auto prepared = run_program(split.preparation, inputs);
+        return prepared ? run_program(split.network, *prepared) : prepared;
+    };
+    expect_right(graph, run, seed);
+}
+
 struct EmissionRow {
     const char *what;
     std::function<Ids(Sketch &)> graph;  // returns the outputs
-    const char *program;
+    std::string program;
 };
+
+// A float as the half of an integer of 64 bits that `half` says, 0 for the lower one.
+std::string halves_of(const std::string &x, const std::string &half) {
+    const std::string size = "floor(abs(" + x + "))", upper = "floor(mul(" + size + ",2.3283064365386963e-10))";
+    const std::string lower = "sub(" + size + ",mul(" + upper + ",4294967296))", low = "i32(u32(" + lower + "))";
+    const std::string complement = "sub(neg(" + upper + "),f32(less(0," + lower + ")))", sign = "less(" + x + ",0)";
+    return "select(equal(" + half + ",0),select(" + sign + ",neg(" + low + ")," + low + "),i32(select(" + sign + "," +
+           complement + "," + upper + ")))";
+}
 
 TEST(Emit, table) {
     const std::vector<EmissionRow> rows{
@@ -176,6 +209,18 @@ TEST(Emit, table) {
          },
          "nest/loops:3/over:2/operands:5,3/reduction:sum/reads:x0[2*i0+r0];x1[i0]/term:x0/finish:div(x2,x1)"
          " (x0, c0) -> y0"},
+        {"an average of one element each",
+         [](Sketch &s) {
+             const Pool op{Pool::Kind::average, {1, 1}, {1, 1}, {1, 1}, {{0, 0}, {0, 0}}, {0, 0}, true};
+             return Ids{s.node(op, {s.input({1, 1, 2, 3})})};
+         },
+         "nest/loops:6/operands:6/reads:x0[i0]/term:div(x0,1) (x0) -> y0"},
+        {"an average of windows that fit nowhere",
+         [](Sketch &s) {
+             const Pool op{Pool::Kind::average, {3}, {1}, {1}, {{0, 0}}, {0}, true};
+             return Ids{s.node(op, {s.input({1, 1, 2})})};
+         },
+         ""},
         {"a slice of the outermost axis is a view",
          [](Sketch &s) {
              return Ids{s.pad(s.input({4, 3}), 0, -1, -1)};
@@ -223,6 +268,48 @@ TEST(Emit, table) {
          },
          "nest/loops:1/operands:1/reads:x0[0]/term:f32(less(x0,1)) (x0) -> w0\n"
          "nest/loops:6/operands:1,6/reads:x0[0];x1[i0]/term:select(bool(x0),x1,0) (w0, x1) -> y0"},
+        {"more axes with a fill than a nest has operands for",
+         [](Sketch &s) {
+             ValueId x = s.input({2, 2, 2, 2});
+             Resample op;
+             for (int axis = 0; axis < 4; axis++) op.axes.push_back({axis, 1, {0, 1, Resample::outside}, {}});
+             op.fill = 5;
+             return Ids{s.node(op, {x})};
+         },
+         "nest/loops:3x3x3x2/operands:3,3,2x2x2x2/reads:x0[i0];x0[i1];x0[i2];x2[x1[i0],x1[i1],x1[i2],i3]"
+         "/term:select(less(0,mul(mul(x0,x1),x2)),x3,5) (c0, c1, x0) -> w0\n"
+         "nest/loops:27x3/operands:3,3,27x2/reads:x0[i1];x2[i0,x1[i1]]/term:select(less(0,x0),x1,5)"
+         " (c2, c3, w0) -> y0"},
+        {"a condition that is an output is a byte",
+         [](Sketch &s) {
+             return Ids{s.elementwise("less(x0,1)", {s.input({2, 3})})};
+         },
+         "nest/output_dtype:u8/loops:6/operands:6/reads:x0[i0]/term:u8(bool(f32(less(x0,1)))) (x0) -> y0"},
+        {"the places of maxima as integers of 64 bits",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 5}), peak = s.node(Reduce{Reduce::Kind::maximum, {1}}, {x});
+             const ValueId all = s.integers({1, 5}, {0, 1, 2, 3, 4}, Element::i64);
+             const ValueId here = s.elementwise("select(equal(x0,x1),x2,i64:5)", {x, peak, all});
+             return Ids{s.reshape(s.node(Reduce{Reduce::Kind::minimum, {1}}, {here}), {2})};
+         },
+         "nest/loops:2/over:5/operands:2x5/reduction:maximum/reads:x0[i0,r0]/term:x0 (x0) -> w64\n"
+         "nest/loops:2x5/operands:2x5,2,5/reads:x0[i0,i1];x1[i0];x2[i1]"
+         "/term:f32(select(equal(x0,x1),i64(x2),i64:5)) (x0, w64, c0) -> w0\n"
+         "nest/loops:2/over:5/operands:2x5/reduction:minimum/reads:x0[i0,r0]/term:x0 (w0) -> w64\n"
+         "nest/output_dtype:i32/loops:2x2/operands:2,2/reads:x0[i0];x1[i1]/term:" +
+             halves_of("x0", "x1") + " (w64, c1) -> y0"},
+        {"floats that are cut off to integers of 64 bits",
+         [](Sketch &s) {
+             return Ids{s.elementwise("i64(mul(x0,1099511627776))", {s.input({2, 3})})};
+         },
+         "nest/output_dtype:i32/loops:6x2/operands:6,2/reads:x0[i0];x1[i1]/term:" +
+             halves_of("mul(x0,1099511627776)", "x1") + " (x0, c0) -> y0"},
+        {"small ones, which have bits that the sum of their halves has not",
+         [](Sketch &s) {
+             return Ids{s.elementwise("i64(mul(x0,16777216))", {s.input({2, 3})})};
+         },
+         "nest/output_dtype:i32/loops:6x2/operands:6,2/reads:x0[i0];x1[i1]/term:" +
+             halves_of("mul(x0,16777216)", "x1") + " (x0, c0) -> y0"},
         {"channels shuffled in one move",
          [](Sketch &s) {
              const ValueId x = s.convolution({s.convolution({s.input({1, 4, 1, 1})}, 6, {1, 1})}, 6, {1, 1});
@@ -276,6 +363,9 @@ TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
                 const auto program = emit(*g, prices);
                 ASSERT_TRUE(program) << program.error().message;
                 expect_right(*g, *program, seed);
+                const auto split = emit_split(*g, {.times = prices.times, .is_input_prepared = true});
+                ASSERT_TRUE(split) << split.error().message;
+                expect_right(*g, *split, seed);
             }
         }
     }
@@ -290,6 +380,9 @@ TEST(Emit, programs_of_drawn_quantized_graphs_are_right) {
         const auto program = emit(passed);
         ASSERT_TRUE(program) << program.error().message;
         expect_right(graph, *program, seed);
+        const auto split = emit_split(passed, {.is_input_prepared = true});
+        ASSERT_TRUE(split) << split.error().message;
+        expect_right(graph, *split, seed);
     }
 }
 

@@ -198,7 +198,7 @@ TEST_F(NetworkPackageTest, ACProgramBindsAndRunsIt) {
 TEST_F(NetworkPackageTest, WeightsAreStoredOnceAndAligned) {
     const Result<Package> package = make(program(), "tiny");
     ASSERT_TRUE(package.ok()) << package.error().message;
-    const PackagedNetwork &network = *package->network;
+    const PackagedNetwork &network = package->networks.front();
     ASSERT_EQ(network.sections.size(), 2u);
     for (const StoredSection &section : network.sections) EXPECT_EQ(section.offset % 64, 0);
     EXPECT_EQ(network.program.steps.size(), 4u) << "what writes nothing is left out";
@@ -255,6 +255,56 @@ TEST_F(NetworkPackageTest, ANetworkOfCopiesNeedsNoKernel) {
         {"seven", {}, network::Copy{{Place::Memory::constant, 2, 0}, {Place::Memory::output, 0, 0}, 2, 4, 0, 4}}};
     const std::string tiny = write(copies, "tiny");
     EXPECT_EQ(run(tiny, caller("tiny", "TINY", false), tiny + "/lib/tiny.weights").substr(0, 6), "0 7 7\n");
+}
+
+// One element that is copied into the network's input.
+network::Program preparation() {
+    network::Program p = program();
+    p.inputs[0].name = "given";
+    p.outputs = {{program().inputs[0]}};
+    p.steps = {{"move", {}, network::Copy{{Place::Memory::input, 0, 0}, {Place::Memory::output, 0, 0}, 1, 4, 4, 4}}};
+    p.constants = {};
+    return p;
+}
+
+TEST_F(NetworkPackageTest, WhatPreparesTheInputsIsANetworkOfItsOwn) {
+    const network::Program network = program(), before = preparation();
+    const CollectEnvironment environment{
+        .builder = builder_, .runner = shop_.runner, .machine = shop_.machine, .interrupted = shop_.interrupted};
+    const Result<Package> package = make_network_package(
+        {.program = network, .targets = {{wide, 1}, {everywhere, 1}}, .name = "tiny", .preparation = &before},
+        {environment, packer_, parts_}, [](const KernelReport &) {});
+    ASSERT_TRUE(package.ok()) << package.error().message;
+    const std::string tiny = folder_ / "tiny";
+    const Status written = write_package(*package, parts_, tiny);
+    ASSERT_TRUE(written.ok()) << written.error().message;
+    constexpr const char *source = R"(
+static char preparing[TINY_PREPARE_WORKSPACE_BYTES(1)], workspace[TINY_NETWORK_WORKSPACE_BYTES(1)];
+int main(int count, char **arguments) {
+    float given = 2, x = 0, y[2] = {0, 0};
+    const void *givens[1], *inputs[1];
+    void *prepared[1], *outputs[1];
+    kiln_network_arguments before = {sizeof before, NULL, NULL, preparing, sizeof preparing, NULL, NULL};
+    kiln_network_arguments run = {sizeof run, NULL, NULL, workspace, sizeof workspace, NULL, NULL};
+    kiln_weights weights = {NULL, 0};
+    kiln_bound_network preparation, network;
+    kiln_status status = kiln_map_weights(tiny_network(), arguments[count - 1], &weights);
+    givens[0] = &given, prepared[0] = &x, before.inputs = givens, before.outputs = prepared;
+    inputs[0] = &x, outputs[0] = y, run.inputs = inputs, run.outputs = outputs;
+    if (status.code == KILN_OK) status = kiln_bind_network(tiny_prepare(), NULL, 0, &preparation);
+    if (status.code == KILN_OK) status = kiln_bind_network(tiny_network(), weights.data, weights.bytes, &network);
+    if (status.code == KILN_OK) status = kiln_run_network(&preparation, &before);
+    if (status.code == KILN_OK) status = kiln_run_network(&network, &run);
+    printf("%d %g %g %s\n", status.code, y[0], y[1], kiln_describe_network(tiny_prepare())->inputs[0].name);
+    return 0;
+}
+)";
+    EXPECT_EQ(run(tiny, source, tiny + "/lib/tiny.weights"), "0 1800 7 given\n");
+    const auto read = read_manifests(tiny);
+    ASSERT_TRUE(read.ok() && read->size() == 1) << read.error().message;
+    ASSERT_TRUE(read->front().network && read->front().preparation);
+    EXPECT_EQ(read->front().preparation->weights, "") << "the library holds what it needs";
+    EXPECT_EQ(read->front().network->weights, "tiny.weights");
 }
 
 TEST_F(NetworkPackageTest, ProgramsThatReachOutsideAreRefused) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/tuner/job/fake_workshop.h"
+#include "tuner/job/candidate_choice.h"
 
 namespace kiln {
 namespace {
@@ -136,7 +137,8 @@ TEST(PackageKernels, ManyBadRowsDoNotHoldUpABuild) {
     shop.runner.refuses = [](size_t) { return TrialStatus::crash; };
     const Collected c = collect(shop, {layer});
     EXPECT_TRUE(c.kernels.kernels.empty());
-    EXPECT_LE(shop.builder.candidates.size() - builds, 20u) << "8 recorded ones and a default for each algorithm";
+    EXPECT_LE(shop.builder.candidates.size() - builds, 20u)
+        << "8 recorded ones, a default for each algorithm, and a few others";
 }
 
 TEST(PackageKernels, WithoutARowTheDefaultIsCheckedFirst) {
@@ -148,6 +150,29 @@ TEST(PackageKernels, WithoutARowTheDefaultIsCheckedFirst) {
         EXPECT_FALSE(c.kernels.kernels[0].best);
         EXPECT_EQ(c.kernels.kernels[0].workspace_bytes, 64);
         EXPECT_EQ(c.runs, 1u);
+    }
+}
+
+TEST(PackageKernels, WhereAllDefaultsFailAnotherCandidateShips) {
+    std::string shipped;
+    for (int round = 0; round < 2; round++) {
+        FakeWorkshop shop;
+        const auto usable = usable_algorithms(layer.workload, {.target = shop.target, .machine = shop.machine});
+        ASSERT_TRUE(usable);
+        const size_t defaults = usable->size();
+        shop.runner.refuses = [=](size_t run) -> std::optional<TrialStatus> {
+            if (run <= defaults) return TrialStatus::crash;
+            return std::nullopt;
+        };
+        const Collected c = collect(shop, {layer});
+        ASSERT_EQ(c.kernels.kernels.size(), 1u);
+        EXPECT_EQ(c.runs, defaults + 1);
+        EXPECT_EQ(c.kernels.reports[0].source, KernelSource::untuned);
+        EXPECT_NE(c.kernels.reports[0].message.find("is not used: crash"), std::string::npos);
+        if (round == 1) {
+            EXPECT_EQ(c.kernels.kernels[0].candidate, shipped) << "the same in each build";
+        }
+        shipped = c.kernels.kernels[0].candidate;
     }
 }
 

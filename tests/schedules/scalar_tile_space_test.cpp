@@ -34,6 +34,8 @@ TEST(ScalarTileSpace, DefaultsAreValid) {
          "scalar_dense@1/scalar_tile@1/channels:2/flags:1/paired:1/pixels:6/unroll:1"},
         {"conv2d/input:1x1x1x64/kernel:1x1x64x10",
          "scalar_dense@1/scalar_tile@1/channels:2/flags:1/paired:0/pixels:1/unroll:1"},
+        {"conv2d/input:1x3x3x256/kernel:1x1x256x256",
+         "scalar_dense@1/scalar_tile@1/channels:4/flags:1/paired:0/pixels:3/tiles:3/unroll:1"},
         {"conv2d/input:1x3x1x3/kernel:1x1x3x1",
          "scalar_dense@1/scalar_tile@1/channels:1/flags:1/paired:0/pixels:3/unroll:1"},
     };
@@ -60,6 +62,12 @@ TEST(ScalarTileSpace, RefusesWithTheReason) {
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
          "scalar_dense@1/scalar_tile@1/channels:5/flags:0/paired:0/pixels:8/unroll:1",
          "more sums than the core has registers"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/tiles:0/unroll:1",
+         "left out where it is 0"},
+        {"conv2d/input:1x3x3x64/kernel:1x1x64x128",
+         "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/tiles:3/unroll:1",
+         "a block has more pixels than there are"},
         {"conv2d/input:1x6x6x3/kernel:1x1x3x128",
          "scalar_dense@1/scalar_tile@1/channels:2/flags:0/paired:1/pixels:6/unroll:4",
          "more taps are written out than there are"},
@@ -79,7 +87,9 @@ TEST(CompilerFlags, AreThoseOfTheKnob) {
     EXPECT_EQ(flags("a@1/b@1/flags:1"), (std::vector<std::string>{"-O2", "-mtune=sifive-7-series"}));
     EXPECT_EQ(flags("a@1/b@1/flags:2"), (std::vector<std::string>{"-O2", "-fno-schedule-insns"}));
     EXPECT_EQ(flags("a@1/b@1/flags:3"), std::vector<std::string>{"-Os"});
-    EXPECT_EQ(flags("a@1/b@1/flags:4"), std::vector<std::string>{"-O2"});
+    EXPECT_EQ(flags("a@1/b@1/flags:5"),
+              (std::vector<std::string>{"-O2", "-mtune=sifive-7-series", "-frename-registers"}));
+    EXPECT_EQ(flags("a@1/b@1/flags:6"), std::vector<std::string>{"-O2"});
 }
 
 }  // namespace

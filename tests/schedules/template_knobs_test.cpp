@@ -60,7 +60,7 @@ std::vector<Case> cases() {
          {"block", "pixels", "rows", "share"}},
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,
-         {{"paired", 0}, {"partition", 0}, {"rows", 0}, {"unroll", 0}},
+         {{"paired", 0}, {"partition", 0}, {"rows", 0}, {"tiles", 0}, {"unroll", 0}},
          {"channels", "flags", "pixels"}},
         {"winograd_input_transform@1/transform_tile@1/channels_outer:0/lanes:0/parallel:1/stage:1/vectors:2",
          again<TransformTileKnobs>,

@@ -9,7 +9,7 @@ TEST(CoreFile, LeavesOutWhatTheDefaultHas) {
     const auto core = parse_core(R"({"format": "core/1"})", "c.json");
     ASSERT_TRUE(core) << core.error().message;
     EXPECT_EQ(*core, CoreDescription{});
-    EXPECT_EQ(key(*core), "rv32im-vexriscv/icache:4096-32-18/dcache:4096-32-18/latency:3-3-34/jump:1-4-5/store:3-2");
+    EXPECT_EQ(key(*core), "rv32im-vexriscv/icache:4096-32-18/dcache:4096-32-22/latency:3-3-34-2/jump:1-4-5/store:3-2");
 }
 
 TEST(CoreFile, ReadsEveryField) {
@@ -17,13 +17,13 @@ TEST(CoreFile, ReadsEveryField) {
         R"({"format": "core/1", "name": "other_1.2", "clock_hz": 50000000,
             "instruction_cache": {"bytes": 8192, "line_bytes": 16, "refill_cycles": 1},
             "data_cache": {"bytes": 2048, "line_bytes": 64, "refill_cycles": 2},
-            "load_cycles": 4, "multiply_cycles": 5, "divide_cycles": 6, "jump_cycles": 7, "indirect_jump_cycles": 8,
+            "load_cycles": 4, "multiply_cycles": 5, "shift_cycles": 11, "divide_cycles": 6, "jump_cycles": 7, "indirect_jump_cycles": 8,
             "mispredicted_cycles": 9, "store_cycles": 10, "pending_stores": 0})",
         "c.json");
     ASSERT_TRUE(core) << core.error().message;
-    const CoreDescription expected{"other_1.2", 50'000'000, {8192, 16, 1}, {2048, 64, 2}, 4, 5, 6, 7, 8, 9, 10, 0};
+    const CoreDescription expected{"other_1.2", 50'000'000, {8192, 16, 1}, {2048, 64, 2}, 4, 5, 11, 6, 7, 8, 9, 10, 0};
     EXPECT_EQ(*core, expected);
-    EXPECT_EQ(key(*core), "rv32im-other_1.2/icache:8192-16-1/dcache:2048-64-2/latency:4-5-6/jump:7-8-9/store:10-0");
+    EXPECT_EQ(key(*core), "rv32im-other_1.2/icache:8192-16-1/dcache:2048-64-2/latency:4-5-6-11/jump:7-8-9/store:10-0");
 }
 
 TEST(CoreFile, NamesFileAndField) {

@@ -133,7 +133,7 @@ TEST(Execution, LoadsAndStores) {
 TEST(Execution, CyclesAreThoseOfTheDescription) {
     CoreDescription fast;
     fast.instructions.refill_cycles = fast.data.refill_cycles = 0;
-    fast.load_cycles = fast.multiply_cycles = 1;
+    fast.load_cycles = fast.multiply_cycles = fast.shift_cycles = 1;
     fast.divide_cycles = fast.jump_cycles = fast.indirect_jump_cycles = fast.mispredicted_cycles = fast.store_cycles =
         0;
     const auto with = [&](auto change) {
@@ -160,6 +160,8 @@ TEST(Execution, CyclesAreThoseOfTheDescription) {
          {load(0, a1, a0, 0), addi(a1, 0, 0), use},
          4},
         {"a product is waited for", with([](auto &c) { c.multiply_cycles = 4; }), {op(1, 0, a1, a0, a0), use}, 6},
+        {"what is shifted is waited for", with([](auto &c) { c.shift_cycles = 2; }), {op(0, 1, a1, a0, a0), use}, 4},
+        {"shifted right, too", with([](auto &c) { c.shift_cycles = 2; }), {op(32, 5, a1, a0, a0), use}, 4},
         {"a division stops the core", with([](auto &c) { c.divide_cycles = 34; }), {op(1, 4, a1, a0, a0), other}, 37},
         {"a jump", with([](auto &c) { c.jump_cycles = 2; }), {jal(4, 0), other}, 5},
         {"the return", with([](auto &c) { c.indirect_jump_cycles = 4; }), {other}, 6},

@@ -26,6 +26,7 @@ void visit_fields(Fields &fields, Value &core) {
     fields("data_cache", core.data);
     fields("load_cycles", core.load_cycles);
     fields("multiply_cycles", core.multiply_cycles);
+    fields("shift_cycles", core.shift_cycles);
     fields("divide_cycles", core.divide_cycles);
     fields("jump_cycles", core.jump_cycles);
     fields("indirect_jump_cycles", core.indirect_jump_cycles);

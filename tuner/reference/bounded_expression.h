@@ -3,18 +3,10 @@
 
 #include <vector>
 
+#include "tuner/reference/bounded.h"
 #include "workload/workload.h"
 
 namespace kiln {
-
-// A value and the bound of its error in units of one rounding.
-struct Bounded {
-    double value = 0, error = 0;
-};
-
-Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &a, const Bounded &b);
-// An element of a type: floats are rounded to it, integers are exact and saturate.
-Bounded bounded_number(scalar::Element type, double value);
 
 // How floats are rounded: by each kernel as it likes, within the bounds, or each step by itself to the nearest, so that basic
 // arithmetic has no errors.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "tuner/reference/half.h"
 #include "tuner/reference/quantized/quantized_operands.h"
@@ -113,6 +114,17 @@ void fill_with_indices(Tensor &tensor, int64_t index_count, Random &random) {
     }
 }
 
+// A product of many wide numbers leaves the range of f32 on its way, in one order and not in another, and one of numbers
+// below 1 is 0 in the end. So its terms stay near 1 in size.
+std::optional<float> exponents_of_product(const Workload &w) {
+    if (w.op != Operation::nest) return {};
+    const Nest nest = nest_of(w);
+    if (nest.reduction != Reduction::product) return {};
+    float terms = 1;
+    for (const int64_t extent : nest.over) terms *= float(extent);
+    return std::min(7.0f, 100 / terms);
+}
+
 }  // namespace
 
 std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
@@ -159,6 +171,7 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
     if (is_quantized(workload)) return quantized_operands(workload, data, seed);
     Operands operands;
     uint64_t stream = 0;
+    const std::optional<float> of_product = exponents_of_product(workload);
     for (NamedOperand &named : operand_list(workload)) {
         Tensor &tensor = operands.*named.place;
         tensor = std::move(named.tensor);
@@ -168,11 +181,10 @@ Operands make_operands(const Workload &workload, Data data, uint64_t seed) {
             fill_with_indices(tensor, named.index_count, random);
             continue;
         }
-        const float exponents = tensor.dtype == DType::f16 ? 7 : 20;
-        for (int64_t i = 0, count = tensor.elements(); i < count; i++) {
-            set_element(tensor, i,
-                        data == Data::ordinary || is_integer(tensor.dtype) ? random.uniform() : random.wide(exponents));
-        }
+        const float exponents = of_product.value_or(tensor.dtype == DType::f16 ? 7 : 20);
+        const bool is_wide = !is_integer(tensor.dtype) && (of_product || data != Data::ordinary);
+        for (int64_t i = 0, count = tensor.elements(); i < count; i++)
+            set_element(tensor, i, is_wide ? random.wide(exponents) : random.uniform());
     }
     return operands;
 }

@@ -12,6 +12,13 @@ namespace {
 
 Pool pool(const NodeLowering &node, Pool::Kind kind) {
     Window window = window_over(node, node.input(0), {});
+    const Shape shape = node.shape(node.input(0));
+    for (size_t d = 0; d < window.extents.size(); d++) {
+        // A window that is larger than the image by less than a stride counts once: ONNX's shape inference, like
+        // onnxruntime, divides towards zero.
+        const int64_t lacking = window.reach(d) - shape[d + 2] - window.padding[d].lo - window.padding[d].hi;
+        if (lacking > window.beyond[d] && lacking < window.strides[d]) window.padding[d].hi += lacking;
+    }
     return {.kind = kind,
             .window = window.extents,
             .strides = window.strides,

@@ -6,8 +6,9 @@
 // where a tile is [rows] x [pixels] outputs of one channel. Weights and constants of the channel are loaded once a tile.
 //
 // That of sums over channels:
-//   tiles of pixels / panels of output channels / taps / register tile
-// where a tile is [channels] x [pixels] outputs. What the tile reads is gathered once for all panels, with the padding.
+//   blocks of tiles / panels of output channels / [tiles] of pixels / taps / register tile
+// where a tile is [channels] x [pixels] outputs. What a block reads is gathered once for all panels, with the padding. The
+// tiles of a block share what a cache holds of a panel.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,7 @@ struct ScalarTile {
 
     T unroll{0};  // steps of the innermost loop over taps that are written out
     T flags{0};   // of the C compiler (schedules/compiler_flags.h)
+    T tiles{0};   // of a block of dense sums; 0: one
 };
 
 using ScalarTileKnobs = ScalarTile<int64_t>;
@@ -47,6 +49,7 @@ void visit_knobs(Visitor &visit, ScalarTile<T> &k) {
     visit.may_lack("partition", k.partition);
     visit.may_lack("unroll", k.unroll);
     visit.needs("flags", k.flags);
+    visit.may_lack("tiles", k.tiles);
 }
 
 }  // namespace kiln

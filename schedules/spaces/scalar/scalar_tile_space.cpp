@@ -46,6 +46,7 @@ int64_t largest_up_to(const std::vector<int64_t> &values, int64_t wanted) {
 Space made(Candidate base, const ScalarTileKnobs &standard, const ScalarTileDomains &domains,
            std::vector<Limit<ScalarTileKnobs>> limits) {
     std::vector<Knob> knobs = knob_list(domains);
+    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&ScalarTileKnobs::tiles);
     base.schedule = scalar_tile_name;
     base.schedule_version = scalar_tile_version;
     base.knobs = present(encode_knobs(standard), knobs);
@@ -81,14 +82,24 @@ Space scalar_dense_space(Candidate base, const ConvLoops &loops) {
     d.paired = {0, 1};
     d.unroll = {1, 2, 4};
     d.flags = all_flags();
+    d.tiles = {0};
+    for (const int64_t tiles : {2, 3, 4}) {
+        if (tiles <= pixels) d.tiles.push_back(tiles);
+    }
     ScalarTileKnobs k;
     k.channels = largest_up_to(d.channels, 2), k.pixels = largest_up_to(d.pixels, 6), k.unroll = 1;
     k.flags = usual_flags;
     k.paired = k.pixels % 2 == 0 ? 1 : 0;
+    if (pixels == 9) {
+        // Of the last layers of small networks. Two tiles of 6 would compute a third of their results for nothing.
+        k.channels = largest_up_to(d.channels, 4), k.pixels = 3, k.tiles = 3, k.paired = 0;
+    }
     return made(
         std::move(base), k, d,
         {{"pairs need an even number of pixels", [](const K &x) { return !x.paired || x.pixels % 2 == 0; }},
          {"the tile has more sums than the core has registers", [](const K &x) { return x.channels * x.pixels <= 20; }},
+         {"a block has more pixels than there are",
+          [=](const K &x) { return !x.tiles || (x.tiles - 1) * x.pixels < pixels; }},
          {"more taps are written out than there are",
           [=](const K &x) { return x.unroll * (x.paired ? 2 : 1) <= std::max<int64_t>(taps, x.paired ? 2 : 1); }}});
 }

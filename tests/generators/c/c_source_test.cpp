@@ -123,24 +123,32 @@ TEST_F(CSourceTest, ComputesWhatHalideDoes) {
 TEST_F(CSourceTest, TemporariesLieWhereTheyFit) {
     const struct {
         const char *name;
-        std::function<void(Func &, Func &, Var)> schedule;  // of the producer and the output
+        std::function<void(Func &, Func &, Var, ImageParam)> schedule;  // of the producer and the output
         int64_t workspace_bytes;
         const char *text;
     } rows[] = {
         {"variables",
-         [](Func &p, Func &f, Var x) {
+         [](Func &p, Func &f, Var x, ImageParam) {
              f.split(x, x, Var("xi"), 7).unroll(Var("xi"));
              p.compute_at(f, x).unroll(x);
          },
          0, " p0, p1"},
         {"the stack",
-         [](Func &p, Func &f, Var x) {
+         [](Func &p, Func &f, Var x, ImageParam) {
              f.split(x, x, Var("xi"), 7);
              p.compute_at(f, x);
          },
          0, "int32_t p[9];"},
-        {"asked for", [](Func &p, Func &, Var) { p.compute_root().store_in(MemoryType::Stack); }, 0, "int32_t p[513];"},
-        {"the workspace", [](Func &p, Func &, Var) { p.compute_root(); }, 2056, "(int32_t *)((char *)workspace + 0)"},
+        {"variables in one branch, the stack in the other",
+         [](Func &p, Func &f, Var x, ImageParam in) {
+             f.split(x, x, Var("xi"), 7).specialize(in(0) != 0).unroll(Var("xi"));
+             p.compute_at(f, x).unroll(x);
+         },
+         0, "int32_t p_2[9];"},
+        {"asked for", [](Func &p, Func &, Var, ImageParam) { p.compute_root().store_in(MemoryType::Stack); }, 0,
+         "int32_t p[513];"},
+        {"the workspace", [](Func &p, Func &, Var, ImageParam) { p.compute_root(); }, 2056,
+         "(int32_t *)((char *)workspace + 0)"},
     };
     const std::vector<int32_t> input = numbers();
     for (const auto &row : rows) {
@@ -151,7 +159,7 @@ TEST_F(CSourceTest, TemporariesLieWhereTheyFit) {
         p(x) = in(clamp(x, 0, count - 1)) >> 4;
         f(x) = p(x) + p(x + 1) * 3 + p(x + 2);
         f.bound(x, 0, count);
-        row.schedule(p, f, x);
+        row.schedule(p, f, x, in);
         const CSource source = source_of(f, {in});
         EXPECT_EQ(source.workspace_bytes, row.workspace_bytes) << row.name << source.text;
         EXPECT_NE(source.text.find(row.text), std::string::npos) << row.name << source.text;

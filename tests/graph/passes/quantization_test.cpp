@@ -1,4 +1,6 @@
 // Passes on quantized values.
+#include <cmath>
+
 #include "graph/passes/passes.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/rows.h"
@@ -166,6 +168,84 @@ TEST(RequantizeSums, table) {
          "%0 = elementwise mul(f32(x0),x1) shape=1x3x4 (x0, scalar)\n%1 = convolution (%0, 1x3x1)\n-> %1"},
     };
     expect_rows(rows, all_of_quantization, {.tolerance = 0});
+}
+
+Graph fused_and_multiplied(const Graph &graph) { return multiply_quanta(fuse_elementwise(graph)); }
+
+TEST(MultiplyQuanta, table) {
+    const std::vector<Row> rows{
+        {"an addition with relu",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {4}), 0.3, 3}),
+                        b = dequantize(s, {stored_input(s, {4}), 0.7});
+             return Ids{quantize(s, s.elementwise("max(add(x0,x1),0)", {a, b}), 0.45, -5).stored};
+         },
+         "%0 = elementwise i8(round(min(max(max(add(add(mul(f32(x0),x2),mul(f32(x1),x3)),x4),x5),-128),127))) shape=4 "
+         "(x0, x1, scalar, scalar, scalar, scalar)\n-> %0"},
+        {"another scale",
+         [](Sketch &s) {
+             return Ids{
+                 quantize(s, dequantize(s, {stored_input(s, {4}, Element::u8), 0.3, 128}), 0.5, 0, Element::u8).stored};
+         },
+         "%0 = elementwise u8(round(min(min(max(add(mul(f32(x0),x1),x2),0),x3),255))) shape=4 "
+         "(x0, scalar, scalar, scalar)\n-> %0"},
+        {"halves and an odd zero point",
+         [](Sketch &s) {
+             return Ids{quantize(s, dequantize(s, {stored_input(s, {4}), 0.5}), 1, 1).stored};
+         },
+         "%0 = elementwise i8(add(round(min(min(max(max(add(mul(f32(x0),x1),x2),x3),-129),x4),126)),1)) shape=4 "
+         "(x0, scalar, scalar, scalar, scalar)\n-> %0"},
+        {"functions that are no multiples divide",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {4}), 0.3});
+             return Ids{quantize(s, s.elementwise("sigmoid(x0)", {x}), 0.01).stored};
+         },
+         "%0 = elementwise i8(min(max(round(div(sigmoid(mul(x1,f32(x0))),x2)),-128),127)) shape=4 (x0, scalar, "
+         "scalar)\n"
+         "-> %0"},
+        {"bends between the bounds divide",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {4}), 0.3}), y = dequantize(s, {stored_input(s, {4}), 0.3});
+             return Ids{quantize(s, s.elementwise("add(max(x0,0),x1)", {x, y}), 0.6).stored};
+         },
+         "%0 = elementwise i8(min(max(round(div(add(mul(x3,f32(x1)),max(mul(x2,f32(x0)),0)),x4)),-128),127)) shape=4 "
+         "(x0, x1, scalar, scalar, scalar)\n-> %0"},
+        {"what is not known to be a stored number is divided",
+         [](Sketch &s) { return Ids{quantize(s, s.input({4}), 0.3).stored}; },
+         "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=4 (x0, scalar)\n-> %0"},
+    };
+    expect_rows(rows, fused_and_multiplied, {.tolerance = 0});
+}
+
+bool divides(const Graph &graph) { return told(graph).find("div(") != std::string::npos; }
+
+// Of both operands all values, in rows and columns.
+TEST(MultiplyQuanta, results_of_all_operands_are_equal) {
+    for (uint64_t i = 0; i < 20; i++) {
+        const uint64_t seed = test_seed() * 1000000 + i;
+        SCOPED_TRACE(seed);
+        Sketch s(seed);
+        const auto scale = [&] { return i % 4 == 0 ? std::exp2(std::round(s.draw(-4, 1))) : s.draw(0.003, 0.2); };
+        const auto zero_point = [&](Element type) {
+            return static_cast<int64_t>(std::floor(s.draw(0, 256))) - (type == Element::i8 ? 128 : 0);
+        };
+        const Element first = i % 2 ? Element::i8 : Element::u8, second = i % 3 ? Element::i8 : Element::u8;
+        const auto a = dequantize(s, {stored_input(s, {256, 256}, first), scale(), zero_point(first)});
+        const auto b = dequantize(s, {stored_input(s, {256, 256}, second), scale(), zero_point(second)});
+        const auto sum = s.elementwise(i % 5 ? "add(x0,x1)" : "max(sub(x0,x1),0)", {a, b});
+        const ValueId stored = quantize(s, sum, scale(), zero_point(first), first).stored;
+        const Graph before = fuse_elementwise(std::move(s).finish({stored})), after = multiply_quanta(before);
+        EXPECT_TRUE(divides(before));
+        EXPECT_FALSE(divides(after)) << told(after);
+        std::vector<int64_t> rows, columns;
+        for (int64_t at = 0; at < 65536; at++) {
+            rows.push_back(at / 256 - (first == Element::i8 ? 128 : 0));
+            columns.push_back(at % 256 - (second == Element::i8 ? 128 : 0));
+        }
+        const std::vector<Numbers> inputs{{before.values[before.inputs[0]].form, rows},
+                                          {before.values[before.inputs[1]].form, columns}};
+        EXPECT_TRUE(*evaluate(before, inputs) == *evaluate(after, inputs));
+    }
 }
 
 // Scales are powers of two, so floats are exact until the last rounding, and results are equal.

@@ -109,6 +109,25 @@ TEST(ComparisonTest, SubnormalRounding) {
     }
 }
 
+// Arithmetic may answer 0 for what no normal number holds; what moves a number keeps it.
+TEST(ComparisonTest, SubnormalsMayBeFlushed) {
+    const struct {
+        const char *key;
+        double expected;
+        bool right;
+    } cases[] = {{"nest/loops:1/operands:1/reads:x0[i0]/term:sigmoid(x0)", 1e-42, true},
+                 {"nest/loops:1/operands:1/reads:x0[i0]/term:sigmoid(x0)", 0x1p-125, false},
+                 {"layout_transform/input:1x1x1x1/from_layout:NCHW/to_layout:NHWC", 1e-42, false}};
+    for (const auto &c : cases) {
+        const auto w = parse_workload_key(c.key);
+        ASSERT_TRUE(w) << c.key << ": " << w.error().message;
+        const float got = 0;
+        const Comparison compared = compare(
+            {*w, std::as_bytes(std::span(&got, 1)), std::span(&c.expected, 1), std::span(&c.expected, 1), 1e-5, false});
+        EXPECT_EQ(compared.problem.empty(), c.right) << c.key << " " << c.expected << ": " << compared.problem;
+    }
+}
+
 // What is too large for the output's type is infinite there, with its sign, and nothing else is.
 TEST(ComparisonTest, Overflow) {
     struct Row {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tuner/reference/operands.h"
+#include "workload/error_budget.h"
 
 namespace kiln {
 namespace {
@@ -67,6 +68,48 @@ TEST(NestLoops, ErrorsAreBoundedThroughFunctions) {
     const Sums sums = compute_nest(*w, operands);
     EXPECT_DOUBLE_EQ(sums.magnitude[0], 2 * std::exp(1));
     EXPECT_DOUBLE_EQ(sums.magnitude[1], 11 * std::exp(10));
+}
+
+// What a rounding may decide either way has an error as large as the difference; what no rounding touched has none.
+TEST(NestLoops, RoundingsDecideOnlyWhatIsClose) {
+    constexpr double anything = std::numeric_limits<double>::infinity();
+    const double one = 1 / default_error_budget;
+    const struct {
+        const char *term;
+        float x;
+        double least, most;  // of the error
+    } cases[] = {
+        {"ceil(tanh(x0))", -20, one, 2 * one},  // -1 in f32, just above in f64
+        {"ceil(tanh(x0))", -1, 0, 0},
+        {"ceil(x0)", 3, 0, 0},
+        {"floor(mul(x0,0.5))", 4, one, 2 * one},
+        {"select(less(x0,1),5,7)", 1, 0, 7},  // both are given
+        {"select(less(exp(x0),1),5,7)", 0, 2 * one, 3 * one},
+        {"select(less(exp(x0),1),5,7)", 1, 0, 7},
+        {"sign(sub(mul(x0,x0),4))", 2, one, 2 * one},
+        {"add(f32(i32(x0)),0.5)", 500000, 500000, 500001},  // exact, but for the rounding of the sum
+        {"add(f32(i32(x0)),f32(i32(1)))", 500000, 0, 0},
+        {"f32(i32(x0))", std::numeric_limits<float>::quiet_NaN(), anything, anything},
+        {"f32(i32(exp(x0)))", 0, one, 2 * one},
+    };
+    for (const auto &c : cases) {
+        const auto w = parse_workload_key("nest/loops:1/operands:1/reads:x0[i0]/term:" + std::string(c.term));
+        ASSERT_TRUE(w) << c.term << ": " << w.error().message;
+        Operands operands;
+        operands.first = tensor(DType::f32, {1}, std::vector<float>{c.x});
+        const double error = compute_nest(*w, operands).magnitude[0];
+        EXPECT_TRUE(error >= c.least && error <= c.most) << c.term << " of " << c.x << ": " << error;
+    }
+}
+
+// Products of many numbers stay within the range of f32 in any order, and are not 0.
+TEST(NestLoops, OperandsOfProductsStayNearOne) {
+    const auto w = parse_workload_key("nest/loops:1/over:2000/operands:2000/reduction:product/reads:x0[r0]/term:x0");
+    ASSERT_TRUE(w);
+    for (const Data data : {Data::ordinary, Data::wide}) {
+        const double product = std::fabs(compute_nest(*w, make_operands(*w, data, 1)).sum[0]);
+        EXPECT_TRUE(product > 1e-35 && product < 1e35) << product;
+    }
 }
 
 TEST(NestLoops, TablesAreFilledWithIndicesAndWhatLiesOutside) {

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -23,6 +25,12 @@ int64_t between(const Range &range, Random &random) {
 
 int64_t end_of(const Range &range, bool high) { return high ? range.hi : range.lo; }
 
+// Often at an end of the range.
+int64_t wide_value(const Range &range, Random &random) {
+    const uint64_t kind = random.next() % 4;
+    return kind < 2 ? end_of(range, kind == 0) : between(range, random);
+}
+
 template<typename T, typename Draw>
 void fill(Tensor &tensor, Draw draw) {
     for (int64_t i = 0; i < tensor.elements(); i++) {
@@ -31,20 +39,27 @@ void fill(Tensor &tensor, Draw draw) {
     }
 }
 
-// Activations and weights. `mostly_high`: the end at which wide data lies.
+// Activations and weights. Wide data lies at one end of the range, of some tensors all of it: sums are then as large as they can be.
 struct Numbers {
     Data data;
     Range range;
     bool mostly_high;
+    bool all_at_end = false;
 
     int64_t draw(Random &random) const {
-        const uint64_t kind = random.next() % 16;
+        const uint64_t kind = all_at_end ? 0 : random.next() % 16;
         if (data == Data::ordinary) return kind < 2 ? end_of(range, kind == 0) : between(range, random);
         return kind < 14    ? end_of(range, mostly_high)
                : kind == 14 ? end_of(range, !mostly_high)
                             : between(range, random);
     }
 };
+
+Numbers wide_or_ordinary(Data data, const Range &range, Random &random) {
+    Numbers numbers{data, range, random.next() % 4 != 0};
+    numbers.all_at_end = data == Data::wide && random.next() % 2 == 0;
+    return numbers;
+}
 
 void fill_numbers(Tensor &tensor, const Numbers &numbers, Random &random) {
     if (tensor.dtype == DType::u8) return fill<uint8_t>(tensor, [&](int64_t) { return numbers.draw(random); });
@@ -67,6 +82,8 @@ struct Multiplier {
     int32_t multiplier, shift;
 };
 
+constexpr Range multipliers{0, std::numeric_limits<int32_t>::max()}, shifts{-31, 30};
+
 Multiplier multiplier_of(double scale) {
     int exponent = 0;
     auto fraction = static_cast<int64_t>(std::frexp(scale, &exponent) * 0x1p31 + 0.5);
@@ -76,7 +93,14 @@ Multiplier multiplier_of(double scale) {
 
 Multiplier draw_multiplier(const Workload &w, Data data, Random &random) {
     if (data == Data::ordinary || random.next() % 2) return multiplier_of(channel_scale(w, random));
-    return {static_cast<int32_t>(random.next() >> 33), static_cast<int32_t>(between({-31, 30}, random))};
+    return {static_cast<int32_t>(wide_value(multipliers, random)), static_cast<int32_t>(wide_value(shifts, random))};
+}
+
+// From 0 and the smallest to the largest there is.
+double wide_scale(Random &random) {
+    constexpr float ends[] = {0, std::numeric_limits<float>::denorm_min(), std::numeric_limits<float>::max()};
+    const uint64_t kind = random.next() % 16;
+    return kind < std::size(ends) ? ends[kind] : std::exp2(30 * random.uniform() - 10);
 }
 
 void fill_multipliers(const Workload &w, Data data, Random &random, Operands *operands) {
@@ -110,24 +134,27 @@ void fill_operand(const Workload &w, Data data, Role role, Random &random, Opera
     const bool is_wide = data == Data::wide;
     switch (role) {
         case Role::input:
-            return fill_numbers(tensor, {data, range_of(w.dtype), true}, random);
+            return fill_numbers(tensor, wide_or_ordinary(data, range_of(w.dtype), random), random);
         case Role::weights:
-            return fill_numbers(tensor, {data, range_of(w.kernel_dtype), random.next() % 2 == 0}, random);
-        case Role::bias:
-            return fill<int32_t>(tensor, [&](int64_t) { return between(bias_range(w, data), random); });
+            return fill_numbers(tensor, wide_or_ordinary(data, range_of(w.kernel_dtype), random), random);
+        case Role::bias: {
+            const Range range = bias_range(w, data);
+            return fill<int32_t>(tensor,
+                                 [&](int64_t) { return is_wide ? wide_value(range, random) : between(range, random); });
+        }
         case Role::multiplier:
             return fill_multipliers(w, data, random, operands);
         case Role::shift:
             return;
         case Role::scale:
-            return fill<float>(tensor, [&](int64_t) {
-                return is_wide ? std::exp2(30 * random.uniform() - 10) : channel_scale(w, random);
-            });
+            return fill<float>(tensor,
+                               [&](int64_t) { return is_wide ? wide_scale(random) : channel_scale(w, random); });
         case Role::result_bounds:
             return fill_bounds(w, data, random, tensor);
         default: {
             const Range range = *value_range(w, role);
-            return fill<int32_t>(tensor, [&](int64_t) { return is_wide ? range.lo : between(range, random); });
+            return fill<int32_t>(tensor,
+                                 [&](int64_t) { return is_wide ? wide_value(range, random) : between(range, random); });
         }
     }
 }

@@ -1,4 +1,4 @@
-#include "cli/pareto_answer.h"
+#include "cli/pareto/pareto_answer.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

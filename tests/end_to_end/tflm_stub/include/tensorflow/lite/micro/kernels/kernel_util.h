@@ -1,0 +1,1 @@
+#include "tflm_stub.h"

@@ -1,0 +1,240 @@
+#include "tuner/reference/bounded.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "workload/error_budget.h"
+
+namespace kiln {
+namespace {
+
+using scalar::Element;
+using scalar::Function;
+
+constexpr double exact_integers = 0x1p24;  // of f32
+
+// An error that is larger than the budget allows, whatever is compared with it: of what kernels may decide either way.
+constexpr double any_error = 1 / default_error_budget;
+
+double reach(const Bounded &x) { return x.is_given ? 0 : x.error * default_error_budget; }
+
+// Where rounding an inexact number goes another way than rounding the exact one, the difference is an error.
+template<typename Round>
+Bounded rounded_to_whole(const Bounded &x, const Round &round) {
+    const double value = round(x.value);
+    const double difference = std::max(round(x.value + reach(x)) - value, value - round(x.value - reach(x)));
+    return {value, difference > 0 ? difference / default_error_budget : 0, x.is_given};
+}
+
+// A condition that an error could turn, or one of numbers that are given.
+Bounded condition(bool holds, bool is_close, bool is_given) {
+    return {double(holds), is_close && !is_given ? any_error : 0, is_given};
+}
+
+bool is_whole(double value) { return std::trunc(value) == value && std::fabs(value) <= exact_integers; }
+
+// A sum, difference or product, with what it passes on. Whole numbers that f32 has are not rounded.
+Bounded rounded_result(const Bounded &a, const Bounded &b, double value, double passed) {
+    const bool is_exact = passed == 0 && is_whole(a.value) && is_whole(b.value) && is_whole(value);
+    return {value, is_exact ? 0 : std::max(passed, std::fabs(value))};
+}
+
+// f(x) with the slope f'(x): what it passes on, and its own rounding.
+Bounded through(double value, double slope, double error) {
+    const double passed = error == 0 ? 0 : std::fabs(slope) * error;
+    return {value, passed + std::fabs(value)};
+}
+
+Bounded of_one(Function function, const Bounded &x) {
+    const double v = x.value;
+    switch (function) {
+        case Function::absolute:
+            return {std::fabs(v), x.error, x.is_given};
+        case Function::negate:
+            return {-v, x.error, x.is_given};
+        case Function::sign:
+            return {std::isnan(v) ? v : double(v > 0) - double(v < 0),
+                    !x.is_given && std::fabs(v) <= reach(x) ? 2 * any_error : 0, x.is_given};
+        case Function::reciprocal:
+            return through(1 / v, 1 / (v * v), x.error);
+        case Function::square_root:
+            return through(std::sqrt(v), 0.5 / std::sqrt(v), x.error);
+        case Function::exponential:
+            return through(std::exp(v), std::exp(v), x.error);
+        case Function::logarithm:
+            return through(std::log(v), 1 / v, x.error);
+        case Function::logarithm_1p:
+            return through(std::log1p(v), 1 / (1 + v), x.error);
+        case Function::sine:
+            return through(std::sin(v), std::cos(v), x.error);
+        case Function::cosine:
+            return through(std::cos(v), std::sin(v), x.error);
+        case Function::tangent_hyperbolic:
+            return through(std::tanh(v), 1 - std::tanh(v) * std::tanh(v), x.error);
+        case Function::error_function:
+            return through(std::erf(v), 2 / std::sqrt(M_PI) * std::exp(-v * v), x.error);
+        case Function::sigmoid: {
+            const double s = 1 / (1 + std::exp(-v));
+            return through(s, s * (1 - s), x.error);
+        }
+        case Function::floor:
+            return rounded_to_whole(x, [](double number) { return std::floor(number); });
+        case Function::ceil:
+            return rounded_to_whole(x, [](double number) { return std::ceil(number); });
+        case Function::round:
+            return rounded_to_whole(x, [](double number) { return std::nearbyint(number); });
+        case Function::logical_not:
+            return {double(v == 0), x.error, x.is_given};
+        case Function::is_nan:
+            return {double(std::isnan(v)), 0, x.is_given};
+        default:
+            return {double(std::isinf(v)), 0, x.is_given};
+    }
+}
+
+Bounded power(const Bounded &a, const Bounded &b) {
+    const double value = std::pow(a.value, b.value);
+    const double by_base = b.value * std::pow(a.value, b.value - 1);
+    // exp(b log a): the rounding of b log a is multiplied, too.
+    const double exponent = a.value == 0 ? 0 : std::fabs(b.value * std::log(std::fabs(a.value)));
+    return {value, std::fabs(by_base) * a.error +
+                       std::fabs(value) * (1 + exponent + b.error * exponent / std::max(std::fabs(b.value), 1e-300))};
+}
+
+Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
+    const double x = a.value, y = b.value;
+    const bool is_given = a.is_given && b.is_given, is_close = std::fabs(x - y) <= reach(a) + reach(b);
+    switch (function) {
+        case Function::add:
+            return rounded_result(a, b, x + y, a.error + b.error);
+        case Function::subtract:
+            return rounded_result(a, b, x - y, a.error + b.error);
+        case Function::multiply:
+            return rounded_result(a, b, x * y, std::fabs(y) * a.error + std::fabs(x) * b.error);
+        case Function::divide:
+            return {x / y, a.error / std::fabs(y) + std::fabs(x / y) * (b.error / std::fabs(y)) + std::fabs(x / y)};
+        case Function::remainder: {
+            const double rest = std::fmod(x, y), value = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+            return {value, a.error + std::fabs(std::floor(x / y)) * b.error};
+        }
+        case Function::power:
+            return power(a, b);
+        case Function::minimum:
+            return {x < y || std::isnan(x) ? x : y, std::max(a.error, b.error), is_given};
+        case Function::maximum:
+            return {x > y || std::isnan(x) ? x : y, std::max(a.error, b.error), is_given};
+        case Function::equal:
+            return condition(x == y, is_close, is_given);
+        case Function::less:
+            return condition(x < y, is_close, is_given);
+        case Function::less_or_equal:
+            return condition(x <= y, is_close, is_given);
+        case Function::logical_and:
+            return condition(x != 0 && y != 0, a.error + b.error > 0, is_given);
+        case Function::logical_or:
+            return condition(x != 0 || y != 0, a.error + b.error > 0, is_given);
+        default:
+            return condition((x != 0) != (y != 0), a.error + b.error > 0, is_given);  // logical_xor
+    }
+}
+
+// What an integer of `type` is after arithmetic, which wraps around. Those of 64 bits are as exact as f64.
+double wrapped(Element type, double value) {
+    const int bits = 8 * scalar::size_of(type);
+    if (bits == 64) return value;
+    const double range = std::ldexp(1, bits), rest = value - std::floor(value / range) * range;
+    const bool is_unsigned = type == Element::u8 || type == Element::u16 || type == Element::u32;
+    return !is_unsigned && rest >= range / 2 ? rest - range : rest;
+}
+
+// Floats are cut off, and saturate.
+double cut_off(Element type, double value) {
+    std::array<std::byte, 8> bytes{};
+    scalar::write_float(type, std::trunc(value), bytes.data());
+    return static_cast<double>(scalar::read_integer(type, bytes.data()));
+}
+
+// What an operation of integers passes on; there is no rounding.
+double passed_on(Function function, const Bounded &a, const Bounded &b) {
+    if (a.error == 0 && b.error == 0) return 0;
+    switch (function) {
+        case Function::add:
+        case Function::subtract:
+            return a.error + b.error;
+        case Function::multiply:
+            return std::fabs(b.value) * a.error + std::fabs(a.value) * b.error;
+        case Function::minimum:
+        case Function::maximum:
+            return std::max(a.error, b.error);
+        default:
+            return std::numeric_limits<double>::infinity();
+    }
+}
+
+double value_of_integers(Function function, Element type, double x, double y) {
+    if (function == Function::divide) return y == 0 ? 0 : wrapped(type, std::trunc(x / y));
+    if (function == Function::remainder && y == 0) return 0;
+    if (function == Function::power) return cut_off(type, std::pow(x, y));
+    if (function == Function::multiply &&
+        scalar::size_of(type) < 8) {  // a product may need more digits than a double has
+        const auto product =
+            static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
+        return wrapped(type, static_cast<double>(static_cast<uint32_t>(product)));
+    }
+    return wrapped(type, of_two(function, {x}, {y}).value);
+}
+
+Bounded of_integers(Function function, Element type, const Bounded &a, const Bounded &b) {
+    return {value_of_integers(function, type, a.value, b.value), passed_on(function, a, b), a.is_given && b.is_given};
+}
+
+}  // namespace
+
+bool is_integer(Element type) { return !scalar::is_float(type) && type != Element::boolean; }
+
+Bounded bounded(Function function, Element type, const Bounded &x) {
+    Bounded result = of_one(function, x);
+    if (is_integer(type)) result.value = wrapped(type, result.value);
+    return result;
+}
+
+Bounded bounded(Function function, Element type, const Bounded &a, const Bounded &b) {
+    return is_integer(type) ? of_integers(function, type, a, b) : of_two(function, a, b);
+}
+
+Bounded bounded_number(Element type, double value) {
+    return is_integer(type) ? Bounded{cut_off(type, value), 0, true} : Bounded{value, std::fabs(value), true};
+}
+
+Bounded converted(const Bounded &x, Element from, Element to) {
+    if (from == Element::boolean || to == Element::boolean) {
+        return {to == Element::boolean ? double(x.value != 0) : x.value,
+                from == Element::boolean ? x.error : condition(true, std::fabs(x.value) <= reach(x), x.is_given).error,
+                x.is_given};
+    }
+    if (!is_integer(to)) {
+        const bool is_rounded = is_integer(from) && std::fabs(x.value) > exact_integers;
+        return {x.value, is_rounded ? std::max(std::fabs(x.value), x.error) : x.error, x.is_given};
+    }
+    if (is_integer(from)) return {wrapped(to, x.value), x.error, x.is_given};
+    // ONNX leaves open which integer comes of what is no number.
+    if (std::isnan(x.value)) return {0, std::numeric_limits<double>::infinity()};
+    return rounded_to_whole(x, [to](double number) { return cut_off(to, number); });
+}
+
+// Where the condition could turn, the other value is within the error.
+Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &otherwise) {
+    Bounded result = condition.value != 0 ? then : otherwise;
+    result.is_given = condition.is_given && then.is_given && otherwise.is_given;
+    if (condition.error == 0) return result;
+    const double apart = std::fabs(then.value - otherwise.value);
+    result.error = std::max(then.error, otherwise.error) + (apart > 0 ? apart * any_error : 0);
+    if (std::isnan(apart)) result.error = std::numeric_limits<double>::infinity();
+    return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,27 @@
+// A value in f64 with the bound of the error that f32 arithmetic has.
+#pragma once
+
+#include "workload/expression/expression.h"
+
+namespace kiln {
+
+// A value and the bound of its error in units of one rounding.
+struct Bounded {
+    double value = 0, error = 0;
+    bool is_given = false;  // no arithmetic has rounded it, so that every kernel has the same number
+};
+
+// Neither a float nor a condition.
+bool is_integer(scalar::Element type);
+
+// A function of arguments of one type. Where it rounds or compares what an error could turn, that is an error as large as the
+// difference.
+Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &x);
+Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &a, const Bounded &b);
+Bounded converted(const Bounded &x, scalar::Element from, scalar::Element to);
+Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &otherwise);
+
+// An element of a type: floats are rounded to it, integers are exact and saturate.
+Bounded bounded_number(scalar::Element type, double value);
+
+}  // namespace kiln
