@@ -211,12 +211,15 @@ struct Unwritten {
 // Answers the bytes of the array, and of the workspace.
 std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFunction> functions,
                                     const Halide::Target &target, const std::string &path) {
-    const bool has_pack = functions.size() > 1;
-    const Constants constants =
-        constants_of(request.workload, functions[0].made, has_pack ? &functions[1].made : nullptr);
+    // Which operands of a nest are constants is known where it is called: it takes all of them as they are.
+    const bool has_array = !is_nest(request.workload.op), has_pack = functions.size() > 1;
+    Constants constants;
+    constants.compute.may_overlap = !has_array;
+    if (has_array)
+        constants = constants_of(request.workload, functions[0].made, has_pack ? &functions[1].made : nullptr);
     std::vector<CModule> modules = {{lower(functions[0], target), constants.compute}};
     if (has_pack) modules.push_back({lower(functions[1], target), constants.pack});
-    const CSource source = c_source(modules, has_pack ? std::nullopt : std::optional(constants.pack));
+    const CSource source = c_source(modules, has_array && !has_pack ? std::optional(constants.pack) : std::nullopt);
     if (!(std::ofstream(path, std::ios::binary) << source.text).flush()) {
         throw Unwritten{path + ": cannot be written: " + std::strerror(errno)};
     }

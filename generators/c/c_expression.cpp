@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <cstdio>
 #include <optional>
 #include <string_view>
 
+#include "generators/c/c_float_functions.h"
 #include "generators/c/c_source.h"
 
 namespace kiln {
@@ -52,7 +55,8 @@ static inline int32_t kiln_bounded(int32_t above_most, int32_t span, int32_t lea
 std::string c_type(const Type &type) {
     if (type.is_vector()) throw NoCForm{"a vector of " + std::to_string(type.lanes()) + " elements"};
     if (type.is_bool()) return "int";
-    if (type.is_float() || type.is_bfloat()) throw NoCForm{"a number with a fraction"};
+    if (type.is_float() && !type.is_bfloat() && type.bits() >= 32) return "uint32_t";
+    if (type.is_float() || type.is_bfloat()) throw NoCForm{"a number with a fraction of 16 bits"};
     if (!type.is_int_or_uint() || type.bits() % 8 != 0) throw NoCForm{"a value that is no integer"};
     return (type.is_uint() ? "uint" : "int") + bits_of(type) + "_t";
 }
@@ -76,8 +80,24 @@ bool CPrelude::has(const std::string &name) {
     return false;
 }
 
+std::string CPrelude::of_floats(const std::string &operation) {
+    const std::string name = "kiln_" + operation;
+    const auto all = c_float_functions();
+    const auto found = std::ranges::find(all, name, &CFloatFunction::name);
+    if (found == all.end()) throw NoCForm{operation + " of numbers with a fraction"};
+    for (const CFloatFunction &other : all) {
+        if (found->needs.find(std::string(other.name) + " ") != std::string_view::npos)
+            float_functions_.insert(other.name);
+    }
+    float_functions_.insert(found->name);
+    return name;
+}
+
 std::string CPrelude::text() const {
     std::string text;
+    for (const CFloatFunction &function : c_float_functions()) {
+        if (float_functions_.contains(function.name)) text += function.text;
+    }
     for (const std::string &function : functions_) text += function;
     return text;
 }
@@ -101,12 +121,44 @@ void CExpression::binary(const Op *op, const char *sign) {
 
 template<typename Op>
 void CExpression::arithmetic(const Op *op, const char *sign) {
+    if (op->type.is_float()) {
+        // A difference is a sum with the other sign.
+        if (*sign == '-') {
+            const std::string a = text(op->a), b = text(op->b);
+            if (op->type.bits() != 32) throw NoCForm{"arithmetic of f64"};
+            result_ = context_.prelude.of_floats("f32_add") + "(" + a + ", " + b + " ^ UINT32_C(0x80000000))";
+            return;
+        }
+        return of_floats(*sign == '+' ? "f32_add" : "f32_multiply", {op->a, op->b});
+    }
     binary(op, sign);
     result_ = narrowed(op->type, result_);
 }
 
 template<typename Op>
+void CExpression::comparison(const Op *op, const char *sign) {
+    if (!op->a.type().is_float()) return binary(op, sign);
+    const std::string_view s = sign;
+    const std::string a = text(op->a), b = text(op->b);
+    const bool is_equality = s == "==" || s == "!=", is_turned = s == ">" || s == ">=";
+    const std::string name = is_equality ? "f32_equal" : s.ends_with('=') ? "f32_less_or_equal" : "f32_less";
+    result_ = (s == "!=" ? "!" : "") + context_.prelude.of_floats(name) + "(" + (is_turned ? b : a) + ", " +
+              (is_turned ? a : b) + ")";
+}
+
+void CExpression::of_floats(const std::string &operation, const std::vector<Expr> &arguments) {
+    std::string list;
+    const bool chooses = operation == "f32_min" || operation == "f32_max";
+    for (const Expr &argument : arguments) {
+        if (argument.type().is_float() && argument.type().bits() != 32 && !chooses) throw NoCForm{"arithmetic of f64"};
+        list += (list.empty() ? "" : ", ") + text(argument);
+    }
+    result_ = context_.prelude.of_floats(operation) + "(" + list + ")";
+}
+
+template<typename Op>
 void CExpression::function(const Op *op, const char *name) {
+    if (op->type.is_float()) return of_floats(std::string("f32_") + name, {op->a, op->b});
     const std::string a = text(op->a), b = text(op->b);
     result_ = context_.prelude.function(name, op->type) + "(" + a + ", " + b + ")";
 }
@@ -124,14 +176,43 @@ void CExpression::visit(const UIntImm *op) {
     if (op->type.bits() == 32) result_ = "UINT32_C(" + result_ + ")";
 }
 
-void CExpression::visit(const FloatImm *) { throw NoCForm{"a number with a fraction"}; }
+void CExpression::visit(const FloatImm *op) {
+    const auto number = static_cast<float>(op->value);
+    if (static_cast<double>(number) != op->value && !std::isnan(op->value)) throw NoCForm{"a number of f64"};
+    char bits[24];
+    std::snprintf(bits, sizeof bits, "UINT32_C(0x%08x)", std::bit_cast<uint32_t>(number));
+    result_ = bits;
+}
 void CExpression::visit(const StringImm *) { throw NoCForm{"a text"}; }
 void CExpression::visit(const Ramp *) { throw NoCForm{"a vector"}; }
 void CExpression::visit(const Broadcast *) { throw NoCForm{"a vector"}; }
 void CExpression::visit(const Shuffle *) { throw NoCForm{"a vector"}; }
 void CExpression::visit(const VectorReduce *) { throw NoCForm{"a vector"}; }
 
+// Between numbers with a fraction and others.
+void CExpression::conversion(const Type &to, const Expr &value) {
+    const Type from = value.type();
+    const std::string number = text(value);
+    if (from.is_float() && to.is_float()) {
+        if (to.bits() < from.bits()) throw NoCForm{"a number of f64"};
+        result_ = number;  // what it is compared with is a number of f32, too
+    } else if (to.is_bool()) {
+        result_ = "((" + number + " << 1) != 0)";
+    } else if (to.is_float()) {
+        if (from.bits() > 32 || (to.bits() > 32 && from.bits() > 16)) throw NoCForm{"a number of f64"};
+        const bool is_unsigned = from.is_uint() && !from.is_bool();
+        result_ = context_.prelude.of_floats(is_unsigned ? "f32_of_u32" : "f32_of_i32") + "(" + number + ")";
+    } else {
+        if (to.bits() > 32) throw NoCForm{"an integer of 64 bits of a number with a fraction"};
+        const std::string whole =
+            context_.prelude.of_floats(to.is_uint() && to.bits() == 32 ? "u32_of_f32" : "i32_of_f32") + "(" + number +
+            ")";
+        result_ = narrowed(to, whole);
+    }
+}
+
 void CExpression::visit(const Cast *op) {
+    if (op->type.is_float() || op->value.type().is_float()) return conversion(op->type, op->value);
     const std::string value = text(op->value);
     result_ = op->type.is_bool() ? "(" + value + " != 0)" : "(" + c_type(op->type) + ")" + value;
 }
@@ -146,6 +227,7 @@ void CExpression::visit(const Variable *op) { result_ = context_.names.of(op->na
 // Halide's division rounds so that remainders are not negative.
 void CExpression::division(const Expr &a, const Expr &b, bool remainder) {
     const Type type = a.type();
+    if (type.is_float()) return of_floats(remainder ? "f32_remainder" : "f32_divide", {a, b});
     const auto divisor = as_const_int(b);
     if (type.is_uint() && is_positive_const(b)) {
         result_ = narrowed(type, "(" + text(a) + (remainder ? " % " : " / ") + text(b) + ")");
@@ -204,7 +286,56 @@ void CExpression::shift(const Call *op, bool left) {
     }
 }
 
+void CExpression::special_number(const Call *op) {
+    if (op->name == "nan_f32") {
+        result_ = "UINT32_C(0x7fc00000)";
+    } else if (op->name == "inf_f32" || op->name == "neg_inf_f32") {
+        result_ = op->name == "inf_f32" ? "UINT32_C(0x7f800000)" : "UINT32_C(0xff800000)";
+    } else {
+        throw NoCForm{"a call of " + op->name};
+    }
+}
+
+// Whether it is one of numbers with a fraction. Steps that are rounded one by one (strict_float) are as all others here.
+bool CExpression::float_call(const Call *op) {
+    static const struct {
+        Call::IntrinsicOp intrinsic;
+        const char *operation;
+    } strict[] = {{Call::strict_add, "f32_add"}, {Call::strict_mul, "f32_multiply"}, {Call::strict_div, "f32_divide"},
+                  {Call::strict_min, "f32_min"}, {Call::strict_max, "f32_max"},      {Call::round, "f32_round"}};
+    for (const auto &[intrinsic, operation] : strict) {
+        if (!op->is_intrinsic(intrinsic)) continue;
+        of_floats(operation, op->args);
+        return true;
+    }
+    const std::string size = "(UINT32_C(0x7fffffff) & ";
+    if (op->is_intrinsic(Call::strict_sub)) {
+        result_ = text(op->args[0] - op->args[1]);
+    } else if (op->is_intrinsic(Call::strict_lt)) {
+        result_ = text(op->args[0] < op->args[1]);
+    } else if (op->is_intrinsic(Call::strict_le)) {
+        result_ = text(op->args[0] <= op->args[1]);
+    } else if (op->is_intrinsic(Call::strict_eq)) {
+        result_ = text(op->args[0] == op->args[1]);
+    } else if (op->is_intrinsic(Call::abs)) {
+        result_ = size + text(op->args[0]) + ")";
+    } else if (op->name == "is_nan_f32") {
+        result_ = "(" + size + text(op->args[0]) + ") > UINT32_C(0x7f800000))";
+    } else if (op->name == "floor_f32" || op->name == "ceil_f32" || op->name == "trunc_f32") {
+        of_floats("f32_" + op->name.substr(0, op->name.find('_')), op->args);
+    } else if (op->name == "sqrt_f32") {
+        of_floats("f32_square_root", op->args);
+    } else if (op->name == "log_f32") {
+        result_ = text(halide_log(op->args[0]));
+    } else {
+        return false;
+    }
+    return true;
+}
+
 void CExpression::visit(const Call *op) {
+    if (op->type.is_float() && op->args.empty()) return special_number(op);
+    if (!op->args.empty() && op->args[0].type().is_float() && float_call(op)) return;
     const auto infix = [&](const char *sign) {
         const std::string a = text(op->args[0]), b = text(op->args[1]);
         result_ = narrowed(op->type, "(" + a + " " + sign + " " + b + ")");

@@ -1,5 +1,6 @@
-// Halide's scalar expressions of integers, as C. An expression says what it computes in one text; values that it names
-// (Let) become constants before the statement that it stands in.
+// Halide's scalar expressions as C. An expression says what it computes in one text; values that it names (Let) become constants
+// before the statement that it stands in. Numbers of f32 are their bits (c_float_functions.h). What is widened to f64 to be compared,
+// chosen or cut off stays as it is.
 #pragma once
 
 #include <Halide.h>
@@ -7,12 +8,15 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "generators/c/c_names.h"
 
 namespace kiln {
 
-std::string c_type(const Halide::Type &type);  // "int8_t"; a condition is an int
+std::string c_type(
+    const Halide::Type &type);  // "int8_t"; a condition is an int, a number of f32 the uint32_t of its bits
 
 // What the text of a file needs besides <stdint.h>: its small functions, each once.
 class CPrelude {
@@ -21,10 +25,13 @@ public:
     std::string function(const std::string &operation, const Halide::Type &type);
     // Whether there is a function `name` that generators call: kiln_requantize, kiln_shifted, kiln_bounded. It becomes part of the file.
     bool has(const std::string &name);
+    // A function of f32 (c_float_functions.h), by its name behind `kiln_`. It becomes part of the file, with those that it needs.
+    std::string of_floats(const std::string &operation);
     std::string text() const;
 
 private:
     std::set<std::string> functions_;
+    std::set<std::string_view> float_functions_;
 };
 
 // Where an element lies: an array's element or, of arrays that are kept in variables, a variable.
@@ -46,7 +53,7 @@ protected:
     using Halide::Internal::IRVisitor::visit;
     void visit(const Halide::Internal::IntImm *op) override;
     void visit(const Halide::Internal::UIntImm *op) override;
-    void visit(const Halide::Internal::FloatImm *) override;
+    void visit(const Halide::Internal::FloatImm *op) override;
     void visit(const Halide::Internal::StringImm *) override;
     void visit(const Halide::Internal::Cast *op) override;
     void visit(const Halide::Internal::Reinterpret *op) override;
@@ -58,12 +65,12 @@ protected:
     void visit(const Halide::Internal::Mod *op) override;
     void visit(const Halide::Internal::Min *op) override { function(op, "min"); }
     void visit(const Halide::Internal::Max *op) override { function(op, "max"); }
-    void visit(const Halide::Internal::EQ *op) override { binary(op, "=="); }
-    void visit(const Halide::Internal::NE *op) override { binary(op, "!="); }
-    void visit(const Halide::Internal::LT *op) override { binary(op, "<"); }
-    void visit(const Halide::Internal::LE *op) override { binary(op, "<="); }
-    void visit(const Halide::Internal::GT *op) override { binary(op, ">"); }
-    void visit(const Halide::Internal::GE *op) override { binary(op, ">="); }
+    void visit(const Halide::Internal::EQ *op) override { comparison(op, "=="); }
+    void visit(const Halide::Internal::NE *op) override { comparison(op, "!="); }
+    void visit(const Halide::Internal::LT *op) override { comparison(op, "<"); }
+    void visit(const Halide::Internal::LE *op) override { comparison(op, "<="); }
+    void visit(const Halide::Internal::GT *op) override { comparison(op, ">"); }
+    void visit(const Halide::Internal::GE *op) override { comparison(op, ">="); }
     void visit(const Halide::Internal::And *op) override { binary(op, "&&"); }
     void visit(const Halide::Internal::Or *op) override { binary(op, "||"); }
     void visit(const Halide::Internal::Not *op) override { result_ = "!" + text(op->a); }
@@ -83,7 +90,14 @@ private:
     void arithmetic(const Op *op, const char *sign);
     template<typename Op>
     void function(const Op *op, const char *name);
+    template<typename Op>
+    void comparison(const Op *op, const char *sign);
     void division(const Halide::Expr &a, const Halide::Expr &b, bool remainder);
+    // A call of a function of f32: add, less, of_i32, ...
+    void of_floats(const std::string &operation, const std::vector<Halide::Expr> &arguments);
+    void conversion(const Halide::Type &to, const Halide::Expr &value);
+    void special_number(const Halide::Internal::Call *op);
+    bool float_call(const Halide::Internal::Call *op);
     void shift(const Halide::Internal::Call *op, bool left);
     std::string narrowed(const Halide::Type &type, const std::string &text) const;
 

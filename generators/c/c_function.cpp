@@ -198,7 +198,8 @@ std::string FunctionPrinter::parameters() {
             // Whoever calls one of many kernels knows bytes.
             const bool is_typed = form_.members.empty() || form_.writes;
             const std::string parameter = is_typed ? name : names_.fresh(name + "_bytes");
-            list += (is_typed ? type : argument.is_output() ? "void" : "const void") + " *restrict " + parameter + ", ";
+            const std::string pointer = form_.may_overlap ? " *" : " *restrict ";
+            list += (is_typed ? type : argument.is_output() ? "void" : "const void") + pointer + parameter + ", ";
             if (!is_typed) line(type + " *const " + name + " = " + parameter + ";");
             continue;
         }

@@ -31,7 +31,8 @@ struct CForm {
     };
     std::vector<Member> members;
     std::vector<Copy> copies;
-    bool writes = false;  // the array, else it reads it
+    bool writes = false;       // the array, else it reads it
+    bool may_overlap = false;  // an output may lie where an input does
 };
 
 CFunction c_function(const Halide::Internal::LoweredFunc &function, CPrelude &prelude, const CForm &form = {});

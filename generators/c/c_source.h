@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Thrown where the loops have something that C cannot say: vectors, floats, an allocation of unknown size. The candidate is
+// Thrown where the loops have something that C cannot say: vectors, arithmetic of f64, an allocation of unknown size. The candidate is
 // refused with this as the compiler's message.
 struct NoCForm {
     std::string what;

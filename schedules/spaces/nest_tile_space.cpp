@@ -38,7 +38,7 @@ bool is_apart(const Stride &stride) { return !stride || (*stride != 0 && *stride
 
 // Lanes of the innermost loop would be apart, those of the reduction are not.
 bool runs_over(const Facts &f) {
-    if (f.form.over.empty() || f.columns_over() < f.lanes) return false;
+    if (f.lanes == 1 || f.form.over.empty() || f.columns_over() < f.lanes) return false;
     const size_t last = f.form.loops.size() - 1, last_over = f.form.over.size() - 1;
     bool apart = f.columns() == 1, apart_over = false;
     for (const FlatRead &read : f.form.reads) {
@@ -87,7 +87,7 @@ std::vector<int64_t> powers(int64_t last, int64_t most) {
 
 NestTileDomains domains(const Facts &f) {
     NestTileDomains d;
-    const bool may_run_over = f.columns_over() >= f.lanes;
+    const bool may_run_over = f.lanes > 1 && f.columns_over() >= f.lanes;
     if (may_run_over) d.lanes = {0, 1};
     if (may_lie_across(f)) d.lanes.push_back(2);
     const int64_t columns =

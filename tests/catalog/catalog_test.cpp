@@ -94,8 +94,6 @@ TEST(Catalog, SoftCoresSayWhatTheyCannotCompute) {
     } rows[] = {
         {"conv2d/input:1x6x6x4/kernel:1x1x4x4", "a soft core has integers only"},
         {"conv2d_backprop_kernel/input:1x6x6x4/kernel:1x1x4x4", "a soft core has integers only"},
-        {"conv2d/input:1x6x6x4/kernel:1x1x4x4/dtype:i8/epilogue:requantize_onnx",
-         "requantize_onnx needs floating point"},
     };
     const Target target = *parse_target("rv32im", 1, avx512);
     for (const auto &row : rows) {

@@ -83,6 +83,37 @@ class SoftCore(unittest.TestCase):
         answer = self.run_kiln(*tune, "--trials", "1", "--core", str(core))
         self.assertEqual([r["trials"] for r in json.loads(answer.stdout)[:2]], [1, 1])
 
+    @needs_compiler
+    def test_floats_are_computed_with_integers(self):
+        """Requantization by a scale in f32, and what quantized networks compute with floats: bit for bit, by the runner's checks."""
+        onnx = {"op": "conv2d", "dtype": "i8", "epilogue": ["bias", "requantize_onnx"]}
+        nest = {"op": "nest", "loops": [60], "operands": [[60], [1], [1]], "reads": "x0[i0];x1[0];x2[0]"}
+        stored, quantized = ["i8", "f32", "f32"], {"dtype": "i8"}
+        softmax = {"op": "nest", "loops": [6], "over": [9], "operands": [[6, 9]], "reads": "x0[i0,r0]", "reduction": "sum"}
+        workloads = [
+            {"name": "dense", **onnx, "input": [1, 6, 6, 8], "kernel": [1, 1, 8, 12]},
+            {"name": "depthwise", **onnx, "input": [1, 6, 6, 8], "kernel": [3, 3, 1, 8], "padding": [[1, 1], [1, 1]],
+             "feature_group_count": 8},
+            {"name": "zero points", **onnx, "dtype": "u8", "output_dtype": "u8", "kernel_dtype": "u8", "kernel_zero_point": True,
+             "input": [1, 4, 4, 6], "kernel": [3, 3, 6, 5]},
+            {"name": "sum", **quantized, "op": "nest", "loops": [60], "operands": [[60], [60], [1], [1]],
+             "operand_dtypes": ["i8", "i8", "f32", "f32"], "reads": "x0[i0];x1[i0];x2[0];x3[0]",
+             "term": "i8(round(min(max(add(mul(f32(x0),x2),mul(f32(x1),x3)),-128),127)))"},
+            {"name": "sigmoid", **nest, **quantized, "operand_dtypes": stored,
+             "term": "i8(min(max(round(div(sigmoid(mul(f32(x0),x1)),x2)),-128),127))"},
+            {"name": "of stored", **nest, "dtype": "i8", "output_dtype": "f32", "operand_dtypes": stored,
+             "term": "mul(sub(f32(x0),x2),x1)"},
+            {"name": "powers", **softmax, "term": "exp(x0)", "finish": "log(x1)"},
+            {"name": "largest", **softmax, "dtype": "i8", "reduction": "maximum", "term": "x0"},
+        ]  # fmt: skip
+        layers = self.job.folder / "layers.json"
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "floats", "workloads": workloads}))
+        tune = ["tune", "--workloads", str(layers), "--target", "rv32im", "--db", str(self.job.folder / "k.db")]
+        answer = self.run_kiln(*tune, "--format", "json", "--trials", "3", "--seed", os.environ.get("KILN_TEST_SEED", "1"))
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        rows = json.loads(answer.stdout)[: len(workloads)]
+        self.assertEqual([row["failures"] for row in rows], [0] * len(workloads), answer.stderr)
+
     def test_bad_input_is_named(self):
         core = self.job.folder / "core.json"
         core.write_text('{"format": "core/1", "data_cache": {"bytes": 3000}}')

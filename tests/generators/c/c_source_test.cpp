@@ -64,6 +64,91 @@ CSource source_of(Func f, const std::vector<Argument> &arguments) {
         {{Pipeline(f).compile_to_module(arguments, "kiln_compute", scalar, LinkageType::ExternalPlusArgv)}});
 }
 
+// Bits of numbers of f32: of any size, near 1, and all that are special.
+std::vector<int32_t> float_bits() {
+    std::vector<int32_t> values = {0x3f000000, 0x3effffff, 0x3f000001, 0x3fc00000, 0x40200000, 0x4b000000, 0x4affffff,
+                                   0x3f7fffff, 0x4f000000, 0x4effffff, 0x4f800000, 0x7f7fffff, 0x00800000, 0x007fffff,
+                                   0x00000001, 0x7f800000, 0x7fc00000, 0x00000000, 0x3f800000, 0x40400000};
+    for (size_t i = values.size(); i-- > 0;) values.push_back(values[i] ^ INT32_MIN);
+    uint32_t state = 54321;
+    while (values.size() < count) {
+        state = state * 1664525 + 1013904223;
+        const uint32_t near_one = (state >> 7 & 0x80ffffff) + 0x3f000000;
+        values.push_back(static_cast<int32_t>(values.size() % 3 ? near_one ^ (state << 31) : state ^ (state >> 16)));
+    }
+    return values;
+}
+
+TEST_F(CSourceTest, ComputesFloatsAsProcessorsDo) {
+    const auto bits = [](const Expr &v) { return reinterpret<int>(v); };
+    const auto number_of = [](const Expr &v) {
+        return select(is_nan(v), 7.0f, v);
+    };  // compilers compare NaN as they like
+    const auto whole = [](const Expr &v) { return clamp(v, -2147483648.0f, 2147483520.0f); };
+    const struct {
+        const char *name;
+        std::function<Expr(Expr, Expr)> function;  // of two numbers
+    } rows[] = {
+        {"sum", [&](Expr a, Expr b) { return bits(a + b); }},
+        {"difference", [&](Expr a, Expr b) { return bits(a - b); }},
+        {"product", [&](Expr a, Expr b) { return bits(a * b); }},
+        {"quotient", [&](Expr a, Expr b) { return bits(a / b); }},
+        {"root", [&](Expr a, Expr) { return bits(sqrt(a)); }},
+        {"comparisons",
+         [&](Expr a, Expr b) {
+             a = number_of(a), b = number_of(b);
+             return cast<int>(a < b) + 2 * cast<int>(a <= b) + 4 * cast<int>(a == b);
+         }},
+        {"turned",
+         [&](Expr a, Expr b) {
+             a = number_of(a), b = number_of(b);
+             return cast<int>(a > b) + 2 * cast<int>(a >= b) + 4 * cast<int>(a != b);
+         }},
+        {"smaller", [&](Expr a, Expr b) { return bits(min(number_of(a), number_of(b)) + 0.0f); }},
+        {"larger", [&](Expr a, Expr b) { return bits(max(number_of(a), number_of(b)) + 0.0f); }},
+        {"to even", [&](Expr a, Expr) { return bits(round(a)); }},
+        {"floor", [&](Expr a, Expr) { return bits(floor(a)); }},
+        {"ceil", [&](Expr a, Expr) { return bits(ceil(a)); }},
+        {"trunc", [&](Expr a, Expr) { return bits(trunc(a)); }},
+        {"size", [&](Expr a, Expr) { return bits(abs(a)); }},
+        {"of integers", [&](Expr a, Expr) { return bits(cast<float>(reinterpret<int>(a))); }},
+        {"of numbers without a sign", [&](Expr a, Expr) { return bits(cast<float>(reinterpret<uint32_t>(a))); }},
+        {"of bytes", [&](Expr a, Expr) { return bits(cast<float>(cast<int8_t>(reinterpret<int>(a))) * 0.3f); }},
+        {"to integers", [&](Expr a, Expr) { return cast<int>(whole(number_of(a))); }},
+        {"widened to be compared",
+         [](Expr a, Expr) {
+             const Expr wide = cast<double>(a),
+                        in = select(wide > Expr(1e3) || is_nan(a), Expr(0.0), max(wide, Expr(-5.0)));
+             return cast<int>(in);
+         }},
+        {"conditions", [](Expr a, Expr b) { return select(a != 0.0f && b != 0.5f, 1, 2); }},
+    };
+    const std::vector<int32_t> input = float_bits();
+    for (const auto &row : rows) {
+        ImageParam in(Int(32), 1, "in");
+        in.dim(0).set_bounds(0, count).set_stride(1);
+        Var x("x");
+        Func f("f");
+        const auto number = [&](const Expr &at) { return reinterpret<float>(in(at)); };
+        f(x) = strict_float(row.function(number(x), number((x * 7 + 3) % count)));
+        Buffer<int32_t> data(const_cast<int32_t *>(input.data()), count);
+        in.set(data);
+        const Buffer<int32_t> expected = f.realize({count});
+        CSource source;
+        ASSERT_NO_THROW(source = source_of(f, {in})) << row.name;
+        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
+        ASSERT_NE(kernel, nullptr) << row.name;
+        std::vector<int32_t> got(count);
+        kernel(input.data(), got.data(), nullptr);
+        const auto is_nan_of = [](int32_t v) { return (v & INT32_MAX) > 0x7f800000; };
+        for (int i = 0; i < count; i++) {
+            if (is_nan_of(got[i]) && is_nan_of(expected(i))) continue;
+            ASSERT_EQ(got[i], expected(i))
+                << row.name << std::hex << " of " << input[i] << " and " << input[(i * 7 + 3) % count];
+        }
+    }
+}
+
 TEST_F(CSourceTest, ComputesWhatHalideDoes) {
     const struct {
         const char *name;
@@ -185,8 +270,8 @@ TEST_F(CSourceTest, ConstantsLieInOneArray) {
     const auto lowered = [](Func f, const std::vector<Argument> &arguments, const char *name) {
         return Pipeline(f).compile_to_module(arguments, name, scalar, LinkageType::ExternalPlusArgv);
     };
-    const CForm compute{.members = {{"weights", 0}, {"bias", 2}}};
-    const CForm pack{.members = {{"twice", 0}}, .copies = {{"bias", Int(32), 5, 2}}, .writes = true};
+    const CForm compute{.members = {{weights.name(), 0}, {bias.name(), 2}}};
+    const CForm pack{.members = {{twice.name(), 0}}, .copies = {{"bias", Int(32), 5, 2}}, .writes = true};
     const CForm copying{.copies = {{"weights", Int(8), 5, 0}, {"bias", Int(32), 5, 2}}, .writes = true};
     const Halide::Module kernel = lowered(sum, {in, weights, bias}, "kiln_compute");
     const int32_t input[5] = {1, -2, 3, 1000, 0}, offsets[5] = {7, 8, 9, -10, 11};
@@ -212,7 +297,11 @@ TEST_F(CSourceTest, SaysWhatHasNoForm) {
         std::function<Expr(Expr, Expr)> function;
         const char *what;
     } rows[] = {
-        {[](Expr v, Expr) { return cast<int>(cast<float>(v) * 0.5f); }, "a number with a fraction"},
+        {[](Expr v, Expr) { return cast<int>(cast<double>(v) > Expr(0.5)); }, "a number of f64"},
+        {[](Expr v, Expr) { return cast<int>(cast<double>(cast<float>(v)) * Expr(0.5)); }, "arithmetic of f64"},
+        {[](Expr v, Expr) { return cast<int>(cast<float16_t>(cast<float>(v))); },
+         "a number with a fraction of 16 bits"},
+        {[](Expr v, Expr) { return cast<int>(sin(cast<float>(v))); }, "a call of sin_f32"},
         {[](Expr v, Expr) { return cast<int>(popcount(v)); }, "a call of popcount"},
     };
     for (const auto &row : rows) {

@@ -51,9 +51,11 @@ Result<SimulatedKernel> SimulatedKernel::create(const Request &request) {
     const auto compute = function(*elf, compute_symbol, program);
     if (!compute) return compute.error();
     kernel.compute_ = *compute;
-    const auto pack = function(*elf, pack_symbol, program);
-    if (!pack) return pack.error();
-    kernel.pack_ = *pack;
+    if (!is_nest(request.workload.op)) {
+        const auto pack = function(*elf, pack_symbol, program);
+        if (!pack) return pack.error();
+        kernel.pack_ = *pack;
+    }
     if (Status s = kernel.place_operands(request); !s) return s.error();
     return kernel;
 }
@@ -77,7 +79,7 @@ Status SimulatedKernel::place_operands(const Request &request) {
         const auto block = place(bytes, Access::read);
         if (!block) return block.error();
         std::ranges::copy(file->bytes(), simulator_.memory().at(block->address, bytes).begin());
-        (operand.role == Role::input ? arguments_ : pack_arguments_).push_back(block->address);
+        (operand.role == Role::input || !pack_ ? arguments_ : pack_arguments_).push_back(block->address);
         index++;
     }
     const auto output = place(bytes_of(result_of(request.workload)), Access::read_write);
@@ -86,14 +88,16 @@ Status SimulatedKernel::place_operands(const Request &request) {
     if (!output) return output.error();
     if (!packed || !workspace) return packed ? workspace.error() : packed.error();
     output_ = *output, packed_ = Block{*packed, request.kernel.packed_bytes}, workspace_ = *workspace;
-    for (const Block &block : {packed_, output_, workspace_}) arguments_.push_back(block.address);
+    if (pack_) arguments_.push_back(packed_.address);
+    for (const Block &block : {output_, workspace_}) arguments_.push_back(block.address);
     for (const Block &block : {packed_, workspace_}) pack_arguments_.push_back(block.address);
     return {};
 }
 
 SimulatedCall SimulatedKernel::pack() {
+    if (!pack_) return {};
     fill_with_poison(simulator_.memory().at(packed_.address, packed_.bytes));
-    const SimulatedCall call = simulator_.call(pack_, pack_arguments_);
+    const SimulatedCall call = simulator_.call(*pack_, pack_arguments_);
     simulator_.memory().protect(packed_.address, packed_.bytes, Access::read);
     return call;
 }

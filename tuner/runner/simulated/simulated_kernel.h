@@ -1,6 +1,6 @@
 // A kernel and its operands in the memory of a simulated core. kiln_pack makes one array of all operands but the input, and
-// kiln_compute reads that. Blocks lie one behind the other at multiples of 64 bytes,
-// so that two runs meet the same conflicts in the cache; the array and the workspace last. A tile reads these and the stack
+// kiln_compute reads that; a nest's has no kiln_pack and takes all operands as they are. Blocks lie one behind the other at
+// multiples of 64 bytes, so that two runs meet the same conflicts in the cache; the array and the workspace last. A tile reads these and the stack
 // again and again, so they have places of their own in a data cache that holds all three.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,7 +32,7 @@ public:
     // operand's file cannot be read.
     static Result<SimulatedKernel> create(const Request &request);
 
-    SimulatedCall pack();  // once, before compute()
+    SimulatedCall pack();  // once, before compute(); nothing where there is no such function
     SimulatedCall compute() { return simulator_.call(compute_, arguments_); }
     void cold_caches() { simulator_.cold_caches(); }
 
@@ -48,7 +49,8 @@ private:
     Result<Block> place(int64_t bytes, Access access);
 
     Simulator simulator_;
-    uint32_t compute_ = 0, pack_ = 0;
+    uint32_t compute_ = 0;
+    std::optional<uint32_t> pack_;
     Block packed_, output_, workspace_;
     std::vector<uint32_t> arguments_, pack_arguments_;
 };
