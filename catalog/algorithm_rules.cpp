@@ -1,10 +1,14 @@
 #include "catalog/algorithm_rules.h"
 
+#include <algorithm>
+#include <array>
+
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -24,6 +28,28 @@ bool winograd_pays(const Workload &w, const Target &, const Core &) {
     }
     const int64_t places = 16 * tiles;
     return (tiles >= 4 && 3 * outputs >= 2 * places) || (tiles >= 9 && 2 * outputs >= places);
+}
+
+// With outputs of m x m a tile: the products, what is added to make their operands and of their results, and the weights, of
+// which each product has its own. Beyond the L2 cache they come from memory.
+double winograd_cycles(int m, const Workload &w, const Target &target, const Core &core) {
+    const ConvLoops s = loops_of("winograd_4", w);
+    const auto places = double((m + 2) * (m + 2)), lanes = double(vector_lanes(target)) * core.vectors_a_cycle();
+    double tiles = double(s.batch * s.output[2]);
+    for (int d = 0; d < 2; d++) tiles *= double(ceil_div(s.output[d], m));
+    const auto in = double(s.input_channels), out = double(s.output_channels);
+    constexpr double additions = 4;  // for an operand or a result
+    const double weight_bytes = 4 * places * in * out;
+    const double fetched = weight_bytes > double(core.l2_bytes) ? weight_bytes / core.from_memory.scattered : 0;
+    return tiles * places * (in * out + additions * (in + out)) / lanes + fetched;
+}
+
+template<int m>
+bool winograd_pays_most(const Workload &w, const Target &target, const Core &core) {
+    if (!winograd_pays(w, target, core)) return false;
+    const double cycles = winograd_cycles(m, w, target, core);
+    return std::ranges::none_of(std::array{2, 3, 4},
+                                [&](int other) { return winograd_cycles(other, w, target, core) < cycles * 0.95; });
 }
 
 bool is_grouped(const Workload &w, const Target &, const Core &) {
@@ -48,8 +74,16 @@ bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &)
 
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
-    {"winograd_4", winograd_pays,
+    {"winograd_4", winograd_pays_most<4>,
      "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget"},
+    {"winograd_3", winograd_pays_most<3>,
+     "3x3 with 8 input and 16 output channels or more, and few pixels: 25 products for 81, whose weights are smaller "
+     "than "
+     "those of larger tiles"},
+    {"winograd_2", winograd_pays_most<2>,
+     "3x3 with 8 input and 16 output channels or more, and few pixels: 16 products for 36, whose weights are smaller "
+     "than "
+     "those of larger tiles"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},

@@ -6,6 +6,25 @@
 
 namespace kiln {
 
+namespace {
+
+bool has_all(const CpuidWords &words, const CpuidWords &wanted) {
+    return (wanted.ecx1 & ~words.ecx1) == 0 && (wanted.ebx7 & ~words.ebx7) == 0 && (wanted.ecx7 & ~words.ecx7) == 0 &&
+           (wanted.edx7 & ~words.edx7) == 0 && (wanted.eax7_1 & ~words.eax7_1) == 0;
+}
+
+}  // namespace
+
+uint64_t cpu_features_of(const CpuReport &report) {
+    uint64_t found = 0;
+    for (const CpuFeature &feature : cpu_features) {
+        const bool has = (feature.needs & ~found) == 0 && (feature.state & ~report.state) == 0 &&
+                         has_all(report.words, feature.cpuid) && report.amd_family >= feature.amd_family;
+        if (has) found |= feature.bit;
+    }
+    return found;
+}
+
 #if defined(__x86_64__)
 namespace {
 
@@ -22,29 +41,11 @@ CpuidWords read_words() {
     return {.ecx1 = cpuid(1).ecx, .ebx7 = seven.ebx, .ecx7 = seven.ecx, .edx7 = seven.edx, .eax7_1 = cpuid(7, 1).eax};
 }
 
-bool has_all(const CpuidWords &words, const CpuidWords &wanted) {
-    return (wanted.ecx1 & ~words.ecx1) == 0 && (wanted.ebx7 & ~words.ebx7) == 0 && (wanted.ecx7 & ~words.ecx7) == 0 &&
-           (wanted.edx7 & ~words.edx7) == 0 && (wanted.eax7_1 & ~words.eax7_1) == 0;
-}
-
-// Zen 4 and later; the features alone do not tell it from Intel's servers.
-bool is_amd_zen4() {
-    const CpuIdentity id = read_cpu_identity();
-    return strcmp(id.vendor, "AuthenticAMD") == 0 && id.family >= 0x19;
-}
-
 }  // namespace
 
 uint64_t read_cpu_features() {
-    const CpuidWords words = read_words();
-    const uint64_t state = enabled_state();
-    uint64_t found = 0;
-    for (const CpuFeature &feature : cpu_features) {
-        const bool has = (feature.needs & ~found) == 0 && (feature.state & ~state) == 0 &&
-                         has_all(words, feature.cpuid) && (feature.maker == CpuMaker::any || is_amd_zen4());
-        if (has) found |= feature.bit;
-    }
-    return found;
+    const CpuIdentity id = read_cpu_identity();
+    return cpu_features_of({read_words(), enabled_state(), strcmp(id.vendor, "AuthenticAMD") == 0 ? id.family : 0});
 }
 
 #else

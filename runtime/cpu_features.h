@@ -19,8 +19,6 @@ struct CpuidWords {
 // State of registers that the operating system must save (XCR0).
 enum RegisterState : uint64_t { no_state = 0, ymm_state = 0x6, zmm_state = 0xe6, tile_state = 0x60000 };
 
-enum class CpuMaker { any, amd_zen4 };  // some features do not tell CPUs apart for which Halide tunes differently
-
 struct CpuFeature {
     const char *halide;  // its name in a Halide target string
     uint64_t bit;
@@ -28,7 +26,8 @@ struct CpuFeature {
     CpuidWords cpuid;
     uint64_t state = no_state;
     int vector_bytes = 16, vector_registers = 16;  // with this feature
-    CpuMaker maker = CpuMaker::any;
+    // The features alone do not tell CPUs apart for which Halide tunes differently: the least family of AMD's. 0: any maker.
+    uint32_t amd_family = 0;
 };
 
 constexpr uint32_t cpuid_bits() { return 0; }
@@ -51,14 +50,10 @@ constexpr CpuFeature cpu_features[] = {
     {"avx512_cannonlake", 1 << 7, 1 << 6, {.ebx7 = cpuid_bits(21), .ecx7 = cpuid_bits(1)}, zmm_state, 64, 32},  // IFMA,
                                                                                                                 // VBMI
     // VNNI, BF16
-    {"avx512_zen4",
-     1 << 8,
-     1 << 7,
-     {.ecx7 = cpuid_bits(11), .eax7_1 = cpuid_bits(5)},
-     zmm_state,
-     64,
-     32,
-     CpuMaker::amd_zen4},
+    {"avx512_zen4", 1 << 8, 1 << 7, {.ecx7 = cpuid_bits(11), .eax7_1 = cpuid_bits(5)}, zmm_state, 64, 32, 0x19},
+    {"avxvnni", 1 << 10, 1 << 4, {.eax7_1 = cpuid_bits(4)}, ymm_state, 32},
+    // VP2INTERSECT
+    {"avx512_zen5", 1 << 11, 1 << 8 | 1 << 10, {.edx7 = cpuid_bits(8)}, zmm_state, 64, 32, 0x1a},
     // These and AMX tiles, AMX bf16, AVX-VNNI
     {"avx512_sapphirerapids",
      1 << 9,
@@ -68,6 +63,14 @@ constexpr CpuFeature cpu_features[] = {
      64,
      32},
 };
+
+// What a CPU and its operating system say.
+struct CpuReport {
+    CpuidWords words;
+    uint64_t state = no_state;
+    uint32_t amd_family = 0;  // 0: not AMD's
+};
+uint64_t cpu_features_of(const CpuReport &report);
 
 // Asks CPUID and XGETBV each time, which is slow under a hypervisor.
 uint64_t read_cpu_features();

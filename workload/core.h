@@ -34,6 +34,8 @@ struct Core {
     double loop_cycles = 2;    // to start the body of an innermost loop again
     double gather_cycles = 1;  // for an element from anywhere
 
+    // Whole vectors of products that are added in a cycle.
+    double vectors_a_cycle() const { return half_vectors_as_fast ? multiply_adds / 2.0 : multiply_adds; }
     // Independent sums that keep the multipliers busy while results are on their way.
     int64_t latency_sums() const { return int64_t{multiply_adds} * latency; }
     // Addresses that differ by a multiple of this share a set of the L1 cache.

@@ -36,8 +36,6 @@ constexpr std::string_view features[] = {
     "armv89a",
     "avx10_1",
     "avx512_knl",
-    "avx512_zen5",
-    "avxvnni",
     "cl_doubles",
     "cl_half",
     "cuda",
@@ -103,9 +101,9 @@ struct VectorUnit {
     int bytes, registers;
 };
 constexpr VectorUnit vector_units[] = {
-    {"x86", "avx10_1", 64, 32},   {"x86", "avx512_knl", 64, 32}, {"x86", "avx512_zen5", 64, 32},   {"x86", "", 16, 16},
-    {"arm-64", "no_neon", 4, 32}, {"arm-64", "", 16, 32},        {"arm", "no_neon", 4, 16},        {"arm", "", 16, 16},
-    {"riscv", "", 4, 32},         {"powerpc", "", 16, 32},       {"wasm", "wasm_simd128", 16, 16}, {"", "", 4, 16},
+    {"x86", "avx10_1", 64, 32}, {"x86", "avx512_knl", 64, 32},    {"x86", "", 16, 16}, {"arm-64", "no_neon", 4, 32},
+    {"arm-64", "", 16, 32},     {"arm", "no_neon", 4, 16},        {"arm", "", 16, 16}, {"riscv", "", 4, 32},
+    {"powerpc", "", 16, 32},    {"wasm", "wasm_simd128", 16, 16}, {"", "", 4, 16},
 };
 
 std::vector<std::string> features_of(std::string_view halide) {
@@ -121,6 +119,7 @@ const std::vector<TargetAlias> &target_aliases() {
         {"baseline", "x86-64-linux", "any x86-64 CPU (SSE2)"},
         {"sse41", "x86-64-linux-sse41", "x86-64 with SSE4.1, 2008 and later"},
         {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-v3: AVX2 and FMA, 2013 and later"},
+        {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", "AVX2 with VNNI: Intel's laptops, 2021 and later"},
         {"avx512", avx512_halide, "x86-64-v4: AVX-512 as in Skylake servers and Zen 4"},
         {"rv32im", rv32im_halide, "RISC-V soft core with integers only; kernels are C, and simulated"},
     };

@@ -125,8 +125,12 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
         return;
     }
-    // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output.
-    const double room = f.core.l2_bytes / 4.0;
+    // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output. Weights that
+    // the cache does not hold come from far away for each block, so there is one, if only the input fits.
+    const double weight_bytes = 4.0 * double(s.taps() * s.input_channels) * double(s.output_channels);
+    const double input_bytes = 4.0 * double(s.input_channels * s.input[0] * s.input[1]);
+    const bool passes_once = s.groups == 1 && weight_bytes > f.core.l2_bytes && input_bytes < 0.8 * f.core.l2_bytes;
+    const double room = passes_once ? double(f.core.l2_bytes) : f.core.l2_bytes / 4.0;
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
@@ -202,9 +206,12 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
 
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
-    // Depthwise tiles wait for memory only: each asks for many lines, most of which are there.
+    // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. Where several panels read a
+    // block, all but the first find it in the cache. Pixels that strides keep apart share sets of the cache, so that what is
+    // fetched drives out what is read.
+    const bool is_fetched_once = f.depthwise() || (f.panels(k.vectors) == 1 && s.stride[0] == 1);
     const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
-    k.prefetch = !k.stage_input && input_bytes > near ? nearest(domains.prefetch, 1) : 0;
+    k.prefetch = !k.stage_input && is_fetched_once && input_bytes > near ? nearest(domains.prefetch, 1) : 0;
     // Where a target has masks for free.
     k.masked = f.lanes >= 16 ? domains.masked.back() : 0;
 

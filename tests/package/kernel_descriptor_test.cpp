@@ -146,8 +146,8 @@ TEST(CpuFeatures, EveryAliasCanBeDispatched) {
         if (is_soft_core({std::string(alias.halide), 1})) continue;  // its kernels are C
         const auto bits = required_cpu_features({std::string(alias.halide), 1});
         ASSERT_TRUE(bits.ok()) << bits.error().message;
-        EXPECT_EQ(*bits & narrower, narrower) << alias.name << " lacks a feature of the alias before it";
-        narrower = *bits;
+        EXPECT_EQ(*bits & narrower, narrower) << alias.name << " lacks a feature of the aliases before it";
+        if (alias.name != "avxvnni") narrower = *bits;  // what AVX-512 need not have
     }
     const auto unknown = required_cpu_features({"x86-64-linux-avx-fma4", 1});
     ASSERT_FALSE(unknown.ok());

@@ -19,6 +19,7 @@ TEST(Target, CanonicalForms) {
         {"baseline", "x86-64-linux", 16, 16},
         {"sse41", "x86-64-linux-sse41", 16, 16},
         {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", 32, 16},
+        {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", 32, 16},
         {"avx512", "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", 64, 32},
         {"x86-64-linux-sse41-fma-avx-avx", "x86-64-linux-avx-fma-sse41", 32, 16},
         {"arm-64-linux", "arm-64-linux", 16, 32},

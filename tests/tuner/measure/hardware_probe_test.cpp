@@ -38,6 +38,7 @@ TEST(HardwareProbe, TargetsChooseInstructions) {
         {"sse41", "SSE multiply + add", "SSE pairs of i16"},
         {"x86-64-linux-avx", "AVX multiply + add", "SSE pairs of i16"},
         {"avx2", "AVX FMA", "AVX2 pairs of i16"},
+        {"avxvnni", "AVX FMA", "AVX VNNI"},
         {"avx512", "AVX-512 FMA", "AVX-512 pairs of i16"},
         {"x86-64-linux-avx512_zen4", "AVX-512 FMA", "AVX-512 VNNI"},
         {"arm-64-linux", "portable loop", "portable loop of integers"},

@@ -1,0 +1,74 @@
+// What CPUs and systems report becomes the features that kernels are chosen by.
+#include "runtime/cpu_features.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace kiln {
+namespace {
+
+std::string names_of(uint64_t features) {
+    std::string names;
+    for (const CpuFeature &feature : cpu_features) {
+        if (features & feature.bit) names += std::string(names.empty() ? "" : " ") + feature.halide;
+    }
+    return names;
+}
+
+// Bits of CPUID, by what came with them.
+constexpr uint32_t sse41 = cpuid_bits(19), avx2_in_one = sse41 | cpuid_bits(12, 28, 29), avx2 = cpuid_bits(5);
+constexpr uint32_t skylake = avx2 | cpuid_bits(16, 28, 31, 30, 17), cannonlake = skylake | cpuid_bits(21);
+constexpr uint32_t vbmi = cpuid_bits(1), vnni = vbmi | cpuid_bits(11), tiles = cpuid_bits(22, 24),
+                   intersect = cpuid_bits(8);
+constexpr uint32_t bf16 = cpuid_bits(5), avxvnni = cpuid_bits(4);
+constexpr uint32_t zen3 = 0x19, zen4 = 0x19, zen5 = 0x1a;
+
+TEST(CpuFeatures, FollowFromWhatIsReported) {
+    const std::string upto_avx2 = "sse41 avx f16c fma avx2", upto_skylake = upto_avx2 + " avx512 avx512_skylake",
+                      upto_cannonlake = upto_skylake + " avx512_cannonlake";
+    const struct {
+        const char *cpu;
+        CpuReport report;
+        std::string features;
+    } table[] = {
+        {"without anything", {}, ""},
+        {"SSE4.1", {{.ecx1 = sse41}, no_state}, "sse41"},
+        {"Haswell", {{.ecx1 = avx2_in_one, .ebx7 = avx2}, ymm_state}, upto_avx2},
+        {"a system that saves no vectors", {{.ecx1 = avx2_in_one, .ebx7 = avx2, .eax7_1 = avxvnni}, no_state}, "sse41"},
+        {"Alder Lake", {{.ecx1 = avx2_in_one, .ebx7 = avx2, .eax7_1 = avxvnni}, ymm_state}, upto_avx2 + " avxvnni"},
+        {"Skylake server", {{.ecx1 = avx2_in_one, .ebx7 = skylake}, zmm_state}, upto_skylake},
+        {"the same, vectors of 256 bits saved", {{.ecx1 = avx2_in_one, .ebx7 = skylake}, ymm_state}, upto_avx2},
+        {"Ice Lake", {{avx2_in_one, cannonlake, vnni, 0, 0}, zmm_state}, upto_cannonlake},
+        {"Sapphire Rapids",
+         {{avx2_in_one, cannonlake, vnni, tiles, bf16 | avxvnni}, zmm_state | tile_state},
+         upto_cannonlake + " avxvnni avx512_sapphirerapids"},
+        {"the same, tiles not saved",
+         {{avx2_in_one, cannonlake, vnni, tiles, bf16 | avxvnni}, zmm_state},
+         upto_cannonlake + " avxvnni"},
+        {"Zen 3", {{.ecx1 = avx2_in_one, .ebx7 = avx2}, ymm_state, zen3}, upto_avx2},
+        {"Zen 4", {{avx2_in_one, cannonlake, vnni, 0, bf16}, zmm_state, zen4}, upto_cannonlake + " avx512_zen4"},
+        {"Zen 5",
+         {{avx2_in_one, cannonlake, vnni, intersect, bf16 | avxvnni}, zmm_state, zen5},
+         upto_cannonlake + " avx512_zen4 avxvnni avx512_zen5"},
+        {"Zen 5 behind a hypervisor that hides one feature",
+         {{avx2_in_one, cannonlake, vnni, 0, bf16 | avxvnni}, zmm_state, zen5},
+         upto_cannonlake + " avx512_zen4 avxvnni"},
+        {"a later one of another maker",
+         {{avx2_in_one, cannonlake, vnni, intersect, bf16 | avxvnni}, zmm_state},
+         upto_cannonlake + " avxvnni"},
+    };
+    for (const auto &row : table) EXPECT_EQ(names_of(cpu_features_of(row.report)), row.features) << row.cpu;
+}
+
+TEST(CpuFeatures, StandBehindWhatTheyNeed) {
+    uint64_t before = 0;
+    for (const CpuFeature &feature : cpu_features) {
+        EXPECT_EQ(feature.needs & ~before, 0u) << feature.halide;
+        EXPECT_EQ(feature.bit & before, 0u) << feature.halide << " has the bit of another";
+        before |= feature.bit;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
