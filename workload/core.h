@@ -46,7 +46,9 @@ struct Core {
 inline Core core_of(const Machine &machine, const Target &target) {
     Core core;
     core.l1_bytes = machine.l1_bytes, core.l2_bytes = machine.l2_bytes, core.l3_bytes = machine.l3_bytes;
-    core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !has_feature(target, "avx512_zen5");
+    const bool is_zen5 = has_feature(target, "avx512_zen5");
+    core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
+    if (is_zen5) core.half_vector_cost = 1;
     return core;
 }
 

@@ -1,9 +1,11 @@
 #include "generators/c/c_function.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -95,6 +97,15 @@ private:
     int64_t workspace_ = 0, most_workspace_ = 0;
 };
 
+bool has_word(std::string_view text, std::string_view word) {
+    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
+        const size_t end = at + word.size();
+        if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
+    }
+    return false;
+}
+
 std::string FunctionPrinter::element(const std::string &buffer, const Expr &index) {
     const auto kept = variables_.find(buffer);
     if (kept != variables_.end()) return kept->second.at(static_cast<size_t>(*as_const_int(index)));
@@ -107,9 +118,13 @@ void FunctionPrinter::visit(const LetStmt *op) {
     const Call *call = op->value.as<Call>();
     if (call && call->name == Call::buffer_get_host) return op->body.accept(this);
     const std::string initial = value(op->value), name = names_.bind(op->name);
+    const size_t begin = text_.size();
     line("const " + c_type(op->value.type()) + " " + name + " = " + initial + ";");
+    const size_t end = text_.size();
     const ScopedBinding<Interval> bound(bounds_, op->name, find_constant_bounds(op->value, bounds_));
     op->body.accept(this);
+    // Elements that are kept in variables have no index, and what would have computed it has no reader.
+    if (!has_word(std::string_view(text_).substr(end), name)) text_.erase(begin, end - begin);
 }
 
 // Parallel loops are loops: there is one core.

@@ -292,6 +292,28 @@ TEST_F(CSourceTest, ConstantsLieInOneArray) {
     }
 }
 
+// `inner` is read by nothing that is printed, and `outer` by `inner` alone; `used` is read.
+TEST_F(CSourceTest, NamesNothingThatNobodyReads) {
+    using namespace Halide::Internal;
+    const Expr i = Variable::make(Int(32), "i"), outer = Variable::make(Int(32), "outer"),
+               inner = Variable::make(Int(32), "inner"), used = Variable::make(Int(32), "used");
+    const auto stored = Store::make("f", used * 2, i, Parameter(), const_true(), ModulusRemainder());
+    const Stmt in_loop = LetStmt::make(
+        "outer", i * 3,
+        LetStmt::make("inner", outer + 1, LetStmt::make("used", i + 7, Block::make(Evaluate::make(inner), stored))));
+    const Stmt loop = For::make("i", 0, count, ForType::Serial, Partition::Auto, DeviceAPI::None, in_loop);
+    Module module("unused", scalar);
+    const std::vector<LoweredArgument> arguments = {{"f", Argument::OutputBuffer, Int(32), 1, ArgumentEstimates()}};
+    module.append(LoweredFunc("kiln_compute", arguments, loop, LinkageType::External));
+    const CSource source = c_source({{module}});
+    EXPECT_EQ(source.text.find("* 3"), std::string::npos) << source.text;
+    auto *kernel = reinterpret_cast<void (*)(int32_t *, void *)>(compiled(source));
+    ASSERT_NE(kernel, nullptr);
+    std::vector<int32_t> out(count);
+    kernel(out.data(), nullptr);
+    for (int x = 0; x < count; x++) EXPECT_EQ(out[size_t(x)], 2 * (x + 7));
+}
+
 TEST_F(CSourceTest, SaysWhatHasNoForm) {
     const struct {
         std::function<Expr(Expr, Expr)> function;
