@@ -193,7 +193,7 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
     const std::optional<FmaPeak> &peak = peaks.f32;
     Table table = results(report, peaks, candidate);
     if (options.format == TableFormat::table) {
-        print_line("target " + context.target.halide);
+        print_head("target " + context.target.halide, options);
         print_line(peak ? fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak->gflops,
                                       peak->instructions)
                         : "cycles of " + context.machine.cpu_model);

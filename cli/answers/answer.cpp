@@ -107,6 +107,10 @@ void print_rows(const Table &table, int64_t all_rows, const TableForm &form, con
     if (!options.top && shown < all_rows) tell(rows_note(shown, all_rows));
 }
 
+void print_head(const std::string &line, const AnswerOptions &options) {
+    print_line(options.wide ? line : shortened(line, answer_width(STDOUT_FILENO)));
+}
+
 void print(Table table, const TableForm &form, const AnswerOptions &options) {
     const auto all = static_cast<int64_t>(table.rows.size());
     sort_rows(&table, sort_order(options));

@@ -48,6 +48,9 @@ void print_rows(const Table &table, int64_t all_rows, const TableForm &form, con
 // Sorts, cuts and prints. Precondition: check_columns().
 void print(Table table, const TableForm &form, const AnswerOptions &options);
 
+// What stands above a table, in one line: shortened to the terminal's width without `--wide`.
+void print_head(const std::string &line, const AnswerOptions &options);
+
 // A small table as it is: facts, counts.
 void print(const Table &table, TableFormat format);
 

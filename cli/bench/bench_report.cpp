@@ -265,7 +265,7 @@ Table bench_table(const BenchReport &report) {
 }
 
 void print_table(const BenchReport &report, const AnswerOptions &options) {
-    print_line("target " + report.target.halide);
+    print_head("target " + report.target.halide, options);
     print_line(fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", report.target.threads, report.peak.gflops,
                            report.peak.instructions));
     if (report.int8_peak) {

@@ -47,7 +47,8 @@ constexpr int64_t most_depthwise_sums = 16;
 
 // Sums of few dot products take about as long to requantize as to sum. A small tile's requantization runs beside the next
 // tile's products, which are as far ahead as the processor looks. Its weights must stay in the L1 cache, as few pixels share a
-// load. Short rows of pixels, where strides keep them apart, are divided by few such tiles.
+// load. Short rows of pixels, where strides keep them apart, are divided by few such tiles. Cores that start two whole vectors of
+// products a cycle need more sums than that to be busy.
 constexpr int64_t most_requantized_sums = 6, most_requantized_steps = 64;
 
 bool requantizes_often(const ConvLoops &s) {
@@ -86,7 +87,7 @@ bool keeps_products(const TileFacts &f) { return f.shape.parts == 2 && f.registe
 
 RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
     constexpr int64_t any = std::numeric_limits<int64_t>::max();
-    if (requantizes_often(f.shape)) {
+    if (requantizes_often(f.shape) && f.core.vectors_a_cycle() * f.core.latency <= double(most_requantized_sums)) {
         if (const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums)) return *small;
     }
     const int64_t most = f.depthwise() ? most_depthwise_sums : keeps_products(f) ? f.registers / 2 : any;

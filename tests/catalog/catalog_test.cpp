@@ -191,6 +191,31 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
 }
 
 // What nobody measured must not be less accurate than was asked for.
+// Sums of few dot products: small tiles where one vector of products starts in a cycle, whole ones where two do.
+TEST(Catalog, TilesOfQuantizedSumsFollowFromTheCore) {
+    const Workload w =
+        *parse_workload_key("conv2d/input:1x56x56x256/kernel:1x1x256x64/dtype:i8/epilogue:bias,requantize_onnx");
+    const struct {
+        const char *target;
+        int64_t least, most;
+    } table[] = {
+        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, 6},
+        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41",
+         12, 32},
+        {"avxvnni", 8, 16}};
+    for (const auto &row : table) {
+        const Target target = *parse_target(row.target, 1, "");
+        const auto candidate = default_candidate(w, target, core_of(Machine(), target), default_error_budget);
+        ASSERT_TRUE(candidate) << candidate.error().message;
+        int64_t sums = 1;
+        for (const auto &[name, value] : candidate->knobs) {
+            if (name == "vectors" || name == "pixels" || name == "rows") sums *= value;
+        }
+        EXPECT_GE(sums, row.least) << to_text(*candidate);
+        EXPECT_LE(sums, row.most) << to_text(*candidate);
+    }
+}
+
 TEST(Catalog, TightErrorBudgetsPutOffWhatReassociates) {
     const Target target = *parse_target("avx512", 1, avx512);
     const Workload w = convolution({1, 14, 14, 64}, {3, 3, 64, 64});
