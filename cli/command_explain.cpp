@@ -18,6 +18,7 @@
 #include "graph/passes/passes.h"
 #include "package/output/text_files.h"
 #include "text/quoted_text.h"
+#include "tuner/job/workshop.h"
 #include "tuner/process/child_process.h"
 #include "tuner/process/executables.h"
 #include "tuner/process/host_machine.h"
@@ -104,9 +105,10 @@ int explain_plan(const ExplainArguments &arguments) {
     answer.format = *format;
     if (Status s = check_columns(answer, of_alterations ? alteration_columns : plan_columns); !s)
         return fail(s.error());
-    const Machine machine = read_machine();
-    const Result<Target> target = read(arguments.target, machine);
+    const Machine host = read_machine();
+    const Result<Target> target = read(arguments.target, host);
     if (!target) return fail(target.error());
+    const Machine machine = is_soft_core(*target) ? machine_of(CoreDescription()) : host;
     const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;

@@ -307,7 +307,7 @@ int run(const TuneArguments &arguments) {
                                     .algorithms = arguments.algorithms,
                                     .error_budget = options->error_budget,
                                     .caches = {options->cache}};
-        workloads = read_to_tune(arguments.layers, kernel_times(context));
+        workloads = read_to_tune(arguments.layers, target, kernel_times(context));
         if (!workloads) return fail(arguments.layers, workloads.error());
     }
     store->stop_when(interrupted);

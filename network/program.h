@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,10 +18,19 @@ namespace kiln::network {
 
 using graph::Place;
 
+// A stored number stands for (stored - zero_point) * scale.
+struct PortQuantization {
+    double scale = 1;
+    int64_t zero_point = 0;
+    bool operator==(const PortQuantization &) const = default;
+};
+
 // An input or output of the network, in row-major order. The shape is that of the memory: a prepared input may be channels-last.
 struct Port {
     std::string name;  // the model's
     graph::TypedShape form;
+    // What the model quantizes or dequantizes there, and the caller does instead (graph/passes/stored_edges.h).
+    std::optional<PortQuantization> quantization = {};
     bool operator==(const Port &) const = default;
 };
 

@@ -109,7 +109,7 @@ Json entry(const PackagedKernel &kernel) {
     return json;
 }
 
-Json ports(const std::vector<network::Port> &ports) {
+Json ports_json(const std::vector<network::Port> &ports) {
     Json list = Json::array();
     for (const network::Port &port : ports) {
         list.push_back({{"name", port.name},
@@ -140,8 +140,8 @@ Json network_json(const DescribedNetwork &described, const std::string &package)
     const PackagedNetwork &network = *described.network;
     Json json = {{"name", network.program.name},
                  {"plan", network.plan},
-                 {"inputs", ports(network.program.inputs)},
-                 {"outputs", ports(network.program.outputs)},
+                 {"inputs", ports_json(network.program.inputs)},
+                 {"outputs", ports_json(network.program.outputs)},
                  {"weights",
                   {{"file", network.embeds_weights ? Json() : Json(package + ".weights")},
                    {"bytes", network.weights_bytes},
@@ -152,6 +152,43 @@ Json network_json(const DescribedNetwork &described, const std::string &package)
                  {"variants", Json::array()}};
     for (const DescribedVariant &of : described.variants) json["variants"].push_back(variant(of, network.program));
     return json;
+}
+
+// Parameters are called as in package/c/c_network.h.
+Json soft_ports(const std::vector<network::Port> &ports, const std::vector<std::string> &parameters, size_t first) {
+    Json list = ports_json(ports);
+    for (size_t i = 0; i < ports.size(); i++) {
+        list[i]["parameter"] = parameters[first + i];
+        if (!ports[i].quantization) continue;
+        list[i]["scale"] = ports[i].quantization->scale;
+        list[i]["zero_point"] = ports[i].quantization->zero_point;
+    }
+    return list;
+}
+
+Json soft_network_json(const SoftCoreNetwork &network) {
+    const network::Program &program = network.program;
+    Json steps = Json::array();
+    for (size_t i = 0; i < program.steps.size(); i++) {
+        const network::Step &step = program.steps[i];
+        Json json = {{"name", step.name},
+                     {"origins", step.origins},
+                     {"kernel", network.kernels[i] < 0 ? Json() : Json(network.kernels[i])}};
+        if (!step.why.empty()) json["why"] = step.why;
+        steps.push_back(std::move(json));
+    }
+    return {{"name", program.name},
+            {"function", network.function},
+            {"core", network.core},
+            {"inputs", soft_ports(program.inputs, network.parameters, 0)},
+            {"outputs", soft_ports(program.outputs, network.parameters, program.inputs.size())},
+            {"steps", std::move(steps)},
+            {"cycles", network.cycles},
+            {"text_bytes", network.text_bytes},
+            {"constant_bytes", network.constant_bytes},
+            {"arena_bytes", network.arena_bytes},
+            {"stack_bytes", network.stack_bytes},
+            {"counts", Json::parse(network.conditions, nullptr, false)}};
 }
 
 }  // namespace
@@ -168,6 +205,7 @@ std::string manifest_text(const Package &package, const DescribedNetworks &netwo
     if (!package.files.empty()) json["files"] = package.files;
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
+    if (package.soft_core_network) json["soft_core_network"] = soft_network_json(*package.soft_core_network);
     for (const DescribedNetwork &network : networks) {
         json[network.network->prepares_inputs ? "preparation" : "network"] = network_json(network, package.name);
     }

@@ -67,6 +67,7 @@ struct Package {
     // What its kernels compute: nothing, a network, or also what prepares the inputs of that. Each step has a kernel for each
     // variant.
     std::vector<PackagedNetwork> networks;
+    std::optional<SoftCoreNetwork> soft_core_network;  // what kernels in C compute together
 };
 
 // The parts that go into every package.

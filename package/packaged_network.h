@@ -1,4 +1,4 @@
-// A network of a package: its program with the kernels' weights laid out for each target.
+// A network of a package: its program with the kernels' weights laid out for each target, or in C for a soft core.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,23 @@ struct PackagedNetwork {
 
     // NAME_<function>() answers it.
     std::string function() const { return prepares_inputs ? "prepare" : "network"; }
+};
+
+// A network for a soft core: one function in C, with what is known of it.
+struct SoftCoreNetwork {
+    network::Program program;
+    std::vector<int> kernels;             // by step: its number in the package; -1: a copy
+    std::string function;                 // NAME_run
+    std::vector<std::string> parameters;  // of it: inputs, then outputs
+    std::string core;                     // key(CoreDescription)
+    // Of a run in simulation, with caches as the run before left them.
+    int64_t cycles = 0;
+    std::string conditions;  // JSON: everything that was counted
+    // Bytes of all that a run needs.
+    int64_t text_bytes = 0;      // code of kernels and of the function itself
+    int64_t constant_bytes = 0;  // packed weights and other constants, in flash
+    int64_t arena_bytes = 0;     // static memory
+    int64_t stack_bytes = 0;     // the most that a call can use
 };
 
 }  // namespace kiln

@@ -124,12 +124,12 @@ FOLDERS = {
         ["fmt/*", "nlohmann/*"],
     ),
     "package/c": (
-        ["package", "package/output", "tuner/budget", "tuner/build", "tuner/process", "json", "runtime/kernel_abi.h",
-         "schedules", "simulate/elf32.h", "text", "workload", "workload/lists"],
+        ["package", "package/network", "package/output", "tuner/budget", "tuner/build", "tuner/process", "graph", "json",
+         "network/program.h", "runtime/kernel_abi.h", "schedules", "simulate", "text", "workload", "workload/lists"],
         ["fmt/*", "nlohmann/*"],
     ),
     "package/network": (
-        ["package", "package/output", "tuner/measure", "tuner/process", "digest", "graph", "network/program.h",
+        ["package", "package/output", "tuner/measure", "tuner/process", "tuner/reference", "digest", "graph", "network/program.h",
          "runtime/network/weights_file.h", "workload", "workload/lists"],
         ["fmt/*", "xxhash.h"],
     ),
@@ -153,7 +153,7 @@ FOLDERS = {
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
-    "graph/passes/quantization": (["graph", "graph/rewriting", "workload"], []),
+    "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload"], []),
     "graph/workloads": (["graph", "workload"], []),
@@ -167,7 +167,7 @@ FOLDERS = {
     "network/alter": (["graph", "graph/evaluate", "graph/passes", "network", "workload"], []),
     "network/library": (["graph", "network/alter", "workload", "workload/expression"], []),
     "cli/network": (
-        ["cli/answers/table.h", "graph", "graph/lower", "graph/onnx", "graph/passes", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",
+        ["cli/answers/table.h", "graph", "graph/lower", "graph/onnx", "graph/passes", "graph/passes/quantization", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",
          "schedules", "text", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "workload", "workload/expression",
          "workload/lists"],
         ["CLI/*", "fmt/*"],

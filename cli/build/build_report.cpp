@@ -45,6 +45,14 @@ void print_soft_core(const Package &package) {
                            workspace, size_text(packed)));
 }
 
+// What a firmware pays for a network.
+void print_soft_network(const SoftCoreNetwork &network) {
+    const size_t steps = network.program.steps.size();
+    print_line(fmt::format("  {}(): {} step{}, {} cycles; code {} bytes, constants {}, static memory {}, stack {}",
+                           network.function, steps, steps == 1 ? "" : "s", network.cycles, network.text_bytes,
+                           size_text(network.constant_bytes), size_text(network.arena_bytes), network.stack_bytes));
+}
+
 void print_network(const PackagedNetwork &network, const std::string &name) {
     const int64_t plan = network.program.workspace, least = network.program.workspace_lower_bound;
     const std::string targets =
@@ -87,6 +95,7 @@ void print_package(const Package &package, const std::string &output) {
     const auto all = int64_t(package.kernels.size());
     print_line(fmt::format("{}: {} kernels, {} tuned, {} untuned, {} stale", output, all, all - untuned - stale,
                            untuned, stale));
+    if (package.soft_core_network) return print_soft_network(*package.soft_core_network);
     if (!package.kernels.empty() && package.kernels.front().soft_core) print_soft_core(package);
     for (const PackagedNetwork &network : package.networks) print_network(network, package.name);
 }

@@ -15,6 +15,7 @@
 #include "cli/network/network_layers.h"
 #include "cli/network/network_program.h"
 #include "package/c/c_budget.h"
+#include "package/c/c_network_package.h"
 #include "package/c/c_package.h"
 #include "package/network/network_package.h"
 #include "package/output/package_name.h"
@@ -133,13 +134,15 @@ Status check_cpu_options(const BuildArguments &arguments, const MemoryBudget &bu
 
 // What there is for CPUs only.
 Status check_soft_core_options(const BuildArguments &arguments) {
-    const bool of_network = arguments.layers.of_network();
-    if (!of_network && !arguments.fallback) return {};
-    const std::string why = of_network ? "packages for soft cores have layers and no whole networks yet; `kiln import` "
-                                         "writes a network's layers, which --workloads takes"
-                                       : "packages for soft cores have no kernel for any sizes";
-    return Error{ErrorCode::usage, fmt::format("{}: {}; the target is {}", of_network ? "--network" : "--fallback", why,
-                                               arguments.targets.target)};
+    const auto refused = [&](const char *option, const char *why) {
+        return Error{ErrorCode::usage, fmt::format("{}: packages for soft cores have {}; the target is {}", option, why,
+                                                   arguments.targets.target)};
+    };
+    if (arguments.fallback) return refused("--fallback", "no kernel for any sizes");
+    if (arguments.layers.network.prepares_input)
+        return refused("--prepare-input", "one function that takes the inputs as the model has them");
+    if (arguments.weights != "file") return refused("--weights", "all constants in C files");
+    return {};
 }
 
 // The name of a network's library where none is given: that of the model's file as a name in C.
@@ -164,6 +167,13 @@ Status check_options(const BuildArguments &arguments) {
     if (!of_network && arguments.weights != "file") return Error{ErrorCode::usage, "--weights needs --network"};
     return {};
 }
+
+// What is built.
+struct BuildInput {
+    std::vector<NamedWorkload> workloads;  // of no network
+    std::optional<NetworkPrograms> programs;
+    MemoryBudget budget;
+};
 
 // The kernels that there are. How many are missing goes to `missing`.
 Result<Package> package_of_layers(const BuildArguments &arguments, const BudgetRequest &request,
@@ -202,6 +212,15 @@ Result<Package> package_of_network(const BuildArguments &arguments, const Networ
     return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
 
+Result<Package> package_of_soft_network(const BuildArguments &arguments, const BuildInput &input, const Target &target,
+                                        const CollectEnvironment &environment, const std::string &work_folder) {
+    const network::Program &program = input.programs->network;
+    tell_line(fmt::format("{}: {} steps; building and simulating their kernels", program.name, program.steps.size()));
+    NetworkReports reports(1);
+    return make_c_network({program, target, arguments.name, input.budget, work_folder}, environment,
+                          [&](const KernelReport &report) { reports.show(report); });
+}
+
 Status describe_database(const BuildArguments &arguments, TrialStore *store, Package *package) {
     if (!store) return {};
     package->database = std::filesystem::path(arguments.db).filename().string();
@@ -211,20 +230,14 @@ Status describe_database(const BuildArguments &arguments, TrialStore *store, Pac
     return {};
 }
 
-// What is built.
-struct BuildInput {
-    std::vector<NamedWorkload> workloads;  // of no network
-    std::optional<NetworkPrograms> programs;
-    MemoryBudget budget;
-};
-
 // The layouts of a network are those of its first target's times.
-Result<BuildInput> read_input(const BuildArguments &arguments, const Target &target, const TrialStore *store) {
+Result<BuildInput> read_input(const BuildArguments &arguments, const Places &places, const TrialStore *store) {
+    const Target &target = places.targets.front();
     BuildInput input;
     if (arguments.layers.of_network()) {
         Result<NetworkPrograms> programs =
             read_programs(arguments.layers.network, {.target = target,
-                                                     .machine = read_machine(),
+                                                     .machine = places.machine,
                                                      .store = store,
                                                      .toolchain = "",
                                                      .algorithms = arguments.algorithms,
@@ -241,7 +254,13 @@ Result<BuildInput> read_input(const BuildArguments &arguments, const Target &tar
 }
 
 // Writes the package, and says on stdout what it has.
-Status finish(Package package, const PackageParts &parts, const BuildArguments &arguments) {
+Status finish(Package package, const PackageParts &parts, const BuildArguments &arguments, const SimulatedCore &core) {
+    if (package.soft_core_network) {
+        const Result<Package> written = write_c_network_package(std::move(package), *core, parts, arguments.output);
+        if (!written) return written.error();
+        print_package(*written, arguments.output);
+        return {};
+    }
     if (!package.kernels.empty() && is_soft_core(package.kernels.front().target)) {
         const Result<Package> written = write_c_package(std::move(package), parts, arguments.output);
         if (!written) return written.error();
@@ -272,19 +291,24 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
         expect_kernels(input.programs ? layers_of(*input.programs).layers : input.workloads, targets, environment,
                        builds);
     int64_t missing = 0;
-    Result<Package> package =
-        input.programs
-            ? package_of_network(arguments, *input.programs, targets, {environment, *workshop->packer, *parts})
-            : package_of_layers(arguments, {input.workloads, targets.front(), input.budget, parts->work_folder},
-                                targets, environment, &missing);
+    const auto made = [&]() -> Result<Package> {
+        if (input.programs && places.core)
+            return package_of_soft_network(arguments, input, targets.front(), environment, parts->work_folder);
+        if (input.programs)
+            return package_of_network(arguments, *input.programs, targets, {environment, *workshop->packer, *parts});
+        return package_of_layers(arguments, {input.workloads, targets.front(), input.budget, parts->work_folder},
+                                 targets, environment, &missing);
+    };
+    Result<Package> package = made();
     if (!package) {
-        const int status = fail(package.error());
+        const bool in_lines = input.programs && places.core;  // a line for each step without a kernel
+        const int status = in_lines ? fail_in_lines(package.error()) : fail(package.error());
         return package.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
     package->toolchain = workshop->builder->toolchain();
     package->fallback = arguments.fallback;
     if (Status s = describe_database(arguments, store, &*package); !s) return fail(s.error());
-    if (Status s = finish(std::move(*package), *parts, arguments); !s) {
+    if (Status s = finish(std::move(*package), *parts, arguments, places.core); !s) {
         const int status = fail(s.error());
         return s.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
@@ -310,7 +334,7 @@ int run(BuildArguments arguments) {
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     TrialStore *store = *opened ? &**opened : nullptr;
-    Result<BuildInput> input = read_input(arguments, places->targets.front(), store);
+    Result<BuildInput> input = read_input(arguments, *places, store);
     if (!input) return fail(arguments.layers, input.error());
     input->budget = *budget;
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());

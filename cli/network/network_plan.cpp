@@ -60,6 +60,15 @@ std::vector<std::string> layout_lines(const network::LayoutSummary &layouts) {
                         layouts.measured + layouts.estimated)};
 }
 
+// What the caller of a network for a soft core does in its place.
+void add_stored_edges(const std::vector<network::Port> &ports, const char *what, std::vector<std::string> *lines) {
+    for (const network::Port &port : ports) {
+        if (!port.quantization) continue;
+        lines->push_back(fmt::format("left to the caller: {} {} by scale {:.9g} and zero point {}", what,
+                                     quoted_line(port.name), port.quantization->scale, port.quantization->zero_point));
+    }
+}
+
 std::string bytes_text(int64_t bytes) { return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024); }
 
 }  // namespace
@@ -140,6 +149,8 @@ std::vector<std::string> plan_summary(const network::Program &program) {
                         ? "no memory between steps"
                         : fmt::format("memory between steps {}, {:.3f} times the lower bound of {}",
                                       bytes_text(program.workspace), ratio, bytes_text(program.workspace_lower_bound)));
+    add_stored_edges(program.inputs, "quantizing input", &lines);
+    add_stored_edges(program.outputs, "dequantizing output", &lines);
     return lines;
 }
 

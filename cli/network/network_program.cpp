@@ -7,6 +7,7 @@
 #include "cli/network/network_layers.h"
 #include "graph/passes/float_notes.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/quantization/stored_edges.h"
 #include "network/alter/alter.h"
 #include "network/emit.h"
 #include "network/library/alteration_library.h"
@@ -61,8 +62,30 @@ Result<NetworkPrograms> emitted(const graph::Graph &graph, const network::Layout
 
 }  // namespace
 
+namespace {
+
+std::optional<network::PortQuantization> port_quantization(const std::optional<graph::UniformQuantization> &by) {
+    if (!by) return {};
+    return network::PortQuantization{by->scale, by->zero_point};
+}
+
+}  // namespace
+
 Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice) {
+    if (choice.has_stored_edges) {
+        const graph::StoredEdges stored = graph::stored_edges(imported);
+        ProgramChoice of_stored = choice;
+        of_stored.has_stored_edges = false;
+        Result<NetworkPrograms> programs = programs_of(stored.graph, options, of_stored);
+        if (!programs) return programs;
+        network::Program &program = programs->network;
+        for (size_t i = 0; i < program.inputs.size(); i++)
+            program.inputs[i].quantization = port_quantization(stored.inputs[i]);
+        for (size_t i = 0; i < program.outputs.size(); i++)
+            program.outputs[i].quantization = port_quantization(stored.outputs[i]);
+        return programs;
+    }
     const auto in_file = [&](const Error &error) {
         return Error{error.code, fmt::format("{}: {}", quoted_line(options.file), error.message)};
     };
@@ -90,6 +113,11 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
     return programs;
 }
 
+ProgramChoice choice_for(const Target &target, const network::LayoutPrices &prices) {
+    const bool is_soft = is_soft_core(target);
+    return {.layouts = prices, .alterations = prices, .has_alterations = !is_soft, .has_stored_edges = is_soft};
+}
+
 Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice) {
     Result<NetworkPrograms> programs = programs_of(imported, options, choice);
@@ -101,7 +129,7 @@ Result<NetworkPrograms> read_programs(const NetworkOptions &options, const Choic
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
     const network::LayoutPrices prices{.times = kernel_times(context)};
-    return programs_of(*graph, options, {.layouts = prices, .alterations = prices});
+    return programs_of(*graph, options, choice_for(context.target, prices));
 }
 
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {

@@ -18,7 +18,12 @@ struct ProgramChoice {
     network::LayoutPrices layouts = {};      // what layouts are chosen by
     network::LayoutPrices alterations = {};  // what alterations are chosen by
     bool has_alterations = true;             // false: passes alone
+    // What quantizes inputs first and dequantizes outputs last is left to the caller (graph/passes/quantization/stored_edges.h).
+    bool has_stored_edges = false;
 };
+
+// What is built for a target: soft cores take stored numbers, and no alteration was measured there.
+ProgramChoice choice_for(const Target &target, const network::LayoutPrices &prices);
 
 // For commands without --prepare-input. Errors begin with the file and may have several lines: what the model has that kiln cannot compute (unsupported), or what is
 // wrong with it or with the shapes. `imported` is what read() answers.

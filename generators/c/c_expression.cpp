@@ -260,6 +260,8 @@ void CExpression::visit(const Load *op) {
 }
 
 void CExpression::visit(const Let *op) {
+    // Some that Halide has made of parts of an index are not read any more.
+    if (!expr_uses_var(op->body, op->name)) return op->body.accept(this);
     const std::string value = text(op->value), name = context_.names.bind(op->name);
     context_.statement("const " + c_type(op->value.type()) + " " + name + " = " + value + ";");
     result_ = text(op->body);

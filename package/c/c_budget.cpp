@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "package/c/c_layer.h"
+#include "package/c/c_network_files.h"
 #include "package/c/c_object_checks.h"
-#include "package/c/c_package.h"
 #include "tuner/budget/recorded_option.h"
 
 namespace kiln {
@@ -80,9 +80,8 @@ Result<KernelOption> BudgetedCollection::real_size(const PackagedKernel &kernel)
     Package package;
     package.name = "kiln_budget";
     package.kernels = {kernel};
-    const Result<std::vector<CLayer>> layers = c_layers(package);
-    if (!layers) return layers.error();
-    const Result<std::vector<CObjectFacts>> facts = compile_layers(package, *layers, request_.work_folder + "/budget");
+    const std::string folder = request_.work_folder + "/budget";
+    const Result<std::vector<CObjectFacts>> facts = compile_network_kernels(package.name, c_layers(package), folder);
     if (!facts) return facts.error();
     const CObjectFacts &fact = facts->front();
     return KernelOption{.code = kernel.artifact.object_hash,

@@ -8,7 +8,33 @@
 namespace kiln {
 namespace {
 
-std::string identifier(const std::string &name) {
+// What the files declare of a function.
+std::vector<std::string> names_with(const std::string &function) {
+    std::vector<std::string> names{function};
+    for (const char *end : {"_pack", "_pack_all", "_input_bytes", "_output_bytes", "_packed_words", "_workspace_bytes"})
+        names.push_back(function + end);
+    return names;
+}
+
+CLayer c_layer(const PackagedKernel &kernel, std::string layer, std::string function) {
+    const Workload &workload = kernel.workload.workload;
+    const Signature tensors = signature(workload);
+    CLayer made{.kernel = &kernel, .layer = std::move(layer), .function = std::move(function)};
+    made.output = tensors.result;
+    made.is_nest = is_nest(workload.op);
+    for (const TensorForm &form : tensors.operands) {
+        if (form.role == Role::input) made.input = form;
+        if (form.role == Role::weights) made.weights = form;
+        if (made.is_nest || form.role == Role::input || form.role == Role::weights) continue;
+        const bool is_number = form.role == Role::input_zero_point || form.role == Role::output_zero_point;
+        made.constants.push_back({std::string(form.name), !is_number, form.dtype});
+    }
+    return made;
+}
+
+}  // namespace
+
+std::string c_identifier(const std::string &name) {
     constexpr size_t longest = 48;
     std::string text;
     for (const char c : name.substr(0, longest)) {
@@ -20,45 +46,14 @@ std::string identifier(const std::string &name) {
     return text.empty() ? "layer" : text;
 }
 
-// What the files declare of a function.
-std::vector<std::string> names_with(const std::string &function) {
-    std::vector<std::string> names{function};
-    for (const char *end : {"_pack", "_pack_all", "_input_bytes", "_output_bytes", "_packed_words", "_workspace_bytes"})
-        names.push_back(function + end);
-    return names;
-}
-
-Result<CLayer> c_layer(const PackagedKernel &kernel, std::string layer, std::string function) {
-    const Workload &workload = kernel.workload.workload;
-    const Signature tensors = signature(workload);
-    CLayer made{.kernel = &kernel, .layer = std::move(layer), .function = std::move(function)};
-    made.output = tensors.result;
-    for (const TensorForm &form : tensors.operands) {
-        if (form.role == Role::input) made.input = form;
-        if (form.role == Role::weights) made.weights = form;
-    }
-    for (const TensorForm &form : tensors.operands) {
-        if (form.role == Role::input || form.role == Role::weights) continue;
-        if (form.dtype != DType::i32) {
-            return unsupported(fmt::format("{}: packages for soft cores have no operand {} of {}", made.layer,
-                                           form.name, name(form.dtype)));
-        }
-        const bool is_number = form.role == Role::input_zero_point || form.role == Role::output_zero_point;
-        made.constants.push_back({std::string(form.name), !is_number});
-    }
-    return made;
-}
-
-}  // namespace
-
 std::vector<std::string> c_function_names(const std::string &package, const std::vector<std::string> &layers) {
     std::set<std::string> taken;
-    for (const char *own : {"kernel", "kernels", "constants", "most"}) {
+    for (const char *own : {"kernel", "kernels", "constants", "most", "run", "arena", "input", "output"}) {
         for (const std::string &name : names_with(package + "_" + own)) taken.insert(name);
     }
     std::vector<std::string> functions;
     for (const std::string &layer : layers) {
-        const std::string stem = package + "_" + identifier(layer);
+        const std::string stem = package + "_" + c_identifier(layer);
         const auto is_taken = [&](const std::string &function) {
             for (const std::string &name : names_with(function)) {
                 if (taken.contains(name)) return true;
@@ -73,19 +68,35 @@ std::vector<std::string> c_function_names(const std::string &package, const std:
     return functions;
 }
 
-Result<std::vector<CLayer>> c_layers(const Package &package) {
+std::vector<CLayer> c_layers(const Package &package) {
     std::vector<std::string> names;
     for (const PackagedKernel &kernel : package.kernels) names.push_back(kernel.workload.name);
     const std::vector<std::string> functions = c_function_names(package.name, names);
     std::vector<CLayer> layers;
     for (size_t i = 0; i < package.kernels.size(); i++) {
         const NamedWorkload &w = package.kernels[i].workload;
-        Result<CLayer> layer =
-            c_layer(package.kernels[i], w.list.empty() ? w.name : w.list + "/" + w.name, functions[i]);
-        if (!layer) return layer.error();
-        layers.push_back(std::move(*layer));
+        layers.push_back(c_layer(package.kernels[i], w.list.empty() ? w.name : w.list + "/" + w.name, functions[i]));
     }
     return layers;
+}
+
+Status check_single_layers(const std::vector<CLayer> &layers) {
+    for (const CLayer &layer : layers) {
+        if (layer.is_nest) {
+            return unsupported(
+                fmt::format("{}: packages of layers for soft cores have convolutions only; nests are part of "
+                            "networks, with --network",
+                            layer.layer));
+        }
+        for (const CConstant &constant : layer.constants) {
+            if (constant.dtype == DType::i32) continue;
+            return unsupported(
+                fmt::format("{}: packages of layers for soft cores have no operand {} of {}; networks have, with "
+                            "--network",
+                            layer.layer, constant.name, name(constant.dtype)));
+        }
+    }
+    return {};
 }
 
 }  // namespace kiln

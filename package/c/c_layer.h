@@ -18,6 +18,7 @@ namespace kiln {
 struct CConstant {
     std::string name;       // of the member of NAME_constants
     bool is_array = false;  // a pointer, or an array, in NAME_constants; else a number
+    DType dtype = DType::i32;
 };
 
 struct CLayer {
@@ -26,13 +27,22 @@ struct CLayer {
     std::string function;          // "NAME_layer": the others begin with it
     TensorForm input, weights, output;
     std::vector<CConstant> constants;  // behind the weights, in the order of a call
+    // A nest takes all its operands as they are, and has no function that packs. Only networks have any.
+    bool is_nest = false;
 
     int64_t packed_words() const { return kernel->artifact.packed_bytes / 4; }
     std::string source_file() const { return "src/" + function + ".c"; }
 };
 
-// In the package's order. Errors (unsupported): a kernel of an operand that such packages do not have.
-Result<std::vector<CLayer>> c_layers(const Package &package);
+// In the package's order.
+std::vector<CLayer> c_layers(const Package &package);
+
+// Whether the functions that pack weights, with which layers are called by themselves, can have what the layers need. Errors
+// (unsupported): an operand that such packages do not have, or a nest.
+Status check_single_layers(const std::vector<CLayer> &layers);
+
+// What C can have of a name, in lower case.
+std::string c_identifier(const std::string &name);
 
 // Names for functions, one a layer: "NAME_" and the layer's own name as far as C can have it. None is another's, nor another's
 // with something behind it that the header declares, such as "_pack".

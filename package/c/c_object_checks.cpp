@@ -18,23 +18,22 @@ namespace {
 
 constexpr int64_t most_bytes = int64_t{64} << 20;
 
-Status compile(const CLayer &layer, const std::string &folder, const std::string &object) {
+Status compile(const COwnFile &file, const std::string &folder, const std::string &object) {
     const Result<std::string> compiler = find_cross_tool(cross_compiler_name);
     if (!compiler) return compiler.error();
     ChildRequest child;
     child.arguments = {*compiler};
     child.arguments.insert(child.arguments.end(), soft_core_flags.begin(), soft_core_flags.end());
-    const auto &flags = std::get<CSources>(layer.kernel->artifact.code).flags;
-    child.arguments.insert(child.arguments.end(), flags.begin(), flags.end());
+    child.arguments.insert(child.arguments.end(), file.flags.begin(), file.flags.end());
     for (const char *last : {"-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fstack-usage", "-I"})
         child.arguments.emplace_back(last);
     child.arguments.insert(child.arguments.end(),
-                           {folder + "/include", "-c", "-o", object, folder + "/" + layer.source_file()});
+                           {folder + "/include", "-c", "-o", object, folder + "/" + file.source_file});
     child.time_limit_ns = 300'000'000'000;
     const Result<ChildResult> ended = run_child(child);
     if (!ended) return ended.error();
     if (ended->end == ChildResult::End::exited && ended->code == 0) return {};
-    return environment_error(fmt::format("{}: {} does not compile the kernel: {}\n{}", layer.layer, cross_compiler_name,
+    return environment_error(fmt::format("{}: {} does not compile it: {}\n{}", file.name, cross_compiler_name,
                                          describe(*ended), ended->error_output));
 }
 
@@ -45,17 +44,37 @@ Status check_undefined(const CLayer &layer, std::vector<std::string> undefined) 
                                    layer.layer, fmt::join(undefined, ", ")));
 }
 
+Result<std::vector<FunctionStack>> stacks_of(const std::string &object) {
+    const std::string path = std::filesystem::path(object).replace_extension(".su").string();
+    if (!std::filesystem::exists(path)) return std::vector<FunctionStack>();  // a file without functions
+    const auto usage = read_file_text(path, most_bytes);
+    if (!usage) return usage.error();
+    return parse_stack_usage(*usage, object);
+}
+
 }  // namespace
 
-Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object) {
-    if (Status s = compile(layer, folder, object); !s) return s.error();
+Result<CObjectFacts> compile_own_object(const COwnFile &file, const std::string &folder, const std::string &object) {
+    if (Status s = compile(file, folder, object); !s) return s.error();
     const auto content = read_file_text(object, most_bytes);
-    const auto usage = read_file_text(std::filesystem::path(object).replace_extension(".su").string(), most_bytes);
-    if (!content || !usage) return content ? usage.error() : content.error();
+    if (!content) return content.error();
+    const auto elf = parse_elf32(std::as_bytes(std::span(*content)), object);
+    if (!elf) return elf.error();
+    const auto stacks = stacks_of(object);
+    if (!stacks) return stacks.error();
+    const ObjectSizes sizes = sizes_of(*elf);
+    return CObjectFacts{sizes.text, sizes.rodata, most_stack(*stacks, "no function has this name")};
+}
+
+Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object) {
+    const COwnFile file{layer.layer, layer.source_file(), std::get<CSources>(layer.kernel->artifact.code).flags};
+    if (Status s = compile(file, folder, object); !s) return s.error();
+    const auto content = read_file_text(object, most_bytes);
+    if (!content) return content.error();
     auto elf = parse_elf32(std::as_bytes(std::span(*content)), object);
     if (!elf) return elf.error();
     if (Status s = check_undefined(layer, elf->undefined); !s) return s.error();
-    const auto stacks = parse_stack_usage(*usage, object);
+    const auto stacks = stacks_of(object);
     if (!stacks) return stacks.error();
     CObjectFacts facts;
     facts.stack_bytes = most_stack(*stacks, layer.function + "_pack");

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "package/c/c_layer.h"
 #include "workload/result.h"
@@ -14,6 +15,14 @@ struct CObjectFacts {
     int64_t text_bytes = 0, rodata_bytes = 0;  // without the functions that pack weights
     int64_t stack_bytes = 0;                   // that a call can use at most
 };
+
+// A file that is no kernel.
+struct COwnFile {
+    std::string name, source_file;
+    std::vector<std::string> flags;
+};
+// Compiles it without a warning. What it needs of the other files, and its memory, are its own affair.
+Result<CObjectFacts> compile_own_object(const COwnFile &file, const std::string &folder, const std::string &object);
 
 // `folder`: the package, with its header and this layer's source. `object`: where the compiler writes. Errors name the layer.
 Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object);

@@ -62,10 +62,10 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
     if (Status s = check_package_name(package.name); !s) return s.error();
     if (package.kernels.empty()) return unsupported("a package needs at least one kernel");
     package.kernels = in_table_order(std::move(package.kernels));
-    const Result<std::vector<CLayer>> layers = c_layers(package);
-    if (!layers) return layers.error();
-    describe_files(*layers, &package);
-    const auto facts = compile_layers(package, *layers, parts.work_folder + "/package");
+    const std::vector<CLayer> layers = c_layers(package);
+    if (Status s = check_single_layers(layers); !s) return s.error();
+    describe_files(layers, &package);
+    const auto facts = compile_layers(package, layers, parts.work_folder + "/package");
     if (!facts) return facts.error();
     for (size_t i = 0; i < facts->size(); i++) {
         SoftCoreKernel &soft = *package.kernels[i].soft_core;
@@ -80,17 +80,19 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
     // First, since it says what else may be removed.
     if (Status s = write_text(manifest, manifest_text(package)); !s) return s.error();
     const fs::path header = path / "include" / (name + ".h");
-    if (Status s = write_text(header, c_header(package, *layers)); !s) return s.error();
-    if (Status s = write_sources(package, *layers, path); !s) return s.error();
+    if (Status s = write_text(header, c_header(package, layers)); !s) return s.error();
+    if (Status s = write_sources(package, layers, path); !s) return s.error();
     const Result<std::string> schema =
         read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_source_bytes);
     if (!schema) return schema.error();
+    std::vector<CFile> files = c_files_of(layers);
+    files.insert(files.begin(), {name + "_kernels", {}});
     const std::pair<fs::path, std::string> texts[] = {
         {path / "share" / name / "manifest.schema.json", *schema},
-        {path / "src" / (name + "_kernels.c"), c_table(package, *layers)},
-        {path / "Makefile", c_makefile(package, *layers)},
-        {path / "CMakeLists.txt", c_cmake(package, *layers)},
-        {path / "README.md", c_readme(package, *layers)},
+        {path / "src" / (name + "_kernels.c"), c_table(package, layers)},
+        {path / "Makefile", c_makefile(name, files)},
+        {path / "CMakeLists.txt", c_cmake(name, files)},
+        {path / "README.md", c_readme(package, layers)},
     };
     for (const auto &[file, text] : texts) {
         if (Status s = write_text(file, text); !s) return s.error();

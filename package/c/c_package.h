@@ -16,7 +16,7 @@ namespace kiln {
 // checks found.
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder);
 
-// Writes header and sources of the layers into a folder, compiles and checks them there.
+// Writes header and sources of the layers into a folder, compiles and checks them there: OBJECT is FUNCTION.o.
 Result<std::vector<CObjectFacts>> compile_layers(const Package &package, const std::vector<CLayer> &layers,
                                                  const std::string &folder);
 

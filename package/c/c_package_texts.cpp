@@ -12,8 +12,6 @@
 namespace kiln {
 namespace {
 
-std::string table_file(const Package &package) { return "src/" + package.name + "_kernels.c"; }
-
 const std::vector<std::string> &flags_of(const CLayer &layer) {
     return std::get<CSources>(layer.kernel->artifact.code).flags;
 }
@@ -41,11 +39,6 @@ std::string most_workspace(const std::vector<CLayer> &layers) {
     return std::to_string(bytes);
 }
 
-std::string chosen(const PackagedKernel &kernel) {
-    if (!kernel.best) return "default";
-    return fmt::format("{} {}", kernel.stale ? "stale trial" : "trial", kernel.best->trial.id.substr(0, 8));
-}
-
 }  // namespace
 
 std::string c_header(const Package &package, const std::vector<CLayer> &layers) {
@@ -71,28 +64,40 @@ std::string c_table(const Package &package, const std::vector<CLayer> &layers) {
     return text + "};\n";
 }
 
-std::string c_makefile(const Package &package, const std::vector<CLayer> &layers) {
-    std::vector<std::string> objects{fmt::format("$(BUILD)/{}_kernels.o", package.name)};
+std::string chosen_text(const PackagedKernel &kernel) {
+    if (!kernel.best) return "default";
+    return fmt::format("{} {}", kernel.stale ? "stale trial" : "trial", kernel.best->trial.id.substr(0, 8));
+}
+
+std::vector<CFile> c_files_of(const std::vector<CLayer> &layers) {
+    std::vector<CFile> files;
+    for (const CLayer &layer : layers) files.push_back({layer.function, flags_of(layer)});
+    return files;
+}
+
+std::string c_makefile(const std::string &package, const std::vector<CFile> &files) {
+    std::vector<std::string> objects;
     std::string flags;
-    for (const CLayer &layer : layers) {
-        objects.push_back(fmt::format("$(BUILD)/{}.o", layer.function));
-        flags += fmt::format("{}: FLAGS = {}\n", objects.back(), fmt::join(flags_of(layer), " "));
+    for (const CFile &file : files) {
+        objects.push_back(fmt::format("$(BUILD)/{}.o", file.stem));
+        if (!file.flags.empty()) flags += fmt::format("{}: FLAGS = {}\n", objects.back(), fmt::join(file.flags, " "));
     }
     return filled(soft_core_makefile_template, {{"AT", "@"},
-                                                {"NAME", package.name},
+                                                {"NAME", package},
                                                 {"COMPILER", cross_compiler_name},
                                                 {"OBJECTS", fmt::format("{}", fmt::join(objects, " \\\n\t"))},
                                                 {"FLAGS", flags}});
 }
 
-std::string c_cmake(const Package &package, const std::vector<CLayer> &layers) {
-    std::string sources = "  " + table_file(package) + "\n", flags;
-    for (const CLayer &layer : layers) {
-        sources += "  " + layer.source_file() + "\n";
-        flags += fmt::format("  set_source_files_properties({} PROPERTIES COMPILE_OPTIONS \"{}\")\n",
-                             layer.source_file(), fmt::join(flags_of(layer), ";"));
+std::string c_cmake(const std::string &package, const std::vector<CFile> &files) {
+    std::string sources, flags;
+    for (const CFile &file : files) {
+        sources += "  src/" + file.stem + ".c\n";
+        if (file.flags.empty()) continue;
+        flags += fmt::format("  set_source_files_properties(src/{}.c PROPERTIES COMPILE_OPTIONS \"{}\")\n", file.stem,
+                             fmt::join(file.flags, ";"));
     }
-    return filled(soft_core_cmake_template, {{"NAME", package.name}, {"SOURCES", sources}, {"FLAGS", flags}});
+    return filled(soft_core_cmake_template, {{"NAME", package}, {"SOURCES", sources}, {"FLAGS", flags}});
 }
 
 std::string c_readme(const Package &package, const std::vector<CLayer> &layers) {
@@ -103,7 +108,7 @@ std::string c_readme(const Package &package, const std::vector<CLayer> &layers) 
         rows += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | {} | {} | `{}` |\n",
                             markdown_text(layer.layer), layer.function, soft.cycles, kernel.workload.count,
                             soft.text_bytes, soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes,
-                            4 * layer.packed_words(), chosen(kernel), fmt::join(flags_of(layer), " "));
+                            4 * layer.packed_words(), chosen_text(kernel), fmt::join(flags_of(layer), " "));
     }
     const std::string &first = layers.front().function;
     return filled(soft_core_readme_template, {{"NAME", package.name},

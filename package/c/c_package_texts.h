@@ -10,8 +10,18 @@ namespace kiln {
 
 std::string c_header(const Package &package, const std::vector<CLayer> &layers);
 std::string c_table(const Package &package, const std::vector<CLayer> &layers);  // NAME_kernels[]
-std::string c_makefile(const Package &package, const std::vector<CLayer> &layers);
-std::string c_cmake(const Package &package, const std::vector<CLayer> &layers);
 std::string c_readme(const Package &package, const std::vector<CLayer> &layers);
+
+// A C file of a package: its stem in src/, and the flags that it is compiled with.
+struct CFile {
+    std::string stem;
+    std::vector<std::string> flags;
+};
+std::vector<CFile> c_files_of(const std::vector<CLayer> &layers);
+std::string c_makefile(const std::string &package, const std::vector<CFile> &files);
+std::string c_cmake(const std::string &package, const std::vector<CFile> &files);
+
+// How a kernel was chosen: the trial, or that it is the default.
+std::string chosen_text(const PackagedKernel &kernel);
 
 }  // namespace kiln

@@ -35,14 +35,31 @@ std::string with_identifier(const std::string &text, const std::string &from, co
     return result + text.substr(begin);
 }
 
+namespace {
+
+std::string headed(const CLayer &layer, const std::string &header, const std::string &text) {
+    const PackagedKernel &packaged = *layer.kernel;
+    return fmt::format("/* {}, made by `kiln build`\n * {}\n * {}\n */\n#include \"{}.h\"\n\n{}",
+                       comment_text(layer.layer), comment_text(key(packaged.workload.workload)),
+                       comment_text(packaged.candidate), header, text);
+}
+
+// Functions of a kernel's source stand behind each other, that which packs last.
+std::string without_pack(const std::string &kernel) {
+    const size_t begin = kernel.find(fmt::format("\nvoid {}(", pack_symbol));
+    return kernel.substr(0, begin);
+}
+
+}  // namespace
+
 std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel) {
     std::string text = with_identifier(kernel, compute_symbol, layer.function);
-    const std::string pack = layer.function + "_pack_all";
-    text = with_identifier(text, pack_symbol, pack);
-    const PackagedKernel &packaged = *layer.kernel;
-    return fmt::format("/* {}, made by `kiln build`\n * {}\n * {}\n */\n#include \"{}.h\"\n\n{}\n{}",
-                       comment_text(layer.layer), comment_text(key(packaged.workload.workload)),
-                       comment_text(packaged.candidate), package, text, pack_function(layer, package));
+    text = with_identifier(text, pack_symbol, layer.function + "_pack_all");
+    return headed(layer, package, text + "\n" + pack_function(layer, package));
+}
+
+std::string c_network_source_text(const CLayer &layer, const std::string &package, const std::string &kernel) {
+    return headed(layer, package + "_kernels", with_identifier(without_pack(kernel), compute_symbol, layer.function));
 }
 
 }  // namespace kiln

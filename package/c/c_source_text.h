@@ -1,4 +1,4 @@
-// The C file of a layer: the kernel as it was measured, its functions renamed, and one that packs what NAME_constants has.
+// The C file of a kernel: as it was measured, its functions renamed; of a layer also one that packs what NAME_constants has.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@ namespace kiln {
 
 // `kernel`: the C source that the generator made.
 std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
+
+// The same in a network, whose constants are packed when it is built: without the function that packs them.
+std::string c_network_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
 
 // `text` with every identifier `from` replaced.
 std::string with_identifier(const std::string &text, const std::string &from, const std::string &to);

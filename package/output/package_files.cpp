@@ -38,7 +38,7 @@ std::set<std::string> folders_of(const std::vector<std::string> &files) {
 
 // Only these may be: a manifest says no more than which of them there are.
 bool may_be_listed(const std::string &file, const std::string &name) {
-    if (file == "CMakeLists.txt" || file == "Makefile") return true;
+    if (file == "CMakeLists.txt" || file == "Makefile" || file == "src/" + name + "_kernels.h") return true;
     const std::string prefix = "src/" + name + "_";
     constexpr std::string_view suffix = ".c";
     if (!file.starts_with(prefix) || !file.ends_with(suffix)) return false;

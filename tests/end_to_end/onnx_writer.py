@@ -1,6 +1,7 @@
 """Writes small ONNX models, field by field, with nothing but numpy: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto"""
 
 FLOAT, INT, INTS = 1, 2, 7  # kinds of attributes; FLOAT is also the element type of tensors
+ELEMENTS = {"float32": FLOAT, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
 
 
 def number(value):
@@ -23,7 +24,8 @@ def field(tag, value):
 
 def tensor(name, array):
     shape = b"".join(field(1, extent) for extent in array.shape)
-    return shape + field(2, FLOAT) + field(8, name) + field(9, array.astype("<f4").tobytes())
+    dtype = str(array.dtype) if str(array.dtype) in ELEMENTS else "float32"
+    return shape + field(2, ELEMENTS[dtype]) + field(8, name) + field(9, array.astype(dtype).tobytes())
 
 
 def value(name, shape):

@@ -16,8 +16,8 @@
 #include "graph/memory/memory_plan.h"
 #include "graph/passes/passes.h"
 #include "network/emit.h"
+#include "package/network/program_reference.h"
 #include "tests/build_paths.h"
-#include "tests/network/run_program.h"
 
 namespace kiln::graph {
 namespace {

@@ -6,10 +6,10 @@
 #include <functional>
 
 #include "graph/passes/passes.h"
+#include "package/network/program_reference.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/random_graphs.h"
 #include "tests/graph/passes/sketch.h"
-#include "tests/network/run_program.h"
 #include "tests/test_seed.h"
 
 namespace kiln::network {

@@ -12,6 +12,7 @@
 #include "schedules/compiler_flags.h"
 #include "simulate/elf32.h"
 #include "tuner/build/build_step.h"
+#include "tuner/build/core_program.h"
 #include "tuner/build/cross_compiler.h"
 #include "tuner/build/generator_answer.h"
 #include "tuner/build/stack_usage.h"
@@ -20,42 +21,11 @@
 namespace kiln {
 namespace {
 
-// Kernels need no library but these two, which compilers call on their own.
-constexpr const char *memory_functions = R"(
-#include <stddef.h>
-void *memcpy(void *restrict to, const void *restrict from, size_t count) {
-    char *t = to;
-    for (const char *f = from; count > 0; count--) *t++ = *f++;
-    return to;
-}
-void *memset(void *to, int value, size_t count) {
-    for (char *t = to; count > 0; count--) *t++ = (char)value;
-    return to;
-}
-)";
-
-// Code, constants and data apart, so that code cannot be written to; from the simulator's lowest address on.
-constexpr const char *linker_script = R"(
-PHDRS { text PT_LOAD FLAGS(5); rodata PT_LOAD FLAGS(4); data PT_LOAD FLAGS(6); }
-SECTIONS {
-    . = 0x10000;
-    .text : ALIGN(64) { *(.text .text.*) } :text
-    .rodata : ALIGN(64) { *(.rodata .rodata.* .srodata .srodata.*) } :rodata
-    .data : ALIGN(64) { *(.data .data.* .sdata .sdata.*) } :data
-    .bss : ALIGN(64) { *(.bss .bss.* .sbss .sbss.* COMMON) } :data
-}
-)";
-
 Result<std::string> content_of(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(file), {});
     if (!file) return environment_error(path + ": cannot be read back from the work folder ($TMPDIR)");
     return text;
-}
-
-Status write_file(const std::string &path, const char *text) {
-    if ((std::ofstream(path, std::ios::binary) << text).flush()) return {};
-    return environment_error(path + ": cannot be written in the work folder ($TMPDIR); is the disk full?");
 }
 
 // Both names a kernel: the package ships the source, and what was measured is the object.
@@ -85,9 +55,9 @@ Result<std::unique_ptr<SoftCoreBuilder>> SoftCoreBuilder::create(GeneratorBuilde
 
 Status SoftCoreBuilder::prepare() {
     const std::string folder = options_.work_folder;
-    if (Status s = write_file(folder + "/core.ld", linker_script); !s) return s;
+    if (Status s = write_core_files(folder); !s) return s;
     const auto compiled =
-        compile(memory_functions, folder + "/memory.o", {"-O2", "-fno-tree-loop-distribute-patterns"}, -1);
+        compile(core_memory_functions, folder + "/memory.o", {"-O2", "-fno-tree-loop-distribute-patterns"}, -1);
     if (!compiled) return compiled.error();
     if (compiled->ok()) return {};
     return environment_error(
@@ -143,11 +113,8 @@ Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack
 }
 
 Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cancelled) const {
-    const std::string folder = options_.work_folder;
-    return run_step(child({linker_, "-m", "elf32lriscv", "-T", folder + "/core.ld", "-e", "kiln_compute", "-o",
-                           files.program, files.object, folder + "/memory.o"},
-                          cancelled),
-                    cross_linker_name);
+    const CoreProgram program{compute_symbol, {files.object}, files.program};
+    return run_step(child(link_command(linker_, options_.work_folder, program), cancelled), cross_linker_name);
 }
 
 Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {

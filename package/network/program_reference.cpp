@@ -1,4 +1,4 @@
-#include "tests/network/run_program.h"
+#include "package/network/program_reference.h"
 
 #include <cstring>
 #include <string>

@@ -1,0 +1,210 @@
+#include "package/c/c_network_package.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "json/file_text.h"
+#include "package/c/c_budget.h"
+#include "package/c/c_network.h"
+#include "package/c/c_network_check.h"
+#include "package/c/c_network_files.h"
+#include "package/c/c_package_texts.h"
+#include "package/manifest.h"
+#include "package/network/program_checks.h"
+#include "package/output/package_folder.h"
+#include "package/output/package_name.h"
+#include "package/output/text_files.h"
+#include "text/quoted_text.h"
+#include "tuner/build/core_program.h"
+#include "tuner/build/cross_compiler.h"
+#include "tuner/process/child_process.h"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t most_schema_bytes = 1 << 20;
+const std::vector<std::string> own_flags = {"-O2"};
+
+std::vector<NamedWorkload> workloads_of(const network::Program &program) {
+    std::vector<NamedWorkload> workloads;
+    for (const network::Step &step : program.steps) {
+        const auto *call = std::get_if<network::KernelCall>(&step.work);
+        if (call)
+            workloads.push_back(
+                {.list = program.name, .name = quoted_line(step.name), .count = 1, .workload = call->workload});
+    }
+    return workloads;
+}
+
+// All steps without a kernel, with the reason.
+Status check_complete(const network::Program &program, const CollectedKernels &collected) {
+    std::string lines;
+    for (const network::Step &step : program.steps) {
+        const auto *call = std::get_if<network::KernelCall>(&step.work);
+        if (!call) continue;
+        const auto is_of_step = [&](const KernelReport &report) {
+            return report.source == KernelSource::missing && report.workload.workload == call->workload;
+        };
+        const auto report = std::ranges::find_if(collected.reports, is_of_step);
+        if (report == collected.reports.end()) continue;
+        lines += fmt::format("\n{}: {}{}", quoted_line(step.name), quoted_line(report->message),
+                             step.why.empty() ? "" : " (" + step.why + ")");
+    }
+    if (lines.empty()) return {};
+    return unsupported("no kernel computes these steps, so no package was written; models need static quantization:" +
+                       lines);
+}
+
+struct OwnFile {
+    std::string stem, text;
+};
+
+std::vector<OwnFile> own_files(const CNetwork &network) {
+    std::vector<OwnFile> files{{network.package + "_run", c_network_run(network)}};
+    if (!network.constants.empty()) files.push_back({network.package + "_constants", c_network_constants(network)});
+    return files;
+}
+
+std::vector<CFile> c_files(const CNetwork &network) {
+    std::vector<CFile> files;
+    for (const OwnFile &file : own_files(network)) files.push_back({file.stem, own_flags});
+    for (CFile &file : c_files_of(network.layers)) files.push_back(std::move(file));
+    return files;
+}
+
+Status write_sources(const CNetwork &network, const std::string &folder) {
+    const fs::path path = folder;
+    if (Status s = write_text(path / "include" / (network.package + ".h"), c_network_header(network)); !s) return s;
+    if (Status s = write_network_kernels(network.package, network.layers, folder); !s) return s;
+    for (const OwnFile &file : own_files(network)) {
+        if (Status s = write_text(path / "src" / (file.stem + ".c"), file.text); !s) return s;
+    }
+    return {};
+}
+
+Status link(const std::string &work_folder, const CoreProgram &program) {
+    const Result<std::string> linker = find_cross_tool(cross_linker_name);
+    if (!linker) return linker.error();
+    ChildRequest child;
+    child.arguments = link_command(*linker, work_folder, program);
+    const Result<ChildResult> ended = run_child(child);
+    if (!ended) return ended.error();
+    if (ended->end == ChildResult::End::exited && ended->code == 0) return {};
+    return environment_error(
+        fmt::format("{} does not link the network: {}\n{}", cross_linker_name, describe(*ended), ended->error_output));
+}
+
+std::string conditions_of(const CNetworkRun &run, const CoreDescription &core) {
+    const nlohmann::ordered_json json = {{"core", key(core)},
+                                         {"clock_hz", core.clock_hz},
+                                         {"cycles", run.counts.cycles},
+                                         {"instructions", run.counts.instructions},
+                                         {"fetch_misses", run.counts.fetch_misses},
+                                         {"loads", run.counts.loads},
+                                         {"load_misses", run.counts.load_misses},
+                                         {"stores", run.counts.stores},
+                                         {"stack_bytes", run.stack_bytes}};
+    return json.dump();
+}
+
+// Compiles everything, runs the network, and fills in what was found of kernels and network.
+Status examine(const CNetwork &network, const CoreDescription &core, const std::string &work_folder, Package *package) {
+    const std::string folder = work_folder + "/package";
+    if (Status s = write_sources(network, folder); !s) return s;
+    const auto facts = compile_network_kernels(network.package, network.layers, folder);
+    if (!facts) return facts.error();
+    CoreProgram program{network.function(), {}, folder + "/" + network.package + ".elf"};
+    SoftCoreNetwork &found = *package->soft_core_network;
+    for (size_t i = 0; i < facts->size(); i++) {
+        SoftCoreKernel &soft = *package->kernels[i].soft_core;
+        soft.function = network.layers[i].function;
+        soft.packed_bytes = 4 * network.layers[i].packed_words();
+        soft.text_bytes = (*facts)[i].text_bytes, soft.rodata_bytes = (*facts)[i].rodata_bytes;
+        soft.stack_bytes = (*facts)[i].stack_bytes;
+        found.text_bytes += soft.text_bytes;
+        found.constant_bytes += soft.rodata_bytes;
+        found.stack_bytes = std::max(found.stack_bytes, soft.stack_bytes);
+        program.objects.push_back(folder + "/" + soft.function + ".o");
+    }
+    for (const OwnFile &file : own_files(network)) {
+        program.objects.push_back(folder + "/" + file.stem + ".o");
+        const auto own =
+            compile_own_object({file.stem, "src/" + file.stem + ".c", own_flags}, folder, program.objects.back());
+        if (!own) return own.error();
+        found.text_bytes += own->text_bytes, found.constant_bytes += own->rodata_bytes;
+        found.stack_bytes += own->stack_bytes;
+    }
+    if (Status s = link(work_folder, program); !s) return s;
+    const Result<CNetworkRun> run = check_c_network(*network.program, program.program, network.function(), core);
+    if (!run) return run.error();
+    found.function = network.function(), found.core = key(core);
+    found.arena_bytes = network.arena_bytes();
+    found.cycles = run->counts.cycles, found.conditions = conditions_of(*run, core);
+    for (const CNetworkStep &step : network.steps) found.kernels.push_back(step.kernel);
+    for (const CPort &port : network.ports) found.parameters.push_back(port.name);
+    return {};
+}
+
+}  // namespace
+
+Result<Package> make_c_network(const CNetworkRequest &request, const CollectEnvironment &environment,
+                               const CollectListener &listener) {
+    if (Status s = check_program(request.program); !s) return s.error();
+    network::Program program = without_idle_steps(request.program);
+    const std::vector<NamedWorkload> workloads = workloads_of(program);
+    Result<CollectedKernels> collected =
+        request.budget.is_limited()
+            ? collect_within({workloads, request.target, request.budget, request.work_folder}, environment, listener)
+            : collect_kernels(workloads, {request.target}, environment, listener);
+    if (!collected) return collected.error();
+    if (Status s = check_complete(program, *collected); !s) return s.error();
+    Package package;
+    package.name = request.name;
+    package.kernels = std::move(collected->kernels);
+    package.soft_core_network = SoftCoreNetwork{.program = std::move(program)};
+    return package;
+}
+
+Result<Package> write_c_network_package(Package package, const CoreDescription &core, const PackageParts &parts,
+                                        const std::string &folder) {
+    if (Status s = check_package_name(package.name); !s) return s.error();
+    const network::Program program = package.soft_core_network->program;
+    const Result<CNetwork> network = lay_out_c_network(package, program, core);
+    if (!network) return network.error();
+    if (Status s = examine(*network, core, parts.work_folder, &package); !s) return s.error();
+    const std::vector<CFile> sources = c_files(*network);
+    package.files = {"CMakeLists.txt", "Makefile", "src/" + package.name + "_kernels.h"};
+    for (const CFile &file : sources) package.files.push_back("src/" + file.stem + ".c");
+    std::ranges::sort(package.files);
+
+    Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
+    if (!staging) return staging.error();
+    const fs::path &path = staging->path();
+    const std::string &name = package.name;
+    // First, since it says what else may be removed.
+    if (Status s = write_text(path / "share" / name / "manifest.json", manifest_text(package)); !s) return s.error();
+    if (Status s = write_sources(*network, path.string()); !s) return s.error();
+    const Result<std::string> schema =
+        read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_schema_bytes);
+    if (!schema) return schema.error();
+    const std::pair<fs::path, std::string> texts[] = {
+        {path / "share" / name / "manifest.schema.json", *schema},
+        {path / "Makefile", c_makefile(name, sources)},
+        {path / "CMakeLists.txt", c_cmake(name, sources)},
+        {path / "README.md", c_network_readme(*network, *package.soft_core_network)},
+    };
+    for (const auto &[file, text] : texts) {
+        if (Status s = write_text(file, text); !s) return s.error();
+    }
+    if (Status s = staging->commit(); !s) return s.error();
+    return package;
+}
+
+}  // namespace kiln
