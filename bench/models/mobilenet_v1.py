@@ -1,5 +1,5 @@
-"""Writes MobileNet v1 (224 x 224, width 1) as ONNX, with seeded random weights that keep activations of one size. It needs onnx.
-usage: mobilenet_v1.py MODEL.onnx"""
+"""Writes MobileNet v1 as ONNX, with seeded random weights that keep activations of one size. It needs onnx.
+usage: mobilenet_v1.py MODEL.onnx [SIZE WIDTH CLASSES]; else 224 x 224 pixels, width 1 and 1000 classes"""
 
 import sys
 
@@ -9,11 +9,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 # Channels and stride of each pair of a depthwise and a pointwise convolution.
 PAIRS = ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), *[(512, 1)] * 5, (1024, 2), (1024, 1))
-CLASSES = 1000
 
 
 class Model:
-    def __init__(self):
+    def __init__(self, size: int, classes: int):
+        self.size, self.classes = size, classes
         self.random = numpy.random.default_rng(0)
         self.nodes, self.constants = [], []
         self.last = "input"
@@ -38,7 +38,7 @@ class Model:
         self.node("Clip", [self.constant(0), self.constant(6)])
 
     def write(self, path: str) -> None:
-        shapes = (("input", [1, 3, 224, 224]), (self.last, [1, CLASSES]))
+        shapes = (("input", [1, 3, self.size, self.size]), (self.last, [1, self.classes]))
         values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes]
         graph = helper.make_graph(self.nodes, "mobilenet_v1", values[:1], values[1:], self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
@@ -47,16 +47,18 @@ class Model:
 
 
 def main() -> None:
-    model = Model()
-    model.convolution(3, 32, 3, stride=2)
-    channels = 32
-    for outputs, stride in PAIRS:
+    size, width, classes = sys.argv[2:] or (224, 1, 1000)
+    model = Model(int(size), int(classes))
+    channels = int(32 * float(width))
+    model.convolution(3, channels, 3, stride=2)
+    for full, stride in PAIRS:
+        outputs = int(full * float(width))
         model.convolution(channels, channels, 3, stride, groups=channels)
         model.convolution(channels, outputs, 1)
         channels = outputs
     model.node("GlobalAveragePool")
     model.node("Flatten")
-    model.node("Gemm", model.weights([CLASSES, channels]), transB=1)
+    model.node("Gemm", model.weights([model.classes, channels]), transB=1)
     model.node("Softmax", axis=1)
     model.write(sys.argv[1])
 

@@ -12,9 +12,8 @@ Status scalar_applies(const Workload &w, const Target &target) {
     if (!is_soft_core(target))
         return unsupported("only soft cores, such as rv32im, multiply one pair of numbers at a time");
     if (!is_quantized(w) || w.op != Operation::conv) return unsupported("needs a quantized convolution");
-    if (w.epilogue.empty() || w.epilogue.back().kind != EpilogueStep::Kind::requantize_litert) {
-        return unsupported("needs requantize_litert");
-    }
+    if (w.epilogue.empty() || !is_requantization(w.epilogue.back().kind))
+        return unsupported("needs requantize_litert or requantize_onnx");
     if (w.kernel_zero_point || w.kernel_dtype != DType::i8)
         return unsupported("weights need to be i8 without zero points");
     if (Status s = result_can_be_computed(w); !s) return s;

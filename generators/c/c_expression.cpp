@@ -72,6 +72,10 @@ std::string CPrelude::function(const std::string &operation, const Type &type) {
 }
 
 bool CPrelude::has(const std::string &name) {
+    if (name == "kiln_nearest" || name == "kiln_nearest_product") {
+        of_floats(name.substr(5));
+        return true;
+    }
     for (const auto &[known, text] : named_functions) {
         if (name != known) continue;
         functions_.insert(text);

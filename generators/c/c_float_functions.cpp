@@ -226,6 +226,31 @@ static int32_t kiln_i32_of_f32(uint32_t a) {
     return a >> 31 ? -(int32_t)size : (int32_t)size;
 }
 )"},
+    // The product of a sum and a scale in f32, to the nearest integer: the requantization of ONNX.
+    {"kiln_nearest_product",
+     "kiln_leading_zeros kiln_f32_rounded kiln_f32_parts kiln_f32_multiply kiln_f32_round kiln_f32_of_u32 "
+     "kiln_f32_of_i32 "
+     "kiln_u32_of_f32 kiln_i32_of_f32 ",
+     R"(
+static int32_t kiln_nearest_product(int32_t sum, uint32_t scale) {
+    return kiln_i32_of_f32(kiln_f32_round(kiln_f32_multiply(kiln_f32_of_i32(sum), scale)));
+}
+)"},
+    // The same, where the upper half of the product with the scale's fraction is known, and `rounding` is a half and an integer that
+    // is added. Only beside a half can it matter that numbers of f32 are rounded before. `margin`: how near that is.
+    {"kiln_nearest",
+     "kiln_leading_zeros kiln_f32_rounded kiln_f32_parts kiln_f32_multiply kiln_f32_round kiln_f32_of_u32 "
+     "kiln_f32_of_i32 "
+     "kiln_u32_of_f32 kiln_i32_of_f32 kiln_nearest_product ",
+     R"(
+static inline int32_t kiln_nearest(int32_t sum, int32_t high, int32_t rounding, uint32_t shift, uint32_t margin, uint32_t scale) {
+    const int32_t nearest = high + rounding;
+    if (((uint32_t)nearest << (32 - shift)) + margin < 2 * margin) {
+        return kiln_nearest_product(sum, scale) + (rounding >> shift);
+    }
+    return nearest >> shift;
+}
+)"},
 };
 
 }  // namespace

@@ -36,7 +36,7 @@ public:
         sums(k, panel) += weight(k, taps, panel);
         packed(k, tap, panel) = cast<int8_t>(select(tap < terms(), weight(k, min(tap, terms() - 1), panel), 0));
 
-        const ScalarRequantization requantization(terms());
+        const ScalarRequantization requantization(terms(), workload.epilogue.back().kind);
         const RDom all(0, extent(loops.output_channels));
         all_fit() = 1;
         all_fit() = all_fit() & cast<int32_t>(requantization.fits(channel(all)));
@@ -73,8 +73,10 @@ private:
         const int width = ScalarPanels(loops, knobs).width, centre = workload.dtype == DType::u8 ? 128 : 0;
         const Expr known = min(c, extent(loops.output_channels) - 1);
         const Expr start = bias ? (*bias)(known) : Expr(0);
+        const bool has_scales = numbers.contains(Role::scale);
         return {start, start - (number(Role::input_zero_point, 0) - centre) * sums(known % width, known / width),
-                number(Role::multiplier, known), number(Role::shift, known),
+                has_scales ? reinterpret<int32_t>(number(Role::scale, known)) : number(Role::multiplier, known),
+                has_scales ? Expr(0) : number(Role::shift, known),
                 number(Role::output_zero_point, 0) - number(Role::result_bounds, 1)};
     }
 

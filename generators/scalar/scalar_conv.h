@@ -96,8 +96,9 @@ protected:
         using R = ScalarRequantization;
         s.all_fit = of_call(ScalarRecords::all_fit) != 0;
         s.copied(at) = sum;
-        s.general(at) = R::general_form(s.copied(at), own);
-        s.result(at) = Halide::select(s.all_fit, R(terms()).short_form(sum, own), s.general(at));
+        const R requantization(terms(), this->workload.epilogue.back().kind);
+        s.general(at) = requantization.general_form(s.copied(at), own);
+        s.result(at) = Halide::select(s.all_fit, requantization.short_form(sum, own), s.general(at));
         const Expr bounded = R::bounded(s.result(at), of_call(ScalarRecords::span), of_call(ScalarRecords::least));
         return Halide::cast(halide_type(this->workload.output_dtype), bounded);
     }

@@ -15,6 +15,14 @@ constexpr int fraction = 7;
 // Zero point and rounding are added before the last shift, so they must have room.
 constexpr int most_shift = 22;
 
+// Shifts of ONNX's short form. A result is from -256 to 256 wherever it is not at a bound, so that the product in f32 has its last place
+// at 2^-16 or below. Fewer bits behind the point leave a wider margin around a half. With more there is no room for the zero point,
+// or sums that f32 rounds are not beyond all bounds.
+struct OnnxShifts {
+    int least, most;
+};
+constexpr OnnxShifts onnx_small{8, 22}, onnx_large{7, 15};
+
 Expr unsigned_of(const Expr &e) { return cast<uint32_t>(e); }
 
 // One of the functions that C files get (CPrelude).
@@ -24,19 +32,58 @@ Expr c_function(const char *name, const std::vector<Expr> &arguments) {
 
 }  // namespace
 
-ScalarRequantization::ScalarRequantization(int64_t terms)
-    : most_products_(terms * 255 * 128), small_(most_products_ <= 1 << 22) {}
+ScalarRequantization::ScalarRequantization(int64_t terms, EpilogueStep::Kind kind)
+    : onnx_(kind == EpilogueStep::Kind::requantize_onnx),
+      most_products_(terms * 255 * 128),
+      small_(most_products_ <= 1 << 22) {}
 
 Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
     const int64_t most_sum = small_ ? (1 << 23) - 1 : 1 << 30;
     const int64_t most_bias = most_sum - most_products_;
     if (most_bias < 0) return Internal::const_false();
     const int room = static_cast<int>(most_bias);
+    if (onnx_) {
+        const Expr shift = onnx_shift(n.multiplier);
+        return shift >= (small_ ? onnx_small.least : onnx_large.least) &&
+               shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room;
+    }
     return n.shift < 0 && n.shift >= -(small_ ? most_shift - fraction : most_shift) && n.bias <= room &&
            n.bias >= -room;
 }
 
+// How far the upper half of the product is shifted: by the bits behind its point. A sum has 24 bits and is multiplied by 2^8, and the
+// fraction's first bit is the 31st; or the sum is as it is, and the fraction's first bit is the 32nd.
+Expr ScalarRequantization::onnx_shift(const Expr &bits) const {
+    const Expr exponent = cast<int32_t>(unsigned_of(reinterpret<uint32_t>(bits)) >> cast<uint32_t>(23));
+    return (small_ ? 133 : 126) - exponent;
+}
+
+Expr ScalarRequantization::onnx_record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
+    const OnnxShifts &shifts = small_ ? onnx_small : onnx_large;
+    const Expr bits = reinterpret<uint32_t>(n.multiplier);
+    const Expr fraction = (bits & cast<uint32_t>(0x7fffff)) | cast<uint32_t>(0x800000);
+    const Expr right = clamp(onnx_shift(n.multiplier), shifts.least, shifts.most), by = unsigned_of(right);
+    const Expr half = cast<int32_t>(cast<uint32_t>(1) << (by - cast<uint32_t>(1)));
+    const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << by) + half;
+    const Expr multiplier = reinterpret<int32_t>(fraction << cast<uint32_t>(small_ ? 7 : 8));
+    return select(i == 0, n.start,                                    //
+                  i == 1, select(all_fit, multiplier, n.multiplier),  //
+                  i == 2, select(all_fit, rounding, n.zero_point), right);
+}
+
+Expr ScalarRequantization::onnx_short_form(const Expr &sum, const Expr (&record)[record_size]) const {
+    const Expr &rounding = record[2], shift = unsigned_of(record[3]), multiplier = reinterpret<uint32_t>(record[1]);
+    const Expr factor = small_ ? reinterpret<int32_t>(unsigned_of(sum) << cast<uint32_t>(8)) : sum;
+    const Expr high = cast<int32_t>((cast<int64_t>(factor) * cast<int64_t>(multiplier)) >> cast<uint64_t>(32));
+    const Expr exponent = cast<uint32_t>(small_ ? 133 : 126) - shift;
+    const Expr fraction = (multiplier >> cast<uint32_t>(small_ ? 7 : 8)) & cast<uint32_t>(0x7fffff);
+    const Expr scale = (exponent << cast<uint32_t>(23)) | fraction;
+    const OnnxShifts &shifts = small_ ? onnx_small : onnx_large;
+    return c_function("kiln_nearest", {sum, high, rounding, shift, cast<uint32_t>(1 << (32 - shifts.least)), scale});
+}
+
 Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
+    if (onnx_) return onnx_record(i, n, all_fit);
     const Expr right = unsigned_of(clamp(-n.shift, 1, most_shift));
     const Expr half = cast<int32_t>(cast<uint32_t>(1) << (right - cast<uint32_t>(1)));
     const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << right) + half;
@@ -50,6 +97,7 @@ Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const 
 }
 
 Expr ScalarRequantization::short_form(const Expr &sum, const Expr (&record)[record_size]) const {
+    if (onnx_) return onnx_short_form(sum, record);
     const Expr &multiplier = record[1], &rounding = record[2], shift = unsigned_of(record[3]);
     if (small_) {
         // As a number without a sign, since sums of channels that do not fit may be too large.
@@ -64,7 +112,11 @@ Expr ScalarRequantization::short_form(const Expr &sum, const Expr (&record)[reco
     return c_function("kiln_shifted", {rounded, 1, rounding, shift});
 }
 
-Expr ScalarRequantization::general_form(const Expr &sum, const Expr (&record)[record_size]) {
+Expr ScalarRequantization::general_form(const Expr &sum, const Expr (&record)[record_size]) const {
+    if (onnx_) {
+        const Expr nearest = c_function("kiln_nearest_product", {sum, reinterpret<uint32_t>(record[1])});
+        return clamp(nearest, -(1 << 30), 1 << 30) + record[2];
+    }
     // Far beyond all bounds, but with room for what is added.
     const Expr rounded = clamp(c_function("kiln_requantize", {sum, record[1], record[3]}), -(1 << 30), 1 << 30);
     return rounded + record[2];

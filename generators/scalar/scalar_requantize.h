@@ -1,6 +1,12 @@
-// LiteRT's requantization (generators/requantize.h) in as few scalar operations as its numbers allow.
+// Requantization (generators/requantize.h) in as few scalar operations as its numbers allow.
 //
-// Where every channel shifts to the right and sums are small enough, both roundings and the zero point are an addition each.
+// LiteRT's: where every channel shifts to the right and sums are small enough, both roundings and the zero point are an addition each.
+//
+// ONNX's, whose scale is a number of f32: its fraction is the multiplier and its exponent the shift. The product of a sum and the
+// fraction is as good as exact, so its nearest integer is that of the product in f32, unless a half is nearer than the latter's last
+// place. There, once in a hundred results or less, the product is rounded as f32 has it. Sums beyond 2^24, which f32 rounds, are
+// beyond all bounds of the result. What does not fit has its products in f32.
+//
 // Real networks are like that. Whether a layer's numbers are is found out when its weights are packed; if not, a loop over the
 // outputs of a tile computes every case.
 #pragma once
@@ -9,18 +15,21 @@
 
 #include <cstdint>
 
+#include "workload/workload.h"
+
 namespace kiln {
 
-// What belongs to a channel: its bias alone, what its sums begin with, how they are scaled. And the output's zero point less the
+// What belongs to a channel: its bias alone, what its sums begin with, how they are scaled (ONNX: `multiplier` has the bits of the
+// scale, and there is no shift). And the output's zero point less the
 // largest result, so that results are compared with that for nothing.
 struct ChannelNumbers {
     Halide::Expr bias, start, multiplier, shift, zero_point;
 };
 
-// `terms`: the products of a sum.
 class ScalarRequantization {
 public:
-    explicit ScalarRequantization(int64_t terms);
+    // `terms`: the products of a sum.
+    ScalarRequantization(int64_t terms, EpilogueStep::Kind kind);
 
     // Whether a channel's numbers have the short form, a condition.
     Halide::Expr fits(const ChannelNumbers &n) const;
@@ -32,12 +41,17 @@ public:
 
     // The result before its bounds, less the largest one: where all channels fit, and where they do not.
     Halide::Expr short_form(const Halide::Expr &sum, const Halide::Expr (&record)[record_size]) const;
-    static Halide::Expr general_form(const Halide::Expr &sum, const Halide::Expr (&record)[record_size]);
+    Halide::Expr general_form(const Halide::Expr &sum, const Halide::Expr (&record)[record_size]) const;
 
     // `span`: the largest result less the least one.
     static Halide::Expr bounded(const Halide::Expr &above_most, const Halide::Expr &span, const Halide::Expr &least);
 
 private:
+    Halide::Expr onnx_shift(const Halide::Expr &bits) const;
+    Halide::Expr onnx_record(const Halide::Expr &i, const ChannelNumbers &n, const Halide::Expr &all_fit) const;
+    Halide::Expr onnx_short_form(const Halide::Expr &sum, const Halide::Expr (&record)[record_size]) const;
+
+    bool onnx_;
     int64_t most_products_;  // that a sum without its bias can reach
     bool small_;             // sums have 24 bits, so that one multiplication is enough
 };
