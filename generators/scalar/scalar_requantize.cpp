@@ -44,8 +44,9 @@ Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
     const int room = static_cast<int>(most_bias);
     if (onnx_) {
         const Expr shift = onnx_shift(n.multiplier);
-        return shift >= (small_ ? onnx_small.least : onnx_large.least) &&
-               shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room;
+        return one_result(n).exists ||
+               (shift >= (small_ ? onnx_small.least : onnx_large.least) &&
+                shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room);
     }
     return n.shift < 0 && n.shift >= -(small_ ? most_shift - fraction : most_shift) && n.bias <= room &&
            n.bias >= -room;
@@ -58,6 +59,24 @@ Expr ScalarRequantization::onnx_shift(const Expr &bits) const {
     return (small_ ? 133 : 126) - exponent;
 }
 
+// The one result that all sums of a channel have, and whether there is one. Networks have channels whose weights training has made
+// nothing of: their scales are tiny, and what is left is the bias. A result that is within 2^-8 of a half is not looked at closer.
+ScalarRequantization::OneResult ScalarRequantization::one_result(const ChannelNumbers &n) const {
+    constexpr int least = 10, most = 22;  // bits behind the point
+    const Expr bits = reinterpret<uint32_t>(n.multiplier);
+    const Expr fraction = (bits & cast<uint32_t>(0x7fffff)) | cast<uint32_t>(0x800000);
+    const Expr behind = 125 - cast<int32_t>(bits >> cast<uint32_t>(23)), by = clamp(behind, least, most);
+    const Expr half = 1 << unsigned_of(by - 1), margin = 1 << unsigned_of(by - 8);
+    const auto product = [&](const Expr &sum) {
+        const Expr whole = cast<int64_t>(sum) * cast<int64_t>(fraction << cast<uint32_t>(8));
+        return cast<int32_t>(whole >> cast<uint64_t>(33)) >> unsigned_of(clamp(behind - most, 0, 31));
+    };
+    const int products = static_cast<int>(most_products_);
+    const Expr lowest = (product(n.bias - products) + half - margin) >> unsigned_of(by);
+    const Expr highest = (product(n.bias + products) + half + margin) >> unsigned_of(by);
+    return {lowest, behind >= least && lowest == highest && lowest >= -(1 << 12) && lowest <= 1 << 12};
+}
+
 Expr ScalarRequantization::onnx_record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
     const OnnxShifts &shifts = small_ ? onnx_small : onnx_large;
     const Expr bits = reinterpret<uint32_t>(n.multiplier);
@@ -66,9 +85,13 @@ Expr ScalarRequantization::onnx_record(const Expr &i, const ChannelNumbers &n, c
     const Expr half = cast<int32_t>(cast<uint32_t>(1) << (by - cast<uint32_t>(1)));
     const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << by) + half;
     const Expr multiplier = reinterpret<int32_t>(fraction << cast<uint32_t>(small_ ? 7 : 8));
-    return select(i == 0, n.start,                                    //
-                  i == 1, select(all_fit, multiplier, n.multiplier),  //
-                  i == 2, select(all_fit, rounding, n.zero_point), right);
+    // A product with 0 is far from a half, and what is added is the result.
+    const OneResult one = one_result(n);
+    const Expr of_one = (one.result + n.zero_point) * (1 << shifts.least) + (1 << (shifts.least - 1));
+    return select(i == 0, n.start,                                                              //
+                  i == 1, select(all_fit, select(one.exists, 0, multiplier), n.multiplier),     //
+                  i == 2, select(all_fit, select(one.exists, of_one, rounding), n.zero_point),  //
+                  select(one.exists, shifts.least, right));
 }
 
 Expr ScalarRequantization::onnx_short_form(const Expr &sum, const Expr (&record)[record_size]) const {

@@ -47,6 +47,10 @@ public:
     static Halide::Expr bounded(const Halide::Expr &above_most, const Halide::Expr &span, const Halide::Expr &least);
 
 private:
+    struct OneResult {
+        Halide::Expr result, exists;
+    };
+    OneResult one_result(const ChannelNumbers &n) const;
     Halide::Expr onnx_shift(const Halide::Expr &bits) const;
     Halide::Expr onnx_record(const Halide::Expr &i, const ChannelNumbers &n, const Halide::Expr &all_fit) const;
     Halide::Expr onnx_short_form(const Halide::Expr &sum, const Halide::Expr (&record)[record_size]) const;

@@ -29,7 +29,7 @@ C_TYPES = {"i8": "int8_t", "u8": "uint8_t", "i32": "int32_t", "f32": "float"}
 # Cases of conformance suites: what networks with quanta at both ends answer is known.
 CASES = (("onnx_int8", "qdq_block_00"), ("onnx_int8", "qdq_concat_00"), ("onnx_int8", "qdq_pool_00"),
          ("onnx_int8", "qlinearconv_31"), ("onnx_int8", "test_qlinearmatmul_2D_uint8_float32"),
-         ("onnx_int8", "test_dequantizelinear"), ("networks", "keyword_spotting_in0"))  # fmt: skip
+         ("onnx_int8", "test_dequantizelinear"), ("networks", "visual_wake_words_in1"))  # fmt: skip
 
 
 class Quantized:

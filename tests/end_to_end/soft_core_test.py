@@ -94,6 +94,7 @@ class SoftCore(unittest.TestCase):
             {"name": "dense", **onnx, "input": [1, 6, 6, 8], "kernel": [1, 1, 8, 12]},
             {"name": "depthwise", **onnx, "input": [1, 6, 6, 8], "kernel": [3, 3, 1, 8], "padding": [[1, 1], [1, 1]],
              "feature_group_count": 8},
+            {"name": "long sums", **onnx, "dtype": "u8", "output_dtype": "u8", "input": [1, 3, 3, 160], "kernel": [1, 1, 160, 9]},
             {"name": "zero points", **onnx, "dtype": "u8", "output_dtype": "u8", "kernel_dtype": "u8", "kernel_zero_point": True,
              "input": [1, 4, 4, 6], "kernel": [3, 3, 6, 5]},
             {"name": "sum", **quantized, "op": "nest", "loops": [60], "operands": [[60], [60], [1], [1]],
