@@ -1,8 +1,10 @@
 // A nest: result[i] = finish(reduction over r of term). Loops are those of the flat form (rewrites/nest_form.h).
 #include <Halide.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "generators/kernel_generator.h"
@@ -85,7 +87,8 @@ public:
         for (size_t d = 0; d < form.loops.size(); d++) stages.loops.emplace_back("i" + std::to_string(d));
         const Exprs i(stages.loops.begin(), stages.loops.end());
         if (knobs().copied) make_copies(i);
-        Expr value = nest.reduction == Reduction::none ? element(i) : finished(i);
+        const std::optional<size_t> only = only_stored_read();
+        Expr value = only ? looked_up(*only, i) : nest.reduction == Reduction::none ? element(i) : finished(i);
         (*output)(innermost_first(i)) = cast(halide_type(workload.output_dtype), value);
     }
 
@@ -93,6 +96,7 @@ public:
         for (size_t n = 0; n < operands.size(); n++) fix(*operands[n], {elements(nest.operands[n])});
         fix(*output, {form.loops.rbegin(), form.loops.rend()});
         stages.output = *output;
+        if (table.defined()) table.compute_root();
         apply_nest_tile(stages, knobs(), form, target_of_kiln);
     }
 
@@ -159,6 +163,33 @@ private:
         const auto [values, inside] = read_all(i, {});
         const Expr value = exactly(halide_expression(nest.term, values));
         return inside.defined() ? select(inside, value, cast(value.type(), 0)) : value;
+    }
+
+    // On a core without floats a function of one stored number, with constants, is computed for each of its 256 values, and looked up
+    // for the elements, where these are more.
+    std::optional<size_t> only_stored_read() const {
+        if (!is_soft_core(target_of_kiln) || nest.reduction != Reduction::none || !nest.quantizes()) return {};
+        std::optional<size_t> only;
+        for (size_t n = 0; n < form.reads.size(); n++) {
+            const FlatRead &read = form.reads[n];
+            const bool varies = std::ranges::any_of(read.address.loops, [](int64_t factor) { return factor != 0; });
+            if (!read.checked.empty() || (varies && only)) return {};
+            if (varies) only = n;
+        }
+        if (!only || elements(form.loops) <= 2 * stored_values) return {};
+        const scalar::Element type = nest.type_of(form.reads[*only].operand);
+        return type == scalar::Element::i8 || type == scalar::Element::u8 ? only : std::nullopt;
+    }
+
+    Expr looked_up(size_t only, const Exprs &i) {
+        const Type type = read_type(nest.type_of(form.reads[only].operand));
+        const int least = type.is_int() ? -stored_values / 2 : 0;
+        const Var stored("stored");
+        Exprs values = read_all(Exprs(i.size(), 0), {}).first;
+        values[only] = cast(type, stored + least);
+        table = Func("table");
+        table(stored) = cast(halide_type(workload.output_dtype), exactly(halide_expression(nest.term, values)));
+        return table(cast<int>(read_all(i, {}).first[only]) - least);
     }
 
     // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with
@@ -267,6 +298,8 @@ private:
     std::vector<GeneratorInput<Buffer<>> *> operands;
     GeneratorOutput<Buffer<>> *output = nullptr;
     NestStages stages;
+    Func table;  // of results, by what is stored; undefined where there is none
+    static constexpr int stored_values = 256;
     std::vector<Func> copies;  // of each read; undefined where it is none
 };
 

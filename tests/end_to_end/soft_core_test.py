@@ -102,6 +102,8 @@ class SoftCore(unittest.TestCase):
              "term": "i8(round(min(max(add(mul(f32(x0),x2),mul(f32(x1),x3)),-128),127)))"},
             {"name": "sigmoid", **nest, **quantized, "operand_dtypes": stored,
              "term": "i8(min(max(round(div(sigmoid(mul(f32(x0),x1)),x2)),-128),127))"},
+            {"name": "table", **nest, **quantized, "loops": [700], "operands": [[700], [1], [1]], "operand_dtypes": stored,
+             "term": "i8(min(max(round(div(sigmoid(mul(f32(x0),x1)),x2)),-128),127))"},
             {"name": "of stored", **nest, "dtype": "i8", "output_dtype": "f32", "operand_dtypes": stored,
              "term": "mul(sub(f32(x0),x2),x1)"},
             {"name": "powers", **softmax, "term": "exp(x0)", "finish": "log(x1)"},
@@ -114,6 +116,9 @@ class SoftCore(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         rows = json.loads(answer.stdout)[: len(workloads)]
         self.assertEqual([row["failures"] for row in rows], [0] * len(workloads), answer.stderr)
+        # A function is computed once for each stored number, and looked up for the elements.
+        cycles = {row["name"]: row["cycles"] for row in rows}
+        self.assertLess(cycles["floats/table"], 700 / 60 * cycles["floats/sigmoid"] / 2)
 
     def test_bad_input_is_named(self):
         core = self.job.folder / "core.json"
