@@ -1,7 +1,7 @@
 // kiln-generator: compiles one candidate to a relocatable object, or to C for a soft core.
 //
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT
-//   kiln-generator --workload KEY --candidate TEXT --target riscv-32-noos --threads 1 -o SOURCE.c
+//   kiln-generator --workload KEY --candidate TEXT --target riscv-32-noos --threads 1 -o SOURCE.c    (perhaps SOURCE_pack.c, too)
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N --loops
 //   kiln-generator --version
 //
@@ -86,23 +86,25 @@ Result<Request> validated(const Arguments &arguments) {
 struct Generated {
     Halide::Pipeline pipeline;
     std::vector<Halide::Argument> arguments;
-    std::vector<int64_t> input_bytes;  // as they are stored, of inputs whose extents are compiled in
+    std::vector<Halide::Expr> input_bytes;  // as they are stored, where extents are known; of numbers nothing
     std::vector<std::string> output_names;
     std::vector<int64_t> outputs_bytes;
 
     int64_t output_bytes() const { return std::accumulate(outputs_bytes.begin(), outputs_bytes.end(), int64_t{0}); }
 };
 
-// 0 where an extent is not compiled in.
-int64_t bytes_of(const Halide::Parameter &buffer) {
-    int64_t bytes = buffer.type().bytes();
+// Of sizes at run time where extents are. 0 where an extent is not known.
+Halide::Expr bytes_of(const Halide::Parameter &buffer) {
+    Halide::Expr bytes = buffer.type().bytes();
     for (int d = 0; d < buffer.dimensions(); d++) {
-        const Halide::Expr constraint = buffer.extent_constraint(d);
-        const auto extent = constraint.defined() ? Halide::Internal::as_const_int(constraint) : std::nullopt;
-        bytes *= extent.value_or(0);
+        const Halide::Expr extent = buffer.extent_constraint(d);
+        bytes = extent.defined() ? bytes * extent : Halide::Expr(0);
     }
-    return bytes;
+    return Halide::Internal::simplify(bytes);
 }
+
+// 0 where it depends on sizes at run time.
+int64_t known(const Halide::Expr &bytes) { return Halide::Internal::as_const_int(bytes).value_or(0); }
 
 Generated generate(const std::string &generator_name, const Request &request, const Halide::Target &target) {
     const auto generator =
@@ -116,13 +118,13 @@ Generated generate(const std::string &generator_name, const Request &request, co
         if (info.dir == Halide::Internal::ArgInfoDirection::Output) {
             const Halide::Parameter buffer = generator->output_func(info.name).front().output_buffer().parameter();
             made.output_names.push_back(buffer.name());
-            made.outputs_bytes.push_back(bytes_of(buffer));
+            made.outputs_bytes.push_back(known(bytes_of(buffer)));
             continue;
         }
         for (const auto &p : generator->input_parameter(info.name)) {
-            made.arguments.emplace_back(p.name(), Halide::Argument::InputBuffer, p.type(), p.dimensions(),
-                                        p.get_argument_estimates());
-            made.input_bytes.push_back(bytes_of(p));
+            const auto kind = p.is_buffer() ? Halide::Argument::InputBuffer : Halide::Argument::InputScalar;
+            made.arguments.emplace_back(p.name(), kind, p.type(), p.dimensions(), p.get_argument_estimates());
+            made.input_bytes.push_back(p.is_buffer() ? bytes_of(p) : Halide::Expr());
         }
     }
     return made;
@@ -176,10 +178,34 @@ Halide::Module linked(const std::vector<Halide::Module> &modules) {
 
 // Where everything lies that a kernel for a soft core needs beside its activations: one array of int32_t, with the inputs of
 // kiln_compute behind the first one in their order. kiln_pack writes it: what its loops make, and copies of the other operands.
+// Numbers come first: together they are the first that kiln_pack makes. They are sizes at run time, on which the places of
+// others may depend.
 struct Constants {
     CForm compute, pack;
     int64_t words = 0;
+
+    bool is_sized() const { return !compute.sizes.empty(); }
 };
+
+void add_made(const Generated &compute, const Generated &pack, Constants *constants) {
+    using namespace Halide::Internal;
+    Halide::Expr at = 0;  // a word, for every layer
+    size_t argument = 1;
+    for (; argument < compute.arguments.size() && !compute.arguments[argument].is_buffer(); argument++) {
+        const Halide::ArgumentEstimates &estimates = compute.arguments[argument].argument_estimates;
+        const auto value = estimates.scalar_estimate.defined() ? as_const_int(estimates.scalar_estimate) : std::nullopt;
+        constants->compute.sizes.push_back(
+            {compute.arguments[argument].name, static_cast<int64_t>(argument) - 1, value.value_or(0)});
+    }
+    if (constants->is_sized()) at = static_cast<int>(constants->compute.sizes.size());
+    for (size_t i = 0; i < pack.output_names.size(); i++) {
+        constants->pack.members.push_back({pack.output_names[i], static_cast<int>(constants->words)});
+        constants->words += (pack.outputs_bytes[i] + 3) / 4;
+        if (constants->is_sized() && i == 0) continue;
+        constants->compute.members.push_back({compute.arguments.at(argument).name, at});
+        at = simplify(at + (compute.input_bytes[argument++] + 3) / 4);
+    }
+}
 
 Constants constants_of(const Workload &workload, const Generated &compute, const Generated *pack) {
     Constants constants;
@@ -188,17 +214,15 @@ Constants constants_of(const Workload &workload, const Generated &compute, const
     for (const TensorForm &operand : signature(workload).operands) {
         if (operand.role != Role::input) operands.push_back(operand);
     }
-    const size_t made = pack ? pack->output_names.size() : 0;
-    for (size_t i = 1; i < compute.arguments.size(); i++) {
-        constants.compute.members.push_back({compute.arguments[i].name, constants.words});
-        if (i <= made) {
-            constants.pack.members.push_back({pack->output_names[i - 1], constants.words});
-        } else {
-            const TensorForm &operand = operands.at(i - 1);
-            constants.pack.copies.push_back({std::string(operand.name), halide_type(operand.dtype),
-                                             operand.bytes() / size_of(operand.dtype), constants.words});
-        }
-        constants.words += (compute.input_bytes[i] + 3) / 4;
+    if (pack) add_made(compute, *pack, &constants);
+    for (size_t i = 1 + constants.compute.members.size() + constants.compute.sizes.size(); i < compute.arguments.size();
+         i++) {
+        const auto words = static_cast<int>(constants.words);
+        constants.compute.members.push_back({compute.arguments[i].name, words});
+        const TensorForm &operand = operands.at(i - 1);
+        constants.pack.copies.push_back(
+            {std::string(operand.name), halide_type(operand.dtype), operand.bytes() / size_of(operand.dtype), words});
+        constants.words += (known(compute.input_bytes[i]) + 3) / 4;
     }
     return constants;
 }
@@ -208,9 +232,19 @@ struct Unwritten {
     std::string what;
 };
 
-// Answers the bytes of the array, and of the workspace.
-std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFunction> functions,
-                                    const Halide::Target &target, const std::string &path) {
+void write_text(const std::string &path, const std::string &text) {
+    if ((std::ofstream(path, std::ios::binary) << text).flush()) return;
+    throw Unwritten{path + ": cannot be written: " + std::strerror(errno)};
+}
+
+struct WrittenC {
+    int64_t packed_bytes = 0, workspace_bytes = 0;
+    int sources =
+        1;  // 2: kiln_pack has a file of its own, for kiln_compute has sizes at run time, and other layers may share it
+};
+
+WrittenC write_c(const Request &request, std::vector<KernelFunction> functions, const Halide::Target &target,
+                 const std::string &path) {
     // Which operands of a nest are constants is known where it is called: it takes all of them as they are.
     const bool has_array = !is_nest(request.workload.op), has_pack = functions.size() > 1;
     Constants constants;
@@ -219,10 +253,14 @@ std::pair<int64_t, int64_t> write_c(const Request &request, std::vector<KernelFu
         constants = constants_of(request.workload, functions[0].made, has_pack ? &functions[1].made : nullptr);
     std::vector<CModule> modules = {{lower(functions[0], target), constants.compute}};
     if (has_pack) modules.push_back({lower(functions[1], target), constants.pack});
-    const CSource source = c_source(modules, has_array && !has_pack ? std::optional(constants.pack) : std::nullopt);
-    if (!(std::ofstream(path, std::ios::binary) << source.text).flush()) {
-        throw Unwritten{path + ": cannot be written: " + std::strerror(errno)};
+    if (constants.is_sized()) {
+        const CSource compute = c_source({modules[0]}), pack = c_source({modules[1]});
+        write_text(path, compute.text);
+        write_text(path.substr(0, path.rfind('.')) + "_pack.c", pack.text);
+        return {4 * constants.words, std::max(compute.workspace_bytes, pack.workspace_bytes), 2};
     }
+    const CSource source = c_source(modules, has_array && !has_pack ? std::optional(constants.pack) : std::nullopt);
+    write_text(path, source.text);
     return {4 * constants.words, source.workspace_bytes};
 }
 
@@ -231,17 +269,18 @@ int compile(const Request &request, const std::string &object_path) {
     std::vector<KernelFunction> functions = functions_of(request, target);
     std::map<std::string, int64_t> bytes;
     for (const KernelFunction &f : functions) bytes[f.symbol] = f.made.output_bytes();
-    int64_t workspace_bytes = 0;
+    WrittenC written;
     if (is_soft_core(request.target)) {
-        std::tie(bytes[pack_symbol], workspace_bytes) = write_c(request, functions, target, object_path);
+        written = write_c(request, functions, target, object_path);
+        bytes[pack_symbol] = written.packed_bytes;
     } else {
         std::vector<Halide::Module> modules;
         for (KernelFunction &f : functions) modules.push_back(lower(f, target));
         linked(modules).compile({{Halide::OutputFileType::object, object_path}});
     }
-    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld}\n",
+    std::printf("{\"packed_bytes\": %lld, \"prepared_bytes\": %lld, \"workspace_bytes\": %lld, \"sources\": %d}\n",
                 static_cast<long long>(bytes[pack_symbol]), static_cast<long long>(bytes[prepare_symbol]),
-                static_cast<long long>(workspace_bytes));
+                static_cast<long long>(written.workspace_bytes), written.sources);
     return 0;
 }
 

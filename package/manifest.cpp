@@ -68,6 +68,7 @@ Json soft_core(const PackagedKernel &kernel) {
     const auto *sources = std::get_if<CSources>(&kernel.artifact.code);
     return {{"core", soft.core},
             {"function", soft.function},
+            {"shared_code", soft.shared.empty() ? Json() : Json(soft.shared)},
             {"source", "src/" + soft.function + ".c"},
             {"flags", sources ? Json(sources->flags) : Json()},
             {"cycles", soft.cycles},
@@ -77,6 +78,19 @@ Json soft_core(const PackagedKernel &kernel) {
             {"stack_bytes", soft.stack_bytes},
             {"workspace_bytes", kernel.workspace_bytes},
             {"counts", Json::parse(soft.conditions, nullptr, false)}};
+}
+
+Json shared_code(const std::vector<SharedSoftCoreCode> &codes) {
+    Json list = Json::array();
+    for (const SharedSoftCoreCode &code : codes) {
+        list.push_back({{"function", code.function},
+                        {"source", code.source},
+                        {"layers", code.layers},
+                        {"flags", code.flags},
+                        {"text_bytes", code.text_bytes},
+                        {"rodata_bytes", code.rodata_bytes}});
+    }
+    return list;
 }
 
 Json entry(const PackagedKernel &kernel) {
@@ -203,6 +217,7 @@ std::string manifest_text(const Package &package, const DescribedNetworks &netwo
     json["database_digest"] = package.database_digest.empty() ? Json() : Json(package.database_digest);
     json["fallback"] = package.fallback;
     if (!package.files.empty()) json["files"] = package.files;
+    if (!package.shared_code.empty()) json["shared_code"] = shared_code(package.shared_code);
     json["kernels"] = Json::array();
     for (const PackagedKernel &kernel : package.kernels) json["kernels"].push_back(entry(kernel));
     if (package.soft_core_network) json["soft_core_network"] = soft_network_json(*package.soft_core_network);

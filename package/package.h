@@ -33,7 +33,16 @@ struct SoftCoreKernel {
     std::string conditions;  // JSON: everything that was counted
     // In the package; write_c_package() fills these in.
     std::string function;
+    std::string shared;  // the function of several layers that computes this one, which has no code of its own
     int64_t packed_bytes = 0, text_bytes = 0, rodata_bytes = 0, stack_bytes = 0;
+};
+
+// Code that several layers of a package share.
+struct SharedSoftCoreCode {
+    std::string function, source;
+    int64_t layers = 0;
+    std::vector<std::string> flags;
+    int64_t text_bytes = 0, rodata_bytes = 0;
 };
 
 // A kernel and what is known about it.
@@ -64,6 +73,7 @@ struct Package {
     std::string database_digest;          // TrialStore::digest(); empty where there was none
     bool fallback = false;                // add one for convolutions of any sizes (runtime/fallback/fallback.h)
     std::vector<std::string> files;       // of C sources, beside those that every package has; sorted
+    std::vector<SharedSoftCoreCode> shared_code;  // write_c_package() fills it in
     // What its kernels compute: nothing, a network, or also what prepares the inputs of that. Each step has a kernel for each
     // variant.
     std::vector<PackagedNetwork> networks;

@@ -3,6 +3,7 @@
 #include "catalog/conv_checks.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/scalar/scalar_tile_space.h"
+#include "schedules/spaces/scalar/shared_tile_space.h"
 
 namespace kiln {
 namespace {
@@ -22,6 +23,13 @@ Status scalar_applies(const Workload &w, const Target &target) {
     if (!is_nhwc || loops.scatters() || loops.folds()) return unsupported("input and result need to be NHWC");
     if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation)");
     return copies_fit(loops);
+}
+
+// What code that layers share asks for besides.
+Status is_flat(const ConvLoops &loops) {
+    if (loops.output[2] * loops.kernel[2] * loops.input[2] * loops.batch != 1)
+        return unsupported("several images, or planes of a volume");
+    return {};
 }
 
 }  // namespace
@@ -45,6 +53,31 @@ Status scalar_dense_applies(std::string_view, const Workload &w, const Target &t
 
 Space scalar_dense_space_of(const Candidate &base, const Workload &w, const Target &, const Core &) {
     return scalar_dense_space(base, conv_loops(w));
+}
+
+Status shared_depthwise_applies(std::string_view name, const Workload &w, const Target &target) {
+    if (Status s = scalar_depthwise_applies(name, w, target); !s) return s;
+    const ConvLoops loops = conv_loops(w);
+    if (Status s = is_flat(loops); !s) return s;
+    if (loops.taps() > 25) return unsupported("more than 25 taps, which would all be written out");
+    return {};
+}
+
+Space shared_depthwise_space_of(const Candidate &base, const Workload &w, const Target &, const Core &) {
+    return shared_depthwise_space(base, conv_loops(w));
+}
+
+Status shared_dense_applies(std::string_view name, const Workload &w, const Target &target) {
+    if (Status s = scalar_dense_applies(name, w, target); !s) return s;
+    const ConvLoops loops = conv_loops(w);
+    if (Status s = is_flat(loops); !s) return s;
+    if (loops.kernel[0] > 1 && loops.dilation[0] > 1)
+        return unsupported("taps of a row of the window are not neighbours");
+    return {};
+}
+
+Space shared_dense_space_of(const Candidate &base, const Workload &w, const Target &, const Core &) {
+    return shared_dense_space(base, conv_loops(w));
 }
 
 }  // namespace kiln

@@ -17,4 +17,11 @@ Space scalar_depthwise_space_of(const Candidate &base, const Workload &w, const 
 Status scalar_dense_applies(std::string_view name, const Workload &w, const Target &target);
 Space scalar_dense_space_of(const Candidate &base, const Workload &w, const Target &target, const Core &core);
 
+// In code that layers of other sizes share.
+Status shared_depthwise_applies(std::string_view name, const Workload &w, const Target &target);
+Space shared_depthwise_space_of(const Candidate &base, const Workload &w, const Target &target, const Core &core);
+
+Status shared_dense_applies(std::string_view name, const Workload &w, const Target &target);
+Space shared_dense_space_of(const Candidate &base, const Workload &w, const Target &target, const Core &core);
+
 }  // namespace kiln

@@ -41,6 +41,7 @@ void print_soft_core(const Package &package) {
         packed += soft.packed_bytes;
         stack = std::max(stack, soft.stack_bytes), workspace = std::max(workspace, kernel.workspace_bytes);
     }
+    for (const SharedSoftCoreCode &shared : package.shared_code) code += shared.text_bytes + shared.rodata_bytes;
     print_line(fmt::format("  {} cycles in all; code {} bytes, stack {}, workspace {}; weights {}", cycles, code, stack,
                            workspace, size_text(packed)));
 }

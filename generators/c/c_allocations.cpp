@@ -39,19 +39,28 @@ private:
 
 }  // namespace
 
-StoredAllocation storage_of(const Allocate &allocation, const Scope<Interval> &variables) {
+StoredAllocation storage_of(const Allocate &allocation, const Bounds &variables, const Bounds &layer) {
     if (!is_const_one(allocation.condition) || allocation.new_expr.defined())
         throw NoCForm{"an allocation on a condition"};
     StoredAllocation stored;
     stored.elements = 1;
     for (const Expr &extent : allocation.extents) {
-        const Expr most = find_constant_bound(extent, Direction::Upper, variables);
-        const auto size = most.defined() ? as_const_int(most) : std::nullopt;
+        const auto most = [&](const Bounds &bounds) {
+            const Expr bound = find_constant_bound(extent, Direction::Upper, bounds);
+            return bound.defined() ? as_const_int(bound) : std::nullopt;
+        };
+        auto size = most(variables);
+        stored.is_sized = stored.is_sized || !size;
+        if (!size) size = most(layer);
         if (!size) throw NoCForm{"an allocation whose size is not known when compiling"};
         stored.elements *= *size;
     }
     stored.elements += allocation.padding;
     stored.bytes = stored.elements * allocation.type.bytes();
+    if (stored.is_sized) {
+        stored.storage = Storage::workspace;
+        return stored;
+    }
     // Of this allocation alone: another one of the same name may have other loops around it.
     IndexFinder finder(allocation.name);
     allocation.body.accept(&finder);

@@ -17,10 +17,12 @@ enum class Storage { variables, stack, workspace };
 struct StoredAllocation {
     Storage storage = Storage::variables;
     int64_t elements = 0, bytes = 0;
+    bool is_sized = false;     // by sizes at run time; elements and bytes are those of the layer at hand
     std::set<int64_t> loaded;  // elements that something reads, of variables
 };
-// `variables` bounds what sizes may depend on, such as loops; the largest of them is allocated.
-StoredAllocation storage_of(const Halide::Internal::Allocate &allocation,
-                            const Halide::Internal::Scope<Halide::Internal::Interval> &variables);
+// `variables` bounds what sizes may depend on, such as loops; the largest of them is allocated. `layer` also has what sizes at run
+// time are for the layer at hand.
+using Bounds = Halide::Internal::Scope<Halide::Internal::Interval>;
+StoredAllocation storage_of(const Halide::Internal::Allocate &allocation, const Bounds &variables, const Bounds &layer);
 
 }  // namespace kiln

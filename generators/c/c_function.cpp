@@ -39,6 +39,18 @@ std::string copies(const CForm &form) {
     return text;
 }
 
+// How often an identifier stands in a text.
+int words(const std::string &text, const std::string &name) {
+    const auto is_part = [&](size_t at) {
+        return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
+    };
+    int count = 0;
+    for (size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1)) {
+        if (!(at > 0 && is_part(at - 1)) && !is_part(at + name.size())) count++;
+    }
+    return count;
+}
+
 class FunctionPrinter : public IRVisitor {
 public:
     FunctionPrinter(const LoweredFunc &function, CPrelude &prelude, const CForm &form)
@@ -90,11 +102,13 @@ private:
     CNames names_;
     CContext context_;
     CExpression expression_;
-    Scope<Interval> bounds_;                                     // of the variables that are visible
+    Bounds bounds_;                                              // of the variables that are visible
+    Bounds layer_;                                               // and of sizes, as the layer at hand has them
     std::map<std::string, std::vector<std::string>> variables_;  // the elements of a buffer that is kept in them
     std::string text_;
     int depth_ = 1;
     int64_t workspace_ = 0, most_workspace_ = 0;
+    bool is_open_ = false;  // the last temporary in the workspace has a size at run time: nothing can lie behind it
 };
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -122,6 +136,7 @@ void FunctionPrinter::visit(const LetStmt *op) {
     line("const " + c_type(op->value.type()) + " " + name + " = " + initial + ";");
     const size_t end = text_.size();
     const ScopedBinding<Interval> bound(bounds_, op->name, find_constant_bounds(op->value, bounds_));
+    const ScopedBinding<Interval> of_layer(layer_, op->name, find_constant_bounds(op->value, layer_));
     op->body.accept(this);
     // Elements that are kept in variables have no index, and what would have computed it has no reader.
     if (!has_word(std::string_view(text_).substr(end), name)) text_.erase(begin, end - begin);
@@ -131,11 +146,13 @@ void FunctionPrinter::visit(const LetStmt *op) {
 void FunctionPrinter::visit(const For *op) {
     if (op->for_type == ForType::Vectorized) throw NoCForm{"a vector"};
     const std::string begin = value(op->min), end = value(simplify(op->min + op->extent)), i = names_.bind(op->name);
-    const Expr first = find_constant_bound(op->min, Direction::Lower, bounds_),
-               last = find_constant_bound(op->min + op->extent - 1, Direction::Upper, bounds_);
-    const ScopedBinding<Interval> bound(
-        bounds_, op->name,
-        {first.defined() ? first : Interval::neg_inf(), last.defined() ? last : Interval::pos_inf()});
+    const auto range = [&](const Bounds &bounds) -> Interval {
+        const Expr first = find_constant_bound(op->min, Direction::Lower, bounds),
+                   last = find_constant_bound(op->min + op->extent - 1, Direction::Upper, bounds);
+        return {first.defined() ? first : Interval::neg_inf(), last.defined() ? last : Interval::pos_inf()};
+    };
+    const ScopedBinding<Interval> bound(bounds_, op->name, range(bounds_));
+    const ScopedBinding<Interval> of_layer(layer_, op->name, range(layer_));
     line("for (int32_t " + i + " = " + begin + "; " + i + " < " + end + "; " + i + "++) {");
     block(op->body);
     line("}");
@@ -149,9 +166,10 @@ void FunctionPrinter::visit(const Store *op) {
 }
 
 void FunctionPrinter::visit(const Allocate *op) {
-    const StoredAllocation allocation = storage_of(*op, bounds_);
+    const StoredAllocation allocation = storage_of(*op, bounds_, layer_);
     const std::string type = c_type(op->type);
     const int64_t before = workspace_;
+    const bool was_open = is_open_;
     if (allocation.storage == Storage::variables) {
         auto &elements = variables_[op->name];
         elements.clear();
@@ -169,6 +187,8 @@ void FunctionPrinter::visit(const Allocate *op) {
     } else if (allocation.storage == Storage::stack) {
         line(type + " " + names_.bind(op->name) + "[" + std::to_string(allocation.elements) + "];");
     } else {
+        if (is_open_) throw NoCForm{"two temporaries of sizes that are not known when compiling"};
+        is_open_ = allocation.is_sized;
         const std::string name = names_.bind(op->name);
         line(type + " *const " + name + " = (" + type + " *)((char *)workspace + " + std::to_string(workspace_) + ");");
         workspace_ += (allocation.bytes + workspace_alignment - 1) / workspace_alignment * workspace_alignment;
@@ -177,6 +197,7 @@ void FunctionPrinter::visit(const Allocate *op) {
     op->body.accept(this);
     variables_.erase(op->name);  // another one of this name may be kept elsewhere
     workspace_ = before;
+    is_open_ = was_open;
 }
 
 void FunctionPrinter::visit(const Block *op) {
@@ -205,7 +226,14 @@ std::string FunctionPrinter::parameters() {
     std::string list;
     bool has_array = false;
     for (const LoweredArgument &argument : function_.args) {
-        if (!argument.is_buffer()) throw NoCForm{"a scalar argument"};
+        if (!argument.is_buffer()) {
+            const auto size = std::ranges::find(form_.sizes, argument.name, &CForm::Size::name);
+            if (size == form_.sizes.end() || argument.type != Int(32)) throw NoCForm{"a scalar argument"};
+            if (!std::exchange(has_array, true)) list += array_parameters(form_);
+            line("const int32_t " + names_.bind(argument.name) + " = constants[" + std::to_string(size->offset) + "];");
+            layer_.push(argument.name, Interval::single_point(static_cast<int32_t>(size->value)));
+            continue;
+        }
         const auto member = std::ranges::find(form_.members, argument.name, &CForm::Member::buffer);
         const std::string type = (argument.is_output() ? "" : "const ") + c_type(argument.type);
         const std::string name = names_.bind(argument.name);
@@ -219,7 +247,7 @@ std::string FunctionPrinter::parameters() {
             continue;
         }
         if (!std::exchange(has_array, true)) list += array_parameters(form_);
-        line(type + " *const " + name + " = (" + type + " *)(constants + " + std::to_string(member->offset) + ");");
+        line(type + " *const " + name + " = (" + type + " *)(constants + " + value(member->offset) + ");");
     }
     return list + "void *workspace";
 }
@@ -230,10 +258,12 @@ CFunction FunctionPrinter::print() {
     const std::string head = "void " + function_.name + "(" + parameters() + ") {\n";
     body_.accept(this);
     std::string unused = most_workspace_ == 0 ? "    (void)workspace;\n" : "";
-    for (const CForm::Member &member : form_.members) {
-        const std::string name = names_.of(member.buffer);
-        if (text_.find(name) == text_.rfind(name)) line("(void)" + name + ";");
-    }
+    const auto use = [&](const std::string &buffer) {
+        const std::string name = names_.of(buffer);
+        if (words(text_, name) == 1) line("(void)" + name + ";");
+    };
+    for (const CForm::Member &member : form_.members) use(member.buffer);
+    for (const CForm::Size &size : form_.sizes) use(size.name);
     return {head + unused + text_ + copies(form_) + "}\n", most_workspace_};
 }
 

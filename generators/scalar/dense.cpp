@@ -8,20 +8,16 @@
 //   sum(c, p)       = start + sum over taps of weights(tap, c) * patch(tap, p)
 //   output(c, p)    = the result of the sum, rounded (ScalarResultStages)
 //
-// A product of a weight and a pair is one of a in the lower half and one of b in the upper half of a word. Two of them fit: a
-// sum of two products is from -32512 to 32768, so with an offset the lower half is never negative and never carries, and the
-// upper half is a number of 16 bits without a sign. The upper halves are added up apart, and so are the words, from which they
-// are taken at the end. Both begin with the start of the channel less all offsets.
+// Why two pixels fit a word: paired_sum.h.
 #include <Halide.h>
 
+#include "generators/scalar/paired_sum.h"
 #include "generators/scalar/scalar_conv.h"
 
 namespace kiln {
 namespace {
 
 using namespace Halide;
-
-constexpr uint32_t low_offset = 32767, high_offset = 32512;
 
 class ScalarDense : public ScalarConv<ScalarDense> {
 public:
@@ -108,17 +104,12 @@ private:
         s.steps = RDom(0, steps);
         const Expr first = s.patch(2 * s.tap, s.p) * cast<uint32_t>(weight(2 * s.tap));
         const Expr second = s.patch(2 * s.tap + 1, s.p) * cast<uint32_t>(weight(2 * s.tap + 1));
-        s.both(s.c, s.p, s.tap) =
-            first + second + cast<uint32_t>(Expr(static_cast<int32_t>(low_offset + (high_offset << 16))));
-        const Expr both = s.both(s.c, s.p, s.steps), sixteen = cast<uint32_t>(16);
-        const auto offsets = [&](uint32_t offset) {
-            return cast<uint32_t>(Expr(static_cast<int32_t>(offset * uint32_t(steps))));
-        };
-        const Expr start = cast<uint32_t>(record(0, s.c)), first_high = start - offsets(high_offset);
-        s.sum(s.c, s.p) = {start - offsets(low_offset) + (first_high << sixteen), first_high};
-        s.sum(s.c, s.p) = {s.sum(s.c, s.p)[0] + both, s.sum(s.c, s.p)[1] + (both >> sixteen)};
-        const Expr words = s.sum(s.c, s.p / 2)[0], high = s.sum(s.c, s.p / 2)[1];
-        return reinterpret<int32_t>(select(s.p % 2 == 0, words - (high << sixteen), high));
+        s.both(s.c, s.p, s.tap) = paired_products(first, second);
+        const PairedSum start = paired_start(record(0, s.c), word(static_cast<uint32_t>(steps)));
+        s.sum(s.c, s.p) = {start.words, start.high};
+        const Expr both = s.both(s.c, s.p, s.steps);
+        s.sum(s.c, s.p) = {s.sum(s.c, s.p)[0] + both, s.sum(s.c, s.p)[1] + (both >> cast<uint32_t>(16))};
+        return paired_total({s.sum(s.c, s.p / 2)[0], s.sum(s.c, s.p / 2)[1]}, s.p % 2 == 0);
     }
 
     ScalarDenseStages s;

@@ -32,10 +32,10 @@ Expr c_function(const char *name, const std::vector<Expr> &arguments) {
 
 }  // namespace
 
-ScalarRequantization::ScalarRequantization(int64_t terms, EpilogueStep::Kind kind)
+ScalarRequantization::ScalarRequantization(int64_t terms, EpilogueStep::Kind kind, bool knows_terms)
     : onnx_(kind == EpilogueStep::Kind::requantize_onnx),
       most_products_(terms * 255 * 128),
-      small_(most_products_ <= 1 << 22) {}
+      small_(knows_terms && most_products_ <= 1 << 22) {}
 
 Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
     const int64_t most_sum = small_ ? (1 << 23) - 1 : 1 << 30;

@@ -28,8 +28,9 @@ struct ChannelNumbers {
 
 class ScalarRequantization {
 public:
-    // `terms`: the products of a sum.
-    ScalarRequantization(int64_t terms, EpilogueStep::Kind kind);
+    // `terms`: the products of a sum. `knows_terms`: the kernel is for so many; else for any number, and the short form is that of
+    // large sums.
+    ScalarRequantization(int64_t terms, EpilogueStep::Kind kind, bool knows_terms = true);
 
     // Whether a channel's numbers have the short form, a condition.
     Halide::Expr fits(const ChannelNumbers &n) const;

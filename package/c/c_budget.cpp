@@ -65,6 +65,7 @@ Status BudgetedCollection::gather() {
             layer.choices.emplace_back(choice);
             layer.sizes.options.push_back(
                 recorded_option(choice.best->trial, choice.best->measurement, workload.count));
+            if (!request_.shares_code) layer.sizes.options.back().code = choice.best->trial.object_hash;
         }
         if (layer.choices.empty()) {
             layer.choices.emplace_back();
@@ -81,13 +82,15 @@ Result<KernelOption> BudgetedCollection::real_size(const PackagedKernel &kernel)
     package.name = "kiln_budget";
     package.kernels = {kernel};
     const std::string folder = request_.work_folder + "/budget";
-    const Result<std::vector<CObjectFacts>> facts = compile_network_kernels(package.name, c_layers(package), folder);
+    const Result<std::vector<CObjectFacts>> facts =
+        compile_network_kernels(package.name, unshared(c_layers(package)), folder);
     if (!facts) return facts.error();
-    const CObjectFacts &fact = facts->front();
-    return KernelOption{.code = kernel.artifact.object_hash,
+    const CObjectFacts &code = facts->front();
+    const bool is_shared = request_.shares_code && !kernel.artifact.shared_code.empty();
+    return KernelOption{.code = is_shared ? kernel.artifact.shared_code : kernel.artifact.object_hash,
                         .cycles = kernel.workload.count * kernel.soft_core->cycles,
-                        .text = fact.text_bytes + fact.rodata_bytes,
-                        .stack = fact.stack_bytes,
+                        .text = code.text_bytes + code.rodata_bytes,
+                        .stack = code.stack_bytes,
                         .workspace = kernel.workspace_bytes};
 }
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 namespace kiln {
@@ -46,6 +48,49 @@ std::string c_identifier(const std::string &name) {
     return text.empty() ? "layer" : text;
 }
 
+namespace {
+
+// "NAME_algorithm", with a number where that is taken.
+std::string shared_name(const PackagedKernel &kernel, const std::string &package, const std::set<std::string> &taken) {
+    const std::string stem = package + "_" + c_identifier(kernel.candidate.substr(0, kernel.candidate.find('@')));
+    std::string name = stem;
+    for (int number = 2; taken.contains(name); number++) name = fmt::format("{}_{}", stem, number);
+    return name;
+}
+
+void share_code(const std::string &package, std::vector<CLayer> *layers) {
+    std::set<std::string> taken;
+    for (const CLayer &layer : *layers) {
+        for (const std::string &name : names_with(layer.function)) taken.insert(name);
+    }
+    std::map<std::string, std::string> functions;  // by what names the code
+    for (CLayer &layer : *layers) {
+        const std::string &code = layer.kernel->artifact.shared_code;
+        if (code.empty()) continue;
+        const auto [known, is_new] = functions.try_emplace(code);
+        if (is_new) known->second = *taken.insert(shared_name(*layer.kernel, package, taken)).first;
+        layer.shared = known->second;
+    }
+}
+
+}  // namespace
+
+std::vector<CLayer> unshared(std::vector<CLayer> layers) {
+    for (CLayer &layer : layers) layer.shared.clear();
+    return layers;
+}
+
+std::vector<CSharedCode> shared_code(const std::vector<CLayer> &layers) {
+    std::vector<CSharedCode> codes;
+    for (const CLayer &layer : layers) {
+        if (layer.shared.empty()) continue;
+        auto known = std::ranges::find(codes, layer.shared, &CSharedCode::function);
+        if (known == codes.end()) known = codes.insert(known, {&layer, 0});
+        known->layers++;
+    }
+    return codes;
+}
+
 std::vector<std::string> c_function_names(const std::string &package, const std::vector<std::string> &layers) {
     std::set<std::string> taken;
     for (const char *own : {"kernel", "kernels", "constants", "most", "run", "arena", "input", "output"}) {
@@ -77,6 +122,7 @@ std::vector<CLayer> c_layers(const Package &package) {
         const NamedWorkload &w = package.kernels[i].workload;
         layers.push_back(c_layer(package.kernels[i], w.list.empty() ? w.name : w.list + "/" + w.name, functions[i]));
     }
+    share_code(package.name, &layers);
     return layers;
 }
 

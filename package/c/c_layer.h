@@ -25,6 +25,7 @@ struct CLayer {
     const PackagedKernel *kernel;  // of the package, which outlives this
     std::string layer;             // "list/name"
     std::string function;          // "NAME_layer": the others begin with it
+    std::string shared;            // the function that computes it and others; empty: it has code of its own
     TensorForm input, weights, output;
     std::vector<CConstant> constants;  // behind the weights, in the order of a call
     // A nest takes all its operands as they are, and has no function that packs. Only networks have any.
@@ -32,10 +33,24 @@ struct CLayer {
 
     int64_t packed_words() const { return kernel->artifact.packed_bytes / 4; }
     std::string source_file() const { return "src/" + function + ".c"; }
+    const std::string &computing_function() const { return shared.empty() ? function : shared; }
 };
 
-// In the package's order.
+// Code that computes several layers, once in a package. `layer` is one of them.
+struct CSharedCode {
+    const CLayer *layer;
+    int64_t layers = 0;
+
+    const std::string &function() const { return layer->shared; }
+    std::string source_file() const { return "src/" + function() + ".c"; }
+};
+// In the order of the layers, which outlive it.
+std::vector<CSharedCode> shared_code(const std::vector<CLayer> &layers);
+
+// In the package's order; layers whose kernels are the same code share it.
 std::vector<CLayer> c_layers(const Package &package);
+// The same, each with code of its own.
+std::vector<CLayer> unshared(std::vector<CLayer> layers);
 
 // Whether the functions that pack weights, with which layers are called by themselves, can have what the layers need. Errors
 // (unsupported): an operand that such packages do not have, or a nest.

@@ -161,7 +161,8 @@ Result<Package> make_c_network(const CNetworkRequest &request, const CollectEnvi
     const std::vector<NamedWorkload> workloads = workloads_of(program);
     Result<CollectedKernels> collected =
         request.budget.is_limited()
-            ? collect_within({workloads, request.target, request.budget, request.work_folder}, environment, listener)
+            ? collect_within({workloads, request.target, request.budget, request.work_folder, false}, environment,
+                             listener)
             : collect_kernels(workloads, {request.target}, environment, listener);
     if (!collected) return collected.error();
     if (Status s = check_complete(program, *collected); !s) return s.error();

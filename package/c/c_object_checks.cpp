@@ -37,11 +37,11 @@ Status compile(const COwnFile &file, const std::string &folder, const std::strin
                                          describe(*ended), ended->error_output));
 }
 
-Status check_undefined(const CLayer &layer, std::vector<std::string> undefined) {
+Status check_undefined(const COwnFile &file, std::vector<std::string> undefined) {
     std::erase_if(undefined, [](const std::string &name) { return name == "memcpy" || name == "memset"; });
     if (undefined.empty()) return {};
     return unsupported(fmt::format("{}: the kernel calls {}; kernels for soft cores may call memcpy and memset only",
-                                   layer.layer, fmt::join(undefined, ", ")));
+                                   file.name, fmt::join(undefined, ", ")));
 }
 
 Result<std::vector<FunctionStack>> stacks_of(const std::string &object) {
@@ -66,33 +66,54 @@ Result<CObjectFacts> compile_own_object(const COwnFile &file, const std::string 
     return CObjectFacts{sizes.text, sizes.rodata, most_stack(*stacks, "no function has this name")};
 }
 
-Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object) {
-    const COwnFile file{layer.layer, layer.source_file(), std::get<CSources>(layer.kernel->artifact.code).flags};
+namespace {
+
+// A file of a kernel, and the bytes of code that the measured one has.
+struct KernelFile : COwnFile {
+    std::string function;
+    int64_t measured_text = 0;
+};
+
+Result<CObjectFacts> check_kernel(const KernelFile &file, const std::string &folder, const std::string &object) {
     if (Status s = compile(file, folder, object); !s) return s.error();
     const auto content = read_file_text(object, most_bytes);
     if (!content) return content.error();
     auto elf = parse_elf32(std::as_bytes(std::span(*content)), object);
     if (!elf) return elf.error();
-    if (Status s = check_undefined(layer, elf->undefined); !s) return s.error();
+    if (Status s = check_undefined(file, elf->undefined); !s) return s.error();
     const auto stacks = stacks_of(object);
     if (!stacks) return stacks.error();
     CObjectFacts facts;
-    facts.stack_bytes = most_stack(*stacks, layer.function + "_pack");
+    facts.stack_bytes = most_stack(*stacks, file.function + "_pack");
     if (facts.stack_bytes > most_stack_bytes) {
         return unsupported(fmt::format("{}: a call needs {} bytes of stack; kernels for soft cores may use {}",
-                                       layer.layer, facts.stack_bytes, most_stack_bytes));
+                                       file.name, facts.stack_bytes, most_stack_bytes));
     }
     std::erase_if(elf->sections, [&](const Elf32::Section &section) {
-        return section.name.starts_with(".text." + layer.function + "_pack");
+        return section.name.starts_with(".text." + file.function + "_pack");
     });
     const ObjectSizes sizes = sizes_of(*elf);
     facts.text_bytes = sizes.text, facts.rodata_bytes = sizes.rodata;
-    const int64_t measured = layer.kernel->artifact.text_bytes;
-    if (sizes.text == measured && sizes.data == 0) return facts;
+    if (sizes.text == file.measured_text && sizes.data == 0) return facts;
     return environment_error(
         fmt::format("{}: the packaged source compiles to {} bytes of code, and {} were measured; "
                     "please report this",
-                    layer.layer, sizes.text, measured));
+                    file.name, sizes.text, file.measured_text));
+}
+
+}  // namespace
+
+Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object) {
+    const Artifact &artifact = layer.kernel->artifact;
+    const int64_t measured = layer.shared.empty() ? artifact.text_bytes : 0;
+    const COwnFile file{layer.layer, layer.source_file(), std::get<CSources>(artifact.code).flags};
+    return check_kernel({file, layer.function, measured}, folder, object);
+}
+
+Result<CObjectFacts> check_c_object(const CSharedCode &code, const std::string &folder, const std::string &object) {
+    const Artifact &artifact = code.layer->kernel->artifact;
+    const COwnFile file{code.function(), code.source_file(), std::get<CSources>(artifact.code).flags};
+    return check_kernel({file, code.function(), artifact.text_bytes}, folder, object);
 }
 
 }  // namespace kiln

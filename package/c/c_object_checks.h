@@ -24,7 +24,9 @@ struct COwnFile {
 // Compiles it without a warning. What it needs of the other files, and its memory, are its own affair.
 Result<CObjectFacts> compile_own_object(const COwnFile &file, const std::string &folder, const std::string &object);
 
-// `folder`: the package, with its header and this layer's source. `object`: where the compiler writes. Errors name the layer.
+// `folder`: the package, with its header and this layer's source. `object`: where the compiler writes. Errors name the layer. The
+// facts of a layer that shares its code are those of what is not shared.
 Result<CObjectFacts> check_c_object(const CLayer &layer, const std::string &folder, const std::string &object);
+Result<CObjectFacts> check_c_object(const CSharedCode &code, const std::string &folder, const std::string &object);
 
 }  // namespace kiln

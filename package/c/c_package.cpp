@@ -24,10 +24,18 @@ constexpr int64_t most_source_bytes = int64_t{64} << 20;
 Status write_sources(const Package &package, const std::vector<CLayer> &layers, const fs::path &folder) {
     for (const CLayer &layer : layers) {
         const auto &paths = std::get<CSources>(layer.kernel->artifact.code).paths;
-        const Result<std::string> kernel = read_file_text(paths.front(), most_source_bytes);
+        const Result<std::string> kernel =
+            read_file_text(layer.shared.empty() ? paths.front() : paths.back(), most_source_bytes);
         if (!kernel) return kernel.error();
         const std::string text = c_source_text(layer, package.name, *kernel);
         if (Status s = write_text(folder / layer.source_file(), text); !s) return s;
+    }
+    for (const CSharedCode &code : shared_code(layers)) {
+        const auto &paths = std::get<CSources>(code.layer->kernel->artifact.code).paths;
+        const Result<std::string> kernel = read_file_text(paths.front(), most_source_bytes);
+        if (!kernel) return kernel.error();
+        const std::string text = c_shared_text(code, package.name, *kernel);
+        if (Status s = write_text(folder / code.source_file(), text); !s) return s;
     }
     return {};
 }
@@ -35,25 +43,49 @@ Status write_sources(const Package &package, const std::vector<CLayer> &layers, 
 void describe_files(const std::vector<CLayer> &layers, Package *package) {
     package->files = {"CMakeLists.txt", "Makefile", "src/" + package->name + "_kernels.c"};
     for (const CLayer &layer : layers) package->files.push_back(layer.source_file());
+    for (const CSharedCode &code : shared_code(layers)) package->files.push_back(code.source_file());
     std::ranges::sort(package->files);
     for (size_t i = 0; i < layers.size(); i++) {
         package->kernels[i].soft_core->function = layers[i].function;
+        package->kernels[i].soft_core->shared = layers[i].shared;
         package->kernels[i].soft_core->packed_bytes = 4 * layers[i].packed_words();
+    }
+}
+
+void describe_sizes(const std::vector<CLayer> &layers, const CPackageFacts &facts, Package *package) {
+    for (size_t i = 0; i < layers.size(); i++) {
+        SoftCoreKernel &soft = *package->kernels[i].soft_core;
+        soft.text_bytes = facts.layers[i].text_bytes, soft.rodata_bytes = facts.layers[i].rodata_bytes;
+        soft.stack_bytes = facts.layers[i].stack_bytes;
+    }
+    const std::vector<CSharedCode> codes = shared_code(layers);
+    for (size_t i = 0; i < codes.size(); i++) {
+        package->shared_code.push_back({codes[i].function(), codes[i].source_file(), codes[i].layers,
+                                        std::get<CSources>(codes[i].layer->kernel->artifact.code).flags,
+                                        facts.shared[i].text_bytes, facts.shared[i].rodata_bytes});
     }
 }
 
 }  // namespace
 
-Result<std::vector<CObjectFacts>> compile_layers(const Package &package, const std::vector<CLayer> &layers,
-                                                 const std::string &folder) {
+Result<CPackageFacts> compile_layers(const Package &package, const std::vector<CLayer> &layers,
+                                     const std::string &folder) {
     if (Status s = write_text(fs::path(folder) / "include" / (package.name + ".h"), c_header(package, layers)); !s)
         return s.error();
     if (Status s = write_sources(package, layers, folder); !s) return s.error();
-    std::vector<CObjectFacts> facts;
+    CPackageFacts facts;
     for (const CLayer &layer : layers) {
         Result<CObjectFacts> fact = check_c_object(layer, folder, folder + "/" + layer.function + ".o");
         if (!fact) return fact.error();
-        facts.push_back(*fact);
+        facts.layers.push_back(*fact);
+    }
+    for (const CSharedCode &code : shared_code(layers)) {
+        Result<CObjectFacts> fact = check_c_object(code, folder, folder + "/" + code.function() + ".o");
+        if (!fact) return fact.error();
+        facts.shared.push_back(*fact);
+        for (size_t i = 0; i < layers.size(); i++) {
+            if (layers[i].shared == code.function()) facts.layers[i].stack_bytes = fact->stack_bytes;
+        }
     }
     return facts;
 }
@@ -67,11 +99,7 @@ Result<Package> write_c_package(Package package, const PackageParts &parts, cons
     describe_files(layers, &package);
     const auto facts = compile_layers(package, layers, parts.work_folder + "/package");
     if (!facts) return facts.error();
-    for (size_t i = 0; i < facts->size(); i++) {
-        SoftCoreKernel &soft = *package.kernels[i].soft_core;
-        soft.text_bytes = facts->at(i).text_bytes, soft.rodata_bytes = facts->at(i).rodata_bytes;
-        soft.stack_bytes = facts->at(i).stack_bytes;
-    }
+    describe_sizes(layers, *facts, &package);
     Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
     if (!staging) return staging.error();
     const fs::path &path = staging->path();

@@ -16,8 +16,14 @@ namespace kiln {
 // checks found.
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder);
 
+// What the checks found, in the order of the layers and of shared_code(). A layer's stack is that of its call, whoever has the
+// code; its bytes are those of its own.
+struct CPackageFacts {
+    std::vector<CObjectFacts> layers, shared;
+};
+
 // Writes header and sources of the layers into a folder, compiles and checks them there: OBJECT is FUNCTION.o.
-Result<std::vector<CObjectFacts>> compile_layers(const Package &package, const std::vector<CLayer> &layers,
-                                                 const std::string &folder);
+Result<CPackageFacts> compile_layers(const Package &package, const std::vector<CLayer> &layers,
+                                     const std::string &folder);
 
 }  // namespace kiln

@@ -62,4 +62,10 @@ std::string c_network_source_text(const CLayer &layer, const std::string &packag
     return headed(layer, package + "_kernels", with_identifier(without_pack(kernel), compute_symbol, layer.function));
 }
 
+std::string c_shared_text(const CSharedCode &code, const std::string &package, const std::string &kernel) {
+    const std::string &candidate = code.layer->kernel->candidate;
+    return fmt::format("/* Layers of any size, made by `kiln build`\n * {}\n */\n#include \"{}.h\"\n\n{}",
+                       comment_text(candidate), package, with_identifier(kernel, compute_symbol, code.function()));
+}
+
 }  // namespace kiln

@@ -7,11 +7,14 @@
 
 namespace kiln {
 
-// `kernel`: the C source that the generator made.
+// `kernel`: the C source that the generator made; of a layer that shares its code, that of the function that packs.
 std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
 
 // The same in a network, whose constants are packed when it is built: without the function that packs them.
 std::string c_network_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
+
+// The C file of code that several layers share.
+std::string c_shared_text(const CSharedCode &code, const std::string &package, const std::string &kernel);
 
 // `text` with every identifier `from` replaced.
 std::string with_identifier(const std::string &text, const std::string &from, const std::string &to);

@@ -1,8 +1,6 @@
 #include "schedules/apply/scalar_tile.h"
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "schedules/apply/extent.h"
 
@@ -12,22 +10,6 @@ namespace {
 using namespace Halide;
 
 constexpr int record_size = 4;
-
-// The loops of a tile, each with its extent.
-using TileLoops = std::vector<std::pair<Var, int>>;
-
-void unroll(Func &stage, const TileLoops &loops) {
-    for (const auto &[loop, size] : loops) stage.bound_extent(loop, size).unroll(loop);
-}
-
-void apply_scalar_result(ScalarResultStages &s, const LoopLevel &tile, const TileLoops &loops) {
-    unroll(s.result.compute_at(tile).store_in(MemoryType::Register), loops);
-    s.result.specialize(s.all_fit);
-    const LoopLevel of_general(s.result, Var::outermost());
-    unroll(s.copied.compute_at(of_general).store_in(MemoryType::Stack), loops);
-    s.general.compute_at(of_general).store_in(MemoryType::Stack);
-    for (const auto &[loop, size] : loops) s.general.bound_extent(loop, size);
-}
 
 }  // namespace
 
@@ -45,7 +27,7 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, 
     s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, record_size).unroll(s.i);
     const TileLoops tile = {{s.c, 1}, {s.x, extent(k.pixels)}, {s.y, extent(k.rows)}};
     apply_scalar_result(s.rounding, {s.output, s.c}, tile);
-    unroll(s.sum.compute_at(s.output, s.c).store_in(MemoryType::Register), tile);
+    unroll_tile(s.sum.compute_at(s.output, s.c).store_in(MemoryType::Register), tile);
     const RVar column(s.taps[0]), row(s.taps[1]), plane(s.taps[2]);
     Stage update = s.sum.update();
     update.reorder(s.c, s.x, s.y, column, row, plane).unroll(s.x).unroll(s.y);
@@ -72,7 +54,7 @@ void apply_scalar_dense(ScalarDenseStages &s, const ScalarTileKnobs &k, const Sc
         if (sizes.taps > 1) s.patch.never_partition_all();
     }
     apply_scalar_result(s.rounding, {s.output, tile}, {{s.c, sizes.width}, {s.p, extent(k.pixels)}});
-    unroll(s.sum.compute_at(s.output, tile).store_in(MemoryType::Register), {{s.c, sizes.width}, {s.p, words}});
+    unroll_tile(s.sum.compute_at(s.output, tile).store_in(MemoryType::Register), {{s.c, sizes.width}, {s.p, words}});
     s.sum.update()
         .split(s.steps, outer, inner, extent(k.unroll))
         .reorder(s.c, s.p, inner, outer)

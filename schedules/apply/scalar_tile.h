@@ -4,19 +4,12 @@
 #include <Halide.h>
 
 #include "rewrites/conv_shape.h"
+#include "schedules/apply/scalar_result.h"
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
 
 namespace kiln {
 
-// The stages that the template maps to loops, by their role. Those of results, of a tile:
-//   result     the sums rounded: from `general` where not all channels fit the short form, in code of its own for both
-//   general    a loop over the tile
-//   copied     the sums, where a loop can find them
-struct ScalarResultStages {
-    Halide::Func copied{"copied"}, general{"general"}, result{"result"};
-    Halide::Expr all_fit;
-};
-
+// The stages that the template maps to loops, by their role.
 //   own(i, c)                  a copy of the channel's constants, in registers
 //   sum(c, x, y, zn)           its update adds up the taps
 struct ScalarDepthwiseStages {

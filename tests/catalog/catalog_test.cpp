@@ -104,6 +104,33 @@ TEST(Catalog, SoftCoresSayWhatTheyCannotCompute) {
     }
 }
 
+TEST(Catalog, CodeThatLayersShareSaysWhatItLeavesOut) {
+    const struct {
+        const char *algorithm, *key, *reason;  // no reason: it applies
+    } rows[] = {
+        {"shared_dense", "conv2d/input:1x6x6x4/kernel:1x1x4x4", ""},
+        {"shared_dense", "conv2d/input:3x6x6x4/kernel:1x1x4x4", ""},  // all pixels are one row
+        {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x4x5/strides:2x1/rhs_dilation:2x1", ""},
+        {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x4x5/rhs_dilation:1x2", "are not neighbours"},
+        {"shared_dense", "conv2d/input:2x6x6x4/kernel:3x3x4x4", "several images"},
+        {"shared_dense", "conv3d/input:1x3x6x6x4/kernel:3x3x3x4x4", "planes of a volume"},
+        {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x2x4/feature_group_count:2", "groups"},
+        {"shared_depthwise", "conv2d/input:1x6x6x3/kernel:3x3x1x6/rhs_dilation:2x2/feature_group_count:3", ""},
+        {"shared_depthwise", "conv2d/input:2x6x6x3/kernel:3x3x1x3/feature_group_count:3", "several images"},
+        {"shared_depthwise", "conv2d/input:1x9x9x3/kernel:6x5x1x3/feature_group_count:3", "25 taps"},
+        {"shared_depthwise", "conv2d/input:1x6x6x4/kernel:1x1x4x4", "several channels"},
+    };
+    const Target target = *parse_target("rv32im", 1, avx512);
+    for (const auto &row : rows) {
+        const auto workload = parse_workload_key(row.key + std::string("/dtype:i8/epilogue:requantize_litert"));
+        ASSERT_TRUE(workload) << workload.error().message;
+        const Status applies = find_algorithm(row.algorithm)->applies(*workload, target);
+        EXPECT_EQ(applies.ok(), *row.reason == 0) << row.key << ": " << (applies ? "" : applies.error().message);
+        const std::string why = applies ? "" : applies.error().message;
+        EXPECT_NE(why.find(row.reason), std::string::npos) << why;
+    }
+}
+
 // One row for each rule of catalog/algorithm_rules.cpp, and its neighbours.
 TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
     struct Row {

@@ -43,6 +43,17 @@ LAYERS = [
     # The last tile has results that are not stored.
     {"name": "part of a tile", **LITERT, "input": [1, 5, 5, 8], "kernel": [1, 1, 8, 4]},
 ]  # fmt: skip
+# Two functions are enough for them.
+SHARING = [
+    {"name": "depthwise", **LITERT, "input": [1, 7, 6, 8], "kernel": [3, 3, 1, 8], "padding": [[1, 1], [0, 1]],
+     "feature_group_count": 8},
+    {"name": "wide", **LITERT, "input": [1, 3, 11, 16], "kernel": [3, 3, 1, 16], "padding": [[1, 1], [1, 1]],
+     "feature_group_count": 16},
+    {"name": "pixels", **LITERT, "input": [1, 5, 5, 6], "kernel": [1, 1, 6, 8]},
+    {"name": "fully connected", **LITERT, "input": [1, 1, 1, 33], "kernel": [1, 1, 33, 2]},
+    {"name": "window", **LITERT, "input": [1, 9, 7, 3], "kernel": [3, 5, 3, 4], "padding": [[2, 1], [2, 2]],
+     "strides": [2, 1], "rhs_dilation": [2, 1]},
+]  # fmt: skip
 
 
 @unittest.skipUnless(HAS_COMPILER, f"no {GCC}: install gcc-riscv64-unknown-elf")
@@ -101,8 +112,12 @@ class SoftCorePackage(unittest.TestCase):
         self.assertIn("small/groups, riscv-32-noos: untuned", answer.stderr.decode())
         self.assertIn(f"{len(LAYERS)} kernels, 0 tuned, {len(LAYERS)} untuned", answer.stdout.decode())
         self.assertIn("cycles in all; code ", answer.stdout.decode())
+        self.check_results(LAYERS)
+
+    def check_results(self, entries):
+        """Of the package that was built, beside plain loops."""
         kernels = self.manifest()["kernels"]
-        by_name = {entry["name"]: Layer(entry, SEED) for entry in LAYERS}
+        by_name = {entry["name"]: Layer(entry, SEED) for entry in entries}
         layers = [by_name[kernel["name"]] for kernel in kernels]
         (self.folder / "operands.h").write_text(operands_header(layers, "small"))
         firmware, program = self.programs()
@@ -141,6 +156,35 @@ class SoftCorePackage(unittest.TestCase):
             packs = f".text.{soft['function']}_pack"
             text = sum(int(s.split()[1]) for s in sizes if s.startswith(".text") and not s.startswith(packs))
             self.assertEqual(text, soft["text_bytes"])
+
+    def test_layers_share_code(self):
+        database = self.folder / "k.db"
+        tune = [BINARIES / "kiln", "tune", "--workloads", self.workloads(SHARING), "--target", "rv32im", "--db", database]
+        self.run_command(*tune, "--trials", "1", "--algorithm", "shared_*")
+        answer = self.build(SHARING, "--db", database, "--max-text", "12k")
+        self.check_results(SHARING)
+        manifest = self.manifest()
+        shared = {code["function"]: code for code in manifest["shared_code"]}
+        self.assertEqual({f: code["layers"] for f, code in shared.items()}, {"small_shared_depthwise": 2, "small_shared_dense": 3})
+        made = self.folder_for_make()
+        self.run_command("make", "-s", "-C", self.dist, f"BUILD={made}", "CFLAGS=-march=rv32im -mabi=ilp32 -Werror")
+        code = 0
+        for kernel in manifest["kernels"]:
+            soft = kernel["soft_core"]
+            self.assertIn(soft["shared_code"], shared)
+            self.assertEqual((soft["text_bytes"], soft["rodata_bytes"]), (0, 0))
+            self.assertIn(f"| `{soft['function']}`, in `{soft['shared_code']}` | {soft['cycles']} |",
+                          (self.dist / "README.md").read_text())  # fmt: skip
+        for function, of in shared.items():
+            sizes = self.run_command("riscv64-unknown-elf-size", "-A", made / f"{function}.o").stdout.decode().split("\n")
+            self.assertEqual(sum(int(s.split()[1]) for s in sizes if s.startswith(".text")), of["text_bytes"])
+            code += of["text_bytes"] + of["rodata_bytes"]
+        self.assertIn(f"cycles in all; code {code} bytes", answer.stdout.decode())
+        # What the database says of them agrees, and is the least that is possible.
+        query = [BINARIES / "kiln", "query", "pareto", "--db", database, "--format", "json"]
+        self.assertEqual([row["text_bytes"] for row in json.loads(self.run_command(*query).stdout)], [code])
+        message = self.build(SHARING, "--db", database, "--max-text", str(code - 1), status=1).stderr.decode()
+        self.assertIn(f"have {code} bytes of code together", message)
 
     def test_trials_choose_and_are_named(self):
         database = self.folder / "k.db"

@@ -27,6 +27,37 @@ TEST(CLayers, FunctionsHaveNamesOfTheirOwn) {
     for (const auto &row : rows) EXPECT_EQ(c_function_names("n", row.layers), row.functions);
 }
 
+TEST(CLayers, ThoseOfTheSameCodeShareIt) {
+    const auto workload =
+        parse_workload_key("conv2d/input:1x6x6x8/kernel:1x1x8x8/dtype:i8/epilogue:bias,requantize_litert");
+    ASSERT_TRUE(workload);
+    const struct {
+        const char *layer, *candidate, *code, *shared;
+    } rows[] = {
+        {"a", "shared_dense@1/t@1/x:1", "1", "n_shared_dense_2"},
+        {"b", "scalar_dense@1/t@1/x:1", "", ""},
+        {"c", "shared_dense@1/t@1/x:2", "2", "n_shared_dense_3"},
+        {"d", "shared_dense@1/t@1/x:1", "1", "n_shared_dense_2"},
+        {"shared_dense", "scalar_dense@1/t@1/x:2", "", ""},
+        {"e", "other@1/t@1/x:1", "3", "n_other"},
+    };
+    Package package;
+    package.name = "n";
+    for (const auto &row : rows) {
+        PackagedKernel kernel;
+        kernel.workload.workload = *workload, kernel.workload.name = row.layer;
+        kernel.candidate = row.candidate, kernel.artifact.shared_code = row.code;
+        package.kernels.push_back(kernel);
+    }
+    const std::vector<CLayer> layers = c_layers(package);
+    for (size_t i = 0; i < layers.size(); i++) EXPECT_EQ(layers[i].shared, rows[i].shared) << rows[i].layer;
+    EXPECT_TRUE(shared_code(unshared(layers)).empty());
+    std::vector<std::pair<std::string, int64_t>> codes;
+    for (const CSharedCode &code : shared_code(layers)) codes.emplace_back(code.function(), code.layers);
+    const decltype(codes) expected = {{"n_shared_dense_2", 2}, {"n_shared_dense_3", 1}, {"n_other", 1}};
+    EXPECT_EQ(codes, expected);
+}
+
 TEST(CLayers, IdentifiersAreReplacedAsAWhole) {
     const std::pair<const char *, const char *> rows[] = {
         {"", ""},

@@ -5,6 +5,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/compiler_flags.h"
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
+#include "schedules/spaces/scalar/shared_tile_space.h"
 
 namespace kiln {
 namespace {
@@ -76,6 +77,58 @@ TEST(ScalarTileSpace, RefusesWithTheReason) {
     };
     for (const auto &row : rows) {
         const Status valid = space_of(row.key).check(*parse_candidate(row.candidate));
+        ASSERT_FALSE(valid) << row.candidate;
+        EXPECT_NE(valid.error().message.find(row.reason), std::string::npos) << valid.error().message;
+    }
+}
+
+Space shared_space_of(const std::string &key) {
+    const ConvLoops loops = loops_of_key(key + ending);
+    Candidate base;
+    base.algorithm = loops.input_channels == 1 ? "shared_depthwise" : "shared_dense";
+    return loops.input_channels == 1 ? shared_depthwise_space(base, loops) : shared_dense_space(base, loops);
+}
+
+// Layers share code where their candidates are the same, so the default is the same wherever it can be.
+TEST(SharedTileSpace, DefaultsAreTheSame) {
+    const char *const depthwise = "shared_depthwise@1/shared_tile@1/channels:8/flags:4/pixels:2/rows:2",
+                      *const dense = "shared_dense@1/shared_tile@1/channels:2/flags:4/pixels:6";
+    const std::pair<const char *, const char *> rows[] = {
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8", depthwise},
+        {"conv2d/input:1x1x1x256/kernel:1x1x1x256/padding:1,1x1,1/feature_group_count:256", depthwise},
+        {"conv2d/input:1x48x48x1/kernel:3x3x1x8", depthwise},
+        {"conv2d/input:1x48x48x1/kernel:3x3x1x32", depthwise},
+        {"conv2d/input:1x8x8x4/kernel:3x3x1x12/feature_group_count:4",
+         "shared_depthwise@1/shared_tile@1/channels:1/flags:4/pixels:2/rows:2"},
+        {"conv2d/input:1x8x8x20/kernel:3x3x1x20/feature_group_count:20",
+         "shared_depthwise@1/shared_tile@1/channels:4/flags:4/pixels:2/rows:2"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x128", dense},
+        {"conv2d/input:1x1x1x3/kernel:1x1x3x2", dense},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x5", "shared_dense@1/shared_tile@1/channels:1/flags:4/pixels:6"},
+    };
+    for (const auto &[key, candidate] : rows) {
+        const Space space = shared_space_of(key);
+        EXPECT_EQ(to_text(space.default_candidate()), candidate) << key;
+        const Status valid = space.check(space.default_candidate());
+        EXPECT_TRUE(valid) << key << ": " << (valid ? "" : valid.error().message);
+    }
+}
+
+TEST(SharedTileSpace, RefusesWithTheReason) {
+    const struct {
+        const char *key, *candidate, *reason;
+    } rows[] = {
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
+         "shared_depthwise@1/shared_tile@1/channels:4/flags:4/pixels:2/rows:2", "channels"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x1x12/feature_group_count:4",
+         "shared_depthwise@1/shared_tile@1/channels:4/flags:4/pixels:2/rows:2", "channels"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x5", "shared_dense@1/shared_tile@1/channels:2/flags:4/pixels:6",
+         "channels"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x8", "shared_dense@1/shared_tile@1/channels:2/flags:4/pixels:5", "pixels"},
+        {"conv2d/input:1x6x6x64/kernel:1x1x64x8", "shared_dense@1/shared_tile@1/channels:2/flags:3/pixels:6", "flags"},
+    };
+    for (const auto &row : rows) {
+        const Status valid = shared_space_of(row.key).check(*parse_candidate(row.candidate));
         ASSERT_FALSE(valid) << row.candidate;
         EXPECT_NE(valid.error().message.find(row.reason), std::string::npos) << valid.error().message;
     }

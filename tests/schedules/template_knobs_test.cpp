@@ -10,6 +10,7 @@
 #include "schedules/spaces/depthwise/step_tile_knobs.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
+#include "schedules/spaces/scalar/shared_tile_knobs.h"
 #include "schedules/spaces/transform_tile_knobs.h"
 #include "schedules/spaces/winograd_knobs.h"
 
@@ -61,6 +62,10 @@ std::vector<Case> cases() {
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,
          {{"paired", 0}, {"partition", 0}, {"rows", 0}, {"tiles", 0}, {"unroll", 0}},
+         {"channels", "flags", "pixels"}},
+        {"shared_dense@1/shared_tile@1/channels:2/flags:1/pixels:6",
+         again<SharedTileKnobs>,
+         {{"rows", 0}},
          {"channels", "flags", "pixels"}},
         {"winograd_input_transform@1/transform_tile@1/channels_outer:0/lanes:0/parallel:1/stage:1/vectors:2",
          again<TransformTileKnobs>,

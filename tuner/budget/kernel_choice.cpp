@@ -1,29 +1,59 @@
 #include "tuner/budget/kernel_choice.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace kiln {
 namespace {
 
-// Code that several layers may share, by number.
+// Code that several layers may share, by number: a bit of a set.
 using SharedCode = std::map<std::string, size_t>;
-constexpr size_t most_shared = 64;  // bits of a set; what is beyond them is counted for each layer
+constexpr size_t most_shared = 64;  // in all
+// Of layers that are tied by such code, those that most layers may have. Others are counted for each layer: every set of code
+// has choices of its own, so their number is what takes time and memory.
+constexpr size_t most_tied = 8;
 
-SharedCode shared_code(const std::vector<LayerKernels> &layers) {
-    std::map<std::string, size_t> last;  // the layer that had it last
+// The order in which layers are gone through, layers that are tied by shared code side by side and first, and that code.
+struct Order {
+    std::vector<size_t> layers;
     SharedCode shared;
+};
+
+Order order_of(const std::vector<LayerKernels> &layers) {
+    std::map<std::string, std::set<size_t>> owners;
     for (size_t i = 0; i < layers.size(); i++) {
-        for (const KernelOption &option : layers[i].options) {
-            const auto [seen, is_new] = last.try_emplace(option.code, i);
-            if (!is_new && seen->second != i && shared.size() < most_shared)
-                shared.try_emplace(option.code, shared.size());
-            seen->second = i;
+        for (const KernelOption &option : layers[i].options) owners[option.code].insert(i);
+    }
+    std::vector<size_t> tie(layers.size());  // the first of the layers that a layer is tied to
+    std::iota(tie.begin(), tie.end(), size_t{0});
+    for (const auto &[code, of] : owners) {
+        std::set<size_t> ties;
+        for (const size_t layer : of) ties.insert(tie[layer]);
+        for (size_t &t : tie) t = ties.contains(t) ? *ties.begin() : t;
+    }
+    std::vector<std::pair<size_t, std::string>> by_owners;
+    for (const auto &[code, of] : owners) {
+        if (of.size() > 1) by_owners.emplace_back(of.size(), code);
+    }
+    std::ranges::sort(by_owners, std::greater());
+    Order order;
+    std::map<size_t, size_t> tied;  // code by tie
+    for (const auto &[count, code] : by_owners) {
+        size_t &of_tie = tied[tie[*owners[code].begin()]];
+        if (of_tie < most_tied && order.shared.size() < most_shared) {
+            of_tie++;
+            order.shared.emplace(code, order.shared.size());
         }
     }
-    return shared;
+    order.layers.resize(layers.size());
+    std::iota(order.layers.begin(), order.layers.end(), size_t{0});
+    std::ranges::stable_sort(order.layers, {}, [&](size_t i) { return std::pair(!tied.contains(tie[i]), tie[i]); });
+    return order;
 }
 
 // Choices for the first layers, with a way back through the layers before.
@@ -79,17 +109,22 @@ Error no_kernel(const LayerKernels &layer, const MemoryBudget &budget) {
 class Search {
 public:
     Search(const std::vector<LayerKernels> &layers, const MemoryBudget &budget)
-        : layers_(layers), budget_(budget), shared_(shared_code(layers)) {}
+        : layers_(layers), budget_(budget), order_(order_of(layers)) {}
 
     // False: some layer has no kernel that fits.
     std::optional<Error> run() {
         steps_.push_back({Partial{}});
         for (const LayerKernels &layer : layers_) {
+            if (std::ranges::none_of(layer.options, [&](const KernelOption &o) { return fits(o, budget_); }))
+                return no_kernel(layer, budget_);
+        }
+        for (size_t at = 0; at < order_.layers.size(); at++) {
+            const LayerKernels &layer = layers_[order_.layers[at]];
+            const uint64_t wanted = wanted_behind(at);
             std::vector<Partial> next;
             for (size_t i = 0; i < layer.options.size(); i++) {
-                if (fits(layer.options[i], budget_)) add(layer.options[i], i, &next);
+                if (fits(layer.options[i], budget_)) add(layer.options[i], i, wanted, &next);
             }
-            if (next.empty()) return no_kernel(layer, budget_);
             drop_beaten(&next);
             steps_.push_back(std::move(next));
         }
@@ -106,22 +141,36 @@ public:
     }
 
 private:
-    void add(const KernelOption &option, size_t index, std::vector<Partial> *next) const {
-        const auto known = shared_.find(option.code);
-        const uint64_t bit = known == shared_.end() ? 0 : uint64_t{1} << known->second;
+    uint64_t bit_of(const KernelOption &option) const {
+        const auto known = order_.shared.find(option.code);
+        return known == order_.shared.end() ? 0 : uint64_t{1} << known->second;
+    }
+
+    // The shared code that later layers may have: of other code nobody asks any more whether it is there.
+    uint64_t wanted_behind(size_t at) const {
+        uint64_t wanted = 0;
+        for (size_t later = at + 1; later < order_.layers.size(); later++) {
+            for (const KernelOption &option : layers_[order_.layers[later]].options) wanted |= bit_of(option);
+        }
+        return wanted;
+    }
+
+    void add(const KernelOption &option, size_t index, uint64_t wanted, std::vector<Partial> *next) const {
+        const uint64_t bit = bit_of(option);
         const std::vector<Partial> &before = steps_.back();
         for (size_t i = 0; i < before.size(); i++) {
             const Partial &p = before[i];
             const int64_t text = p.text + ((p.has & bit) != 0 ? 0 : option.text);
-            next->push_back({text, p.cycles + option.cycles, p.has | bit, i, index});
+            next->push_back({text, p.cycles + option.cycles, (p.has | bit) & wanted, i, index});
         }
     }
 
     KernelChoice choice(Partial at) const {
         KernelChoice choice{std::vector<size_t>(layers_.size()), at.cycles, at.text};
         for (size_t i = layers_.size(); i > 0; i--) {
-            choice.options[i - 1] = at.option;
-            const KernelOption &option = layers_[i - 1].options[at.option];
+            const size_t layer = order_.layers[i - 1];
+            choice.options[layer] = at.option;
+            const KernelOption &option = layers_[layer].options[at.option];
             choice.stack = std::max(choice.stack, option.stack);
             choice.workspace = std::max(choice.workspace, option.workspace);
             at = steps_[i - 1][at.before];
@@ -131,7 +180,7 @@ private:
 
     const std::vector<LayerKernels> &layers_;
     const MemoryBudget &budget_;
-    SharedCode shared_;
+    Order order_;
     std::vector<std::vector<Partial>> steps_;
 };
 

@@ -2,8 +2,8 @@
 // of bytes.
 //
 // Stack and workspace are used by one kernel at a time, so their limits leave kernels out one by one. Code lies side by side,
-// so its limit is for the sum, where code that several layers share counts once. That is the knapsack problem with one item of
-// each class. It is solved exactly: layer by layer, every sum of bytes keeps its fewest cycles, and what another sum beats in
+// so its limit is for the sum, where code that several layers share counts once (of layers tied by it, the 8 kernels that most of
+// them may have). That is the knapsack problem with one item of each class. It is solved exactly: layer by layer, every sum of bytes keeps its fewest cycles, and what another sum beats in
 // both is dropped. Code is a few ten thousand bytes, so there are not many sums. Beside the best choice they are all the
 // choices that are best for some limit.
 #pragma once

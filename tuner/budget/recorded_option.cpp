@@ -14,7 +14,9 @@ int64_t size_of(const nlohmann::json &counts, const char *name) {
 
 KernelOption recorded_option(const Trial &trial, const Measurement &measurement, int64_t count) {
     const auto counts = nlohmann::json::parse(measurement.conditions, nullptr, false);
-    return {.code = trial.object_hash,
+    const auto shared = counts.is_object() ? counts.find("shared_code") : counts.end();
+    const bool is_shared = shared != counts.end() && shared->is_string();
+    return {.code = is_shared ? shared->get<std::string>() : trial.object_hash,
             .cycles = count * static_cast<int64_t>(measurement.median),
             .text = size_of(counts, "text_bytes") + size_of(counts, "rodata_bytes"),
             .stack = size_of(counts, "stack_bytes"),

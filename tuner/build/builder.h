@@ -20,7 +20,7 @@ struct ObjectFile {
     std::string path;  // relocatable
 };
 struct CSources {
-    std::vector<std::string> paths;
+    std::vector<std::string> paths;       // the kernel, and the function that packs weights where that is apart
     std::string compiler;                 // that they are meant for and were measured with, as the toolchain calls it
     std::vector<std::string> flags = {};  // that it got beside those of every kernel
 };
@@ -31,6 +31,9 @@ struct Artifact {
     std::string
         shared_object_path;   // the same code linked, for dlopen or for a simulated core: what the runner measures
     std::string object_hash;  // covers code, read-only data and relocations
+    // The same of C sources whose code does not depend on sizes, without the function that packs: layers of other sizes may
+    // have it, too. Empty: of no other layer.
+    std::string shared_code;
     int64_t object_bytes = 0;
     int64_t packed_bytes = 0;    // 0: the algorithm has no pack
     int64_t prepared_bytes = 0;  // 0: the algorithm has no prepare

@@ -25,7 +25,8 @@ Result<KernelConstants> parse_generator_answer(std::string_view printed) {
     if (parsed) {
         JsonFields fields(*parsed, "", &problem);
         constants = {size_of(fields, "packed_bytes"), size_of(fields, "prepared_bytes"),
-                     fields.has("workspace_bytes") ? size_of(fields, "workspace_bytes") : 0};
+                     fields.has("workspace_bytes") ? size_of(fields, "workspace_bytes") : 0,
+                     fields.has("sources") ? size_of(fields, "sources") : 1};
     }
     if (parsed && !problem) return constants;
     return environment_error("kiln-generator answered something else than its constants: `" + excerpt(printed) +

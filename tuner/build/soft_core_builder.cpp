@@ -29,10 +29,13 @@ Result<std::string> content_of(const std::string &path) {
 }
 
 // Both names a kernel: the package ships the source, and what was measured is the object.
-std::string hash_of(const std::string &source, const std::string &object) {
+Result<std::string> hash_of(const std::vector<std::string> &files) {
     ContentDigest digest;
-    digest.add_part(source);
-    digest.add_part(object);
+    for (const std::string &file : files) {
+        const Result<std::string> content = content_of(file);
+        if (!content) return content.error();
+        digest.add_part(*content);
+    }
     return digest.text();
 }
 
@@ -112,14 +115,14 @@ Result<Attempt<SoftCoreBuilder::Compiled>> SoftCoreBuilder::compile_within_stack
     return attempt(least->flags);
 }
 
-Result<Attempt<std::string>> SoftCoreBuilder::link(const Files &files, int cancelled) const {
-    const CoreProgram program{compute_symbol, {files.object}, files.program};
+Result<Attempt<std::string>> SoftCoreBuilder::link(const std::vector<std::string> &objects, const Files &files,
+                                                   int cancelled) const {
+    const CoreProgram program{compute_symbol, objects, files.program};
     return run_step(child(link_command(linker_, options_.work_folder, program), cancelled), cross_linker_name);
 }
 
 Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
-    const std::string stem = fmt::format("{}/kernel{}", options_.work_folder, next_file_++);
-    const Files files{stem + ".c", stem + ".o", stem + ".elf", stem + ".su"};
+    const Files files(fmt::format("{}/kernel{}", options_.work_folder, next_file_++));
     const auto generated = run_step(generator_request(options_, request, files.source), "kiln-generator");
     if (!generated) return generated.error();
     if (!generated->ok()) return generated->failed_as<Artifact>();
@@ -131,7 +134,17 @@ Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
     if (!compiled) return compiled.error();
     int64_t wall_ns = generated->wall_ns + compiled->wall_ns;
     if (!compiled->ok()) return BuildResult{compiled->failure(), wall_ns};
-    const auto linked = link(files, request.cancelled);
+    std::vector<std::string> sources = {files.source}, objects = {files.object};
+    if (constants->sources > 1) {
+        const auto pack = content_of(files.pack_source);
+        if (!pack) return pack.error();
+        const auto packing = compile(*pack, files.pack_object, compiled->value().flags, request.cancelled);
+        if (!packing) return packing.error();
+        wall_ns += packing->wall_ns;
+        if (!packing->ok()) return BuildResult{packing->failure(), wall_ns};
+        sources.push_back(files.pack_source), objects.push_back(files.pack_object);
+    }
+    const auto linked = link(objects, files, request.cancelled);
     if (!linked) return linked.error();
     wall_ns += linked->wall_ns;
     if (!linked->ok()) return BuildResult{linked->failure(), wall_ns};
@@ -139,7 +152,7 @@ Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
     Artifact artifact;
     artifact.packed_bytes = constants->packed_bytes, artifact.prepared_bytes = constants->prepared_bytes;
     artifact.workspace_bytes = constants->workspace_bytes;
-    artifact.code = CSources{{files.source}, cross_compiler_name, compiled->value().flags};
+    artifact.code = CSources{std::move(sources), cross_compiler_name, compiled->value().flags};
     artifact.stack_bytes = compiled->value().stack_bytes;
     artifact.shared_object_path = files.program;
     return describe(files, std::move(artifact), wall_ns);
@@ -147,9 +160,18 @@ Result<BuildResult> SoftCoreBuilder::build(const BuildRequest &request) {
 
 // The sizes and the name of what was built.
 Result<BuildResult> SoftCoreBuilder::describe(const Files &files, Artifact artifact, int64_t wall_ns) const {
-    const auto source = content_of(files.source), object = content_of(files.object);
-    if (!source || !object) return source ? object.error() : source.error();
-    artifact.object_hash = hash_of(*source, *object);
+    const auto object = content_of(files.object);
+    if (!object) return object.error();
+    std::vector<std::string> parts = {files.source, files.object};
+    if (std::get<CSources>(artifact.code).paths.size() > 1) {
+        const Result<std::string> shared = hash_of(parts);
+        if (!shared) return shared.error();
+        artifact.shared_code = *shared;
+        parts.insert(parts.end(), {files.pack_source, files.pack_object});
+    }
+    const Result<std::string> hash = hash_of(parts);
+    if (!hash) return hash.error();
+    artifact.object_hash = *hash;
     artifact.object_bytes = static_cast<int64_t>(object->size());
     auto elf = parse_elf32(std::as_bytes(std::span(*object)), files.object);
     if (!elf) return elf.error();

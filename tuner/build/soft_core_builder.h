@@ -24,8 +24,16 @@ public:
 
 private:
     struct Files {
+        explicit Files(const std::string &stem)
+            : source(stem + ".c"),
+              object(stem + ".o"),
+              program(stem + ".elf"),
+              stack(stem + ".su"),
+              pack_source(stem + "_pack.c"),
+              pack_object(stem + "_pack.o") {}
         std::string source, object, program;
-        std::string stack;  // what the compiler says of it
+        std::string stack;                     // what the compiler says of it
+        std::string pack_source, pack_object;  // of the function that packs, where it is apart
     };
     struct Compiled {
         std::vector<std::string> flags;
@@ -40,7 +48,7 @@ private:
                                          const std::vector<std::string> &flags, int cancelled) const;
     Result<Attempt<Compiled>> compile_within_stack(const std::string &source, const Files &files,
                                                    const BuildRequest &request) const;
-    Result<Attempt<std::string>> link(const Files &files, int cancelled) const;
+    Result<Attempt<std::string>> link(const std::vector<std::string> &objects, const Files &files, int cancelled) const;
     Result<BuildResult> describe(const Files &files, Artifact artifact, int64_t wall_ns) const;
 
     GeneratorBuilderOptions options_;

@@ -52,8 +52,8 @@ Status set_memory(RunnerOrder *order, const std::vector<RunnerKernel> &kernels, 
 }
 
 RunnerKernel kernel_of(const Artifact &artifact) {
-    return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes,
-            artifact.workspace_bytes,    artifact.text_bytes,   artifact.rodata_bytes};
+    return {artifact.shared_object_path, artifact.packed_bytes, artifact.prepared_bytes, artifact.workspace_bytes,
+            artifact.text_bytes,         artifact.rodata_bytes, artifact.shared_code};
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ void visit_fields(Fields &fields, Value &kernel) {
     fields("workspace_bytes", kernel.workspace_bytes);
     fields("text_bytes", kernel.text_bytes);
     fields("rodata_bytes", kernel.rodata_bytes);
+    fields("shared_code", kernel.shared_code);
 }
 
 template<typename Fields, IsPart<RunnerData> Value>

@@ -34,6 +34,7 @@ struct RunnerKernel {
     std::string shared_object;
     int64_t packed_bytes = 0, prepared_bytes = 0;
     int64_t workspace_bytes = 0, text_bytes = 0, rodata_bytes = 0;  // of a kernel for a soft core
+    std::string shared_code;                                        // as in Artifact
     bool operator==(const RunnerKernel &) const = default;
 };
 

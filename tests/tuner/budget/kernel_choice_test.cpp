@@ -138,5 +138,37 @@ TEST(KernelChoice, ManyLayersWithManyKernels) {
     EXPECT_LE(choice->text, budget.text);
 }
 
+// Three kinds of layers, each with more shared code than is looked at: what is chosen fits, and sharing pays.
+TEST(KernelChoice, ManyLayersThatShareMuch) {
+    std::mt19937_64 random(test_seed() + 3);
+    std::vector<LayerKernels> layers(24);
+    int64_t least_alone = 0;
+    for (size_t i = 0; i < layers.size(); i++) {
+        for (int shared = 0; shared < 14; shared++) {
+            const std::string code = std::to_string(i % 3) + " " + std::to_string(shared);
+            layers[i].options.push_back({code, static_cast<int64_t>(random() % 1'000'000), 1000 + 10 * shared, 0, 0});
+        }
+        for (int own = 0; own < 20; own++) {
+            const auto text = static_cast<int64_t>(500 + random() % 3000);
+            layers[i].options.push_back(
+                {std::to_string(random()), static_cast<int64_t>(random() % 500'000), text, 0, 0});
+        }
+        least_alone += std::ranges::min(layers[i].options, {}, &KernelOption::text).text;
+    }
+    const auto choices = pareto_choices(layers, {});
+    ASSERT_TRUE(choices);
+    EXPECT_LE(choices->front().text, 3 * 1140);
+    EXPECT_LT(choices->front().text, least_alone);
+    for (const KernelChoice &choice : *choices) {
+        std::set<std::string> code;
+        int64_t text = 0;
+        for (size_t i = 0; i < layers.size(); i++) {
+            const KernelOption &option = layers[i].options[choice.options[i]];
+            if (code.insert(option.code).second) text += option.text;
+        }
+        ASSERT_LE(text, choice.text);  // code beyond those that most layers have counts for each layer
+    }
+}
+
 }  // namespace
 }  // namespace kiln
