@@ -77,13 +77,11 @@ constexpr AlgorithmRule rules[] = {
     {"winograd_4", winograd_pays_most<4>,
      "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget"},
     {"winograd_3", winograd_pays_most<3>,
-     "3x3 with 8 input and 16 output channels or more, and few pixels: 25 products for 81, whose weights are smaller "
-     "than "
-     "those of larger tiles"},
+     "3x3 with 8 input and 16 output channels or more: 25 products for 81, on tiles that fill better or have fewer "
+     "weights"},
     {"winograd_2", winograd_pays_most<2>,
-     "3x3 with 8 input and 16 output channels or more, and few pixels: 16 products for 36, whose weights are smaller "
-     "than "
-     "those of larger tiles"},
+     "3x3 with 8 input and 16 output channels or more: 16 products for 36, on tiles that fill better or have fewer "
+     "weights"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},

@@ -67,11 +67,21 @@ Constraint blocks_that_compile(const ConvLoops &loops) {
           }}});
 }
 
+// What is spread has an element of its own for each lane, pixel and channel of an unrolled step. Halide takes minutes for many.
+Constraint spread_that_compiles() {
+    constexpr int64_t most_spread = 128;  // vectors
+    return constraint<CpuTileKnobs>(
+        {{"inputs that are spread over lanes in an unrolled step are too much code", [](const CpuTileKnobs &k) {
+              return k.spread == 0 || k.vectors * k.pixels * k.rows * k.unroll <= most_spread;
+          }}});
+}
+
 Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const ConvLoops loops = quantized_loops(w, target);
     const Space space = cpu_tile_space(base, loops, target, core);
     std::vector<Constraint> constraints = space.constraints();
     constraints.push_back(blocks_that_compile(loops));
+    constraints.push_back(spread_that_compiles());
     Space narrowed(space.default_candidate(), space.knobs(), std::move(constraints));
     // A default that is one of these keeps its kernel: it is known to compile.
     return narrowed.check(space.default_candidate()) ? narrowed : space;

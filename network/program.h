@@ -29,10 +29,14 @@ struct PortQuantization {
 struct Port {
     std::string name;  // the model's
     graph::TypedShape form;
-    // What the model quantizes or dequantizes there, and the caller does instead (graph/passes/stored_edges.h).
+    // What the model quantizes or dequantizes there, and the caller does instead (graph/passes/quantization/stored_edges.h).
     std::optional<PortQuantization> quantization = {};
     bool operator==(const Port &) const = default;
 };
+
+inline int64_t bytes_of(const Port &port) {
+    return *graph::element_count(port.form.shape) * graph::size_of(port.form.type);
+}
 
 // Elements that steps read, as they read them: weights in the layout of their workload, before a kernel packs them.
 struct Constant {

@@ -28,7 +28,8 @@ Status scalar_applies(const Workload &w, const Target &target) {
 // What code that layers share asks for besides.
 Status is_flat(const ConvLoops &loops) {
     if (loops.output[2] * loops.kernel[2] * loops.input[2] * loops.batch != 1)
-        return unsupported("several images, or planes of a volume");
+        return unsupported(
+            "several images, planes of a volume, or windows of one row, whose rows are images of their own");
     return {};
 }
 

@@ -74,6 +74,11 @@ std::optional<network::PortQuantization> port_quantization(const std::optional<g
 Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice) {
     if (choice.has_stored_edges) {
+        if (options.prepares_input) {
+            return Error{
+                ErrorCode::usage,
+                "--prepare-input: the callers of networks on soft cores prepare inputs themselves; leave it out"};
+        }
         const graph::StoredEdges stored = graph::stored_edges(imported);
         ProgramChoice of_stored = choice;
         of_stored.has_stored_edges = false;

@@ -61,7 +61,7 @@ Status add_kernels(const TrialStore &store, const NamedLayer &layer, Groups *gro
         CountedLayer &counted = (*groups)[{trial.machine, trial.toolchain, trial.target}][layer.key];
         counted.sizes.layer = layer.name;
         counted.trials.push_back(trial.id);
-        counted.sizes.options.push_back(recorded_option(trial, **measurement, layer.count));
+        counted.sizes.options.push_back(recorded_option(**measurement, layer.count));
     }
     return {};
 }

@@ -40,7 +40,7 @@ std::string copies(const CForm &form) {
 }
 
 // How often an identifier stands in a text.
-int words(const std::string &text, const std::string &name) {
+int words(std::string_view text, std::string_view name) {
     const auto is_part = [&](size_t at) {
         return at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '_');
     };
@@ -111,15 +111,6 @@ private:
     bool is_open_ = false;  // the last temporary in the workspace has a size at run time: nothing can lie behind it
 };
 
-bool has_word(std::string_view text, std::string_view word) {
-    const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-    for (size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-        const size_t end = at + word.size();
-        if ((at == 0 || !is_part(text[at - 1])) && (end == text.size() || !is_part(text[end]))) return true;
-    }
-    return false;
-}
-
 std::string FunctionPrinter::element(const std::string &buffer, const Expr &index) {
     const auto kept = variables_.find(buffer);
     if (kept != variables_.end()) return kept->second.at(static_cast<size_t>(*as_const_int(index)));
@@ -131,15 +122,15 @@ std::string FunctionPrinter::element(const std::string &buffer, const Expr &inde
 void FunctionPrinter::visit(const LetStmt *op) {
     const Call *call = op->value.as<Call>();
     if (call && call->name == Call::buffer_get_host) return op->body.accept(this);
+    const size_t begin = text_.size();  // a value may need lines of its own
     const std::string initial = value(op->value), name = names_.bind(op->name);
-    const size_t begin = text_.size();
     line("const " + c_type(op->value.type()) + " " + name + " = " + initial + ";");
     const size_t end = text_.size();
     const ScopedBinding<Interval> bound(bounds_, op->name, find_constant_bounds(op->value, bounds_));
     const ScopedBinding<Interval> of_layer(layer_, op->name, find_constant_bounds(op->value, layer_));
     op->body.accept(this);
     // Elements that are kept in variables have no index, and what would have computed it has no reader.
-    if (!has_word(std::string_view(text_).substr(end), name)) text_.erase(begin, end - begin);
+    if (words(std::string_view(text_).substr(end), name) == 0) text_.erase(begin, end - begin);
 }
 
 // Parallel loops are loops: there is one core.
@@ -166,6 +157,7 @@ void FunctionPrinter::visit(const Store *op) {
 }
 
 void FunctionPrinter::visit(const Allocate *op) {
+    if (op->type.is_bool()) throw NoCForm{"a temporary of conditions"};
     const StoredAllocation allocation = storage_of(*op, bounds_, layer_);
     const std::string type = c_type(op->type);
     const int64_t before = workspace_;

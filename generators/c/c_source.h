@@ -1,4 +1,4 @@
-// A kernel as one C file, for a core without vectors: functions that call nothing, allocate nothing and have no globals.
+// A kernel as one C file, for a core without vectors: functions that call nothing outside of it, allocate nothing and have no globals.
 // Whoever compiles it needs <stdint.h> and no header of Halide's.
 //
 // Halide's own C output is C++ that counts on its runtime and writes every operation as a statement of its own. This one

@@ -68,12 +68,12 @@ ScalarRequantization::OneResult ScalarRequantization::one_result(const ChannelNu
     const Expr behind = 125 - cast<int32_t>(bits >> cast<uint32_t>(23)), by = clamp(behind, least, most);
     const Expr half = 1 << unsigned_of(by - 1), margin = 1 << unsigned_of(by - 8);
     const auto product = [&](const Expr &sum) {
-        const Expr whole = cast<int64_t>(sum) * cast<int64_t>(fraction << cast<uint32_t>(8));
-        return cast<int32_t>(whole >> cast<uint64_t>(33)) >> unsigned_of(clamp(behind - most, 0, 31));
+        return cast<int32_t>((sum * cast<int64_t>(fraction)) >> cast<uint64_t>(25)) >>
+               unsigned_of(clamp(behind - most, 0, 31));
     };
-    const int products = static_cast<int>(most_products_);
-    const Expr lowest = (product(n.bias - products) + half - margin) >> unsigned_of(by);
-    const Expr highest = (product(n.bias + products) + half + margin) >> unsigned_of(by);
+    const Expr products(most_products_), bias = cast<int64_t>(n.bias);
+    const Expr lowest = (product(bias - products) + half - margin) >> unsigned_of(by);
+    const Expr highest = (product(bias + products) + half + margin) >> unsigned_of(by);
     return {lowest, behind >= least && lowest == highest && lowest >= -(1 << 12) && lowest <= 1 << 12};
 }
 

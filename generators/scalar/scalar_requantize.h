@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+#include "schedules/apply/scalar_result.h"
 #include "workload/workload.h"
 
 namespace kiln {
@@ -37,7 +38,7 @@ public:
 
     // The record of a channel, four numbers of i32: what sums begin with, multiplier, rounding, shift. Where not all channels
     // fit, the third is the zero point as above, and the others are as they were given.
-    static constexpr int record_size = 4;
+    static constexpr int record_size = scalar_record_size;
     Halide::Expr record(const Halide::Expr &i, const ChannelNumbers &n, const Halide::Expr &all_fit) const;
 
     // The result before its bounds, less the largest one: where all channels fit, and where they do not.

@@ -63,9 +63,8 @@ Status BudgetedCollection::gather() {
         Layer layer{workload, {}, {workload.list + "/" + workload.name, {}}};
         for (const CandidateChoice &choice : *recorded) {
             layer.choices.emplace_back(choice);
-            layer.sizes.options.push_back(
-                recorded_option(choice.best->trial, choice.best->measurement, workload.count));
-            if (!request_.shares_code) layer.sizes.options.back().code = choice.best->trial.object_hash;
+            layer.sizes.options.push_back(recorded_option(choice.best->measurement, workload.count));
+            if (!request_.shares_code) layer.sizes.options.back().code.clear();
         }
         if (layer.choices.empty()) {
             layer.choices.emplace_back();
@@ -87,7 +86,7 @@ Result<KernelOption> BudgetedCollection::real_size(const PackagedKernel &kernel)
     if (!facts) return facts.error();
     const CObjectFacts &code = facts->front();
     const bool is_shared = request_.shares_code && !kernel.artifact.shared_code.empty();
-    return KernelOption{.code = is_shared ? kernel.artifact.shared_code : kernel.artifact.object_hash,
+    return KernelOption{.code = is_shared ? kernel.artifact.shared_code : std::string(),
                         .cycles = kernel.workload.count * kernel.soft_core->cycles,
                         .text = code.text_bytes + code.rodata_bytes,
                         .stack = code.stack_bytes,

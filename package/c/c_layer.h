@@ -47,7 +47,7 @@ struct CSharedCode {
 // In the order of the layers, which outlive it.
 std::vector<CSharedCode> shared_code(const std::vector<CLayer> &layers);
 
-// In the package's order; layers whose kernels are the same code share it.
+// In the package's order; layers whose kernels take their sizes with a call share the code that is the same.
 std::vector<CLayer> c_layers(const Package &package);
 // The same, each with code of its own.
 std::vector<CLayer> unshared(std::vector<CLayer> layers);

@@ -16,8 +16,6 @@ namespace {
 
 using graph::Element;
 
-int64_t bytes_of(const network::Port &port) { return *graph::element_count(port.form.shape) * size_of(port.form.type); }
-
 // xorshift
 class Random {
 public:
@@ -42,7 +40,7 @@ void fill(Bytes &bytes, const Draw &draw) {
 }
 
 Bytes random_input(const network::Port &port, Random &random) {
-    Bytes bytes(size_t(bytes_of(port)));
+    Bytes bytes(size_t(network::bytes_of(port)));
     switch (port.form.type) {
         case Element::f32:
             fill<float>(bytes, [&] { return (double(random.next() >> 8) - 0x1p23) * 0x1p-21; });
@@ -57,17 +55,6 @@ Bytes random_input(const network::Port &port, Random &random) {
             fill<uint8_t>(bytes, [&] { return random.next() >> 24; });
     }
     return bytes;
-}
-
-// Whether no result depends on the order of sums of floats, or on an approximation.
-bool is_exact(const network::Program &program) {
-    return std::ranges::all_of(program.steps, [](const network::Step &step) {
-        const auto *call = std::get_if<network::KernelCall>(&step.work);
-        if (!call || !is_nest(call->workload.op)) return true;
-        const Nest nest = nest_of(call->workload);
-        const bool has_floats = nest.result == Element::f32 || nest.type_of_term() == Element::f32;
-        return nest.quantizes() || !has_floats || nest.term == scalar::operand(0);
-    });
 }
 
 template<typename T>
@@ -112,10 +99,10 @@ Result<CNetworkRun> check_c_network(const network::Program &program, const std::
     }
     inputs.push_back(inputs.front());  // on what another call left in the arena
     std::vector<int64_t> output_bytes;
-    for (const network::Port &port : program.outputs) output_bytes.push_back(bytes_of(port));
+    for (const network::Port &port : program.outputs) output_bytes.push_back(network::bytes_of(port));
     const auto runs = run_simulated(file, function, inputs, output_bytes, core);
     if (!runs) return runs.error();
-    const bool exact = is_exact(program);
+    const bool exact = network::is_exact(program);
     for (size_t call = 0; call < inputs.size(); call++) {
         const SimulatedRun &run = (*runs)[call];
         if (call == 2) {

@@ -56,8 +56,6 @@ const char *port_type(Element type) {
     }
 }
 
-int64_t bytes_of(const network::Port &port) { return *graph::element_count(port.form.shape) * size_of(port.form.type); }
-
 std::string number_text(double number) {
     std::string text = fmt::format("{:.9g}", number);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
@@ -114,7 +112,7 @@ private:
 };
 
 constexpr const char *copying_function =
-    R"(static void copy_rows(const char *from, char *to, int32_t rows, int32_t bytes, int32_t from_pitch, int32_t to_pitch) {
+    R"(static void kiln_copy_rows(const char *from, char *to, int32_t rows, int32_t bytes, int32_t from_pitch, int32_t to_pitch) {
     for (int32_t row = 0; row < rows; row++) {
         for (int32_t i = 0; i < bytes; i++) to[row * to_pitch + i] = from[row * from_pitch + i];
     }
@@ -126,7 +124,7 @@ std::string step_text(const CNetwork &network, const CNetworkStep &step) {
     const Arguments arguments(network);
     std::vector<std::string> list;
     for (const Place &place : step.arguments) list.push_back(arguments.of(place));
-    std::string function = "copy_rows";
+    std::string function = "kiln_copy_rows";
     if (step.kernel < 0) {
         const auto &copy = std::get<network::Copy>(step.step->work);
         for (const int64_t number : {copy.rows, copy.row_bytes, copy.from_pitch, copy.to_pitch})
@@ -138,13 +136,24 @@ std::string step_text(const CNetwork &network, const CNetworkStep &step) {
     return fmt::format("    /* {} */\n    {}({});\n", comment_text(step.step->name), function, fmt::join(list, ", "));
 }
 
+// Nothing reads some inputs, and outputs may have no elements.
+bool is_used(const CNetwork &network, size_t port) {
+    const size_t inputs = network.program->inputs.size();
+    const auto is_it = [&](const Place &place) {
+        if (place.memory == Place::Memory::input) return size_t(place.index) == port;
+        return place.memory == Place::Memory::output && inputs + size_t(place.index) == port;
+    };
+    return std::ranges::any_of(network.steps,
+                               [&](const CNetworkStep &step) { return std::ranges::any_of(step.arguments, is_it); });
+}
+
 }  // namespace
 
 std::string c_network_header(const CNetwork &network) {
     std::string ports;
     for (const CPort &port : network.ports) {
         ports += fmt::format("/* `{}`: {}, {} of the model */\n#define {}_BYTES {}\n", port.name, form_text(port.port),
-                             comment_text(port.port.name), port.macro, bytes_of(port.port));
+                             comment_text(port.port.name), port.macro, network::bytes_of(port.port));
         if (port.port.quantization) {
             ports += fmt::format("#define {0}_SCALE {1}\n#define {0}_ZERO_POINT ({2})\n", port.macro,
                                  number_text(port.port.quantization->scale), port.port.quantization->zero_point);
@@ -170,6 +179,9 @@ std::string c_network_run(const CNetwork &network) {
     text += fmt::format("void {}({}) {{\n", network.function(), parameters(network));
     if (network.arena_bytes() > 0) text += "    char *const work = (char *)arena;\n";
     for (const CNetworkStep &step : network.steps) text += step_text(network, step);
+    for (size_t i = 0; i < network.ports.size(); i++) {
+        if (!is_used(network, i)) text += fmt::format("    (void){};\n", network.ports[i].name);
+    }
     return text + "}\n";
 }
 
@@ -177,7 +189,6 @@ std::string c_network_constants(const CNetwork &network) {
     std::string text =
         fmt::format("/* Packed weights and other constants, made by `kiln build` */\n#include \"{}_kernels.h\"\n\n",
                     network.package);
-    if (network.constants.empty()) return text;
     text += fmt::format("const int32_t {}_constants[{}] = {{\n", network.package, network.constants.size());
     std::string line;
     for (const int32_t word : network.constants) {
@@ -229,10 +240,10 @@ std::string c_network_readme(const CNetwork &network, const SoftCoreNetwork &fac
         const PackagedKernel &kernel = *layer.kernel;
         const SoftCoreKernel &soft = *kernel.soft_core;
         const auto count = std::ranges::count(network.steps, static_cast<int>(i), &CNetworkStep::kernel);
-        kernels += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | `{}` |\n",
-                               markdown_text(kernel.workload.name), layer.function, soft.cycles, count,
-                               soft.text_bytes + soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes,
-                               chosen_text(kernel), fmt::join(std::get<CSources>(kernel.artifact.code).flags, " "));
+        kernels += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | {} | `{}` |\n",
+                               markdown_text(kernel.workload.name), layer.function, soft.cycles, count, soft.text_bytes,
+                               soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes, chosen_text(kernel),
+                               fmt::join(std::get<CSources>(kernel.artifact.code).flags, " "));
     }
     return filled(soft_core_network_readme_template, {{"NAME", network.package},
                                                       {"MODEL", markdown_text(network.program->name)},

@@ -79,10 +79,10 @@ std::vector<CFile> c_files(const CNetwork &network) {
     return files;
 }
 
+// All but the kernels.
 Status write_sources(const CNetwork &network, const std::string &folder) {
     const fs::path path = folder;
     if (Status s = write_text(path / "include" / (network.package + ".h"), c_network_header(network)); !s) return s;
-    if (Status s = write_network_kernels(network.package, network.layers, folder); !s) return s;
     for (const OwnFile &file : own_files(network)) {
         if (Status s = write_text(path / "src" / (file.stem + ".c"), file.text); !s) return s;
     }
@@ -192,6 +192,7 @@ Result<Package> write_c_network_package(Package package, const CoreDescription &
     // First, since it says what else may be removed.
     if (Status s = write_text(path / "share" / name / "manifest.json", manifest_text(package)); !s) return s.error();
     if (Status s = write_sources(*network, path.string()); !s) return s.error();
+    if (Status s = write_network_kernels(name, network->layers, path.string()); !s) return s.error();
     const Result<std::string> schema =
         read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_schema_bytes);
     if (!schema) return schema.error();

@@ -52,6 +52,12 @@ void describe_files(const std::vector<CLayer> &layers, Package *package) {
     }
 }
 
+// What the checks found, in the order of the layers and of shared_code(). A layer's stack is that of its call, whoever has the
+// code; its bytes are those of its own.
+struct CPackageFacts {
+    std::vector<CObjectFacts> layers, shared;
+};
+
 void describe_sizes(const std::vector<CLayer> &layers, const CPackageFacts &facts, Package *package) {
     for (size_t i = 0; i < layers.size(); i++) {
         SoftCoreKernel &soft = *package->kernels[i].soft_core;
@@ -66,8 +72,7 @@ void describe_sizes(const std::vector<CLayer> &layers, const CPackageFacts &fact
     }
 }
 
-}  // namespace
-
+// Writes header and sources of the layers into a folder, compiles and checks them there: OBJECT is FUNCTION.o.
 Result<CPackageFacts> compile_layers(const Package &package, const std::vector<CLayer> &layers,
                                      const std::string &folder) {
     if (Status s = write_text(fs::path(folder) / "include" / (package.name + ".h"), c_header(package, layers)); !s)
@@ -89,6 +94,8 @@ Result<CPackageFacts> compile_layers(const Package &package, const std::vector<C
     }
     return facts;
 }
+
+}  // namespace
 
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(package.name); !s) return s.error();

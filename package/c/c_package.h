@@ -3,10 +3,7 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
-#include "package/c/c_layer.h"
-#include "package/c/c_object_checks.h"
 #include "package/package.h"
 
 namespace kiln {
@@ -15,15 +12,5 @@ namespace kiln {
 // (c_object_checks.h). Precondition: every kernel is for a soft core, and was simulated. Answers the package with what the
 // checks found.
 Result<Package> write_c_package(Package package, const PackageParts &parts, const std::string &folder);
-
-// What the checks found, in the order of the layers and of shared_code(). A layer's stack is that of its call, whoever has the
-// code; its bytes are those of its own.
-struct CPackageFacts {
-    std::vector<CObjectFacts> layers, shared;
-};
-
-// Writes header and sources of the layers into a folder, compiles and checks them there: OBJECT is FUNCTION.o.
-Result<CPackageFacts> compile_layers(const Package &package, const std::vector<CLayer> &layers,
-                                     const std::string &folder);
 
 }  // namespace kiln

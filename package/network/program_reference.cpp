@@ -1,9 +1,11 @@
 #include "package/network/program_reference.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
 
+#include "tuner/reference/bounded_expression.h"
 #include "tuner/reference/operands.h"
 #include "tuner/reference/reference.h"
 #include "workload/signature.h"
@@ -117,7 +119,24 @@ private:
     Bytes workspace_;
 };
 
+bool is_exact(const Step &step) {
+    const auto *call = std::get_if<KernelCall>(&step.work);
+    if (!call || !is_nest(call->workload.op)) return true;
+    const Nest nest = nest_of(call->workload);
+    const bool has_floats = nest.result == graph::Element::f32 || nest.type_of_term() == graph::Element::f32;
+    if (!has_floats) return true;
+    const bool adds_up =
+        nest.reduction == Reduction::sum || nest.reduction == Reduction::mean || nest.reduction == Reduction::product;
+    if (adds_up && nest.type_of_term() == graph::Element::f32) return false;
+    if (!nest.quantizes()) return nest.term == scalar::operand(0) && nest.finish.steps.size() <= 1;
+    return is_defined_exactly(nest.term) && is_defined_exactly(nest.finish);
+}
+
 }  // namespace
+
+bool is_exact(const Program &program) {
+    return std::ranges::all_of(program.steps, [](const Step &step) { return is_exact(step); });
+}
 
 Result<std::vector<Bytes>> run_program(const Program &program, const std::vector<Bytes> &inputs) {
     return Run(program, inputs).run();

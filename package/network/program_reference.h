@@ -14,4 +14,7 @@ using Bytes = std::vector<std::byte>;
 // Outputs in the order of the program's; each was filled with NaN before.
 Result<std::vector<Bytes>> run_program(const Program &program, const std::vector<Bytes> &inputs);
 
+// Whether that is so to the bit: no result depends on the order of sums of floats, or on an approximation.
+bool is_exact(const Program &program);
+
 }  // namespace kiln::network

@@ -8,6 +8,9 @@
 
 namespace kiln {
 
+// Words that the results of a channel are requantized by.
+constexpr int scalar_record_size = 4;
+
 //   result     the sums rounded: from `general` where not all channels fit the short form, in code of its own for both
 //   general    a loop over the tile
 //   copied     the sums, where a loop can find them

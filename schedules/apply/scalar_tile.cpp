@@ -9,8 +9,6 @@ namespace {
 
 using namespace Halide;
 
-constexpr int record_size = 4;
-
 }  // namespace
 
 void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, const ConvShape &shape) {
@@ -24,7 +22,7 @@ void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, 
         .unroll(yi);
     if (k.partition == 0) s.output.never_partition_all();
     if (k.partition == 1) s.output.never_partition(y_tile);
-    s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, record_size).unroll(s.i);
+    s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, scalar_record_size).unroll(s.i);
     const TileLoops tile = {{s.c, 1}, {s.x, extent(k.pixels)}, {s.y, extent(k.rows)}};
     apply_scalar_result(s.rounding, {s.output, s.c}, tile);
     unroll_tile(s.sum.compute_at(s.output, s.c).store_in(MemoryType::Register), tile);

@@ -8,8 +8,6 @@ namespace {
 
 using namespace Halide;
 
-constexpr int record_size = 4;
-
 }  // namespace
 
 void apply_shared_depthwise(SharedDepthwiseStages &s, const SharedTileKnobs &k) {
@@ -29,7 +27,7 @@ void apply_shared_depthwise(SharedDepthwiseStages &s, const SharedTileKnobs &k) 
         .split(s.c, word, s.c, s.written, TailStrategy::RoundUp)
         .unroll(s.c)
         .never_partition_all();
-    s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, record_size).unroll(s.i);
+    s.own.compute_at(s.output, s.c).store_in(MemoryType::Register).bound(s.i, 0, scalar_record_size).unroll(s.i);
     apply_scalar_result(s.rounding, {s.output, s.c}, all);
     unroll_tile(s.sum.compute_at(s.output, s.c).store_in(MemoryType::Register), all);
     const RVar column(s.taps[0]), row(s.taps[1]);

@@ -113,6 +113,7 @@ TEST(Catalog, CodeThatLayersShareSaysWhatItLeavesOut) {
         {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x4x5/strides:2x1/rhs_dilation:2x1", ""},
         {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x4x5/rhs_dilation:1x2", "are not neighbours"},
         {"shared_dense", "conv2d/input:2x6x6x4/kernel:3x3x4x4", "several images"},
+        {"shared_dense", "conv2d/input:1x10x10x8/kernel:1x3x8x8/padding:0,0x1,1", "windows of one row"},
         {"shared_dense", "conv3d/input:1x3x6x6x4/kernel:3x3x3x4x4", "planes of a volume"},
         {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x2x4/feature_group_count:2", "groups"},
         {"shared_depthwise", "conv2d/input:1x6x6x3/kernel:3x3x1x6/rhs_dilation:2x2/feature_group_count:3", ""},
@@ -241,6 +242,20 @@ TEST(Catalog, TilesOfQuantizedSumsFollowFromTheCore) {
         EXPECT_GE(sums, row.least) << to_text(*candidate);
         EXPECT_LE(sums, row.most) << to_text(*candidate);
     }
+}
+
+// Halide took more than a minute for the second one.
+TEST(Catalog, QuantizedSumsSpreadNoMoreThanCompiles) {
+    const Workload w = *parse_workload_key(
+        "conv2d/input:2x5x5x7/kernel:1x1x7x34/strides:4x6/padding:-2,-1x1,2/lhs_dilation:11x13/rhs_dilation:13x1/"
+        "batch_group_count:2/dtype:u8/output_layout:NCHW17c/kernel_layout:HWOI/epilogue:bias,requantize_litert");
+    const Target target = *parse_target("avx512", 1, "");
+    const std::string before = "quantized@1/cpu_tile@2/panel_block:2/pixels:10/row_block:1/rows:",
+                      behind = "/spread:1/stage_input:1/unroll:7/unroll_tiles:1/vectors:1/x_block:1";
+    EXPECT_TRUE(check_candidate(*parse_candidate(before + "1" + behind), w, target));
+    const Status refused = check_candidate(*parse_candidate(before + "3" + behind), w, target);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("are too much code"), std::string::npos) << refused.error().message;
 }
 
 TEST(Catalog, TightErrorBudgetsPutOffWhatReassociates) {

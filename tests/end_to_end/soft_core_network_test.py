@@ -221,6 +221,30 @@ class SoftCoreNetwork(unittest.TestCase):
         self.assertEqual(int(sizes[0]), network["text_bytes"] + network["constant_bytes"])
         self.assertEqual(int(sizes[2]), network["arena_bytes"])
 
+    def test_layers_may_choose_code_that_others_share(self):
+        model = SUITES / "onnx_int8" / "qdq_block_00.onnx"
+        database = self.folder / "k.db"
+        self.job.run("tune", "--network", model, "--target", "rv32im", "--db", database, "--trials", "2", "--without", "scalar_*")
+        self.build(model, "--db", database, "--without", "scalar_*")
+        algorithms = {kernel["candidate"].split("@")[0] for kernel in self.description()["kernels"]}
+        self.assertTrue(algorithms & {"shared_dense", "shared_depthwise"}, algorithms)
+        case = next(c for c in json.loads((SUITES / "onnx_int8.json").read_text())["cases"] if c["id"] == "qdq_block_00")
+        x, expected = (numpy.load(SUITES / tensor["file"]) for role in ("input", "expected")
+                       for tensor in case["tensors"].values() if tensor["role"] == role)  # fmt: skip
+        network = self.description()["soft_core_network"]
+        got = self.answers([self.stored(x, network["inputs"][0])])
+        self.assertEqual(self.numbers(got, network["outputs"][0]), expected.tobytes())
+
+    def test_inputs_that_nothing_reads_and_sums_of_floats(self):
+        """What is summed up in f32 depends on the order, so it is compared with a bound."""
+        model = self.folder / "mean.onnx"
+        nodes = [onnx_writer.node("ReduceMean", ["x"], "y", axes=[2, 3], keepdims=1)]
+        model.write_bytes(onnx_writer.model(nodes, {}, {"x": (1, 3, 7, 9), "rest": (2,)}, {"y": (1, 3, 1, 1)}, opset=13))
+        self.build(model)
+        x = numpy.random.default_rng(SEED).normal(0, 100, (1, 3, 7, 9)).astype("f4")
+        got = numpy.frombuffer(self.answers([x, numpy.zeros(2, "f4")]), "f4")
+        numpy.testing.assert_allclose(got, x.mean(axis=(2, 3), dtype="f8").ravel(), rtol=1e-4, atol=1e-3)
+
     def test_what_it_cannot_compute_is_named(self):
         floats = self.folder / "f32.onnx"
         nodes = [onnx_writer.node("Conv", ["x", "w"], "y", kernel_shape=[1, 1])]
@@ -240,6 +264,9 @@ class SoftCoreNetwork(unittest.TestCase):
             answer = self.build(model, *arguments, status=status)
             self.assertIn(message, answer.stderr.decode())
             self.assertFalse(self.dist.exists())
+        tune = [BINARIES / "kiln", "tune", "--network", quantized, "--target", "rv32im", "--db", self.folder / "k.db"]
+        answer = self.run_command(*tune, "--prepare-input", status=2)
+        self.assertIn("--prepare-input: the callers of networks on soft cores", answer.stderr.decode())
 
 
 if __name__ == "__main__":

@@ -116,6 +116,11 @@ class SoftCore(unittest.TestCase):
         self.assertEqual(answer.returncode, 0, answer.stderr)
         rows = json.loads(answer.stdout)[: len(workloads)]
         self.assertEqual([row["failures"] for row in rows], [0] * len(workloads), answer.stderr)
+        # The same requantization in code that layers share.
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "shared", "workloads": workloads[:3]}))
+        answer = self.run_kiln(*tune, "--algorithm", "shared_*", "--format", "json", "--trials", "2")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual([row["failures"] for row in json.loads(answer.stdout)[:3]], [0] * 3, answer.stderr)
         # A function is computed once for each stored number, and looked up for the elements.
         cycles = {row["name"]: row["cycles"] for row in rows}
         self.assertLess(cycles["floats/table"], 700 / 60 * cycles["floats/sigmoid"] / 2)

@@ -27,7 +27,9 @@ struct Order {
 Order order_of(const std::vector<LayerKernels> &layers) {
     std::map<std::string, std::set<size_t>> owners;
     for (size_t i = 0; i < layers.size(); i++) {
-        for (const KernelOption &option : layers[i].options) owners[option.code].insert(i);
+        for (const KernelOption &option : layers[i].options) {
+            if (!option.code.empty()) owners[option.code].insert(i);
+        }
     }
     std::vector<size_t> tie(layers.size());  // the first of the layers that a layer is tied to
     std::iota(tie.begin(), tie.end(), size_t{0});

@@ -19,7 +19,7 @@ namespace kiln {
 
 // A kernel that a layer may have.
 struct KernelOption {
-    std::string code;    // kernels with the same are one in memory
+    std::string code;    // kernels with the same are one in memory; empty: nothing else has it
     int64_t cycles = 0;  // of all the layer's calls
     int64_t text = 0, stack = 0, workspace = 0;
 };

@@ -12,11 +12,11 @@ int64_t size_of(const nlohmann::json &counts, const char *name) {
 
 }  // namespace
 
-KernelOption recorded_option(const Trial &trial, const Measurement &measurement, int64_t count) {
+KernelOption recorded_option(const Measurement &measurement, int64_t count) {
     const auto counts = nlohmann::json::parse(measurement.conditions, nullptr, false);
     const auto shared = counts.is_object() ? counts.find("shared_code") : counts.end();
     const bool is_shared = shared != counts.end() && shared->is_string();
-    return {.code = is_shared ? shared->get<std::string>() : trial.object_hash,
+    return {.code = is_shared ? shared->get<std::string>() : std::string(),
             .cycles = count * static_cast<int64_t>(measurement.median),
             .text = size_of(counts, "text_bytes") + size_of(counts, "rodata_bytes"),
             .stack = size_of(counts, "stack_bytes"),

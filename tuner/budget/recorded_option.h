@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// What a trial's counts say, for `count` calls; sizes that they lack are 0. Precondition: the measurement is of cycles.
-KernelOption recorded_option(const Trial &trial, const Measurement &measurement, int64_t count);
+// What the counts of a measurement say, for `count` calls; sizes that they lack are 0. Precondition: the measurement is of cycles.
+KernelOption recorded_option(const Measurement &measurement, int64_t count);
 
 }  // namespace kiln

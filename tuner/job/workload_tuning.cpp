@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "catalog/catalog.h"
@@ -312,7 +313,11 @@ void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const
     if (!time) return;
     race_.enter(trial, *time, is_default(candidate), artifact);
     if (is_default(candidate)) tuned_.default_ns = time->median;
-    if (!tuned_.best_ns || time->median < *tuned_.best_ns) {
+    // Of two that are equal, the one that all processes take, in whichever order they hear of them.
+    const auto is_better = [&] {
+        return std::tie(time->median, trial.candidate) < std::tie(*tuned_.best_ns, tuned_.best_candidate);
+    };
+    if (!tuned_.best_ns || is_better()) {
         tuned_.best_ns = time->median;
         tuned_.best_candidate = trial.candidate;
     }

@@ -59,6 +59,11 @@ Element result_type(const scalar::Step &step, Element argument, const std::vecto
 
 }  // namespace
 
+bool is_defined_exactly(const scalar::Expression &expression) {
+    return std::ranges::all_of(expression.steps,
+                               [](const scalar::Step &step) { return is_defined_exactly(step.function); });
+}
+
 BoundedExpression::BoundedExpression(const scalar::Expression &expression, const std::vector<Element> &operands,
                                      Rounding rounding)
     : is_exact_(rounding == Rounding::exact) {

@@ -12,6 +12,9 @@ namespace kiln {
 // arithmetic has no errors.
 enum class Rounding { any, exact };
 
+// Whether IEEE 754 defines each of its steps to the last bit. An empty expression is.
+bool is_defined_exactly(const scalar::Expression &expression);
+
 // Bounds of one expression, which outlives it. Precondition: type_of() accepts it, of operands of these types (none: f32).
 class BoundedExpression {
 public:

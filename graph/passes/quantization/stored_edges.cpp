@@ -1,6 +1,7 @@
 #include "graph/passes/quantization/stored_edges.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 #include <variant>
@@ -71,7 +72,7 @@ private:
         if ((edge.stored != Element::i8 && edge.stored != Element::u8) || number_type != Element::f32) return {};
         const std::optional<double> scale = number(node.inputs[1]);
         const std::optional<double> zero_point = node.inputs.size() > 2 ? number(node.inputs[2]) : 0.0;
-        if (!scale || !(*scale > 0) || !zero_point) return {};
+        if (!scale || !(*scale > 0) || !std::isfinite(*scale) || !zero_point) return {};
         edge.by = {*scale, static_cast<int64_t>(*zero_point)};
         return edge;
     }

@@ -1,13 +1,13 @@
 // The knobs of the schedule template `shared_tile`, for sums of products of small integers on a core without vectors, in code
 // that layers of other sizes share. A knob changes the code, so layers share it where all knobs are the same: there are few
-// values, and the default is the same for all layers.
+// values, and the default is the same for all layers whose channels 8 divides (2 where sums go over channels).
 //
 // The loop nest of depthwise sums, outermost first; [n] marks an extent that a knob sets, all others are known when it runs:
-//   chunks of [channels] / images / bands of rows / tiles of pixels / channels of the chunk / register tile
+//   chunks of [channels] / bands of rows / tiles of pixels / channels of the chunk / register tile
 // where a tile is [rows] x [pixels] outputs of one channel. What a band reads is copied first, with the padding.
 //
 // That of sums over channels:
-//   images / rows / tiles of pixels / panels of output channels / rows of the window / taps of a row / register tile
+//   rows / tiles of pixels / panels of output channels / rows of the window / taps of a row / register tile
 // where a tile is [channels] x [pixels] outputs. What a tile reads is copied once for all panels, with the padding.
 #pragma once
 

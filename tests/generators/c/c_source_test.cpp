@@ -262,11 +262,13 @@ TEST_F(CSourceTest, ConstantsLieInOneArray) {
 TEST_F(CSourceTest, NamesNothingThatNobodyReads) {
     using namespace Halide::Internal;
     const Expr i = Variable::make(Int(32), "i"), outer = Variable::make(Int(32), "outer"),
-               inner = Variable::make(Int(32), "inner"), used = Variable::make(Int(32), "used");
+               inner = Variable::make(Int(32), "inner"), used = Variable::make(Int(32), "used"),
+               within = Variable::make(Int(32), "within");
     const auto stored = Store::make("f", used * 2, i, Parameter(), const_true(), ModulusRemainder());
-    const Stmt in_loop = LetStmt::make(
-        "outer", i * 3,
-        LetStmt::make("inner", outer + 1, LetStmt::make("used", i + 7, Block::make(Evaluate::make(inner), stored))));
+    const Stmt in_loop =
+        LetStmt::make("outer", i * 3,
+                      LetStmt::make("inner", Let::make("within", outer * 5, within * within),
+                                    LetStmt::make("used", i + 7, Block::make(Evaluate::make(inner), stored))));
     const Stmt loop = For::make("i", 0, count, ForType::Serial, Partition::Auto, DeviceAPI::None, in_loop);
     Module module("unused", scalar);
     const std::vector<LoweredArgument> arguments = {{"f", Argument::OutputBuffer, Int(32), 1, ArgumentEstimates()}};

@@ -120,6 +120,17 @@ TEST(KernelChoice, SaysTheLeastThatIsPossible) {
     EXPECT_EQ(best_choice({}, {})->text, 0);
 }
 
+// Kernels without a name of their code are as many as there are layers, also where they look the same.
+TEST(KernelChoice, CodeWithoutANameIsNobodyElses) {
+    const std::vector<LayerKernels> layers = {{"net/a", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}},
+                                              {"net/b", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}}};
+    EXPECT_EQ(best_choice(layers, {.text = 200})->cycles, 20);
+    EXPECT_EQ(best_choice(layers, {.text = 199})->cycles, 40);
+    EXPECT_EQ(best_choice(layers, {.text = 179})->cycles, 60);
+    EXPECT_EQ(best_choice(layers, {.text = 80})->text, 80);
+    EXPECT_FALSE(best_choice(layers, {.text = 79}));
+}
+
 // As large as networks are: it takes no time.
 TEST(KernelChoice, ManyLayersWithManyKernels) {
     std::mt19937_64 random(test_seed() + 2);

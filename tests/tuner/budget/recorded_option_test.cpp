@@ -10,19 +10,17 @@ TEST(RecordedOption, IsNamedByTheCodeThatLayersShare) {
         const char *conditions, *code;
         int64_t text, stack, workspace;
     } rows[] = {
-        {R"({"text_bytes": 10, "rodata_bytes": 2, "stack_bytes": 3, "workspace_bytes": 4})", "object", 12, 3, 4},
+        {R"({"text_bytes": 10, "rodata_bytes": 2, "stack_bytes": 3, "workspace_bytes": 4})", "", 12, 3, 4},
         {R"({"text_bytes": 10, "shared_code": "shared"})", "shared", 10, 0, 0},
-        {R"({"shared_code": 7})", "object", 0, 0, 0},
-        {R"({"text_bytes": "many"})", "object", 0, 0, 0},
-        {R"([1])", "object", 0, 0, 0},
-        {"no JSON", "object", 0, 0, 0},
+        {R"({"shared_code": 7})", "", 0, 0, 0},
+        {R"({"text_bytes": "many"})", "", 0, 0, 0},
+        {R"([1])", "", 0, 0, 0},
+        {"no JSON", "", 0, 0, 0},
     };
     for (const auto &row : rows) {
-        Trial trial;
-        trial.object_hash = "object";
         Measurement measurement;
         measurement.median = 1000, measurement.conditions = row.conditions;
-        const KernelOption option = recorded_option(trial, measurement, 3);
+        const KernelOption option = recorded_option(measurement, 3);
         EXPECT_EQ(option.code, row.code) << row.conditions;
         EXPECT_EQ(option.cycles, 3000);
         EXPECT_EQ(option.text, row.text) << row.conditions;
