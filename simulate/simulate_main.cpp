@@ -12,6 +12,7 @@
 
 #include "json/file_text.h"
 #include "simulate/core_file.h"
+#include "simulate/counts_json.h"
 #include "simulate/simulator.h"
 #include "text/quoted_text.h"
 
@@ -45,11 +46,6 @@ bool parse(const std::vector<std::string> &words, Arguments *arguments) {
         }
     }
     return !arguments->program.empty();
-}
-
-nlohmann::ordered_json json_of(const Counts &counts) {
-    return {{"cycles", counts.cycles}, {"instructions", counts.instructions}, {"fetch_misses", counts.fetch_misses},
-            {"loads", counts.loads},   {"load_misses", counts.load_misses},   {"stores", counts.stores}};
 }
 
 Status write_counts(const ProgramRun &run, const CoreDescription &core, const std::string &path) {

@@ -19,6 +19,7 @@
 #include "package/output/package_folder.h"
 #include "package/output/package_name.h"
 #include "package/output/text_files.h"
+#include "simulate/counts_json.h"
 #include "text/quoted_text.h"
 #include "tuner/build/core_program.h"
 #include "tuner/build/cross_compiler.h"
@@ -102,15 +103,9 @@ Status link(const std::string &work_folder, const CoreProgram &program) {
 }
 
 std::string conditions_of(const CNetworkRun &run, const CoreDescription &core) {
-    const nlohmann::ordered_json json = {{"core", key(core)},
-                                         {"clock_hz", core.clock_hz},
-                                         {"cycles", run.counts.cycles},
-                                         {"instructions", run.counts.instructions},
-                                         {"fetch_misses", run.counts.fetch_misses},
-                                         {"loads", run.counts.loads},
-                                         {"load_misses", run.counts.load_misses},
-                                         {"stores", run.counts.stores},
-                                         {"stack_bytes", run.stack_bytes}};
+    nlohmann::ordered_json json = {{"core", key(core)}, {"clock_hz", core.clock_hz}};
+    json.update(json_of(run.counts));
+    json["stack_bytes"] = run.stack_bytes;
     return json.dump();
 }
 

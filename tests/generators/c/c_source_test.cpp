@@ -45,7 +45,34 @@ std::vector<int32_t> float_bits() {
     return values;
 }
 
-TEST_F(CSourceTest, ComputesFloatsAsProcessorsDo) {
+// What Halide makes of a function of one input's elements, and what the C does.
+class CExpressions : public CSourceTest {
+protected:
+    struct Computed {
+        Buffer<int32_t> expected;
+        std::vector<int32_t> got;
+    };
+
+    void compute_both(const std::function<Expr(const ImageParam &, const Var &)> &value,
+                      const std::vector<int32_t> &input, Computed *computed) {
+        ImageParam in(Int(32), 1, "in");
+        in.dim(0).set_bounds(0, count).set_stride(1);
+        Var x("x");
+        Func f("f");
+        f(x) = value(in, x);
+        Buffer<int32_t> data(const_cast<int32_t *>(input.data()), count);
+        in.set(data);
+        computed->expected = f.realize({count});
+        CSource source;
+        ASSERT_NO_THROW(source = source_of(f, {in}));
+        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
+        ASSERT_NE(kernel, nullptr);
+        computed->got.resize(count);
+        kernel(input.data(), computed->got.data(), nullptr);
+    }
+};
+
+TEST_F(CExpressions, ComputeFloatsAsProcessorsDo) {
     const auto bits = [](const Expr &v) { return reinterpret<int>(v); };
     const auto number_of = [](const Expr &v) {
         return select(is_nan(v), 7.0f, v);
@@ -91,21 +118,13 @@ TEST_F(CSourceTest, ComputesFloatsAsProcessorsDo) {
     };
     const std::vector<int32_t> input = float_bits();
     for (const auto &row : rows) {
-        ImageParam in(Int(32), 1, "in");
-        in.dim(0).set_bounds(0, count).set_stride(1);
-        Var x("x");
-        Func f("f");
-        const auto number = [&](const Expr &at) { return reinterpret<float>(in(at)); };
-        f(x) = strict_float(row.function(number(x), number((x * 7 + 3) % count)));
-        Buffer<int32_t> data(const_cast<int32_t *>(input.data()), count);
-        in.set(data);
-        const Buffer<int32_t> expected = f.realize({count});
-        CSource source;
-        ASSERT_NO_THROW(source = source_of(f, {in})) << row.name;
-        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
-        ASSERT_NE(kernel, nullptr) << row.name;
-        std::vector<int32_t> got(count);
-        kernel(input.data(), got.data(), nullptr);
+        const auto value = [&](const ImageParam &in, const Var &x) {
+            const auto number = [&](const Expr &at) { return reinterpret<float>(in(at)); };
+            return strict_float(row.function(number(x), number((x * 7 + 3) % count)));
+        };
+        Computed computed;
+        ASSERT_NO_FATAL_FAILURE(compute_both(value, input, &computed)) << row.name;
+        const auto &[expected, got] = computed;
         const auto is_nan_of = [](int32_t v) { return (v & INT32_MAX) > 0x7f800000; };
         for (int i = 0; i < count; i++) {
             if (is_nan_of(got[i]) && is_nan_of(expected(i))) continue;
@@ -115,7 +134,7 @@ TEST_F(CSourceTest, ComputesFloatsAsProcessorsDo) {
     }
 }
 
-TEST_F(CSourceTest, ComputesWhatHalideDoes) {
+TEST_F(CExpressions, ComputeWhatHalideDoes) {
     const struct {
         const char *name;
         std::function<Expr(Expr, Expr)> function;  // of an element and its index
@@ -152,20 +171,10 @@ TEST_F(CSourceTest, ComputesWhatHalideDoes) {
     };
     const std::vector<int32_t> input = numbers();
     for (const auto &row : rows) {
-        ImageParam in(Int(32), 1, "in");
-        in.dim(0).set_bounds(0, count).set_stride(1);
-        Var x("x");
-        Func f("f");
-        f(x) = cast<int>(row.function(in(x), x));
-        Buffer<int32_t> data(const_cast<int32_t *>(input.data()), count);
-        in.set(data);
-        const Buffer<int32_t> expected = f.realize({count});
-        CSource source;
-        ASSERT_NO_THROW(source = source_of(f, {in})) << row.name;
-        const auto kernel = reinterpret_cast<Kernel>(compiled(source));
-        ASSERT_NE(kernel, nullptr) << row.name;
-        std::vector<int32_t> got(count);
-        kernel(input.data(), got.data(), nullptr);
+        const auto value = [&](const ImageParam &in, const Var &x) { return cast<int>(row.function(in(x), x)); };
+        Computed computed;
+        ASSERT_NO_FATAL_FAILURE(compute_both(value, input, &computed)) << row.name;
+        const auto &[expected, got] = computed;
         for (int i = 0; i < count; i++) ASSERT_EQ(got[i], expected(i)) << row.name << " of " << input[i] << " at " << i;
     }
 }

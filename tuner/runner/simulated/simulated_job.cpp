@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "simulate/counts_json.h"
 #include "tuner/runner/simulated/simulated_kernel.h"
 
 namespace kiln {
@@ -17,18 +18,12 @@ End unless_returned(const SimulatedCall &call, const char *function) {
 }
 
 std::string conditions_of(const CoreDescription &core, const RunnerKernel &kernel, const SimulatedCall &call) {
-    nlohmann::ordered_json conditions = {{"core", key(core)},
-                                         {"clock_hz", core.clock_hz},
-                                         {"cycles", call.counts.cycles},
-                                         {"instructions", call.counts.instructions},
-                                         {"fetch_misses", call.counts.fetch_misses},
-                                         {"loads", call.counts.loads},
-                                         {"load_misses", call.counts.load_misses},
-                                         {"stores", call.counts.stores},
-                                         {"text_bytes", kernel.text_bytes},
-                                         {"rodata_bytes", kernel.rodata_bytes},
-                                         {"stack_bytes", call.stack_bytes},
-                                         {"workspace_bytes", kernel.workspace_bytes}};
+    nlohmann::ordered_json conditions = {{"core", key(core)}, {"clock_hz", core.clock_hz}};
+    conditions.update(json_of(call.counts));
+    conditions["text_bytes"] = kernel.text_bytes;
+    conditions["rodata_bytes"] = kernel.rodata_bytes;
+    conditions["stack_bytes"] = call.stack_bytes;
+    conditions["workspace_bytes"] = kernel.workspace_bytes;
     if (!kernel.shared_code.empty()) conditions["shared_code"] = kernel.shared_code;
     return conditions.dump();
 }
