@@ -57,6 +57,11 @@ std::vector<double> Attributes::reals(std::string_view name) const {
     return values ? std::vector<double>(values->begin(), values->end()) : std::vector<double>();
 }
 
+std::vector<std::string> Attributes::texts(std::string_view name) const {
+    const auto *values = read<std::vector<std::string>>(name, "a list of strings");
+    return values ? *values : std::vector<std::string>();
+}
+
 const onnx::Tensor &Attributes::tensor(std::string_view name) const {
     const auto *value = read<onnx::Tensor>(name, "a tensor");
     if (!value) reject("it has no attribute " + shown(name) + ", which the operator requires");

@@ -1,4 +1,5 @@
-// How much of a model may be computed before it runs. A hostile model asks for constants without end with few bytes.
+// How much of a model may be computed before it runs, and how much may become of it. A hostile model asks for constants, or for
+// steps of a sequence, without end with few bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,7 @@ struct FoldingBounds {
     int64_t all_elements = int64_t{1} << 29;  // of all together
     int64_t steps = int64_t{1} << 32;         // multiplications, comparisons and so on, of all together
     int64_t indices = int64_t{1} << 26;       // that slices, pads and resizes list, of all together
+    int64_t nodes = int64_t{1} << 20;         // of the graph
 };
 
 }  // namespace kiln::graph

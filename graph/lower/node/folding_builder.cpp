@@ -65,13 +65,25 @@ Status FoldingBuilder::count_indices(const Operator &op) {
     return {};
 }
 
+bool FoldingBuilder::are_constants(const std::vector<ValueId> &ids) const {
+    return std::ranges::all_of(ids, [&](ValueId id) { return builder_.value(id).constant.has_value(); });
+}
+
+std::optional<Numbers> FoldingBuilder::known(ValueId id) const {
+    const Value &value = builder_.value(id);
+    if (value.constant) return from_constant(value.form, *value.constant);
+    const auto kept = kept_.find(id);
+    if (kept == kept_.end()) return {};
+    const Node &node = builder_.graph().nodes[kept->second];
+    const Result<ConstantData> data = fold(node.op, node.inputs);
+    if (!data) return {};
+    return from_constant(value.form, *data);
+}
+
 bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {
-    if (is_kept_for_passes(op)) return false;
+    if (is_kept_for_passes(op) || !are_constants(inputs)) return false;
     std::vector<const Value *> values;
-    for (const ValueId id : inputs) {
-        values.push_back(&builder_.value(id));
-        if (!values.back()->constant) return false;
-    }
+    for (const ValueId id : inputs) values.push_back(&builder_.value(id));
     if (std::holds_alternative<Reshape>(op)) return true;
     const int64_t elements = product(result);
     if (elements > left_.elements || elements > left_.all_elements) return false;
@@ -104,7 +116,11 @@ Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, s
     if (!form) return form.error();
     if (const Status status = count_indices(op); !status) return status.error();
     if (!may_fold(op, inputs, form->shape)) {
-        return builder_.node(std::move(op), std::move(inputs), std::move(name), std::move(origins));
+        const bool is_kept = is_kept_for_passes(op) && are_constants(inputs);
+        if (left_.nodes-- <= 0) return unsupported("the model becomes more nodes than kiln computes");
+        const Result<ValueId> id = builder_.node(std::move(op), std::move(inputs), std::move(name), std::move(origins));
+        if (id && is_kept) kept_.emplace(*id, builder_.graph().nodes.size() - 1);
+        return id;
     }
     const Result<ConstantData> data = fold(op, inputs);
     if (!data) return data.error();

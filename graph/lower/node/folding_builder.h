@@ -5,7 +5,9 @@
 // stored: passes compute with the integers.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/evaluate/evaluate.h"
@@ -25,15 +27,19 @@ public:
     void output(std::string name, ValueId value) { builder_.output(std::move(name), value); }
 
     const Value &value(ValueId id) const { return builder_.value(id); }  // valid until the next value
+    // The elements of a value that is known now: of a constant, or of one that is dequantized. Nothing where it is neither.
+    std::optional<Numbers> known(ValueId id) const;
     Graph finish() && { return std::move(builder_).finish(); }
 
 private:
     Status count_indices(const Operator &op);
+    bool are_constants(const std::vector<ValueId> &ids) const;
     bool may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result);
     Result<ConstantData> fold(const Operator &op, const std::vector<ValueId> &inputs) const;
 
     GraphBuilder builder_;
     FoldingBounds left_;
+    std::unordered_map<ValueId, size_t> kept_;  // values of constants that passes shall compute: their nodes
 };
 
 }  // namespace kiln::graph

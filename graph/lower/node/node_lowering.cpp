@@ -39,16 +39,17 @@ std::vector<ValueId> NodeLowering::all_inputs() const {
 
 int64_t NodeLowering::elements(ValueId value) const { return value_or_refusal(element_count(shape(value))); }
 
-const Numbers NodeLowering::known(int index, std::string_view what) const {
+Numbers NodeLowering::known(int index, std::string_view what) const {
     const Value &value = builder_.value(input(index));
     const std::string name = "its input " + shown(what);
-    if (!value.constant) {
+    if (elements(input(index)) > most_known_elements) refuse(name + " has too many elements");
+    std::optional<Numbers> numbers = builder_.known(input(index));
+    if (!numbers) {
         refuse(name + " (value " + shown(value.name) +
                ") is known only when the network runs, and kiln fixes all shapes" +
                " before; export the model with it as a constant");
     }
-    if (elements(input(index)) > most_known_elements) refuse(name + " has too many elements");
-    return from_constant(value.form, *value.constant);
+    return std::move(*numbers);
 }
 
 std::vector<int64_t> NodeLowering::known_integers(int index, std::string_view what) const {
@@ -71,11 +72,11 @@ int64_t NodeLowering::known_integer(int index, std::string_view what) const {
 }
 
 std::optional<double> NodeLowering::known_scalar(ValueId id) const {
-    const Value &value = builder_.value(id);
-    if (!value.constant || elements(id) != 1) return {};
-    const std::byte *bytes = value.constant->bytes().data();
-    if (is_float(value.form.type)) return read_float(value.form.type, bytes);
-    const int64_t integer = read_integer(value.form.type, bytes);
+    if (elements(id) != 1) return {};
+    const std::optional<Numbers> numbers = builder_.known(id);
+    if (!numbers) return {};
+    if (const auto *reals = std::get_if<std::vector<double>>(&numbers->elements)) return reals->front();
+    const int64_t integer = std::get<std::vector<int64_t>>(numbers->elements).front();
     if (std::abs(static_cast<double>(integer)) > exact_integers) return {};
     return static_cast<double>(integer);
 }

@@ -34,8 +34,8 @@ public:
     int rank(ValueId value) const { return static_cast<int>(builder_.value(value).form.shape.size()); }
     int64_t elements(ValueId value) const;
 
-    // What must be known now, because the shape of a result or the choice of an operator follows from it. `what` is
-    // the name of the input in ONNX. A value without elements gives an empty list.
+    // What must be known now, because the shape of a result or the choice of an operator follows from it: constants, also
+    // dequantized ones. `what` is the name of the input in ONNX. A value without elements gives an empty list.
     std::vector<int64_t> known_integers(int input, std::string_view what) const;
     std::vector<double> known_reals(int input, std::string_view what) const;
     int64_t known_integer(int input, std::string_view what) const;
@@ -58,7 +58,7 @@ public:
     const std::vector<std::optional<ValueId>> &results() const { return results_; }
 
 private:
-    const Numbers known(int input, std::string_view what) const;
+    Numbers known(int input, std::string_view what) const;
 
     const onnx::Node &node_;
     int64_t opset_;

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/onnx/data_type.h"
 

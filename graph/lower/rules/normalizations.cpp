@@ -1,8 +1,8 @@
 // Softmax and what brings elements to mean 0 and variance 1.
 #include <numeric>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {

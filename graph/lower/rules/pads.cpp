@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
-#include "graph/lower/rules/indices.h"
 #include "graph/lower/rules/rule.h"
 #include "workload/workload.h"
 

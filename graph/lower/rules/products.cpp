@@ -1,8 +1,9 @@
-// Gemm and MatMul.
+// Gemm, MatMul and Einsum.
 #include <numeric>
 
+#include "graph/lower/composed/einsum.h"
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {
@@ -39,6 +40,7 @@ void gemm(NodeLowering &node) {
 void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
 constexpr Rule rules[] = {
+    {"Einsum", 12, {1, Rule::any}, 1, "equation", einsum},
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
     {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
     {"Gemm", 11, {2, 3}, 1, "alpha beta transA transB", gemm},

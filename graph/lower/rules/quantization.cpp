@@ -1,6 +1,6 @@
 // QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, ConvInteger and MatMulInteger.
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/quantized_values.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/onnx/data_type.h"

@@ -1,9 +1,9 @@
-// QLinearConv, QLinearMatMul and the QLinear operators of the domain com.microsoft: quantized values in, quantized values out.
+// QLinearConv, QLinearMatMul, and QGemm and the QLinear operators of the domain com.microsoft: quantized values in, quantized values out.
 // What is no sum of products is the operator of floats between dequantized inputs and a quantized result; passes join them.
 #include <numeric>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/quantized_values.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/lower/rules/window.h"
@@ -44,6 +44,33 @@ void qlinear_mat_mul(NodeLowering &node) {
     const ValueId number =
         node.add(Elementwise{cast(operand(0), Element::f32) * operand(1), node.shape(sums)}, {sums, scale});
     store(node, number, 6, node.type(node.input(0)));
+}
+
+ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed) {
+    const ValueId value = node.input(input);
+    if (node.rank(value) != 2) reject("its operand of shape " + to_text(node.shape(value)) + " is no matrix");
+    return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
+}
+
+// (A B + C) * alpha * scale of A * scale of B, where sums and C are i32. Without a scale of the result it is floats.
+void quantized_gemm(NodeLowering &node) {
+    const QuantaInputs operands{.x = gemm_operand(node, 0, "transA"),
+                                .w = gemm_operand(node, 3, "transB"),
+                                .x_zero_point = 2,
+                                .w_zero_point = 5};
+    const ValueId sums = product_of_quanta(node, operands);
+    const ValueId scale = node.elementwise(constant(node.attributes.real("alpha", 1)) * operand(0) * operand(1),
+                                           {scale_of(node, 1, true), scale_of(node, 4, false)});
+    Expression total = operand(0);
+    std::vector<ValueId> inputs{sums, scale};
+    if (node.has_input(6)) {
+        total = total + operand(2);
+        inputs.push_back(node.input(6));
+    }
+    const ValueId y =
+        node.add(Elementwise{cast(std::move(total), Element::f32) * operand(1), node.shape(sums)}, std::move(inputs));
+    if (!node.has_input(7)) return node.result(y);
+    store(node, y, 7, node.type(node.input(0)));
 }
 
 template<Function function>
@@ -131,6 +158,7 @@ constexpr Rule rules[] = {
     {"QLinearConv", 10, {8, 9}, 1, window_attributes, qlinear_conv},
     {"QLinearMatMul", 10, {8, 8}, 1, "", qlinear_mat_mul},
     {"QLinearConv", 1, {8, 9}, 1, window_attributes, qlinear_conv, "com.microsoft"},
+    {"QGemm", 1, {6, 9}, 1, "alpha transA transB", quantized_gemm, "com.microsoft"},
     {"QLinearAdd", 1, {2, 8}, 1, "", qlinear_binary<Function::add>, "com.microsoft"},
     {"QLinearMul", 1, {2, 8}, 1, "", qlinear_binary<Function::multiply>, "com.microsoft"},
     {"QLinearAveragePool", 1, {2, 5}, 1, pool_attributes, qlinear_average_pool, "com.microsoft"},

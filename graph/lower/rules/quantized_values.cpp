@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/lower/rules/window.h"
 #include "graph/quantized_forms.h"

@@ -2,9 +2,9 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
-#include "graph/lower/rules/indices.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {

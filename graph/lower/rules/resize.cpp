@@ -4,9 +4,9 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
-#include "graph/lower/rules/indices.h"
 #include "graph/lower/rules/resize_axis.h"
 #include "graph/lower/rules/rule.h"
 

@@ -38,8 +38,10 @@ std::span<const Rule> pool_rules();
 std::span<const Rule> product_rules();
 std::span<const Rule> quantization_rules();
 std::span<const Rule> quantized_rules();
+std::span<const Rule> recurrent_rules();
 std::span<const Rule> reduction_rules();
 std::span<const Rule> resize_rules();
+std::span<const Rule> scatter_rules();
 std::span<const Rule> shape_rules();
 
 // What MatMul computes: an operand of one axis is a row on the left and a column on the right; that axis is not one of the

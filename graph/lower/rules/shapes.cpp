@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/formulas.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {

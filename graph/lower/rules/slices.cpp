@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/rules/indices.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {

@@ -30,10 +30,21 @@ public:
     }
 
 private:
+    // Sums, and a constant of i32 that may be added to them.
     std::optional<ClampedSums> converted(const Term &term) const {
-        if (!is(term, Function::operand) || term.step.operand != sums_) return {};
         const auto channels = static_cast<size_t>(shape_[1]);
-        return ClampedSums{Numbers(channels, 1), Numbers(channels, 0)};
+        if (is(term, Function::operand)) {
+            if (term.step.operand != sums_) return {};
+            return ClampedSums{Numbers(channels, 1), Numbers(channels, 0)};
+        }
+        if (!is(term, Function::add) || term.type != Element::i32) return {};
+        for (const bool swaps : {false, true}) {
+            const Term &sums = term.arguments[swaps], &added = term.arguments[!swaps];
+            if (!is(sums, Function::operand) || sums.step.operand != sums_ || !is(added, Function::operand)) continue;
+            const auto numbers = along_axis(graph_, added.step.operand, 1, shape_);
+            if (numbers) return ClampedSums{Numbers(channels, 1), *numbers};
+        }
+        return {};
     }
 
     std::optional<Numbers> constant(const Term &term) const {

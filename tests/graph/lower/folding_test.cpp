@@ -78,6 +78,36 @@ TEST(Folding, ListsAreBoundedTogether) {
     EXPECT_FALSE(places.lowered({}, {.all_elements = 99}));
 }
 
+// Quantized models give numbers that an operator must know as stored ones, too.
+TEST(Folding, DequantizedNumbersAreKnown) {
+    const auto graph = BuiltModel()
+                           .input("x", {2})
+                           .constant("pads", list({1, 0}))
+                           .constant("stored", whole({}, {7}, Element::u8))
+                           .constant("scale", floats({}, {0.5}))
+                           .constant("zero_point", whole({}, {3}, Element::u8))
+                           .node("DequantizeLinear", {"stored", "scale", "zero_point"}, {"fill"})
+                           .node("Pad", {"x", "pads", "fill"}, {"y"})
+                           .output("y")
+                           .lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto y = evaluate(*graph, {floats({2}, {3, 4})});
+    ASSERT_TRUE(y) << y.error().message;
+    EXPECT_EQ(y->at(0), floats({3}, {2, 3, 4}));
+}
+
+TEST(Folding, NodesAreBounded) {
+    BuiltModel model;
+    model.input("x", {3, 1, 1});
+    for (const char *name : {"w", "r"}) model.constant(name, counted({1, 1, 1}));
+    model.node("RNN", {"x", "w", "r"}, {"", "y"}).output("y");
+    const auto all = model.lowered();
+    ASSERT_TRUE(all) << all.error().message;
+    const auto nodes = static_cast<int64_t>(all->nodes.size());
+    EXPECT_TRUE(model.lowered({}, {.nodes = nodes}));
+    EXPECT_FALSE(model.lowered({}, {.nodes = nodes - 1}));
+}
+
 TEST(Folding, TransposedConstantsAreThoseOfTheReference) {
     const std::vector<std::vector<int64_t>> permutations = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                                             {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};

@@ -92,6 +92,15 @@ TEST(RequantizeSums, table) {
              return Ids{quantize(s, s.elementwise("max(x0,0)", {c}), 2, -128).stored};
          },
          "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a constant of integers is added",
+         [](Sketch &s) {
+             const auto sums =
+                 s.node(pointwise(), {stored_input(s, {1, 3, 4}),
+                                      s.integers({2, 3, 1}, {1, -2, 3, -4, 5, -6}, Element::i8), s.integers({1}, {3})});
+             const auto all = s.elementwise("mul(f32(add(x0,x1)),0.25)", {sums, s.integers({2, 1}, {100, -70})});
+             return Ids{quantize(s, all, 2, -128).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
         {"a scale for each channel, result u8 of i8",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});

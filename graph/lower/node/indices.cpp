@@ -1,4 +1,4 @@
-#include "graph/lower/rules/indices.h"
+#include "graph/lower/node/indices.h"
 
 #include <algorithm>
 

@@ -1,0 +1,232 @@
+#include "graph/lower/composed/recurrent_cell.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
+
+namespace kiln::graph {
+namespace {
+
+int gates_of(RecurrentKind kind) {
+    switch (kind) {
+        case RecurrentKind::rnn:
+            return 1;
+        case RecurrentKind::gru:
+            return 3;
+        case RecurrentKind::lstm:
+            return 4;
+    }
+    return 0;
+}
+
+std::vector<bool> directions(const NodeLowering &node) {
+    const std::string direction = node.attributes.text("direction", "forward");
+    if (direction == "forward") return {false};
+    if (direction == "reverse") return {true};
+    if (direction == "bidirectional") return {false, true};
+    reject("its attribute 'direction' is " + shown(direction) +
+           ", which must be 'forward', 'reverse' or 'bidirectional'");
+}
+
+void expect_shape(const NodeLowering &node, int input, const Shape &expected, std::string_view what) {
+    if (!node.has_input(input) || node.shape(node.input(input)) == expected) return;
+    reject("its input " + shown(what) + " of shape " + to_text(node.shape(node.input(input))) + " is not " +
+           to_text(expected));
+}
+
+void check_lengths(const NodeLowering &node, int64_t steps) {
+    if (!node.has_input(4)) return;
+    const std::vector<int64_t> lengths = node.known_integers(4, "sequence_lens");
+    if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return;
+    refuse("its input 'sequence_lens' has sequences of other lengths than the whole, " + std::to_string(steps) +
+           "; kiln computes all steps of all sequences, so leave it out");
+}
+
+// A function of recurrent operators, with the numbers that it takes where a node states none.
+struct NamedActivation {
+    std::string_view name;  // in lower case, as ONNX compares them
+    int numbers;
+    double alpha, beta;
+    Expression (*of)(const Expression &x, NumbersOf number, double alpha, double beta);
+};
+
+constexpr NamedActivation named_activations[] = {
+    {"affine", 2, 1, 0,
+     [](const Expression &x, NumbersOf number, double a, double b) { return number(a) * x + number(b); }},
+    {"elu", 1, 1, 0,
+     [](const Expression &x, NumbersOf number, double a, double) {
+         return select(less(x, number(0)), number(a) * (exponential(x) - number(1)), x);
+     }},
+    {"hardsigmoid", 2, 0.2F, 0.5,
+     [](const Expression &x, NumbersOf number, double a, double b) {
+         return greatest(least(number(a) * x + number(b), number(1)), number(0));
+     }},
+    {"leakyrelu", 1, 0.01F, 0,
+     [](const Expression &x, NumbersOf number, double a, double) {
+         return select(less(x, number(0)), number(a) * x, x);
+     }},
+    {"relu", 0, 0, 0, [](const Expression &x, NumbersOf number, double, double) { return greatest(x, number(0)); }},
+    {"scaledtanh", 2, 1, 1,
+     [](const Expression &x, NumbersOf number, double a, double b) {
+         return number(a) * apply(Function::tangent_hyperbolic, number(b) * x);
+     }},
+    {"sigmoid", 0, 0, 0, [](const Expression &x, NumbersOf, double, double) { return apply(Function::sigmoid, x); }},
+    {"softplus", 0, 0, 0, [](const Expression &x, NumbersOf number, double, double) { return softplus(x, number); }},
+    {"softsign", 0, 0, 0,
+     [](const Expression &x, NumbersOf number, double, double) { return x / (number(1) + absolute(x)); }},
+    {"tanh", 0, 0, 0,
+     [](const Expression &x, NumbersOf, double, double) { return apply(Function::tangent_hyperbolic, x); }},
+    {"thresholdedrelu", 1, 1, 0,
+     [](const Expression &x, NumbersOf number, double a, double) { return select(less(x, number(a)), number(0), x); }},
+};
+
+const NamedActivation &named(const std::string &name) {
+    std::string lower = name;
+    std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const auto found = std::ranges::find(named_activations, lower, &NamedActivation::name);
+    if (found == std::end(named_activations)) reject("it has no activation " + shown(name));
+    return *found;
+}
+
+std::vector<std::string> default_activations(RecurrentKind kind) {
+    switch (kind) {
+        case RecurrentKind::rnn:
+            return {"Tanh"};
+        case RecurrentKind::gru:
+            return {"Sigmoid", "Tanh"};
+        case RecurrentKind::lstm:
+            return {"Sigmoid", "Tanh", "Tanh"};
+    }
+    return {};
+}
+
+}  // namespace
+
+RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
+    RecurrentInputs inputs;
+    inputs.reversed = directions(node);
+    inputs.is_batch_first = node.attributes.flag("layout", false);
+    const Shape x = node.shape(node.input(0)), r = node.shape(node.input(2));
+    if (x.size() != 3) reject("its input of shape " + to_text(x) + " has not the axes of steps, batch and features");
+    if (r.size() != 3) reject("its input 'R' of shape " + to_text(r) + " has not three axes");
+    inputs.sequence = inputs.is_batch_first ? node.transpose(node.input(0), {1, 0, 2}) : node.input(0);
+    inputs.steps = x[inputs.is_batch_first ? 1 : 0];
+    inputs.batch = x[inputs.is_batch_first ? 0 : 1];
+    inputs.hidden = r[2];
+    if (inputs.steps == 0 || inputs.batch == 0 || inputs.hidden == 0 || x[2] == 0)
+        refuse("its sequence or its state is empty");
+    const int64_t hidden = node.attributes.integer("hidden_size", inputs.hidden);
+    if (hidden != inputs.hidden)
+        reject("its attribute 'hidden_size' is " + std::to_string(hidden) + ", and its input 'R' has " +
+               std::to_string(inputs.hidden));
+    const int64_t d = inputs.directions(), all = gates_of(kind) * inputs.hidden;
+    expect_shape(node, 1, {d, all, x[2]}, "W");
+    expect_shape(node, 2, {d, all, inputs.hidden}, "R");
+    expect_shape(node, 3, {d, 2 * all}, "B");
+    if (kind == RecurrentKind::lstm) expect_shape(node, 7, {d, 3 * inputs.hidden}, "P");
+    check_lengths(node, inputs.steps);
+    return inputs;
+}
+
+RecurrentCell::RecurrentCell(NodeLowering &node, RecurrentKind kind, const RecurrentInputs &inputs, int direction)
+    : node_(node),
+      inputs_(inputs),
+      direction_(direction),
+      gates_(gates_of(kind)),
+      is_linear_(kind == RecurrentKind::gru && node.attributes.flag("linear_before_reset", false)) {
+    read_activations(kind);
+    const bool is_gru = kind == RecurrentKind::gru;
+    const int64_t hidden = inputs.hidden, all = gates_ * hidden;
+    const int64_t recurrent = is_gru && !is_linear_ ? 2 * hidden : all;  // gates that see the state as it is
+    weights_ = node.transpose(part(2, 0, recurrent), {1, 0});
+    if (recurrent < all) reset_weights_ = node.transpose(part(2, recurrent, hidden), {1, 0});
+
+    const int64_t features = node.shape(inputs.sequence)[2];
+    const ValueId rows = node.reshape(inputs.sequence, {inputs.steps * inputs.batch, features});
+    projected_ = node.add(MatrixProduct{}, {rows, node.transpose(part(1, 0, all), {1, 0})});
+    if (node.has_input(3)) projected_ = node.elementwise(operand(0) + operand(1), {projected_, bias()});
+    projected_ = node.reshape(projected_, {inputs.steps, inputs.batch, all});
+}
+
+ValueId RecurrentCell::zeros(int64_t count) const {
+    return node_.constant(Numbers{{type(), {count}}, std::vector<double>(static_cast<size_t>(count), 0)});
+}
+
+// Both biases of each gate, but for that of a gate which is reset between them.
+ValueId RecurrentCell::bias() {
+    const int64_t hidden = inputs_.hidden, all = gates_ * hidden;
+    const ValueId of_input = part(3, 0, all);
+    ValueId of_state = part(3, all, all);
+    if (is_linear_) {
+        reset_bias_ = take(node_, of_state, {{0, index_range(2 * hidden, hidden)}});
+        state_bias_ = node_.add(Concat{0}, {zeros(2 * hidden), *reset_bias_});
+        of_state = node_.add(Concat{0}, {take(node_, of_state, {{0, index_range(0, 2 * hidden)}}), zeros(hidden)});
+    }
+    return node_.elementwise(operand(0) + operand(1), {of_input, of_state});
+}
+
+ValueId RecurrentCell::part(int input, int64_t first, int64_t count) const {
+    const ValueId all = node_.input(input);
+    Shape shape = node_.shape(all);
+    const ValueId own = take(node_, all, {{0, {direction_}}, {1, index_range(first, count)}});
+    shape.erase(shape.begin());
+    shape[0] = count;
+    return node_.reshape(own, shape);
+}
+
+void RecurrentCell::read_activations(RecurrentKind kind) {
+    std::vector<std::string> names = node_.attributes.texts("activations");
+    const std::vector<std::string> usual = default_activations(kind);
+    const size_t count = usual.size() * inputs_.reversed.size();
+    const bool are_usual = names.empty();
+    while (are_usual && names.size() < count) names.insert(names.end(), usual.begin(), usual.end());
+    if (names.size() != count)
+        reject("it names " + std::to_string(names.size()) + " activations; needs " + std::to_string(count));
+    // Numbers are taken one after the other by the functions that have any.
+    const std::vector<double> alphas = node_.attributes.reals("activation_alpha"),
+                              betas = node_.attributes.reals("activation_beta");
+    size_t alpha = 0, beta = 0;
+    const NumbersOf number{type()};
+    for (size_t i = 0; i < count; i++) {
+        const NamedActivation &function = named(names[i]);
+        double a = function.alpha, b = function.beta;
+        if (function.numbers > 0 && alpha < alphas.size()) a = alphas[alpha++];
+        if (function.numbers > 1 && beta < betas.size()) b = betas[beta++];
+        if (i / usual.size() != static_cast<size_t>(direction_)) continue;
+        activations_.push_back([=, of = function.of](const Expression &x) { return of(x, number, a, b); });
+    }
+}
+
+Expression RecurrentCell::activation(int index, const Expression &x, bool is_clipped) const {
+    const double clip = node_.attributes.real("clip", 0);
+    const Expression bounded = greatest(least(x, constant(clip, type())), constant(-clip, type()));
+    return activations_[static_cast<size_t>(index)](is_clipped && clip > 0 ? bounded : x);
+}
+
+ValueId RecurrentCell::input_of_step(int64_t t) const {
+    return node_.reshape(take(node_, projected_, {{0, {t}}}), {inputs_.batch, gates_ * inputs_.hidden});
+}
+
+ValueId RecurrentCell::recur(ValueId h) const {
+    const ValueId sums = node_.add(MatrixProduct{}, {h, weights_});
+    return state_bias_ ? node_.elementwise(operand(0) + operand(1), {sums, *state_bias_}) : sums;
+}
+
+ValueId RecurrentCell::recur_reset(ValueId h) const { return node_.add(MatrixProduct{}, {h, *reset_weights_}); }
+
+ValueId RecurrentCell::gate(ValueId sums, int index) const {
+    return take(node_, sums, {{1, index_range(index * inputs_.hidden, inputs_.hidden)}});
+}
+
+std::optional<ValueId> RecurrentCell::peephole(int gate) const {
+    if (!node_.has_input(7) || node_.is_known_zero(node_.input(7))) return {};
+    return part(7, gate * inputs_.hidden, inputs_.hidden);
+}
+
+}  // namespace kiln::graph

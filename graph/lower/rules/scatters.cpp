@@ -1,0 +1,167 @@
+// GatherElements, GatherND, ScatterElements and ScatterND with indices that are known: each element of the result is one element
+// of the inputs, by its place in them row by row.
+#include <algorithm>
+#include <numeric>
+
+#include "graph/lower/node/indices.h"
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
+#include "graph/lower/rules/rule.h"
+
+namespace kiln::graph {
+namespace {
+
+int64_t index_within(int64_t index, int64_t extent, int axis) {
+    if (index < -extent || index >= extent) {
+        reject("index " + std::to_string(index) + " is not within axis " + std::to_string(axis) + " of its input, " +
+               std::to_string(extent) + " elements");
+    }
+    return index < 0 ? index + extent : index;
+}
+
+int64_t count(const Shape &shape) { return value_or_refusal(element_count(shape)); }
+
+// The elements of `sources`, one source after the other, at these places.
+ValueId elements_at(NodeLowering &node, const std::vector<ValueId> &sources, std::vector<int64_t> places,
+                    const Shape &shape) {
+    if (static_cast<int64_t>(places.size()) > most_places) refuse("it has more indices than kiln lists");
+    std::vector<ValueId> flat;
+    for (const ValueId source : sources) {
+        if (node.elements(source) > 0) flat.push_back(node.reshape(source, {node.elements(source)}));
+    }
+    if (flat.empty()) return node.reshape(sources[0], shape);
+    const ValueId all = flat.size() == 1 ? flat[0] : node.add(Concat{0}, std::move(flat));
+    return node.reshape(take(node, all, {{0, std::move(places)}}), shape);
+}
+
+// Where the places of `indices`, one an element of its shape, lead along `axis` of `shape`: row by row.
+std::vector<int64_t> places_along(const NodeLowering &node, const Shape &shape, int axis) {
+    const Shape form = node.shape(node.input(1));
+    if (form.size() != shape.size()) reject("its indices of shape " + to_text(form) + " have not the axes of its data");
+    const std::vector<int64_t> indices = node.known_integers(1, "indices");
+    const Shape step = row_major_strides(shape), own = row_major_strides(form);
+    std::vector<int64_t> places(indices.size());
+    for (size_t i = 0; i < indices.size(); i++) {
+        int64_t rest = static_cast<int64_t>(i);
+        for (size_t d = 0; d < shape.size(); d++) {
+            const bool is_axis = static_cast<int>(d) == axis;
+            const int64_t at = is_axis ? indices[i] : rest / own[d];
+            rest %= own[d];
+            places[i] += index_within(at, shape[d], static_cast<int>(d)) * step[d];
+        }
+    }
+    return places;
+}
+
+void gather_elements(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    std::vector<int64_t> places = places_along(node, node.shape(x), axis);
+    node.result(elements_at(node, {x}, std::move(places), node.shape(node.input(1))));
+}
+
+// Rows of indices that lead along the first axes behind `batch`: the first place of each, and the elements from there on.
+struct Blocks {
+    std::vector<int64_t> first;
+    int64_t elements = 1;
+    Shape rows, inner;  // the axes of the rows, and those of a block
+};
+
+Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
+    const Shape form = node.shape(node.input(1));
+    const int64_t rank = static_cast<int64_t>(shape.size());
+    if (form.empty()) reject("its indices have no axes");
+    const int64_t length = form.back();
+    if (batch < 0 || batch >= static_cast<int64_t>(form.size()) || length < 1 || batch + length > rank)
+        reject("its indices of shape " + to_text(form) + " do not lead into an input of shape " + to_text(shape));
+    for (int64_t d = 0; d < batch; d++) {
+        if (form[static_cast<size_t>(d)] != shape[static_cast<size_t>(d)])
+            reject("its indices of shape " + to_text(form) + " have other batches than its input of shape " +
+                   to_text(shape));
+    }
+    Blocks blocks;
+    blocks.rows.assign(form.begin(), form.end() - 1);
+    blocks.inner.assign(shape.begin() + batch + length, shape.end());
+    blocks.elements = count(blocks.inner);
+    const std::vector<int64_t> indices = node.known_integers(1, "indices");
+    const Shape step = row_major_strides(shape);
+    const int64_t rows = count(blocks.rows), batches = count({form.begin(), form.begin() + batch});
+    const int64_t of_batch = count({shape.begin() + batch, shape.end()});
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t place = row / (rows / batches) * of_batch;
+        for (int64_t k = 0; k < length; k++) {
+            const auto axis = static_cast<size_t>(batch + k);
+            place += index_within(indices[static_cast<size_t>(row * length + k)], shape[axis], static_cast<int>(axis)) *
+                     step[axis];
+        }
+        blocks.first.push_back(place);
+    }
+    return blocks;
+}
+
+void gather_nd(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Blocks blocks = blocks_of(node, node.shape(x), node.attributes.integer("batch_dims", 0));
+    Shape result = blocks.rows;
+    result.insert(result.end(), blocks.inner.begin(), blocks.inner.end());
+    if (count(result) > most_places) refuse("it has more indices than kiln lists");
+    std::vector<int64_t> places;
+    for (const int64_t first : blocks.first) {
+        for (int64_t i = 0; i < blocks.elements; i++) places.push_back(first + i);
+    }
+    node.result(elements_at(node, {x}, std::move(places), result));
+}
+
+// Element i of the updates goes to places[i], the last of those that go to one place.
+void scatter(NodeLowering &node, const std::vector<int64_t> &places) {
+    const std::string reduction = node.attributes.text("reduction", "none");
+    if (reduction != "none") {
+        refuse("its attribute 'reduction' is " + shown(reduction) +
+               "; kiln puts elements in the place of others, and adds none");
+    }
+    const ValueId x = node.input(0), updates = node.input(2);
+    if (node.type(x) != node.type(updates)) reject("its updates have another type than its data");
+    const Shape shape = node.shape(x);
+    const int64_t own = node.elements(x);
+    std::vector<int64_t> from = index_range(0, own);
+    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = own + static_cast<int64_t>(i);
+    node.result(elements_at(node, {x, updates}, std::move(from), shape));
+}
+
+void scatter_elements(NodeLowering &node) {
+    const Shape shape = node.shape(node.input(0));
+    const int axis = axis_of(node.attributes.integer("axis", 0), static_cast<int>(shape.size()));
+    if (node.shape(node.input(2)) != node.shape(node.input(1))) reject("its updates have not the shape of its indices");
+    scatter(node, places_along(node, shape, axis));
+}
+
+void scatter_nd(NodeLowering &node) {
+    const Blocks blocks = blocks_of(node, node.shape(node.input(0)), 0);
+    Shape expected = blocks.rows;
+    expected.insert(expected.end(), blocks.inner.begin(), blocks.inner.end());
+    if (node.shape(node.input(2)) != expected)
+        reject("its updates of shape " + to_text(node.shape(node.input(2))) + " are not " + to_text(expected));
+    if (count(expected) > most_places) refuse("it has more indices than kiln lists");
+    std::vector<int64_t> places;
+    for (const int64_t first : blocks.first) {
+        for (int64_t i = 0; i < blocks.elements; i++) places.push_back(first + i);
+    }
+    scatter(node, places);
+}
+
+constexpr Rule rules[] = {
+    {"GatherElements", 11, {2, 2}, 1, "axis", gather_elements},
+    {"GatherND", 11, {2, 2}, 1, "", gather_nd},
+    {"GatherND", 12, {2, 2}, 1, "batch_dims", gather_nd},
+    {"Scatter", 9, {3, 3}, 1, "axis", scatter_elements},
+    {"ScatterElements", 11, {3, 3}, 1, "axis", scatter_elements},
+    {"ScatterElements", 16, {3, 3}, 1, "axis reduction", scatter_elements},
+    {"ScatterND", 11, {3, 3}, 1, "", scatter_nd},
+    {"ScatterND", 16, {3, 3}, 1, "reduction", scatter_nd},
+};
+
+}  // namespace
+
+std::span<const Rule> scatter_rules() { return rules; }
+
+}  // namespace kiln::graph

@@ -1,0 +1,139 @@
+// Operators of quantized values.
+#include "tests/graph/lower/rule_cases.h"
+
+namespace kiln::graph {
+namespace {
+
+const std::optional<Numbers> none;
+
+TEST(QuantizedRules, NumbersAndSums) {
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const auto i8 = [](std::vector<int64_t> elements) {
+        const Shape shape{static_cast<int64_t>(elements.size())};
+        return whole(shape, std::move(elements), Element::i8);
+    };
+    const auto u8 = [](std::vector<int64_t> elements) {
+        const Shape shape{static_cast<int64_t>(elements.size())};
+        return whole(shape, std::move(elements), Element::u8);
+    };
+    const std::vector<RuleCase> rows{
+        // Halves go to the even, and ends are those of the type.
+        {"QuantizeLinear", 13, {}, {line({1, 3, -1, 1000, -1000}), scalar(2)}, {u8({0, 2, 0, 255, 0})}},
+        {"QuantizeLinear",
+         13,
+         {},
+         {line({1, 3, 1000, -1000}), scalar(2), whole({}, {-3}, Element::i8)},
+         {i8({-3, -1, 127, -128})}},
+        {"QuantizeLinear", 21, {integer("output_dtype", 3)}, {line({3, -400}), scalar(2)}, {i8({2, -128})}},
+        {"QuantizeLinear",
+         21,
+         {integer("axis", 0), integer("block_size", 2)},
+         {line({2, 2, 2}), line({1, 2})},
+         {u8({2, 2, 1})}},
+        {"DequantizeLinear", 10, {}, {u8({0, 255}), scalar(0.5), whole({}, {128}, Element::u8)}, {line({-64, 63.5})}},
+        {"DequantizeLinear",
+         13,
+         {integer("axis", -1)},
+         {whole({2, 2}, {1, 2, 3, 4}, Element::i8), line({1, 0.5}), i8({0, 2})},
+         {floats({2, 2}, {1, 0, 3, 1})}},
+        {"DequantizeLinear", 13, {}, {whole({2}, {-5, 1 << 20}, Element::i32), scalar(2)}, {line({-10, 1 << 21})}},
+        {"DequantizeLinear", 1, {}, {u8({3}), scalar(2)}, {line({6})}, "com.microsoft"},
+        {"DynamicQuantizeLinear",
+         11,
+         {},
+         {line({0, 2, -3, -2.4, 1.34, 0.5})},
+         {u8({153, 255, 0, 31, 221, 179}), scalar(0.0196078438), whole({}, {153}, Element::u8)}},
+        {"DynamicQuantizeLinear", 11, {}, {line({0, 0})}, {u8({0, 0}), scalar(1), whole({}, {0}, Element::u8)}},
+        {"MatMulInteger",
+         10,
+         {},
+         {whole({1, 2}, {5, 7}, Element::u8), whole({2, 1}, {-1, 2}, Element::i8), whole({}, {4}, Element::u8)},
+         {whole({1, 1}, {5}, Element::i32)}},
+        // A zero point for each row and one for each column.
+        {"MatMulInteger",
+         10,
+         {},
+         {whole({2, 1}, {5, 7}, Element::u8), whole({1, 2}, {3, 4}, Element::u8), u8({1, 2}), u8({1, 2})},
+         {whole({2, 2}, {8, 8, 10, 10}, Element::i32)}},
+        // Padding is the zero point.
+        {"ConvInteger",
+         10,
+         {integers("pads", {1, 0})},
+         {whole({1, 1, 2}, {5, 7}, Element::u8), whole({1, 1, 2}, {1, 2}, Element::i8), whole({}, {3}, Element::u8)},
+         {whole({1, 1, 2}, {4, 10}, Element::i32)}},
+        {"QLinearConv",
+         10,
+         {},
+         {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+          whole({2, 1, 1}, {3, -3}, Element::i8), line({0.5, 1}), whole({}, {0}, Element::i8), scalar(1),
+          whole({}, {10}, Element::u8), whole({2}, {0, 100}, Element::i32)},
+         {whole({1, 2, 2}, {12, 13, 57, 54}, Element::u8)}},
+        {"QLinearMatMul",
+         10,
+         {},
+         {whole({1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+          whole({2, 1}, {3, 1}, Element::u8), scalar(0.5), whole({}, {2}, Element::u8), scalar(0.5),
+          whole({}, {1}, Element::u8)},
+         {whole({1, 1}, {0}, Element::u8)}},
+        // 5 * 3 + 7 * 1 less zero points, and 4, in units of 2 * 0.5 * 0.25.
+        {"QGemm",
+         1,
+         {real("alpha", 2), integer("transB", 1)},
+         {whole({1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+          whole({1, 2}, {3, 1}, Element::i8), scalar(0.25), whole({}, {0}, Element::i8), whole({1}, {4}, Element::i32),
+          scalar(0.5), whole({}, {10}, Element::u8)},
+         {whole({1, 1}, {17}, Element::u8)},
+         "com.microsoft"},
+        // A scale and a zero point for each column, no addend, and a result of floats.
+        {"QGemm",
+         1,
+         {integer("transA", 1)},
+         {whole({2, 1}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+          whole({2, 2}, {3, 4, 1, 2}, Element::u8), line({0.5, 1}), u8({1, 2})},
+         {floats({1, 2}, {1, 2})},
+         "com.microsoft"},
+        {"QLinearAdd",
+         1,
+         {},
+         {u8({10, 20}), scalar(0.5), whole({}, {10}, Element::u8), u8({1, 2}), scalar(1), none, scalar(0.5),
+          whole({}, {1}, Element::u8)},
+         {u8({3, 15})},
+         "com.microsoft"},
+        {"QLinearConcat",
+         1,
+         {integer("axis", 0)},
+         {scalar(1), whole({}, {1}, Element::u8), u8({4, 6}), scalar(0.5), whole({}, {2}, Element::u8), u8({9}),
+          scalar(2), none},
+         {u8({2, 3, 19})},
+         "com.microsoft"},
+        {"QLinearGlobalAveragePool",
+         1,
+         {integer("channels_last", 1)},
+         {whole({1, 2, 2}, {1, 10, 3, 20}, Element::u8), scalar(1), whole({}, {1}, Element::u8), scalar(0.5),
+          whole({}, {0}, Element::u8)},
+         {whole({1, 1, 2}, {2, 28}, Element::u8)},
+         "com.microsoft"},
+        {"QLinearSigmoid",
+         1,
+         {},
+         {i8({-128, 0, 127}), scalar(1), none, scalar(0.0078125), none},
+         {i8({0, 64, 127})},
+         "com.microsoft"},
+        {"QLinearLeakyRelu",
+         1,
+         {real("alpha", 0.5F)},
+         {i8({-8, 8}), scalar(1), none, scalar(1), whole({}, {1}, Element::i8)},
+         {i8({-3, 9})},
+         "com.microsoft"},
+        {"QLinearSoftmax",
+         1,
+         {},
+         {i8({0, 0}), scalar(1), none, scalar(0.00390625), none},
+         {i8({127, 127})},
+         "com.microsoft"},
+    };
+    for (const RuleCase &row : rows) expect_outputs(row);
+}
+
+}  // namespace
+}  // namespace kiln::graph

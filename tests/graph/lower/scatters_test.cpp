@@ -1,0 +1,96 @@
+// GatherElements, GatherND, ScatterElements and ScatterND.
+#include "tests/graph/lower/rule_cases.h"
+
+namespace kiln::graph {
+namespace {
+
+TEST(Scatters, ElementsByTheirPlaces) {
+    const Numbers square = counted({2, 2}), cube = counted({2, 2, 2}), rows = counted({3, 2});
+    const std::vector<RuleCase> cases{
+        {"GatherElements",
+         13,
+         {integer("axis", 1)},
+         {square, whole({2, 2}, {0, 0, 1, 0})},
+         {floats({2, 2}, {1, 1, 4, 3})}},
+        {"GatherElements", 13, {}, {rows, whole({2, 1}, {-1, 1})}, {floats({2, 1}, {5, 3})}},
+        {"GatherElements",
+         13,
+         {integer("axis", -1)},
+         {cube, whole({1, 2, 3}, {0, 1, -1, 1, 0, 0}, Element::i32)},
+         {floats({1, 2, 3}, {1, 2, 2, 4, 3, 3})}},
+        {"GatherND", 12, {}, {square, whole({2, 2}, {0, 0, 1, 1})}, {line({1, 4})}},
+        {"GatherND", 12, {}, {square, whole({2, 1}, {1, -2})}, {floats({2, 2}, {3, 4, 1, 2})}},
+        {"GatherND", 11, {}, {cube, whole({2, 1, 2}, {0, 1, 1, 0})}, {floats({2, 1, 2}, {3, 4, 5, 6})}},
+        {"GatherND", 12, {integer("batch_dims", 1)}, {cube, whole({2, 1}, {1, 0})}, {floats({2, 2}, {3, 4, 5, 6})}},
+        {"GatherND", 12, {integer("batch_dims", 1)}, {rows, whole({3, 1}, {1, 0, -1})}, {line({2, 3, 6})}},
+        {"ScatterElements",
+         16,
+         {integer("axis", 1)},
+         {floats({1, 5}, {1, 2, 3, 4, 5}), whole({1, 2}, {1, -2}), floats({1, 2}, {7, 8})},
+         {floats({1, 5}, {1, 7, 3, 8, 5})}},
+        {"Scatter",
+         9,
+         {},
+         {counted({3, 3}, 0), whole({2, 3}, {1, 0, 2, 0, 2, 1}), floats({2, 3}, {10, 11, 12, 20, 21, 22})},
+         {floats({3, 3}, {20, 11, 2, 10, 4, 22, 6, 21, 12})}},
+        // The last of two elements for one place stays.
+        {"ScatterElements", 13, {}, {line({1, 2}), list({1, 1}), line({3, 4})}, {line({1, 4})}},
+        {"ScatterND",
+         16,
+         {},
+         {counted({8}), whole({4, 1}, {4, 3, 1, 7}), line({9, 10, 11, 12})},
+         {line({1, 11, 3, 10, 9, 6, 7, 12})}},
+        {"ScatterND",
+         11,
+         {},
+         {cube, whole({1, 2}, {1, 0}), floats({1, 2}, {-1, -2})},
+         {floats({2, 2, 2}, {1, 2, 3, 4, -1, -2, 7, 8})}},
+        {"ScatterND",
+         16,
+         {text("reduction", "none")},
+         {rows, whole({2, 1}, {2, -3}), floats({2, 2}, {9, 8, 7, 6})},
+         {floats({3, 2}, {7, 6, 3, 4, 9, 8})}},
+    };
+    for (const RuleCase &row : cases) expect_outputs(row);
+}
+
+TEST(Scatters, Refused) {
+    struct Bad {
+        RuleCase node;
+        std::string message;
+    };
+    const Numbers square = counted({2, 2});
+    const std::vector<Bad> rows{
+        {{"GatherElements", 13, {}, {square, whole({1, 2}, {0, 2})}, {}}, "index 2 is not within axis 0"},
+        {{"GatherElements", 13, {}, {square, list({0})}, {}}, "have not the axes of its data"},
+        {{"GatherElements", 13, {}, {square, whole({1, 3}, {0, 0, 0})}, {}}, "index 2 is not within axis 1"},
+        {{"GatherND", 12, {}, {square, whole({1, 3}, {0, 0, 0})}, {}}, "do not lead into"},
+        {{"GatherND", 12, {integer("batch_dims", 1)}, {square, whole({3, 1}, {0, 0, 0})}, {}}, "other batches"},
+        {{"GatherND", 12, {}, {square, whole({1, 2}, {0, -3})}, {}}, "index -3 is not within axis 1"},
+        {{"ScatterND", 16, {text("reduction", "add")}, {square, whole({1, 1}, {0}), counted({1, 2})}, {}},
+         "'reduction' is 'add'"},
+        {{"ScatterND", 16, {}, {square, whole({1, 1}, {0}), counted({2})}, {}}, "are not 1x2"},
+        {{"ScatterElements", 16, {}, {square, whole({1, 1}, {0}), counted({1, 2})}, {}},
+         "not the shape of its indices"},
+    };
+    for (const Bad &bad : rows) {
+        RuleCase node = bad.node;
+        node.outputs = {counted({1})};
+        const auto graph = model_of(node).lowered();
+        ASSERT_FALSE(graph) << bad.message;
+        EXPECT_NE(graph.error().message.find(bad.message), std::string::npos) << graph.error().message;
+    }
+    const auto unknown = BuiltModel()
+                             .input("x", {2, 2})
+                             .input("i", {1, 2}, Element::i64)
+                             .node("GatherElements", {"x", "i"}, {"y"})
+                             .output("y")
+                             .lowered();
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().message.find("its input 'indices' (value 'i') is known only when the network runs"),
+              std::string::npos)
+        << unknown.error().message;
+}
+
+}  // namespace
+}  // namespace kiln::graph
