@@ -212,13 +212,13 @@ Result<Package> package_of_network(const BuildArguments &arguments, const Networ
     return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
 
-Result<Package> package_of_soft_network(const BuildArguments &arguments, const BuildInput &input, const Target &target,
+Result<Package> package_of_soft_network(const BuildArguments &arguments, const BuildInput &input, const Places &places,
                                         const CollectEnvironment &environment, const std::string &work_folder) {
     const network::Program &program = input.programs->network;
     tell_line(fmt::format("{}: {} steps; building and simulating their kernels", program.name, program.steps.size()));
     NetworkReports reports(1);
-    return make_c_network({program, target, arguments.name, input.budget, work_folder}, environment,
-                          [&](const KernelReport &report) { reports.show(report); });
+    return make_c_network({program, places.targets.front(), *places.core, arguments.name, input.budget, work_folder},
+                          environment, [&](const KernelReport &report) { reports.show(report); });
 }
 
 Status describe_database(const BuildArguments &arguments, TrialStore *store, Package *package) {
@@ -293,7 +293,7 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
     int64_t missing = 0;
     const auto made = [&]() -> Result<Package> {
         if (input.programs && places.core)
-            return package_of_soft_network(arguments, input, targets.front(), environment, parts->work_folder);
+            return package_of_soft_network(arguments, input, places, environment, parts->work_folder);
         if (input.programs)
             return package_of_network(arguments, *input.programs, targets, {environment, *workshop->packer, *parts});
         return package_of_layers(arguments, {input.workloads, targets.front(), input.budget, parts->work_folder},

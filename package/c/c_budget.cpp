@@ -4,9 +4,10 @@
 #include <map>
 #include <optional>
 
+#include "package/c/c_kernel_files.h"
 #include "package/c/c_layer.h"
 #include "package/c/c_network_files.h"
-#include "package/c/c_object_checks.h"
+#include "package/output/text_files.h"
 #include "tuner/budget/recorded_option.h"
 
 namespace kiln {
@@ -64,7 +65,6 @@ Status BudgetedCollection::gather() {
         for (const CandidateChoice &choice : *recorded) {
             layer.choices.emplace_back(choice);
             layer.sizes.options.push_back(recorded_option(choice.best->measurement, workload.count));
-            if (!request_.shares_code) layer.sizes.options.back().code.clear();
         }
         if (layer.choices.empty()) {
             layer.choices.emplace_back();
@@ -81,12 +81,14 @@ Result<KernelOption> BudgetedCollection::real_size(const PackagedKernel &kernel)
     package.name = "kiln_budget";
     package.kernels = {kernel};
     const std::string folder = request_.work_folder + "/budget";
-    const Result<std::vector<CObjectFacts>> facts =
-        compile_network_kernels(package.name, unshared(c_layers(package)), folder);
+    const std::vector<CLayer> layers = c_network_layers(package);
+    const std::string header = c_kernels_header(package.name, layers);
+    if (Status s = write_text(folder + "/src/" + package.name + "_kernels.h", header); !s) return s.error();
+    if (Status s = write_kernel_files(package.name, layers, folder); !s) return s.error();
+    const Result<CKernelFacts> facts = compile_kernel_files(layers, folder);
     if (!facts) return facts.error();
-    const CObjectFacts &code = facts->front();
-    const bool is_shared = request_.shares_code && !kernel.artifact.shared_code.empty();
-    return KernelOption{.code = is_shared ? kernel.artifact.shared_code : std::string(),
+    const CObjectFacts &code = layers.front().has_file() ? facts->layers.front() : facts->shared.front();
+    return KernelOption{.code = kernel.artifact.shared_code,
                         .cycles = kernel.workload.count * kernel.soft_core->cycles,
                         .text = code.text_bytes + code.rodata_bytes,
                         .stack = code.stack_bytes,

@@ -19,7 +19,6 @@ struct BudgetRequest {
     Target target;  // a soft core
     MemoryBudget budget;
     std::string work_folder;
-    bool shares_code = true;  // the package has code that several layers share once
 };
 
 // The kernels, and reports as of collect_kernels(). Errors (unsupported): nothing meets the budget; the message has the least

@@ -75,11 +75,6 @@ void share_code(const std::string &package, std::vector<CLayer> *layers) {
 
 }  // namespace
 
-std::vector<CLayer> unshared(std::vector<CLayer> layers) {
-    for (CLayer &layer : layers) layer.shared.clear();
-    return layers;
-}
-
 std::vector<CSharedCode> shared_code(const std::vector<CLayer> &layers) {
     std::vector<CSharedCode> codes;
     for (const CLayer &layer : layers) {
@@ -123,6 +118,12 @@ std::vector<CLayer> c_layers(const Package &package) {
         layers.push_back(c_layer(package.kernels[i], w.list.empty() ? w.name : w.list + "/" + w.name, functions[i]));
     }
     share_code(package.name, &layers);
+    return layers;
+}
+
+std::vector<CLayer> c_network_layers(const Package &package) {
+    std::vector<CLayer> layers = c_layers(package);
+    for (CLayer &layer : layers) layer.is_packed = true;
     return layers;
 }
 

@@ -30,6 +30,10 @@ struct CLayer {
     std::vector<CConstant> constants;  // behind the weights, in the order of a call
     // A nest takes all its operands as they are, and has no function that packs. Only networks have any.
     bool is_nest = false;
+    bool is_packed = false;  // of a network, whose constants are packed when it is built
+
+    // Of what shares its code, the function that packs alone.
+    bool has_file() const { return shared.empty() || !is_packed; }
 
     int64_t packed_words() const { return kernel->artifact.packed_bytes / 4; }
     std::string source_file() const { return "src/" + function + ".c"; }
@@ -49,8 +53,8 @@ std::vector<CSharedCode> shared_code(const std::vector<CLayer> &layers);
 
 // In the package's order; layers whose kernels take their sizes with a call share the code that is the same.
 std::vector<CLayer> c_layers(const Package &package);
-// The same, each with code of its own.
-std::vector<CLayer> unshared(std::vector<CLayer> layers);
+// The same in a network.
+std::vector<CLayer> c_network_layers(const Package &package);
 
 // Whether the functions that pack weights, with which layers are called by themselves, can have what the layers need. Errors
 // (unsupported): an operand that such packages do not have, or a nest.

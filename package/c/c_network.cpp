@@ -43,7 +43,7 @@ public:
         network_.package = package.name;
         network_.program = &program;
         network_.ports = ports_of(program, package.name);
-        network_.layers = unshared(c_layers(package));
+        network_.layers = c_network_layers(package);
         for (size_t i = 0; i < network_.layers.size(); i++)
             kernels_.emplace(key(network_.layers[i].kernel->workload.workload), static_cast<int>(i));
     }

@@ -4,12 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "json/file_text.h"
 #include "package/c/c_package_texts.h"
-#include "package/c/c_source_text.h"
-#include "package/output/text_files.h"
 #include "package/templates/template_text.h"
 #include "text/markup.h"
 #include "tuner/build/cross_compiler.h"
@@ -17,11 +13,8 @@
 namespace kiln {
 namespace {
 
-namespace fs = std::filesystem;
 using graph::Element;
 using graph::Place;
-
-constexpr int64_t most_source_bytes = int64_t{64} << 20;
 
 // As kernels take tensors: numbers of f32 are their bits there.
 const char *kernel_type(DType dtype) {
@@ -130,7 +123,7 @@ std::string step_text(const CNetwork &network, const CNetworkStep &step) {
         for (const int64_t number : {copy.rows, copy.row_bytes, copy.from_pitch, copy.to_pitch})
             list.push_back(std::to_string(number));
     } else {
-        function = network.layers[size_t(step.kernel)].function;
+        function = network.layers[size_t(step.kernel)].computing_function();
         list.push_back(network.workspace_bytes > 0 ? fmt::format("work + {}", network.values_bytes) : "0");
     }
     return fmt::format("    /* {} */\n    {}({});\n", comment_text(step.step->name), function, fmt::join(list, ", "));
@@ -206,21 +199,26 @@ std::string c_kernels_header(const std::string &package, const std::vector<CLaye
         "/* What the files of {0} have of each other, made by `kiln build` */\n#ifndef {1}_KERNELS_H\n"
         "#define {1}_KERNELS_H\n\n#include <stdint.h>\n\nextern const int32_t {0}_constants[];\n\n",
         package, upper(package));
+    const char *of_convolution = "const void *restrict input, const int32_t *restrict constants, void *restrict output";
     for (const CLayer &layer : layers) {
         std::vector<std::string> list;
+        if (!layer.has_file()) continue;
         if (layer.is_nest) {
             for (const TensorForm &form : signature(layer.kernel->workload.workload).operands)
                 list.push_back(fmt::format("const {} *{}", kernel_type(form.dtype), form.name));
             list.push_back(fmt::format("{} *output", kernel_type(layer.output.dtype)));
         } else {
-            list = {"const void *restrict input", "const int32_t *restrict constants", "void *restrict output"};
+            list = {of_convolution};
         }
         text += fmt::format("void {}({}, void *workspace);\n", layer.function, fmt::join(list, ", "));
     }
+    for (const CSharedCode &code : shared_code(layers))
+        text += fmt::format("void {}({}, void *workspace);\n", code.function(), of_convolution);
     return text + "\n#endif\n";
 }
 
-std::string c_network_readme(const CNetwork &network, const SoftCoreNetwork &facts) {
+std::string c_network_readme(const CNetwork &network, const Package &package) {
+    const SoftCoreNetwork &facts = *package.soft_core_network;
     std::string declarations, ports, kernels;
     std::vector<std::string> arguments;
     for (const CPort &port : network.ports) {
@@ -241,7 +239,7 @@ std::string c_network_readme(const CNetwork &network, const SoftCoreNetwork &fac
         const SoftCoreKernel &soft = *kernel.soft_core;
         const auto count = std::ranges::count(network.steps, static_cast<int>(i), &CNetworkStep::kernel);
         kernels += fmt::format("| {} | `{}` | {} | {} | {} | {} | {} | {} | {} | `{}` |\n",
-                               markdown_text(kernel.workload.name), layer.function, soft.cycles, count, soft.text_bytes,
+                               markdown_text(kernel.workload.name), soft.function, soft.cycles, count, soft.text_bytes,
                                soft.rodata_bytes, soft.stack_bytes, kernel.workspace_bytes, chosen_text(kernel),
                                fmt::join(std::get<CSources>(kernel.artifact.code).flags, " "));
     }
@@ -259,32 +257,7 @@ std::string c_network_readme(const CNetwork &network, const SoftCoreNetwork &fac
                                                       {"STACK", std::to_string(facts.stack_bytes)},
                                                       {"VALUES", std::to_string(network.values_bytes)},
                                                       {"WORKSPACE", std::to_string(network.workspace_bytes)}}) +
-           kernels;
-}
-
-Status write_network_kernels(const std::string &package, const std::vector<CLayer> &layers, const std::string &folder) {
-    const fs::path header = fs::path(folder) / "src" / (package + "_kernels.h");
-    if (Status s = write_text(header, c_kernels_header(package, layers)); !s) return s;
-    for (const CLayer &layer : layers) {
-        const auto &paths = std::get<CSources>(layer.kernel->artifact.code).paths;
-        const Result<std::string> kernel = read_file_text(paths.front(), most_source_bytes);
-        if (!kernel) return kernel.error();
-        const std::string text = c_network_source_text(layer, package, *kernel);
-        if (Status s = write_text(fs::path(folder) / layer.source_file(), text); !s) return s;
-    }
-    return {};
-}
-
-Result<std::vector<CObjectFacts>> compile_network_kernels(const std::string &package, const std::vector<CLayer> &layers,
-                                                          const std::string &folder) {
-    if (Status s = write_network_kernels(package, layers, folder); !s) return s.error();
-    std::vector<CObjectFacts> facts;
-    for (const CLayer &layer : layers) {
-        Result<CObjectFacts> fact = check_c_object(layer, folder, folder + "/" + layer.function + ".o");
-        if (!fact) return fact.error();
-        facts.push_back(*fact);
-    }
-    return facts;
+           kernels + shared_code_table(package);
 }
 
 }  // namespace kiln

@@ -10,6 +10,7 @@
 
 #include "json/file_text.h"
 #include "package/c/c_budget.h"
+#include "package/c/c_kernel_files.h"
 #include "package/c/c_network.h"
 #include "package/c/c_network_check.h"
 #include "package/c/c_network_files.h"
@@ -80,10 +81,12 @@ std::vector<CFile> c_files(const CNetwork &network) {
     return files;
 }
 
-// All but the kernels.
 Status write_sources(const CNetwork &network, const std::string &folder) {
     const fs::path path = folder;
     if (Status s = write_text(path / "include" / (network.package + ".h"), c_network_header(network)); !s) return s;
+    const std::string kernels = c_kernels_header(network.package, network.layers);
+    if (Status s = write_text(path / "src" / (network.package + "_kernels.h"), kernels); !s) return s;
+    if (Status s = write_kernel_files(network.package, network.layers, folder); !s) return s;
     for (const OwnFile &file : own_files(network)) {
         if (Status s = write_text(path / "src" / (file.stem + ".c"), file.text); !s) return s;
     }
@@ -113,21 +116,18 @@ std::string conditions_of(const CNetworkRun &run, const CoreDescription &core) {
 Status examine(const CNetwork &network, const CoreDescription &core, const std::string &work_folder, Package *package) {
     const std::string folder = work_folder + "/package";
     if (Status s = write_sources(network, folder); !s) return s;
-    const auto facts = compile_network_kernels(network.package, network.layers, folder);
+    const Result<CKernelFacts> facts = compile_kernel_files(network.layers, folder);
     if (!facts) return facts.error();
-    CoreProgram program{network.function(), {}, folder + "/" + network.package + ".elf"};
+    describe_kernels(network.layers, *facts, package);
+    CoreProgram program{network.function(), kernel_objects(network.layers, folder),
+                        folder + "/" + network.package + ".elf"};
     SoftCoreNetwork &found = *package->soft_core_network;
-    for (size_t i = 0; i < facts->size(); i++) {
-        SoftCoreKernel &soft = *package->kernels[i].soft_core;
-        soft.function = network.layers[i].function;
-        soft.packed_bytes = 4 * network.layers[i].packed_words();
-        soft.text_bytes = (*facts)[i].text_bytes, soft.rodata_bytes = (*facts)[i].rodata_bytes;
-        soft.stack_bytes = (*facts)[i].stack_bytes;
-        found.text_bytes += soft.text_bytes;
-        found.constant_bytes += soft.rodata_bytes;
-        found.stack_bytes = std::max(found.stack_bytes, soft.stack_bytes);
-        program.objects.push_back(folder + "/" + soft.function + ".o");
+    for (const PackagedKernel &kernel : package->kernels) {
+        found.text_bytes += kernel.soft_core->text_bytes, found.constant_bytes += kernel.soft_core->rodata_bytes;
+        found.stack_bytes = std::max(found.stack_bytes, kernel.soft_core->stack_bytes);
     }
+    for (const SharedSoftCoreCode &code : package->shared_code)
+        found.text_bytes += code.text_bytes, found.constant_bytes += code.rodata_bytes;
     for (const OwnFile &file : own_files(network)) {
         program.objects.push_back(folder + "/" + file.stem + ".o");
         const auto own =
@@ -147,25 +147,65 @@ Status examine(const CNetwork &network, const CoreDescription &core, const std::
     return {};
 }
 
+Result<Package> package_of(const std::string &name, const network::Program &program,
+                           const CollectedKernels &collected) {
+    if (Status s = check_complete(program, collected); !s) return s.error();
+    Package package;
+    package.name = name;
+    package.kernels = collected.kernels;
+    package.soft_core_network = SoftCoreNetwork{.program = program};
+    return package;
+}
+
+// Bytes of code, with the constants that are in it.
+struct CodeSizes {
+    int64_t kernels = 0, calls = 0;
+};
+
+Result<CodeSizes> code_sizes(const Package &package, const CoreDescription &core, const std::string &folder) {
+    const Result<CNetwork> network = lay_out_c_network(package, package.soft_core_network->program, core);
+    if (!network) return network.error();
+    if (Status s = write_sources(*network, folder); !s) return s.error();
+    const Result<CKernelFacts> facts = compile_kernel_files(network->layers, folder);
+    if (!facts) return facts.error();
+    CodeSizes sizes;
+    for (const auto *of : {&facts->layers, &facts->shared}) {
+        for (const CObjectFacts &fact : *of) sizes.kernels += fact.text_bytes + fact.rodata_bytes;
+    }
+    const OwnFile calls = own_files(*network).front();
+    const auto own = compile_own_object({calls.stem, "src/" + calls.stem + ".c", own_flags}, folder,
+                                        folder + "/" + calls.stem + ".o");
+    if (!own) return own.error();
+    sizes.calls = own->text_bytes + own->rodata_bytes;
+    return sizes;
+}
+
 }  // namespace
 
 Result<Package> make_c_network(const CNetworkRequest &request, const CollectEnvironment &environment,
                                const CollectListener &listener) {
     if (Status s = check_program(request.program); !s) return s.error();
-    network::Program program = without_idle_steps(request.program);
+    const network::Program program = without_idle_steps(request.program);
     const std::vector<NamedWorkload> workloads = workloads_of(program);
-    Result<CollectedKernels> collected =
-        request.budget.is_limited()
-            ? collect_within({workloads, request.target, request.budget, request.work_folder, false}, environment,
-                             listener)
-            : collect_kernels(workloads, {request.target}, environment, listener);
-    if (!collected) return collected.error();
-    if (Status s = check_complete(program, *collected); !s) return s.error();
-    Package package;
-    package.name = request.name;
-    package.kernels = std::move(collected->kernels);
-    package.soft_core_network = SoftCoreNetwork{.program = std::move(program)};
-    return package;
+    if (!request.budget.is_limited()) {
+        const auto collected = collect_kernels(workloads, {request.target}, environment, listener);
+        return collected ? package_of(request.name, program, *collected) : collected.error();
+    }
+    // How much code the calls are is known when the kernels are: it depends on where their constants lie. Each turn but the last
+    // leaves more for them.
+    for (BudgetRequest within{workloads, request.target, request.budget, request.work_folder};;) {
+        const auto collected = collect_within(within, environment, [](const KernelReport &) {});
+        if (!collected) return collected.error();
+        Result<Package> package = package_of(request.name, program, *collected);
+        if (!package) return package.error();
+        const auto sizes = code_sizes(*package, request.core, request.work_folder + "/budget");
+        if (!sizes) return sizes.error();
+        if (sizes->calls <= within.budget.caller_text || sizes->calls + sizes->kernels <= request.budget.text) {
+            for (const KernelReport &report : collected->reports) listener(report);
+            return package;
+        }
+        within.budget.caller_text = sizes->calls;
+    }
 }
 
 Result<Package> write_c_network_package(Package package, const CoreDescription &core, const PackageParts &parts,
@@ -187,7 +227,6 @@ Result<Package> write_c_network_package(Package package, const CoreDescription &
     // First, since it says what else may be removed.
     if (Status s = write_text(path / "share" / name / "manifest.json", manifest_text(package)); !s) return s.error();
     if (Status s = write_sources(*network, path.string()); !s) return s.error();
-    if (Status s = write_network_kernels(name, network->layers, path.string()); !s) return s.error();
     const Result<std::string> schema =
         read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_schema_bytes);
     if (!schema) return schema.error();
@@ -195,7 +234,7 @@ Result<Package> write_c_network_package(Package package, const CoreDescription &
         {path / "share" / name / "manifest.schema.json", *schema},
         {path / "Makefile", c_makefile(name, sources)},
         {path / "CMakeLists.txt", c_cmake(name, sources)},
-        {path / "README.md", c_network_readme(*network, *package.soft_core_network)},
+        {path / "README.md", c_network_readme(*network, package)},
     };
     for (const auto &[file, text] : texts) {
         if (Status s = write_text(file, text); !s) return s.error();

@@ -15,8 +15,9 @@ namespace kiln {
 struct CNetworkRequest {
     const network::Program &program;
     Target target;  // a soft core
+    CoreDescription core;
     std::string name;
-    MemoryBudget budget;
+    MemoryBudget budget;  // of all code but that of constants which are packed
     std::string work_folder;
 };
 

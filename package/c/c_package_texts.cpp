@@ -53,21 +53,6 @@ std::string most_workspace(const std::vector<CLayer> &layers) {
     return std::to_string(bytes);
 }
 
-// A table of what several layers share, behind that of the layers.
-std::string shared_rows(const Package &package) {
-    if (package.shared_code.empty()) return "";
-    std::string rows =
-        "\n## Shared code\n\nThese functions compute layers of any size, which come with `packed`. A layer whose "
-        "function is one of "
-        "them has no code of its own.\n\n| function | layers | text | rodata | flags |\n| --- | ---: | ---: | ---: | "
-        "--- |\n";
-    for (const SharedSoftCoreCode &code : package.shared_code) {
-        rows += fmt::format("| `{}` | {} | {} | {} | `{}` |\n", code.function, code.layers, code.text_bytes,
-                            code.rodata_bytes, fmt::join(code.flags, " "));
-    }
-    return rows;
-}
-
 }  // namespace
 
 std::string c_header(const Package &package, const std::vector<CLayer> &layers) {
@@ -105,9 +90,25 @@ std::string chosen_text(const PackagedKernel &kernel) {
 
 std::vector<CFile> c_files_of(const std::vector<CLayer> &layers) {
     std::vector<CFile> files;
-    for (const CLayer &layer : layers) files.push_back({layer.function, flags_of(layer)});
+    for (const CLayer &layer : layers) {
+        if (layer.has_file()) files.push_back({layer.function, flags_of(layer)});
+    }
     for (const CSharedCode &code : shared_code(layers)) files.push_back({code.function(), flags_of(*code.layer)});
     return files;
+}
+
+std::string shared_code_table(const Package &package) {
+    if (package.shared_code.empty()) return "";
+    std::string rows =
+        "\n## Shared code\n\nThese functions compute layers of any size, which come with `packed`. A layer whose "
+        "function is one of "
+        "them has no code of its own.\n\n| function | layers | text | rodata | flags |\n| --- | ---: | ---: | ---: | "
+        "--- |\n";
+    for (const SharedSoftCoreCode &code : package.shared_code) {
+        rows += fmt::format("| `{}` | {} | {} | {} | `{}` |\n", code.function, code.layers, code.text_bytes,
+                            code.rodata_bytes, fmt::join(code.flags, " "));
+    }
+    return rows;
 }
 
 std::string c_makefile(const std::string &package, const std::vector<CFile> &files) {
@@ -152,7 +153,7 @@ std::string c_readme(const Package &package, const std::vector<CLayer> &layers) 
                                               {"FIRST", first},
                                               {"FIRST_UPPER", upper(first)},
                                               {"CORE", package.kernels.front().soft_core->core}}) +
-           rows + shared_rows(package);
+           rows + shared_code_table(package);
 }
 
 }  // namespace kiln

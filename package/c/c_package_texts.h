@@ -21,6 +21,9 @@ std::vector<CFile> c_files_of(const std::vector<CLayer> &layers);
 std::string c_makefile(const std::string &package, const std::vector<CFile> &files);
 std::string c_cmake(const std::string &package, const std::vector<CFile> &files);
 
+// Of a README, behind the table of the layers: what several of them share. Empty where that is nothing.
+std::string shared_code_table(const Package &package);
+
 // How a kernel was chosen: the trial, or that it is the default.
 std::string chosen_text(const PackagedKernel &kernel);
 

@@ -37,11 +37,9 @@ std::string with_identifier(const std::string &text, const std::string &from, co
 
 namespace {
 
-std::string headed(const CLayer &layer, const std::string &header, const std::string &text) {
-    const PackagedKernel &packaged = *layer.kernel;
-    return fmt::format("/* {}, made by `kiln build`\n * {}\n * {}\n */\n#include \"{}.h\"\n\n{}",
-                       comment_text(layer.layer), comment_text(key(packaged.workload.workload)),
-                       comment_text(packaged.candidate), header, text);
+// What declares its functions.
+std::string header_of(const CLayer &layer, const std::string &package) {
+    return layer.is_packed ? package + "_kernels" : package;
 }
 
 // Functions of a kernel's source stand behind each other, that which packs last.
@@ -53,19 +51,20 @@ std::string without_pack(const std::string &kernel) {
 }  // namespace
 
 std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel) {
-    std::string text = with_identifier(kernel, compute_symbol, layer.function);
-    text = with_identifier(text, pack_symbol, layer.function + "_pack_all");
-    return headed(layer, package, text + "\n" + pack_function(layer, package));
-}
-
-std::string c_network_source_text(const CLayer &layer, const std::string &package, const std::string &kernel) {
-    return headed(layer, package + "_kernels", with_identifier(without_pack(kernel), compute_symbol, layer.function));
+    std::string text = with_identifier(layer.is_packed ? without_pack(kernel) : kernel, compute_symbol, layer.function);
+    if (!layer.is_packed)
+        text = with_identifier(text, pack_symbol, layer.function + "_pack_all") + "\n" + pack_function(layer, package);
+    const PackagedKernel &packaged = *layer.kernel;
+    return fmt::format("/* {}, made by `kiln build`\n * {}\n * {}\n */\n#include \"{}.h\"\n\n{}",
+                       comment_text(layer.layer), comment_text(key(packaged.workload.workload)),
+                       comment_text(packaged.candidate), header_of(layer, package), text);
 }
 
 std::string c_shared_text(const CSharedCode &code, const std::string &package, const std::string &kernel) {
     const std::string &candidate = code.layer->kernel->candidate;
     return fmt::format("/* Layers of any size, made by `kiln build`\n * {}\n */\n#include \"{}.h\"\n\n{}",
-                       comment_text(candidate), package, with_identifier(kernel, compute_symbol, code.function()));
+                       comment_text(candidate), header_of(*code.layer, package),
+                       with_identifier(kernel, compute_symbol, code.function()));
 }
 
 }  // namespace kiln

@@ -7,11 +7,9 @@
 
 namespace kiln {
 
-// `kernel`: the C source that the generator made; of a layer that shares its code, that of the function that packs.
+// `kernel`: the C source that the generator made; of a layer that shares its code, that of the function that packs. A layer of a
+// network has no function that packs.
 std::string c_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
-
-// The same in a network, whose constants are packed when it is built: without the function that packs them.
-std::string c_network_source_text(const CLayer &layer, const std::string &package, const std::string &kernel);
 
 // The C file of code that several layers share.
 std::string c_shared_text(const CSharedCode &code, const std::string &package, const std::string &kernel);

@@ -51,11 +51,17 @@ TEST(CLayers, ThoseOfTheSameCodeShareIt) {
     }
     const std::vector<CLayer> layers = c_layers(package);
     for (size_t i = 0; i < layers.size(); i++) EXPECT_EQ(layers[i].shared, rows[i].shared) << rows[i].layer;
-    EXPECT_TRUE(shared_code(unshared(layers)).empty());
     std::vector<std::pair<std::string, int64_t>> codes;
     for (const CSharedCode &code : shared_code(layers)) codes.emplace_back(code.function(), code.layers);
     const decltype(codes) expected = {{"n_shared_dense_2", 2}, {"n_shared_dense_3", 1}, {"n_other", 1}};
     EXPECT_EQ(codes, expected);
+    // In a network their constants are packed when it is built, so nothing is left for a file of their own.
+    const std::vector<CLayer> of_network = c_network_layers(package);
+    for (size_t i = 0; i < layers.size(); i++) {
+        EXPECT_TRUE(layers[i].has_file());
+        EXPECT_EQ(of_network[i].has_file(), layers[i].shared.empty()) << rows[i].layer;
+        EXPECT_EQ(of_network[i].shared, layers[i].shared);
+    }
 }
 
 TEST(CLayers, IdentifiersAreReplacedAsAWhole) {

@@ -199,12 +199,14 @@ Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const 
     if (!choices) return choices.error();
     const KernelChoice *best = nullptr;
     for (const KernelChoice &choice : *choices) {
-        if (choice.text <= budget.text) best = &choice;  // the more code, the fewer cycles
+        if (choice.text <= budget.text - budget.caller_text) best = &choice;  // the more code, the fewer cycles
     }
     if (best) return *best;
+    const std::string caller =
+        budget.caller_text == 0 ? "" : ", and what calls them has " + std::to_string(budget.caller_text);
     return unsupported("--max-text " + std::to_string(budget.text) + ": the smallest kernels of all " +
                        std::to_string(layers.size()) + " layers have " + std::to_string(choices->front().text) +
-                       " bytes of code together");
+                       " bytes of code together" + caller);
 }
 
 }  // namespace kiln

@@ -32,6 +32,7 @@ struct LayerKernels {
 struct MemoryBudget {
     static constexpr int64_t unlimited = std::numeric_limits<int64_t>::max();
     int64_t text = unlimited, stack = unlimited, workspace = unlimited;
+    int64_t caller_text = 0;  // what the limit of code leaves for the caller of the kernels
     bool is_limited() const { return text != unlimited || stack != unlimited || workspace != unlimited; }
 };
 

@@ -107,6 +107,9 @@ TEST(KernelChoice, SaysTheLeastThatIsPossible) {
         {{.stack = 31}, "net/b: no kernel fits; --max-stack 31, and the least is 32 bytes of stack"},
         {{.workspace = 63}, "net/b: no kernel fits; --max-workspace 63, and the least is 64 bytes of workspace"},
         {{.text = 199, .stack = 47}, "--max-text 199: the smallest kernels of all 2 layers have 200 bytes"},
+        {{.text = 180, .caller_text = 21},
+         "--max-text 180: the smallest kernels of all 2 layers have 160 bytes of code together, and what calls them "
+         "has 21"},
         {{.stack = 15, .workspace = 7},
          "net/a: no kernel fits; --max-stack 15, and the least is 16 bytes of stack; --max-workspace 7, and the least "
          "is 0"},
@@ -129,6 +132,7 @@ TEST(KernelChoice, CodeWithoutANameIsNobodyElses) {
     EXPECT_EQ(best_choice(layers, {.text = 179})->cycles, 60);
     EXPECT_EQ(best_choice(layers, {.text = 80})->text, 80);
     EXPECT_FALSE(best_choice(layers, {.text = 79}));
+    EXPECT_EQ(best_choice(layers, {.text = 200, .caller_text = 1})->cycles, 40);
 }
 
 // As large as networks are: it takes no time.
