@@ -17,4 +17,7 @@ struct Requantization {
 // A number of the result's type, between the bounds. It is the sum itself where the workload's result is one.
 Halide::Expr requantize(const Workload &workload, const Halide::Expr &sum, const Requantization &how);
 
+// LiteRT's for a multiplier and a shift, before zero point and bounds.
+Halide::Expr litert_requantized(const Halide::Expr &sum, const Halide::Expr &multiplier, const Halide::Expr &shift);
+
 }  // namespace kiln

@@ -1,7 +1,8 @@
 // Sums over channels and taps for a core without vectors, a matrix product of what each pixel reads and the weights:
 //
 //   record(i, c)    = constants of the channel, made when the weights are packed (scalar_requantize.h)
-//   pixel(tap, p)   = what pixel p multiplies by tap, where it has to be looked for
+//   pixel(tap, p)   = what pixel p multiplies by tap, where it has to be looked for: in loops over the window, as the division of a
+//                     number of a tap takes longer than what it is for
 //   patch(tap, p)   = the input that pixel p multiplies by tap, or the zero point outside; with pairs, those of two pixels:
 //                     a + b * 2^16
 //   both(c, p, n)   = with pairs, the two products of step n
@@ -45,7 +46,7 @@ public:
         fix_records();
         s.output = *output;
         s.copies = knobs.paired || gathers();
-        apply_scalar_dense(s, knobs, {packed.taps, packed.panels, packed.width});
+        apply_scalar_dense(s, knobs, {packed.taps, packed.panels, packed.width, extent(loops.input_channels)});
     }
 
 private:
@@ -63,20 +64,37 @@ private:
         return lowest;
     }
 
-    // Taps and pixels behind the last ones are any that exist: their weights are zero, their results are not stored.
-    Expr read(const Expr &tap, const Expr &pixel) const {
-        const Expr k = min(tap, extent(terms()) - 1), p = min(pixel, pixels() - 1);
-        const int channels = extent(loops.input_channels);
-        Exprs at{k % channels};
-        Expr of_tap = k / channels, of_pixel = p;
-        int columns_left = extent(loops.taps()), outputs_left = pixels();
+    // `tap`: channel, column, row and plane of the window. Answers channel, x, y, z and image of the input. Pixels behind the last
+    // one are any that exist: their results are not stored.
+    Exprs place(const Exprs &tap, const Expr &pixel) const {
+        Exprs at{tap[0]};
+        Expr of_pixel = min(pixel, pixels() - 1);
+        int outputs_left = pixels();
         for (int d = 0; d < 3; d++) {
             const Expr out = digit(&of_pixel, extent(loops.output[d]), &outputs_left);
-            const Expr column = digit(&of_tap, extent(loops.kernel[d]), &columns_left);
-            at.push_back(out * extent(loops.stride[d]) + column * extent(loops.dilation[d]) - extent(loops.pad_lo[d]));
+            at.push_back(out * extent(loops.stride[d]) + tap[size_t(d) + 1] * extent(loops.dilation[d]) -
+                         extent(loops.pad_lo[d]));
         }
         at.push_back(of_pixel);
-        return input_value(input, at, 0);
+        return at;
+    }
+
+    // Where nothing is outside and windows have one tap. Channels behind the last one are any that exist: their weights are zero.
+    Expr read(const Expr &channel, const Expr &pixel) const {
+        return input_value(input, place({min(channel, extent(terms()) - 1), 0, 0, 0}, pixel), 0);
+    }
+
+    // to(tap, p) = what pixel p multiplies by each tap of its window.
+    void gather(Func &to) {
+        s.window = RDom(0, extent(loops.input_channels), 0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]), 0,
+                        extent(loops.kernel[2]));
+        Expr tap = 0;
+        for (int d = 4; d-- > 0;) tap = tap * s.window[d].extent() + s.window[d];
+        to(s.tap, s.p) = undef<int8_t>();
+        to(tap, s.p) =
+            cast<int8_t>(existing_value(input, place({s.window[0], s.window[1], s.window[2], s.window[3]}, s.p)));
+        // With a weight of zero.
+        if (ScalarPanels(loops, knobs).taps > terms()) to(extent(terms()), s.p) = cast<int8_t>(0);
     }
 
     Expr weight(const Expr &tap) const {
@@ -85,7 +103,11 @@ private:
     }
 
     Expr sum_of_pixels() {
-        s.patch(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
+        if (gathers()) {
+            gather(s.patch);
+        } else {
+            s.patch(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
+        }
         s.steps = RDom(0, ScalarPanels(loops, knobs).taps);
         s.sum(s.c, s.p) = record(0, s.c);
         s.sum(s.c, s.p) += cast<int32_t>(s.patch(s.steps, s.p)) * weight(s.steps);
@@ -95,7 +117,7 @@ private:
     Expr sum_of_pairs() {
         // Pixels are read one by one before they are paired: where Halide sees the factor 2 in a remainder, it proves
         // bounds that contradict the input's.
-        if (gathers()) s.pixel(s.tap, s.p) = cast<int8_t>(read(s.tap, s.p));
+        if (gathers()) gather(s.pixel);
         const auto at = [&](const Expr &p) {
             return cast<uint32_t>(gathers() ? cast<int32_t>(s.pixel(s.tap, p)) : read(s.tap, p));
         };

@@ -2,6 +2,7 @@
 // say how results are rounded, and what follows from them for a channel.
 //
 //   sums(k, panel)   the sum of a channel's weights
+//   sizes(k, panel)  the sum of their sizes
 //   all_fit()        whether every channel has the short form of requantization
 #pragma once
 
@@ -42,6 +43,8 @@ protected:
         const Halide::RDom taps(0, terms());
         sums(k, panel) = 0;
         sums(k, panel) += weight(k, taps, panel);
+        sizes(k, panel) = 0;
+        sizes(k, panel) += abs(weight(k, taps, panel));
         const Halide::RDom all(0, extent(this->loops.output_channels));
         all_fit() = 1;
         all_fit() = all_fit() & Halide::cast<int32_t>(requantization.fits(channel(all)));
@@ -53,6 +56,7 @@ protected:
         for (const QuantizationOperand &operand : quantization_operands(this->workload))
             fix(*numbers[operand.role], {operand.count});
         sums.compute_root();
+        sizes.compute_root();
         all_fit.compute_root();
     }
 
@@ -65,7 +69,9 @@ protected:
         const Expr known = min(c, extent(this->loops.output_channels) - 1);
         const Expr start = bias ? (*bias)(known) : Expr(0);
         const bool has_scales = numbers.contains(Role::scale);
-        return {start, start - (number(Role::input_zero_point, 0) - centre) * sums(known % width_, known / width_),
+        return {start,
+                sizes(known % width_, known / width_),
+                start - (number(Role::input_zero_point, 0) - centre) * sums(known % width_, known / width_),
                 has_scales ? Halide::reinterpret<int32_t>(number(Role::scale, known)) : number(Role::multiplier, known),
                 has_scales ? Expr(0) : number(Role::shift, known),
                 number(Role::output_zero_point, 0) - number(Role::result_bounds, 1)};
@@ -96,7 +102,7 @@ protected:
     }
 
     Halide::Var k{"k"}, tap{"tap"}, panel{"panel"}, at{"at"};
-    Halide::Func sums{"sums"}, all_fit{"all_fit"};
+    Halide::Func sums{"sums"}, sizes{"sizes"}, all_fit{"all_fit"};
 
 private:
     bool hwio() const { return this->workload.kernel_layout == KernelLayout::hwio; }

@@ -90,6 +90,31 @@ protected:
                centre();
     }
 
+    // The same, where only what is inside is read, after a test of each dimension by one comparison of numbers without signs.
+    template<typename Input>
+    Expr existing_value(const Input &input, const Exprs &at) const {
+        using Halide::Internal::Call;
+        Exprs index;
+        Expr inside = Halide::Internal::const_true();
+        for (size_t d = 0; d < this->loops.input_map.size(); d++) {
+            const Place &place = this->loops.input_map[d];
+            const Expr value = value_of(place.form, at);
+            const int end = extent(place.extent);
+            if (place.outside == Outside::zero)
+                inside = inside && Halide::cast<uint32_t>(value) < Halide::cast<uint32_t>(end);
+            index.push_back(place.outside == Outside::never  ? value
+                            : place.outside == Outside::zero ? Halide::unsafe_promise_clamped(value, 0, end - 1)
+                                                             : clamp(value, 0, end - 1));
+        }
+        const ChannelPlace channel = place_of_channel(this->loops.stored_input, index[0]);
+        const Expr stored =
+            Halide::cast<int32_t>(input(channel.in_block, index[1], index[2], index[3], channel.block, index[4]));
+        if (Halide::Internal::is_const_one(inside)) return stored - centre();
+        return Call::make(Halide::Int(32), Call::if_then_else,
+                          {inside, stored, of_call(ScalarRecords::input_zero_point)}, Call::PureIntrinsic) -
+               centre();
+    }
+
     // From a tile's sums to what is stored of it. Which form all outputs have is asked once a tile.
     Expr rounded(ScalarResultStages &s, const std::vector<Halide::Var> &at, const Expr &sum,
                  const Expr (&own)[ScalarRequantization::record_size]) const {

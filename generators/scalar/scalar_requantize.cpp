@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "generators/requantize.h"
+
 namespace kiln {
 
 using namespace Halide;
@@ -23,6 +25,12 @@ struct OnnxShifts {
 };
 constexpr OnnxShifts onnx_small{8, 22}, onnx_large{7, 15};
 
+// Beyond all bounds of results.
+constexpr int most_one_result = 1 << 12;
+
+// What an input is at most, without its zero point.
+constexpr int most_input = 255;
+
 Expr unsigned_of(const Expr &e) { return cast<uint32_t>(e); }
 
 // One of the functions that C files get (CPrelude).
@@ -34,7 +42,7 @@ Expr c_function(const char *name, const std::vector<Expr> &arguments) {
 
 ScalarRequantization::ScalarRequantization(int64_t terms, EpilogueStep::Kind kind, bool knows_terms)
     : onnx_(kind == EpilogueStep::Kind::requantize_onnx),
-      most_products_(terms * 255 * 128),
+      most_products_(terms * most_input * 128),
       small_(knows_terms && most_products_ <= 1 << 22) {}
 
 Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
@@ -42,14 +50,14 @@ Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
     const int64_t most_bias = most_sum - most_products_;
     if (most_bias < 0) return Internal::const_false();
     const int room = static_cast<int>(most_bias);
+    const Expr has_one = one_result(n).exists;
     if (onnx_) {
         const Expr shift = onnx_shift(n.multiplier);
-        return one_result(n).exists ||
-               (shift >= (small_ ? onnx_small.least : onnx_large.least) &&
-                shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room);
+        return has_one || (shift >= (small_ ? onnx_small.least : onnx_large.least) &&
+                           shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room);
     }
-    return n.shift < 0 && n.shift >= -(small_ ? most_shift - fraction : most_shift) && n.bias <= room &&
-           n.bias >= -room;
+    return has_one || (n.shift < 0 && n.shift >= -(small_ ? most_shift - fraction : most_shift) && n.bias <= room &&
+                       n.bias >= -room);
 }
 
 // How far the upper half of the product is shifted: by the bits behind its point. A sum has 24 bits and is multiplied by 2^8, and the
@@ -59,22 +67,27 @@ Expr ScalarRequantization::onnx_shift(const Expr &bits) const {
     return (small_ ? 133 : 126) - exponent;
 }
 
-// The one result that all sums of a channel have, and whether there is one. Networks have channels whose weights training has made
-// nothing of: their scales are tiny, and what is left is the bias. A result that is within 2^-8 of a half is not looked at closer.
+// The one result that all sums of a channel have, and whether there is one: of those whose weights are zero, and of others where
+// scales are tiny. Of ONNX's, one that is so near a half that numbers of f32 may be rounded to the other side is not looked at closer:
+// it is between -2^9 and 2^9, or beyond all bounds, so 2^-13 is enough.
 ScalarRequantization::OneResult ScalarRequantization::one_result(const ChannelNumbers &n) const {
+    if (!onnx_) {
+        const Expr of_bias = litert_requantized(n.bias, n.multiplier, n.shift);
+        return {clamp(of_bias, -most_one_result, most_one_result), n.weights == 0};
+    }
     constexpr int least = 10, most = 22;  // bits behind the point
     const Expr bits = reinterpret<uint32_t>(n.multiplier);
     const Expr fraction = (bits & cast<uint32_t>(0x7fffff)) | cast<uint32_t>(0x800000);
     const Expr behind = 125 - cast<int32_t>(bits >> cast<uint32_t>(23)), by = clamp(behind, least, most);
-    const Expr half = 1 << unsigned_of(by - 1), margin = 1 << unsigned_of(by - 8);
+    const Expr half = 1 << unsigned_of(by - 1), margin = (1 << unsigned_of(max(by - 13, 0))) + 1;
     const auto product = [&](const Expr &sum) {
         return cast<int32_t>((sum * cast<int64_t>(fraction)) >> cast<uint64_t>(25)) >>
                unsigned_of(clamp(behind - most, 0, 31));
     };
-    const Expr products(most_products_), bias = cast<int64_t>(n.bias);
+    const Expr products = cast<int64_t>(n.weights) * most_input, bias = cast<int64_t>(n.bias);
     const Expr lowest = (product(bias - products) + half - margin) >> unsigned_of(by);
     const Expr highest = (product(bias + products) + half + margin) >> unsigned_of(by);
-    return {lowest, behind >= least && lowest == highest && lowest >= -(1 << 12) && lowest <= 1 << 12};
+    return {lowest, behind >= least && lowest == highest && lowest >= -most_one_result && lowest <= most_one_result};
 }
 
 Expr ScalarRequantization::onnx_record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
@@ -107,15 +120,18 @@ Expr ScalarRequantization::onnx_short_form(const Expr &sum, const Expr (&record)
 
 Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
     if (onnx_) return onnx_record(i, n, all_fit);
-    const Expr right = unsigned_of(clamp(-n.shift, 1, most_shift));
+    const OneResult one = one_result(n);
+    const Expr is_one = all_fit && one.exists;
+    const Expr right = unsigned_of(select(is_one, 1, clamp(-n.shift, 1, most_shift)));
     const Expr half = cast<int32_t>(cast<uint32_t>(1) << (right - cast<uint32_t>(1)));
-    const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << right) + half;
+    const Expr zero_point = n.zero_point + select(is_one, one.result, 0);
+    const Expr rounding = reinterpret<int32_t>(unsigned_of(zero_point) << right) + half;
     const Expr finer = reinterpret<int32_t>(unsigned_of(rounding) << cast<uint32_t>(fraction)) + (1 << (fraction - 1));
     const Expr by = cast<int32_t>(right);
     const Expr twice = reinterpret<int32_t>(unsigned_of(n.multiplier) << cast<uint32_t>(1));
-    return select(i == 0, n.start,                                                       //
-                  i == 1, select(all_fit, small_ ? n.multiplier : twice, n.multiplier),  //
-                  i == 2, select(all_fit, small_ ? finer : rounding, n.zero_point),      //
+    return select(i == 0, n.start,                                                                          //
+                  i == 1, select(is_one, 0, select(all_fit, small_ ? n.multiplier : twice, n.multiplier)),  //
+                  i == 2, select(all_fit, small_ ? finer : rounding, n.zero_point),                         //
                   select(all_fit, small_ ? by + fraction : by, n.shift));
 }
 

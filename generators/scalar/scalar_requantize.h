@@ -7,8 +7,9 @@
 // place. There, once in a hundred results or less, the product is rounded as f32 has it. Sums beyond 2^24, which f32 rounds, are
 // beyond all bounds of the result. What does not fit has its products in f32.
 //
-// Real networks are like that. Whether a layer's numbers are is found out when its weights are packed; if not, a loop over the
-// outputs of a tile computes every case.
+// Real networks are like that, but for channels that training has made nothing of: their weights are zero or next to it, and their scales
+// tiny. Such a channel has one result, whatever it reads, so its multiplier is 0 and its rounding the result. Whether a layer's numbers fit
+// is found out when its weights are packed; if not, a loop over the outputs of a tile computes every case.
 #pragma once
 
 #include <Halide.h>
@@ -20,11 +21,11 @@
 
 namespace kiln {
 
-// What belongs to a channel: its bias alone, what its sums begin with, how they are scaled (ONNX: `multiplier` has the bits of the
+// What belongs to a channel: its bias alone, the sum of its weights' sizes, what its sums begin with, how they are scaled (ONNX: `multiplier` has the bits of the
 // scale, and there is no shift). And the output's zero point less the
 // largest result, so that results are compared with that for nothing.
 struct ChannelNumbers {
-    Halide::Expr bias, start, multiplier, shift, zero_point;
+    Halide::Expr bias, weights, start, multiplier, shift, zero_point;
 };
 
 class ScalarRequantization {

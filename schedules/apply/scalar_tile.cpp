@@ -9,6 +9,17 @@ namespace {
 
 using namespace Halide;
 
+// So few channels are found by one test.
+constexpr int most_written_channels = 4;
+
+// A stage that looks for what pixels read.
+void loop_over_window(Func &stage, const ScalarDenseStages &s, const ScalarDenseSizes &sizes) {
+    const RVar channel(s.window[0]), column(s.window[1]), row(s.window[2]), plane(s.window[3]);
+    Stage update = stage.update();
+    update.reorder(channel, column, row, plane, s.p).never_partition_all();
+    if (sizes.channels <= most_written_channels) update.unroll(channel);
+}
+
 }  // namespace
 
 void apply_scalar_depthwise(ScalarDepthwiseStages &s, const ScalarTileKnobs &k, const ConvShape &shape) {
@@ -45,10 +56,12 @@ void apply_scalar_dense(ScalarDenseStages &s, const ScalarTileKnobs &k, const Sc
         .unroll(pi);
     if (s.pixel.defined()) {
         s.pixel.compute_at(s.output, block).bound(s.tap, 0, sizes.taps).never_partition_all();
+        loop_over_window(s.pixel, s, sizes);
     }
     if (s.copies) {
         s.patch.compute_at(s.output, block).bound(s.tap, 0, sizes.taps).bound_extent(s.p, words * tiles);
         s.patch.reorder_storage(s.p, s.tap).reorder(s.tap, s.p);
+        if (s.patch.num_update_definitions() > 0) loop_over_window(s.patch, s, sizes);
         if (sizes.taps > 1) s.patch.never_partition_all();
     }
     apply_scalar_result(s.rounding, {s.output, tile}, {{s.c, sizes.width}, {s.p, extent(k.pixels)}});

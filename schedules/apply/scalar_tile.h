@@ -29,11 +29,13 @@ struct ScalarDenseStages {
     Halide::Func output, pixel{"pixel"}, patch{"patch"}, both{"both"}, sum{"sum"};
     ScalarResultStages rounding;
     Halide::Var c{"c"}, p{"p"}, tap{"tap"};
+    Halide::RDom window;  // channels, columns, rows and planes, where pixels look for what they read
     Halide::RDom steps;
     bool copies = false;  // patches are copied; else they are read where they lie
 };
 struct ScalarDenseSizes {
     int taps, panels, width;
+    int channels;  // of the input
 };
 void apply_scalar_dense(ScalarDenseStages &stages, const ScalarTileKnobs &knobs, const ScalarDenseSizes &sizes);
 

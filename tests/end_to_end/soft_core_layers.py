@@ -31,6 +31,11 @@ class Layer:
         self.shift = [draw.randint(-12, -6) for _ in range(outputs)]
         if draw.random() < 0.5:
             self.shift[0] = 1
+        # Another has weights of zero and a scale that is tiny, as training leaves some: its result is that of its bias.
+        if outputs > 1 and draw.random() < 0.7:
+            self.kernel[1::outputs] = [0] * len(self.kernel[1::outputs])
+            self.bias[1] = draw.choice([-1, 1]) * draw.randint(1 << 28, 1 << 30)
+            self.shift[1] = draw.randint(-31, -20)
         self.input_zero_point = draw.randint(*RANGES[self.dtype])
         self.output_zero_point = draw.randint(*RANGES[self.dtype])
         self.bounds = sorted(draw.sample(range(RANGES[self.dtype][0], RANGES[self.dtype][1] + 1), 2))
