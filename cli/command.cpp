@@ -147,10 +147,10 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     Result<Target> target = read(options, machine);
     if (!target) return target;
     if (is_soft_core(*target)) {
-        return usage_error(
-            fmt::format("target {} is a soft core, which `build`, `check` and `tune` simulate; nothing else takes it "
-                        "yet",
-                        options.target));
+        return usage_error(fmt::format(
+            "target {} is a soft core, which `build`, `check` and `tune` simulate, and nothing else takes; `kiln "
+            "query best` has the cycles that `tune` counted, and bench/rtl/beside.py those of other kernels",
+            options.target));
     }
     const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
     if (!missing.empty()) {

@@ -7,6 +7,7 @@
 #include "cli/network/network_layers.h"
 #include "graph/passes/float_notes.h"
 #include "graph/passes/passes.h"
+#include "graph/passes/quantization/integer_multiples.h"
 #include "graph/passes/quantization/stored_edges.h"
 #include "network/alter/alter.h"
 #include "network/emit.h"
@@ -105,6 +106,7 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
     Result<network::Altered> altered =
         network::improve(imported, {.prices = alterations, .is_off = is_off, .more = std::move(*more)});
     if (!altered) return in_file(altered.error());
+    if (choice.has_integer_multiples) altered->graph = graph::with_integer_multiples(altered->graph);
     Result<NetworkPrograms> programs = emitted(altered->graph, layouts);
     if (!programs) return in_file(programs.error());
     programs->network.name = network_name(options.file);
@@ -120,7 +122,11 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
 
 ProgramChoice choice_for(const Target &target, const network::LayoutPrices &prices) {
     const bool is_soft = is_soft_core(target);
-    return {.layouts = prices, .alterations = prices, .has_alterations = !is_soft, .has_stored_edges = is_soft};
+    return {.layouts = prices,
+            .alterations = prices,
+            .has_alterations = !is_soft,
+            .has_stored_edges = is_soft,
+            .has_integer_multiples = is_soft};
 }
 
 Result<network::Program> program_of(const graph::Graph &imported, const NetworkOptions &options,

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "graph/passes/passes.h"
+#include "graph/passes/quantization/multiples.h"
 #include "graph/passes/quantization/quantized_values.h"
 #include "graph/passes/quantization/stored_function.h"
 #include "graph/quantized_forms.h"
@@ -23,79 +24,12 @@
 namespace kiln::graph {
 namespace {
 
+bool is_of_f32(const Multiples &m) {
+    constexpr double most = 1e30;  // also false for NaN
+    return std::abs(m.factors[0]) < most && std::abs(m.factors[1]) < most && std::abs(m.shift) < most;
+}
+
 bool divides(const Term &term) { return is(term, Function::divide) || std::ranges::any_of(term.arguments, divides); }
-
-// shift + sum of factors[i] * inputs[i]
-struct Multiples {
-    std::array<double, 2> factors{};
-    double shift = 0;
-
-    bool is_constant() const { return factors[0] == 0 && factors[1] == 0; }
-    bool is_of_f32() const {
-        constexpr double most = 1e30;  // also false for NaN
-        return std::abs(factors[0]) < most && std::abs(factors[1]) < most && std::abs(shift) < most;
-    }
-    Multiples operator*(double by) const { return {{factors[0] * by, factors[1] * by}, shift * by}; }
-    Multiples operator+(const Multiples &other) const {
-        return {{factors[0] + other.factors[0], factors[1] + other.factors[1]}, shift + other.shift};
-    }
-};
-
-// The term without its bounds, rounding and conversions: what is tried need not be right.
-class Unrounded {
-public:
-    Unrounded(const Rewriting &graph, const std::vector<ValueId> &inputs) : graph_(graph), inputs_(inputs) {}
-
-    std::optional<Multiples> of(const Term &term) const {
-        if (is_number(term)) return Multiples{{}, term.step.number};
-        if (is(term, Function::operand)) return of_value(term.step.operand);
-        if (term.arguments.empty() || term.arguments.size() > 2) return {};
-        const auto a = of(term.arguments[0]);
-        if (!a) return {};
-        if (term.arguments.size() == 1) return of_one(term.step.function, *a);
-        const auto b = of(term.arguments[1]);
-        return b ? of_two(term.step.function, *a, *b) : std::nullopt;
-    }
-
-private:
-    std::optional<Multiples> of_value(ValueId id) const {
-        for (size_t i = 0; i < inputs_.size(); i++) {
-            if (inputs_[i] != id) continue;
-            Multiples one;
-            one.factors[i] = 1;
-            return one;
-        }
-        const Value &value = graph_.value(id);
-        return Multiples{{}, read_float(value.form.type, value.constant->bytes().data())};
-    }
-
-    static std::optional<Multiples> of_one(Function function, const Multiples &a) {
-        if (function == Function::cast || function == Function::round) return a;
-        return function == Function::negate ? std::optional(a * -1) : std::nullopt;
-    }
-
-    static std::optional<Multiples> of_two(Function function, const Multiples &a, const Multiples &b) {
-        switch (function) {
-            case Function::add:
-                return a + b;
-            case Function::subtract:
-                return a + b * -1;
-            case Function::multiply:
-                if (b.is_constant()) return a * b.shift;
-                return a.is_constant() ? std::optional(b * a.shift) : std::nullopt;
-            case Function::divide:
-                return b.is_constant() ? std::optional(a * (1 / b.shift)) : std::nullopt;
-            case Function::minimum:
-            case Function::maximum:
-                return a.is_constant() ? b : a;
-            default:
-                return {};
-        }
-    }
-
-    const Rewriting &graph_;
-    const std::vector<ValueId> &inputs_;
-};
 
 // What the new expression computes, each step rounded to f32. Products and sums of two numbers of f32 are as good as exact in
 // double.
@@ -226,8 +160,8 @@ std::optional<ValueId> multiply(Rewriting &graph, const Node &node) {
     if (!divides(term)) return {};
     const auto function = stored_function(graph, node);
     if (!function) return {};
-    const auto exact = Unrounded(graph, function->inputs).of(term);
-    if (!exact || !exact->is_of_f32()) return {};
+    const auto exact = unrounded_multiples(graph, function->inputs, term);
+    if (!exact || !is_of_f32(*exact)) return {};
     Proof proof(graph, *function);
     const auto candidate = proof.find(*exact);
     if (!candidate) return {};
