@@ -1,7 +1,8 @@
-"""Kernels for a soft core, tuned in simulation: their cycles on the Verilog of VexRiscv, and within memories."""
+"""Kernels for a soft core, tuned in simulation: their cycles on the Verilog of VexRiscv, all of them and within memories."""
 
 import json
 import pathlib
+import shlex
 import subprocess
 import sys
 
@@ -9,7 +10,7 @@ from bar_sources.job import ROOT, CommandFailed, Job, Value
 
 # Of all layers, on the Verilog.
 CYCLES = {"person_detect": 26.0e6, "ds_cnn_kws": 9.5e6}
-# Of person_detect, in simulation: cycles by the bytes of code and constants.
+# Of person_detect: cycles by the bytes of code and constants.
 WITHIN = {"31k": 29.0e6, "12k": 40.0e6}
 TRIALS = 60
 
@@ -18,19 +19,23 @@ def workloads(name: str) -> str:
     return str(ROOT / "workloads" / f"{name}.json")
 
 
+IS_ON_RTL = (ROOT / ".rtl" / "vexriscv").exists()
+WHERE = "on the Verilog" if IS_ON_RTL else "in simulation: bench/rtl/setup was not run"
+
+
 def tuned(job: Job, name: str) -> None:
     job.run("tune", "--workloads", workloads(name), "--target", "rv32im", "--db", job.db, "--trials", str(job.trials or TRIALS))
 
 
-def beside(job: Job, name: str) -> dict:
-    """What bench/rtl/beside.py counts, on the Verilog where it is there."""
-    rtl = ["--rtl"] if (ROOT / ".rtl" / "vexriscv").exists() else []
-    command = [sys.executable, str(ROOT / "bench/rtl/beside.py"), "--workloads", workloads(name), "--db", job.db,
-               "--build", str(pathlib.Path(job.kiln).resolve().parent.parent), "--format", "json", *rtl]  # fmt: skip
+def counted(job: Job, script: str, name: str, *options: str):
+    """What a script of bench/rtl counts."""
+    command = [sys.executable, str(ROOT / "bench/rtl" / script), "--workloads", workloads(name), "--db", job.db,
+               "--build", str(pathlib.Path(job.kiln).resolve().parent.parent), "--format", "json", *options]  # fmt: skip
+    print("$ " + shlex.join(command), file=sys.stderr, flush=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
-        raise CommandFailed(f"exit status {done.returncode}: {' '.join(command)}")
-    return json.loads(done.stdout)[0]
+        raise CommandFailed(f"exit status {done.returncode}: {shlex.join(command)}")
+    return json.loads(done.stdout)
 
 
 def least(layers: list[dict], who: str, count: str) -> Value:
@@ -41,13 +46,12 @@ def least(layers: list[dict], who: str, count: str) -> Value:
 
 def network(job: Job, name: str) -> dict[str, Value]:
     tuned(job, name)
-    counted = beside(job, name)
-    cycles = counted["sums"]["kiln"]["cycles"]
-    where = "on the Verilog" if (ROOT / ".rtl" / "vexriscv").exists() else "in simulation: bench/rtl/setup was not run"
+    (counts,) = counted(job, "beside.py", name, *(["--rtl"] if IS_ON_RTL else []))
+    cycles = counts["sums"]["kiln"]["cycles"]
     return {
-        "cycles": Value(CYCLES[name] / cycles, "exact", "", f"{cycles / 1e6:.2f} million cycles {where}"),
-        "cmsis_cycles": least(counted["layers"], "cmsis-nn", "cycles"),
-        "cmsis_misses": least(counted["layers"], "cmsis-nn", "load_misses"),
+        "cycles": Value(CYCLES[name] / cycles, "exact", "", f"{cycles / 1e6:.2f} million cycles {WHERE}"),
+        "cmsis_cycles": least(counts["layers"], "cmsis-nn", "cycles"),
+        "cmsis_misses": least(counts["layers"], "cmsis-nn", "load_misses"),
     }
 
 
@@ -61,13 +65,25 @@ def keywords(job: Job) -> dict[str, Value]:
 
 def within(job: Job) -> dict[str, Value]:
     tuned(job, "person_detect")
+    if not IS_ON_RTL:
+        return within_in_simulation(job)
+    values = {}
+    for limit, most in WITHIN.items():
+        counts = counted(job, "compare.py", "person_detect", "--max-text", limit)
+        cycles = counts["sums"]["rtl"]
+        note = f"{cycles / 1e6:.2f} million cycles {WHERE}, {counts['code_bytes']} bytes"
+        values[limit] = Value(most / cycles, "exact", "", note)
+    return values
+
+
+def within_in_simulation(job: Job) -> dict[str, Value]:
     choices = json.loads(job.run("query", "pareto", "--db", job.db, "--filter", "person_detect/*", "--format", "json"))
     values = {}
     for limit, cycles in WITHIN.items():
         fitting = [c for c in choices if c["text_bytes"] <= int(limit[:-1]) * 1024]
         if fitting:
             best = min(c["cycles"] for c in fitting)
-            values[limit] = Value(cycles / best, "exact", "", f"{best / 1e6:.2f} million cycles")
+            values[limit] = Value(cycles / best, "exact", "", f"{best / 1e6:.2f} million cycles {WHERE}")
         else:
             values[limit] = Value(0, "exact", "", f"no kernels need less than {min(c['text_bytes'] for c in choices)} bytes")
     return values

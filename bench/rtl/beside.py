@@ -69,7 +69,7 @@ def plain_program(key, name, chunk, folder):
     macros = [f"-D{macro}={value}" for macro, value in sizes.items()] + ([f"-DCHUNK={chunk}"] if chunk else [])
     run(COMPILER, *FLAGS, "-O2", "-I", folder, f"-DFUNCTION={name}", *macros, "-c", HERE / "plain.c", "-o",
         folder / "plain.o")  # fmt: skip
-    return linked(folder / "plain.elf", key, folder / "plain.o", {"function": name, "include": folder}, folder)
+    return linked(folder / "plain.elf", key, [folder / "plain.o"], {"function": name, "include": folder}, folder)
 
 
 def recorded_counts():

@@ -22,12 +22,26 @@ def run(*command):
 
 
 def built_package(build, folder, workloads, database=None, glob="*", options=()):
-    """The kernels of a package's manifest, in the order of their names. The package lies in FOLDER."""
+    """The kernels of a package's manifest, in the order of their names, with the C files of each (`sources`: paths and flags). The
+    package lies in FOLDER."""
     recorded = ["--db", database] if database else []
     run(build.resolve() / "bin" / "kiln", "build", "--workloads", workloads, "--filter", glob, "--target", "rv32im",
         "--name", "bench", "-o", folder, *recorded, *options)  # fmt: skip
-    kernels = json.loads((folder / "share" / "bench" / "manifest.json").read_text())["kernels"]
-    return sorted(kernels, key=lambda kernel: kernel["name"])
+    manifest = json.loads((folder / "share" / "bench" / "manifest.json").read_text())
+    shared = {code["function"]: code for code in manifest.get("shared_code", [])}
+    for kernel in manifest["kernels"]:
+        soft = kernel["soft_core"]
+        kernel["sources"] = [(soft["source"], soft["flags"])]
+        if soft["shared_code"]:
+            kernel["sources"].append((shared[soft["shared_code"]]["source"], shared[soft["shared_code"]]["flags"]))
+    return sorted(manifest["kernels"], key=lambda kernel: kernel["name"])
+
+
+def code_bytes(folder):
+    """Code and constants of all layers of the package in FOLDER, as `--max-text` counts them."""
+    manifest = json.loads((folder / "share" / "bench" / "manifest.json").read_text())
+    parts = [kernel["soft_core"] for kernel in manifest["kernels"]] + manifest.get("shared_code", [])
+    return sum(part["text_bytes"] + part["rodata_bytes"] for part in parts)
 
 
 def field_of(key, name):
@@ -42,8 +56,8 @@ def extents_of(key, name):
     return [extent for (extent,) in field_of(key, name)]
 
 
-def linked(path, key, source, names, folder):
-    """An executable of layer.c and the object `source`. `names`: its function, and where the package's header lies."""
+def linked(path, key, objects, names, folder):
+    """An executable of layer.c and `objects`. `names`: its function, and where the package's header lies."""
     extents = extents_of(key, "kernel")
     size = 1
     for extent in extents:
@@ -51,20 +65,21 @@ def linked(path, key, source, names, folder):
     run(COMPILER, *FLAGS, "-O2", "-fno-tree-loop-distribute-patterns", "-I", names["include"], "-I", folder,
         f"-DFUNCTION={names['function']}", f"-DUPPER={names['function'].upper()}", "-DPACKAGE=bench",
         f"-DCHANNELS={extents[-1]}", f"-DKERNEL_BYTES={size}", "-nostdlib", "-nostartfiles",
-        f"-Wl,-T,{BOARD / 'link.ld'}", "-Wl,--gc-sections", BOARD / "start.S", HERE / "layer.c", source, "-lgcc",
+        f"-Wl,-T,{BOARD / 'link.ld'}", "-Wl,--gc-sections", BOARD / "start.S", HERE / "layer.c", *objects, "-lgcc",
         "-o", path)  # fmt: skip
     return path
 
 
 def program_of(kernel, package, folder):
-    """An executable for one layer: its own source alone, so that code lies where firmware would have it."""
+    """An executable for one layer: its sources alone, so that code lies where firmware would have it."""
     function = kernel["soft_core"]["function"]
     (folder / "package.h").write_text('#include "bench.h"\n')
-    source = folder / f"{function}.o"
-    run(COMPILER, *FLAGS, *kernel["soft_core"]["flags"], "-I", package / "include", "-c",
-        package / kernel["soft_core"]["source"], "-o", source)  # fmt: skip
+    objects = []
+    for source, flags in kernel["sources"]:
+        objects.append(folder / (pathlib.Path(source).stem + ".o"))
+        run(COMPILER, *FLAGS, *flags, "-I", package / "include", "-c", package / source, "-o", objects[-1])
     names = {"function": function, "include": package / "include"}
-    return linked(folder / f"{function}.elf", kernel["key"], source, names, folder)
+    return linked(folder / f"{function}.elf", kernel["key"], objects, names, folder)
 
 
 def simulated(program, build, folder):
