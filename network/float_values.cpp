@@ -120,8 +120,25 @@ std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, con
     return graph.result(Elementwise{read, op.shape}, {stored});
 }
 
+// Whether some window of an axis has padding alone, whose maximum is the least value of the type.
+bool has_empty_window(const Pool &pool, size_t axis, int64_t extent, int64_t windows) {
+    for (int64_t i = 0; i < windows; i++) {
+        const int64_t first = i * pool.strides[axis] - pool.padding[axis].lo, step = pool.dilations[axis];
+        const int64_t inside = first >= 0 ? first : first + (-first + step - 1) / step * step;
+        if (inside >= extent || inside > first + (pool.window[axis] - 1) * step) return true;
+    }
+    return false;
+}
+
 // Operators whose result's elements are some of their inputs', or the largest or smallest of them.
-bool answers_its_inputs(const Operator &op) {
+bool answers_its_inputs(const Operator &op, const Shape &input, const Shape &result) {
+    if (const auto *pool = std::get_if<Pool>(&op)) {
+        if (pool->kind != Pool::Kind::maximum) return false;
+        for (size_t axis = 0; axis < pool->window.size(); axis++) {
+            if (has_empty_window(*pool, axis, input[axis + 2], result[axis + 2])) return false;
+        }
+        return true;
+    }
     if (const auto *reduce = std::get_if<Reduce>(&op)) {
         return reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum;
     }
@@ -132,7 +149,11 @@ bool answers_its_inputs(const Operator &op) {
 // The same of what its inputs were stored as.
 std::optional<ValueId> move_floats(Rewriting &graph, const Node &node) {
     const TypedShape form = graph.value(node.inputs[0]).form;
-    if (is_tensor_of_nests(form.type) || !answers_its_inputs(node.op)) return {};
+    if (is_tensor_of_nests(form.type)) return {};
+    std::vector<TypedShape> forms;
+    for (const ValueId id : node.inputs) forms.push_back(graph.value(id).form);
+    const Result<TypedShape> result = result_of(node.op, forms);
+    if (!result || !answers_its_inputs(node.op, form.shape, result->shape)) return {};
     std::vector<ValueId> sources;
     for (const ValueId id : node.inputs) {
         const std::optional<ValueId> source = float_source(graph, node, id);

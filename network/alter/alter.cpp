@@ -102,8 +102,8 @@ private:
     // The best of its patches, if it costs less.
     Result<bool> visit(const Alteration &alteration, const Node &node) {
         const std::string name = now_.values[node.output].name;
-        const GraphIndex index(now_);
-        const Result<std::vector<Patch>> patches = alteration.at(index, node);
+        if (!index_) index_.emplace(now_);
+        const Result<std::vector<Patch>> patches = alteration.at(*index_, node);
         if (!patches) return patches.error();
         std::optional<AlterationNote> best;
         const Patch *best_patch = nullptr;
@@ -127,7 +127,10 @@ private:
         }
         const bool is_chosen = best->is_chosen;
         notes_.push_back(std::move(*best));
-        if (is_chosen) now_ = std::move(best_graph);
+        if (is_chosen) {
+            now_ = std::move(best_graph);
+            index_.reset();
+        }
         return is_chosen;
     }
 
@@ -145,6 +148,7 @@ private:
     }
 
     Graph now_;
+    std::optional<GraphIndex> index_;  // of `now_`: one for all nodes, since a network may have thousands
     const AlterOptions &options_;
     NetworkPricing pricing_;
     std::vector<AlterationNote> notes_;

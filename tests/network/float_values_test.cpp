@@ -1,0 +1,49 @@
+// Integers that no tensor between kernels has, as floats.
+#include "network/prepare.h"
+#include "tests/graph/passes/sketch.h"
+#include "tests/test_seed.h"
+
+namespace kiln::network {
+namespace {
+
+using namespace graph;
+
+ValueId quanta_of_16_bits(Sketch &s) {
+    return s.elementwise("u16(min(max(round(mul(x0,1000)),0),65535))", {s.input({1, 2, 4})});
+}
+
+Pool maximum(Padding padding, int64_t stride = 1, int64_t dilation = 1) {
+    return {.kind = Pool::Kind::maximum,
+            .window = {2},
+            .strides = {stride},
+            .dilations = {dilation},
+            .padding = {padding},
+            .beyond = {0}};
+}
+
+TEST(FloatValues, MaximaOf16Bits) {
+    struct Row {
+        Pool pool;
+        bool is_float;  // the maximum of padding alone is 0 in u16, and no such number as a float
+    };
+    const std::vector<Row> rows{
+        {maximum({0, 0}), true},        {maximum({1, 1}), true},       {maximum({1, 0}, 2), true},
+        {maximum({2, 0}), false},       {maximum({0, 2}), false},      {maximum({2, 0}, 1, 3), true},
+        {maximum({1, 1}, 1, 5), false}, {maximum({1, 1}, 1, 4), true},
+    };
+    for (const Row &row : rows) {
+        SCOPED_TRACE(to_text(Operator(row.pool)));
+        Sketch s(test_seed());
+        const ValueId y = s.elementwise("mul(f32(x0),0.5)", {s.node(row.pool, {quanta_of_16_bits(s)})});
+        const Graph before = std::move(s).finish({y});
+        const Graph after = store_as_floats(before);
+        expect_equal_outputs(before, after, test_seed(), {.tolerance = 0});
+        const auto pool =
+            std::ranges::find_if(after.nodes, [](const Node &node) { return std::holds_alternative<Pool>(node.op); });
+        ASSERT_NE(pool, after.nodes.end());
+        EXPECT_EQ(after.values[static_cast<size_t>(pool->output)].form.type == Element::f32, row.is_float);
+    }
+}
+
+}  // namespace
+}  // namespace kiln::network
