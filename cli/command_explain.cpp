@@ -236,8 +236,8 @@ int run(ExplainArguments arguments) {
     if (!arguments.db.empty())
         return fail({ErrorCode::usage, "--db needs --network with --pass plan, --pass alterations or --html"});
     if (!arguments.html.empty()) return fail({ErrorCode::usage, "--html needs --network"});
-    if (!arguments.pass.empty() || !arguments.network.shapes.empty()) {
-        return fail({ErrorCode::usage, "--pass and --shape need --network"});
+    if (!arguments.pass.empty() || !arguments.network.shapes.empty() || !arguments.network.outputs.empty()) {
+        return fail({ErrorCode::usage, "--pass, --shape and --outputs need --network"});
     }
     if (!arguments.network.without.empty()) return fail({ErrorCode::usage, "--without needs --network"});
     if (!arguments.network.alterations.empty()) return fail({ErrorCode::usage, "--alterations needs --network"});
@@ -263,7 +263,7 @@ void add_explain_command(CLI::App &app, Action &action) {
     command->get_option("--workloads")->required(false);
     add_options(*command, arguments->target);
     command->add_option("--network", arguments->network.file, "The graph of an ONNX model")->type_name("M.onnx");
-    add_shape_option(*command, arguments->network);
+    add_model_options(*command, arguments->network);
     add_alterations_option(*command, arguments->network);
     command
         ->add_option("--without", arguments->network.without,

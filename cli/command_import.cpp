@@ -44,7 +44,7 @@ void add_import_command(CLI::App &app, Action &action) {
         ->required()
         ->type_name("M.onnx");
     command->add_option("-o,--output", arguments->output, "The workload list; without it, stdout")->type_name("FILE");
-    add_shape_option(*command, arguments->network);
+    add_model_options(*command, arguments->network);
     command->footer(
         "Examples:\n"
         "  kiln import resnet50.onnx -o layers.json\n"

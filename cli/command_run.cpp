@@ -127,7 +127,7 @@ void add_run_command(CLI::App &app, Action &action) {
     auto arguments = std::make_shared<RunArguments>();
     CLI::App *command = app.add_subcommand("run", "Compute a network once, on inputs from .npy files");
     command->add_option("--network", arguments->network.file, "An ONNX model")->required()->type_name("M.onnx");
-    add_shape_option(*command, arguments->network);
+    add_model_options(*command, arguments->network);
     add_alterations_option(*command, arguments->network);
     command
         ->add_option("--input", arguments->inputs, "An array for an input; the name may be left out where there is one")

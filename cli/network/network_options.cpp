@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <string_view>
 
-#include "graph/onnx/model.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
@@ -36,12 +36,18 @@ Result<std::vector<graph::InputShape>> parse_shapes(const std::vector<std::strin
 
 }  // namespace
 
-void add_shape_option(CLI::App &command, NetworkOptions &options) {
+void add_model_options(CLI::App &command, NetworkOptions &options) {
     command
         .add_option("--shape", options.shapes,
                     "The shape of an input that the model leaves open, e.g. x=1x3x480x480; once for each input")
         ->allow_extra_args(false)
         ->type_name("NAME=SHAPE");
+    command
+        .add_option("--outputs", options.outputs,
+                    "A value of the model that the network computes in place of the model's outputs, so that it ends "
+                    "there; may be repeated")
+        ->allow_extra_args(false)
+        ->type_name("NAME");
 }
 
 void add_alterations_option(CLI::App &command, NetworkOptions &options) {
@@ -61,7 +67,7 @@ void add_prepare_option(CLI::App &command, NetworkOptions &options) {
 
 void add_network_options(CLI::App &command, NetworkOptions &options) {
     command.add_option("--network", options.file, "An ONNX model, in place of --workloads")->type_name("M.onnx");
-    add_shape_option(command, options);
+    add_model_options(command, options);
     add_alterations_option(command, options);
 }
 
@@ -88,11 +94,35 @@ Result<graph::InputShape> parse_input_shape(const std::string &text) {
     return shape;
 }
 
+Status choose_outputs(const std::vector<std::string> &names, graph::onnx::Model *model) {
+    if (names.empty()) return {};
+    std::set<std::string_view> values;
+    for (const graph::onnx::ValueInfo &input : model->inputs) values.insert(input.name);
+    for (const graph::onnx::Node &node : model->nodes) values.insert(node.outputs.begin(), node.outputs.end());
+    std::vector<graph::onnx::ValueInfo> outputs;
+    for (const std::string &name : names) {
+        if (name.empty() || !values.contains(name)) {
+            return usage_error(
+                fmt::format("--outputs: no node of the model computes `{}`; `kiln explain --network` with "
+                            "--pass import and --format text names the values",
+                            quoted_line(name)));
+        }
+        if (std::ranges::count(names, name) > 1)
+            return usage_error(fmt::format("--outputs: `{}` is named twice; leave one", quoted_line(name)));
+        outputs.push_back({.name = name, .type = {}, .shape = {}});
+    }
+    model->outputs = std::move(outputs);
+    return {};
+}
+
 Result<graph::Graph> read(const NetworkOptions &options) {
     const Result<std::vector<graph::InputShape>> shapes = parse_shapes(options.shapes);
     if (!shapes) return shapes.error();
-    const Result<graph::onnx::Model> model = graph::onnx::read_model(options.file);
+    Result<graph::onnx::Model> model = graph::onnx::read_model(options.file);
     if (!model) return model.error();
+    if (Status s = choose_outputs(options.outputs, &*model); !s) {
+        return Error{s.error().code, fmt::format("{}: {}", quoted_line(options.file), s.error().message)};
+    }
     Result<graph::Graph> graph = graph::lower(*model, *shapes);
     if (graph) return graph;
     return Error{graph.error().code, fmt::format("{}: {}", quoted_line(options.file), graph.error().message)};

@@ -6,6 +6,7 @@
 
 #include "graph/graph.h"
 #include "graph/lower/lower.h"
+#include "graph/onnx/model.h"
 #include "workload/result.h"
 
 namespace CLI {
@@ -17,17 +18,22 @@ namespace kiln {
 struct NetworkOptions {
     std::string file;
     std::vector<std::string> shapes;            // NAME=1x3x480x480
+    std::vector<std::string> outputs = {};      // --outputs: values of the model in place of its outputs; empty: those
     std::vector<std::string> alterations = {};  // --alterations: shared libraries
     std::string without = {};                   // --without: a glob over names of alterations; empty: all may be used
     bool prepares_input = false;                // --prepare-input
 };
-void add_shape_option(CLI::App &command, NetworkOptions &options);
+void add_model_options(CLI::App &command, NetworkOptions &options);  // --shape, --outputs
 void add_alterations_option(CLI::App &command, NetworkOptions &options);
 void add_prepare_option(CLI::App &command, NetworkOptions &options);
 void add_network_options(CLI::App &command, NetworkOptions &options);  // all of them, --network too
 
 // Errors (usage): the text is no shape; the message shows how one is written.
 Result<graph::InputShape> parse_input_shape(const std::string &text);
+
+// Makes named values the outputs of a model, so that it ends there. Errors (usage): the model has no such value, or it is named
+// twice.
+Status choose_outputs(const std::vector<std::string> &names, graph::onnx::Model *model);
 
 // The graph before any pass. An error begins with the file, and has a line for each thing that stands in the way.
 Result<graph::Graph> read(const NetworkOptions &options);

@@ -1,5 +1,6 @@
 #include "graph/lower/lower.h"
 
+#include <algorithm>
 #include <cassert>
 #include <optional>
 #include <string_view>
@@ -33,7 +34,7 @@ public:
         }
         for (const onnx::Node *node : live_nodes(model_)) lower(*node);
         add_outputs();
-        if (problems_.count() > 0) return problems_.error();
+        if (problems_.count() > 0) return with_frontier(problems_.error());
         Graph graph = std::move(builder_).finish();
         name_values(names_, &graph);
         return without_dead_values(graph);
@@ -91,13 +92,13 @@ private:
         for (const std::string &output : node.outputs) values_[output];
         const Rule *rule = rule_for(model_, node, &problems_);
         auto inputs = inputs_of(node);
-        if (!rule || !inputs) return;
+        if (!rule || !inputs) return stop_at(node);
         NodeLowering lowering(node, opset_of(model_, node), std::move(*inputs), &builder_);
         try {
             rule->lower(lowering);
         } catch (const Refusal &refusal) {
             problems_.add(node, refusal.error);
-            return;
+            return stop_at(node);
         }
         for (size_t i = 0; i < node.outputs.size(); i++) {
             if (node.outputs[i].empty()) continue;
@@ -108,6 +109,31 @@ private:
                     "output " + std::to_string(i) + " of " + describe(node) + ", which kiln does not compute";
             }
         }
+    }
+
+    // What a node that cannot be lowered reads and kiln can compute: there the network could end.
+    void stop_at(const onnx::Node &node) {
+        for (const std::string &name : node.inputs) add_to_frontier(name);
+    }
+
+    void add_to_frontier(const std::string &name) {
+        const Known &known = values_[name];
+        if (!known.id || builder_.value(*known.id).constant || std::ranges::count(frontier_, name) > 0) return;
+        frontier_.push_back(name);
+    }
+
+    Error with_frontier(Error error) {
+        constexpr size_t most = 8;
+        const auto is_input = [&](const std::string &name) {
+            return std::ranges::count(model_.inputs, name, &onnx::ValueInfo::name) > 0;
+        };
+        if (error.code != ErrorCode::unsupported || std::ranges::all_of(frontier_, is_input)) return error;
+        for (const onnx::ValueInfo &output : model_.outputs) add_to_frontier(output.name);
+        const auto is_whole = [](const std::string &name) { return shown(name).size() == name.size() + 2; };
+        if (frontier_.size() > most || !std::ranges::all_of(frontier_, is_whole)) return error;
+        error.message += "\nas far as these nodes the network can be computed with";
+        for (const std::string &name : frontier_) error.message += " --outputs " + shown(name);
+        return error;
     }
 
     void add_outputs() {
@@ -127,6 +153,7 @@ private:
     std::unordered_map<std::string_view, const onnx::Tensor *> initializers_;
     std::unordered_map<std::string_view, Known> values_;
     std::vector<std::pair<std::string_view, ValueId>> names_;
+    std::vector<std::string> frontier_;
 };
 
 }  // namespace

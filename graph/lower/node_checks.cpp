@@ -34,7 +34,7 @@ Error unknown_operator(const onnx::Node &node, int64_t opset, const Rule *newest
         return unsupported("kiln runs no parts of a network by condition; export the model without control flow");
     }
     return unsupported("kiln has no operator " + with_domain(node) +
-                       "; export the model without it, or cut the model there (onnx.utils.extract_model)");
+                       "; export the model without it, or end the network in front of it (--outputs)");
 }
 
 // Without those at the end that are left out.

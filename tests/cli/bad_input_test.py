@@ -66,6 +66,7 @@ BAD_ARGUMENTS = [
     (["tune", "--db", "new.db"], "needs --workloads FILE... or --network M.onnx"),
     (TUNE + ["--network", "m.onnx"], "--workloads and --network exclude each other"),
     (TUNE + ["--shape", "x=1x3"], "--shape needs --network"),
+    (TUNE + ["--outputs", "y"], "--outputs needs --network"),
     (["bench"], "needs --workloads FILE... or --network M.onnx"),
     (["run", "--network", "missing.onnx", "-o", "out"], "missing.onnx"),
     (["run", "--network", "missing.onnx"], "--output"),

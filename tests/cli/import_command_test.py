@@ -90,6 +90,21 @@ class Import(WithFolder):
             self.assertIn(message, done.stderr)
             self.assertFalse((self.folder / "layers.json").exists())
 
+    def test_outputs_end_the_network(self):
+        done = self.run_kiln("import", SMALL, "--outputs", "t2_relu")
+        layers = json.loads(done.stdout)["workloads"]
+        self.assertEqual([layer["epilogue"] for layer in layers if layer["op"] == "conv2d"], [["bias", "relu"]])
+        # In the order of the options; what is between inputs and outputs stays.
+        text = self.run_kiln("explain", "--network", SMALL, "--outputs", "t4_add", "--outputs", "t2_relu", "--pass", "import").stdout
+        self.assertIn("t4_add = ", text)
+        self.assertNotIn("t5_add", text)
+        for outputs, message in (
+            (["nothing"], "--outputs: no node of the model computes `nothing`"),
+            (["t2_relu", "t2_relu"], "is named twice"),
+        ):
+            options = [word for name in outputs for word in ("--outputs", name)]
+            self.assertIn(message, self.run_kiln("import", SMALL, *options, status=2).stderr)
+
     def test_unknown_operators_are_listed_all_at_once(self):
         name = self.changed("odd.onnx", b"Relu", b"Rel\x1b")
         lines = self.run_kiln("import", name, "-o", "layers.json", status=2).stderr.splitlines()
@@ -159,8 +174,8 @@ class ExplainNetwork(WithFolder):
             (["--network", SMALL, "--workloads", "w.json"], "explain needs one of"),
             (["--network", SMALL, "dist"], "explain needs one of"),
             ([], "explain needs one of"),
-            (["dist", "--pass", "fuse_epilogues"], "--pass and --shape need --network"),
-            (["dist", "--shape", "x=1"], "--pass and --shape need --network"),
+            (["dist", "--pass", "fuse_epilogues"], "--pass, --shape and --outputs need --network"),
+            (["dist", "--shape", "x=1"], "--pass, --shape and --outputs need --network"),
             (["dist", "--format", "dot"], "--format text and dot need --network"),
             (["--network", SMALL, "--format", "svg"], "svg"),
         ):

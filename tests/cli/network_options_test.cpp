@@ -46,5 +46,37 @@ TEST(NetworkOptions, WhatIsNoShapeIsRefused) {
     }
 }
 
+TEST(NetworkOptions, OutputsAreChosen) {
+    graph::onnx::Model model;
+    model.inputs = {{"x", graph::Element::f32, {}}};
+    model.nodes = {{"a", "Relu", "", {"x"}, {"y"}, {}}, {"b", "Split", "", {"y"}, {"z", ""}, {}}};
+    model.outputs = {{"z", {}, {}}};
+    const struct {
+        std::vector<std::string> names;
+        const char *problem;  // empty: none
+    } rows[] = {
+        {{}, ""},
+        {{"y"}, ""},
+        {{"z", "x"}, ""},
+        {{"w"}, "no node of the model computes `w`"},
+        {{""}, "no node of the model computes ``"},
+        {{"y", "z", "y"}, "`y` is named twice"},
+    };
+    for (const auto &row : rows) {
+        graph::onnx::Model chosen = model;
+        const Status status = choose_outputs(row.names, &chosen);
+        if (*row.problem) {
+            ASSERT_FALSE(status);
+            EXPECT_EQ(status.error().code, ErrorCode::usage);
+            EXPECT_NE(status.error().message.find(row.problem), std::string::npos) << status.error().message;
+            continue;
+        }
+        ASSERT_TRUE(status) << status.error().message;
+        std::vector<std::string> got;
+        for (const graph::onnx::ValueInfo &output : chosen.outputs) got.push_back(output.name);
+        EXPECT_EQ(got, row.names.empty() ? std::vector<std::string>{"z"} : row.names);
+    }
+}
+
 }  // namespace
 }  // namespace kiln

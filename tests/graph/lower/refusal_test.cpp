@@ -73,6 +73,32 @@ TEST(LowerRefuses, NodesByName) {
     }
 }
 
+TEST(LowerRefuses, NamesWhereTheNetworkCouldEnd) {
+    const auto message = [](const BuiltModel &model) {
+        const auto graph = model.lowered();
+        return graph ? "accepted" : graph.error().message;
+    };
+    const std::string long_name(200, 'n');
+    const auto detector = [](const std::string &scores) {
+        BuiltModel model;
+        model.input("x", {1, 4, 6}).constant("most", list({10})).constant("w", counted({4, 6, 6}));
+        model.node("MatMul", {"x", "w"}, {"boxes"}).node("Sigmoid", {"boxes"}, {scores}).node("Relu", {"x"}, {"side"});
+        model.node("NonMaxSuppression", {"boxes", scores, "most"}, {"kept"}).node("Gather", {"boxes", "kept"}, {"y"});
+        return model.output("y").output("side");
+    };
+    EXPECT_TRUE(message(detector("scores"))
+                    .ends_with("\nas far as these nodes the network can be computed with --outputs 'boxes' --outputs "
+                               "'scores' --outputs 'side'"))
+        << message(detector("scores"));
+    EXPECT_EQ(message(detector(long_name)).find("--outputs '"), std::string::npos);
+    // In front of the first node there is nothing.
+    EXPECT_EQ(message(one_node("NonMaxSuppression", 17, {"x"})).find("--outputs '"), std::string::npos);
+    // A model that is wrong must be put right first.
+    BuiltModel wrong = detector("scores");
+    wrong.node("Relu", {"side"}, {"z"}, {integer("gain", 1)}).output("z");
+    EXPECT_EQ(message(wrong).find("--outputs '"), std::string::npos);
+}
+
 TEST(LowerRefuses, EverythingAtOnceButNotWithoutEnd) {
     BuiltModel model;
     model.input("x", {4}).node("Attention", {"x"}, {"a"}).node("Relu", {"a"}, {"b"}, {integer("gain", 1)});
