@@ -78,8 +78,21 @@ private:
             if (is_constant(node_->inputs[i]) || input_shape(i).size() != op.shape.size()) continue;
             if (!largest || *element_count(input_shape(i)) > *element_count(input_shape(*largest))) largest = i;
         }
-        if (!largest) return add({{}, row_major(op.shape.size())});
-        for (const Order &order : orders_of(node_->inputs[*largest])) {
+        // What is broadcast lies alike in orders in which the result does not.
+        std::vector<Order> orders;
+        if (largest) orders = orders_of(node_->inputs[*largest]);
+        if (!largest || input_shape(*largest) != op.shape) {
+            for (Order &order : std::vector<Order>{row_major(op.shape.size()), channels_last(op.shape.size())}) {
+                const bool is_there =
+                    std::ranges::any_of(orders, [&](const Order &known) { return lie_alike(known, order, op.shape); });
+                if (!is_there) orders.push_back(std::move(order));
+            }
+        }
+        if (!largest) {
+            for (const Order &order : orders) add({{}, order});
+            return;
+        }
+        for (const Order &order : orders) {
             LayoutOption option{{}, order};
             for (size_t i = 0; i < node_->inputs.size(); i++) {
                 option.inputs.push_back(input_shape(i) == input_shape(*largest) ? order : Order());

@@ -36,6 +36,9 @@ constexpr std::array spellings{
     Spelling{{"gelu_tanh", gelu_tanh}, gelu_tanh},
     Spelling{{"gelu_tanh", gelu_tanh},
              "mul(mul(x0,add(tanh(mul(mul(x0,add(mul(pow(x0,2),0.044715),1)),0.79788456)),1)),0.5)"},
+    // A power with its constant inside is a product.
+    Spelling{{"gelu_tanh", gelu_tanh},
+             "mul(mul(x0,add(tanh(mul(add(x0,mul(mul(mul(x0,x0),x0),0.044715)),0.79788456)),1)),0.5)"},
     Spelling{{"softplus", "log1p(exp(x0))"}, "log1p(exp(x0))"},
     Spelling{{"softplus", "log1p(exp(x0))"}, "log(add(exp(x0),1))"},
     Spelling{{"mish", "mul(x0,tanh(log1p(exp(x0))))"}, "mul(x0,tanh(log1p(exp(x0))))"},

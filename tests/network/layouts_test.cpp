@@ -56,6 +56,13 @@ Graph with_concat() {
     return std::move(s).finish(Ids{s.convolution({s.node(Concat{1}, {a, b})}, 8, {1, 1})});
 }
 
+// What it adds lies alike in every order, and its result does not.
+Graph with_broadcast() {
+    Sketch s(1);
+    const ValueId sum = s.elementwise("add(x0,x1)", {s.input({1, 8, 1, 1}), s.input({1, 1, 20, 20})});
+    return std::move(s).finish(Ids{s.convolution({sum}, 8, {3, 3})});
+}
+
 TEST(Layouts, AreThoseThatCostLeast) {
     constexpr double ms = 1e6;
     using Steps = std::vector<std::string>;
@@ -66,6 +73,7 @@ TEST(Layouts, AreThoseThatCostLeast) {
         Steps steps;
     } cases[] = {
         {"nothing is measured", chain(), {}, {"move", "NHWC>NHWC", "max(x0,0)", "NHWC>NHWC", "move"}},
+        {"what is broadcast is computed as it is read", with_broadcast(), {}, {"add(x0,x1)", "NHWC>NHWC", "move"}},
         {"what nobody measured is worth a measurement where it saves a move",
          chain(),
          {{}, Unmeasured::as_fast},

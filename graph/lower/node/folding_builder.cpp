@@ -115,6 +115,11 @@ Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, s
     const Result<TypedShape> form = result_of(op, forms);
     if (!form) return form.error();
     if (const Status status = count_indices(op); !status) return status.error();
+    const auto *transpose = std::get_if<Transpose>(&op);
+    if (transpose) {
+        const auto known = transposed_.find({inputs[0], transpose->permutation});
+        if (known != transposed_.end()) return known->second;
+    }
     if (!may_fold(op, inputs, form->shape)) {
         const bool is_kept = is_kept_for_passes(op) && are_constants(inputs);
         if (left_.nodes-- <= 0) return unsupported("the model becomes more nodes than kiln computes");
@@ -124,7 +129,9 @@ Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, s
     }
     const Result<ConstantData> data = fold(op, inputs);
     if (!data) return data.error();
-    return builder_.constant(std::move(name), *form, *data);
+    const ValueId id = builder_.constant(std::move(name), *form, *data);
+    if (transpose) transposed_.emplace(std::pair(inputs[0], transpose->permutation), id);
+    return id;
 }
 
 }  // namespace kiln::graph

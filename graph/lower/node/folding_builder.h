@@ -5,9 +5,11 @@
 // stored: passes compute with the integers.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "graph/evaluate/evaluate.h"
@@ -40,6 +42,8 @@ private:
     GraphBuilder builder_;
     FoldingBounds left_;
     std::unordered_map<ValueId, size_t> kept_;  // values of constants that passes shall compute: their nodes
+    // Constants that were transposed: an unrolled model transposes the same weights at each step.
+    std::map<std::pair<ValueId, std::vector<int>>, ValueId> transposed_;
 };
 
 }  // namespace kiln::graph

@@ -135,6 +135,18 @@ TEST(Folding, TransposedConstantsAreThoseOfTheReference) {
     }
 }
 
+TEST(Folding, EqualTransposesAreOneConstant) {
+    BuiltModel model;
+    model.input("x", {2, 3}).constant("w", counted({4, 3})).constant("v", counted({4, 3}));
+    for (int i = 0; i < 10; i++) {
+        const std::string y = "y" + std::to_string(i);
+        model.node("Gemm", {"x", i < 8 ? "w" : "v"}, {y}, {integer("transB", 1)}).output(y);
+    }
+    const auto graph = model.lowered({}, {.all_elements = 2 * 12});
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(std::ranges::count_if(graph->values, [](const Value &value) { return value.constant.has_value(); }), 2);
+}
+
 // Each of these would be a constant, a list or a loop without end.
 TEST(Folding, HostileSizesAreRefusedOrLeft) {
     const int64_t huge = int64_t{1} << 36;
