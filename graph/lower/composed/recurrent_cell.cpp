@@ -155,7 +155,8 @@ RecurrentCell::RecurrentCell(NodeLowering &node, RecurrentKind kind, const Recur
 }
 
 ValueId RecurrentCell::zeros(int64_t count) const {
-    return node_.constant(Numbers{{type(), {count}}, std::vector<double>(static_cast<size_t>(count), 0)});
+    const ValueId zero = node_.constant(Numbers{{type(), {}}, std::vector<double>{0}});
+    return node_.elementwise(operand(0), {zero}, {count});
 }
 
 // Both biases of each gate, but for that of a gate which is reset between them.
