@@ -236,17 +236,34 @@ static int32_t kiln_nearest_product(int32_t sum, uint32_t scale) {
     return kiln_i32_of_f32(kiln_f32_round(kiln_f32_multiply(kiln_f32_of_i32(sum), scale)));
 }
 )"},
-    // The same, where the upper half of the product with the scale's fraction is known, and `rounding` is a half and an integer that
-    // is added. Only beside a half can it matter that numbers of f32 are rounded before. `margin`: how near that is.
-    {"kiln_nearest",
+    // The same, by a scale of multiplier / 2^behind, whose multiplier has 24 bits and zeros. It is called for few
+    // results from many places, so it is worth a call.
+    {"kiln_nearest_scaled",
      "kiln_leading_zeros kiln_f32_rounded kiln_f32_parts kiln_f32_multiply kiln_f32_round kiln_f32_of_u32 "
      "kiln_f32_of_i32 "
      "kiln_u32_of_f32 kiln_i32_of_f32 kiln_nearest_product ",
      R"(
-static inline int32_t kiln_nearest(int32_t sum, int32_t high, int32_t rounding, uint32_t shift, uint32_t margin, uint32_t scale) {
+#ifdef __GNUC__
+__attribute__((noinline))
+#endif
+static int32_t kiln_nearest_scaled(int32_t sum, uint32_t multiplier, uint32_t behind) {
+    for (; (int32_t)multiplier > 0; behind++) multiplier <<= 1;
+    return kiln_nearest_product(sum, ((158 - behind) << 23) | (multiplier >> 8 & UINT32_C(0x7fffff)));
+}
+)"},
+    // The same, where the upper half of the product with the multiplier is known, and `rounding` is
+    // a half and an integer that is added. Only beside a half can it matter that numbers of f32 are rounded before. `margin`: how near
+    // that is.
+    {"kiln_nearest",
+     "kiln_leading_zeros kiln_f32_rounded kiln_f32_parts kiln_f32_multiply kiln_f32_round kiln_f32_of_u32 "
+     "kiln_f32_of_i32 "
+     "kiln_u32_of_f32 kiln_i32_of_f32 kiln_nearest_product kiln_nearest_scaled ",
+     R"(
+static inline int32_t kiln_nearest(int32_t sum, int32_t high, int32_t rounding, uint32_t shift, uint32_t margin, uint32_t multiplier,
+                                   uint32_t behind) {
     const int32_t nearest = high + rounding;
     if (((uint32_t)nearest << (32 - shift)) + margin < 2 * margin) {
-        return kiln_nearest_product(sum, scale) + (rounding >> shift);
+        return kiln_nearest_scaled(sum, multiplier, behind) + (rounding >> shift);
     }
     return nearest >> shift;
 }

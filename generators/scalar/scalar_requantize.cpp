@@ -20,10 +20,13 @@ constexpr int most_shift = 22;
 // Shifts of ONNX's short form. A result is from -256 to 256 wherever it is not at a bound, so that the product in f32 has its last place
 // at 2^-16 or below. Fewer bits behind the point leave a wider margin around a half. With more there is no room for the zero point,
 // or sums that f32 rounds are not beyond all bounds.
+//
+// The multiplier is the fraction of 24 bits times 2^`multiplied`. Of small sums those bits are zero, so where a scale asks for a larger
+// shift, the multiplier is smaller instead, and as exact: `most_scaled` is the largest that can be asked for.
 struct OnnxShifts {
-    int least, most;
+    int least, most, multiplied, most_scaled;
 };
-constexpr OnnxShifts onnx_small{8, 22}, onnx_large{7, 15};
+constexpr OnnxShifts onnx_small{8, 22, 7, 29}, onnx_large{7, 15, 8, 15};
 
 // Beyond all bounds of results.
 constexpr int most_one_result = 1 << 12;
@@ -54,7 +57,8 @@ Expr ScalarRequantization::fits(const ChannelNumbers &n) const {
     if (onnx_) {
         const Expr shift = onnx_shift(n.multiplier);
         return has_one || (shift >= (small_ ? onnx_small.least : onnx_large.least) &&
-                           shift <= (small_ ? onnx_small.most : onnx_large.most) && n.bias <= room && n.bias >= -room);
+                           shift <= (small_ ? onnx_small.most_scaled : onnx_large.most_scaled) && n.bias <= room &&
+                           n.bias >= -room);
     }
     return has_one || (n.shift < 0 && n.shift >= -(small_ ? most_shift - fraction : most_shift) && n.bias <= room &&
                        n.bias >= -room);
@@ -94,10 +98,12 @@ Expr ScalarRequantization::onnx_record(const Expr &i, const ChannelNumbers &n, c
     const OnnxShifts &shifts = small_ ? onnx_small : onnx_large;
     const Expr bits = reinterpret<uint32_t>(n.multiplier);
     const Expr fraction = (bits & cast<uint32_t>(0x7fffff)) | cast<uint32_t>(0x800000);
-    const Expr right = clamp(onnx_shift(n.multiplier), shifts.least, shifts.most), by = unsigned_of(right);
+    const Expr asked = onnx_shift(n.multiplier);
+    const Expr right = clamp(asked, shifts.least, shifts.most), by = unsigned_of(right);
+    const Expr smaller = unsigned_of(clamp(asked - shifts.most, 0, shifts.most_scaled - shifts.most));
     const Expr half = cast<int32_t>(cast<uint32_t>(1) << (by - cast<uint32_t>(1)));
     const Expr rounding = reinterpret<int32_t>(unsigned_of(n.zero_point) << by) + half;
-    const Expr multiplier = reinterpret<int32_t>(fraction << cast<uint32_t>(small_ ? 7 : 8));
+    const Expr multiplier = reinterpret<int32_t>((fraction << cast<uint32_t>(shifts.multiplied)) >> smaller);
     // A product with 0 is far from a half, and what is added is the result.
     const OneResult one = one_result(n);
     const Expr of_one = (one.result + n.zero_point) * (1 << shifts.least) + (1 << (shifts.least - 1));
@@ -111,11 +117,11 @@ Expr ScalarRequantization::onnx_short_form(const Expr &sum, const Expr (&record)
     const Expr &rounding = record[2], shift = unsigned_of(record[3]), multiplier = reinterpret<uint32_t>(record[1]);
     const Expr factor = small_ ? reinterpret<int32_t>(unsigned_of(sum) << cast<uint32_t>(8)) : sum;
     const Expr high = cast<int32_t>((cast<int64_t>(factor) * cast<int64_t>(multiplier)) >> cast<uint64_t>(32));
-    const Expr exponent = cast<uint32_t>(small_ ? 133 : 126) - shift;
-    const Expr fraction = (multiplier >> cast<uint32_t>(small_ ? 7 : 8)) & cast<uint32_t>(0x7fffff);
-    const Expr scale = (exponent << cast<uint32_t>(23)) | fraction;
     const OnnxShifts &shifts = small_ ? onnx_small : onnx_large;
-    return c_function("kiln_nearest", {sum, high, rounding, shift, cast<uint32_t>(1 << (32 - shifts.least)), scale});
+    // The product is shifted by 32 first, and `factor` is the sum times 2^8 where it is small.
+    const Expr behind = cast<uint32_t>(small_ ? 24 : 32) + shift;
+    return c_function("kiln_nearest",
+                      {sum, high, rounding, shift, cast<uint32_t>(1 << (32 - shifts.least)), multiplier, behind});
 }
 
 Expr ScalarRequantization::record(const Expr &i, const ChannelNumbers &n, const Expr &all_fit) const {
