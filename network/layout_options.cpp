@@ -88,6 +88,10 @@ private:
                 if (!is_there) orders.push_back(std::move(order));
             }
         }
+        // Outputs of other types than those of tensors between kernels are not moved any more.
+        const Element type = form(node_->output).type;
+        if (type != Element::f32 && type != Element::i32 && type != Element::i8 && type != Element::u8)
+            orders = {row_major(op.shape.size())};
         if (!largest) {
             for (const Order &order : orders) add({{}, order});
             return;

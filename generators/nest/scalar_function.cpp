@@ -22,8 +22,9 @@ struct Value {
     Element type = Element::f32;
     const scalar::Step *made_by = nullptr;
     double lo = -infinity,
-           hi = infinity;  // of f32: minima and maxima that it has passed, where NaN has become one of them
-    Expr before_rounding;  // of f32 that is rounded
+           hi = infinity;     // of f32: minima and maxima that it has passed, where NaN has become one of them
+    Expr before_rounding;     // of f32 that is rounded
+    bool may_be_nan = false;  // of finite operands: a root or a logarithm of a negative number
 };
 
 Expr constant(const scalar::Step &step) {
@@ -182,8 +183,24 @@ Value cast_value(const Value &value, const scalar::Step &step) {
     return {converted(value.expr, step.type), step.type, &step};
 }
 
+bool makes_nan(Function function) {
+    return function == Function::square_root || function == Function::logarithm || function == Function::logarithm_1p ||
+           function == Function::power;
+}
+
+// Minima and maxima of the CPU may answer the other argument where one is NaN. So what may be NaN is asked.
+Expr extreme(Function function, const Value &a, const Value &b) {
+    Expr result = arithmetic(function, a.expr, b.expr);
+    for (const Value *value : {&b, &a}) {
+        if (!value->may_be_nan) continue;
+        const Expr &x = value->expr;
+        result = select(x.type().bits() == 64 ? is_nan(x) : is_not_a_number(x), x, result);
+    }
+    return result;
+}
+
 void bound(Function function, const std::vector<Value> &a, Value *value) {
-    if (value->type != Element::f32) return;
+    if (value->type != Element::f32 || value->may_be_nan) return;
     if (function == Function::minimum) value->lo = std::min(a[0].lo, a[1].lo), value->hi = std::min(a[0].hi, a[1].hi);
     if (function == Function::maximum) value->lo = std::max(a[0].lo, a[1].lo), value->hi = std::max(a[0].hi, a[1].hi);
     if (function != Function::round) return;
@@ -204,10 +221,15 @@ Value called(const scalar::Step &step, const std::vector<Value> &a) {
     Expr value;
     if (is_by_constant && scalar::is_float(a[0].type) && a[0].type != Element::f64) {
         value = power(a[0].expr, a[1].made_by->number);
+    } else if (step.function == Function::minimum || step.function == Function::maximum) {
+        value = extreme(step.function, a[0], a[1]);
     } else {
         value = a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
     }
     Value result{is_narrow ? converted(value, a[0].type) : value, a[0].type, &step};
+    result.may_be_nan = scalar::is_float(a[0].type) &&
+                        (makes_nan(step.function) ||
+                         std::any_of(a.begin(), a.end(), [](const Value &argument) { return argument.may_be_nan; }));
     bound(step.function, a, &result);
     return result;
 }

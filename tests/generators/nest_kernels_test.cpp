@@ -66,6 +66,11 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:mul(x0,tanh(add(max(x0,0),log1p(exp(neg(abs(x0)))))))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"
     "term:select(or(less(x0,x1),not(less_or_equal(x0,0.5))),div(x0,add(abs(x1),1)),reciprocal(add(abs(x0),2)))",
+    // Roots and logarithms of negative numbers stay NaN behind minima and maxima.
+    "nest/loops:100/operands:100/reads:x0[i0]/term:max(sqrt(x0),0.001)",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:min(max(0.001,mul(log(x0),0.5)),2)",
+    "nest/loops:20/over:7/operands:20x7/reduction:sum/reads:x0[i0,r0]/term:x0/finish:max(pow(x1,0.5),1e-06)",
+    "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:min(log1p(mul(x0,3)),sqrt(x1))",
     // Integers, alone and beside floats, and what is rounded to them.
     "nest/dtype:i8/loops:2x14x15x19/over:3x3/operands:2x28x29x19/reduction:maximum/"
     "reads:x0[i0,2*i1+r0-1,2*i2+r1-1,i3]/term:x0",

@@ -1,4 +1,5 @@
 // Integers that no tensor between kernels has, as floats.
+#include "network/emit.h"
 #include "network/prepare.h"
 #include "tests/graph/passes/sketch.h"
 #include "tests/test_seed.h"
@@ -42,6 +43,18 @@ TEST(FloatValues, MaximaOf16Bits) {
             std::ranges::find_if(after.nodes, [](const Node &node) { return std::holds_alternative<Pool>(node.op); });
         ASSERT_NE(pool, after.nodes.end());
         EXPECT_EQ(after.values[static_cast<size_t>(pool->output)].form.type == Element::f32, row.is_float);
+    }
+}
+
+// Moves are of floats, so a condition or an integer of 64 bits behind a convolution is written in the order of the output.
+TEST(FloatValues, OutputsOfOtherTypesAreNotMoved) {
+    for (const char *expression : {"less(x0,0.5)", "i64(mul(x0,100))", "equal(i64(x0),i64:1)"}) {
+        SCOPED_TRACE(expression);
+        Sketch s(test_seed());
+        const ValueId x = s.convolution({s.input({1, 4, 6, 5})}, 8, {3, 3});
+        const std::vector<ValueId> outputs{s.elementwise(expression, {x}), x};
+        const auto program = emit(std::move(s).finish(outputs));
+        EXPECT_TRUE(program) << program.error().message;
     }
 }
 
