@@ -6,7 +6,8 @@ RuleSearch find_rule(std::string_view domain, std::string_view op_type, int64_t 
     const std::array families = {activation_rules(), arithmetic_rules(),   constant_rules(),      convolution_rules(),
                                  slice_rules(),      pad_rules(),          normalization_rules(), pool_rules(),
                                  product_rules(),    quantization_rules(), quantized_rules(),     recurrent_rules(),
-                                 reduction_rules(),  resize_rules(),       scatter_rules(),       shape_rules()};
+                                 reduction_rules(),  resize_rules(),       scatter_rules(),       shape_rules(),
+                                 triangle_rules()};
     RuleSearch found;
     for (const std::span<const Rule> family : families) {
         for (const Rule &rule : family) {

@@ -43,6 +43,7 @@ std::span<const Rule> reduction_rules();
 std::span<const Rule> resize_rules();
 std::span<const Rule> scatter_rules();
 std::span<const Rule> shape_rules();
+std::span<const Rule> triangle_rules();
 
 // What MatMul computes: an operand of one axis is a row on the left and a column on the right; that axis is not one of the
 // result.

@@ -1,0 +1,114 @@
+// CumSum, Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose or add up.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/rules/rule.h"
+#include "graph/onnx/data_type.h"
+
+namespace kiln::graph {
+namespace {
+
+constexpr int64_t most_sums = 4096;  // of an axis: the constant has a number for each pair
+
+// rows x columns of a type: 1 where `is_one` holds.
+template<typename IsOne>
+ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOne &is_one) {
+    if (value_or_refusal(element_count(shape)) > most_places) refuse("it would need too large a constant");
+    std::vector<int64_t> ones;
+    for (int64_t row = 0; row < shape[0]; row++) {
+        for (int64_t column = 0; column < shape[1]; column++) ones.push_back(is_one(row, column));
+    }
+    if (!is_float(type)) return node.constant(Numbers{{type, shape}, std::move(ones)});
+    return node.constant(Numbers{{type, shape}, std::vector<double>(ones.begin(), ones.end())});
+}
+
+// A product with a triangle of ones.
+void cumulative_sum(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x)), last = node.rank(x) - 1;
+    const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
+    if (extent > most_sums) {
+        refuse("it adds up " + std::to_string(extent) + " elements of an axis, and kiln up to " +
+               std::to_string(most_sums));
+    }
+    const bool is_reversed = node.attributes.flag("reverse", false);
+    const int64_t least = node.attributes.flag("exclusive", false) ? 1 : 0;
+    const ValueId ones = pattern(node, node.type(x), {extent, extent}, [&](int64_t from, int64_t to) {
+        return (is_reversed ? from - to : to - from) >= least;
+    });
+    std::vector<int> swap(static_cast<size_t>(node.rank(x)));
+    std::iota(swap.begin(), swap.end(), 0);
+    std::swap(swap[static_cast<size_t>(axis)], swap[static_cast<size_t>(last)]);
+    const Shape shape = node.shape(node.transpose(x, swap));
+    const ValueId rows =
+        node.reshape(node.transpose(x, swap), {node.elements(x) / std::max<int64_t>(extent, 1), extent});
+    node.result(node.transpose(node.reshape(node.add(MatrixProduct{}, {rows, ones}), shape), swap));
+}
+
+void triangle(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    if (shape.size() < 2) reject("its input of shape " + to_text(shape) + " has no rows and columns");
+    const int64_t k = node.has_input(1) ? node.known_integer(1, "k") : 0;
+    const bool is_upper = node.attributes.flag("upper", true);
+    const ValueId kept =
+        pattern(node, Element::boolean, {shape[shape.size() - 2], shape.back()},
+                [&](int64_t row, int64_t column) { return is_upper ? column - row >= k : column - row <= k; });
+    node.result(node.elementwise(select(operand(1), operand(0), constant(0, node.type(x))), {x, kept}));
+}
+
+// Indices count from the end where they are negative; others beyond the depth have no 1.
+void one_hot(NodeLowering &node) {
+    const ValueId indices = node.input(0);
+    const std::vector<double> depths = node.known_reals(1, "depth"), values = node.known_reals(2, "values");
+    if (depths.size() != 1 || values.size() != 2) reject("it needs one depth and two values");
+    const auto depth = static_cast<int64_t>(depths[0]);
+    const int axis = axis_of(node.attributes.integer("axis", -1), node.rank(indices) + 1);
+    Shape shape = node.shape(indices);
+    shape.insert(shape.begin() + axis, 1);
+    Shape along(shape.size(), 1);
+    along[static_cast<size_t>(axis)] = depth;
+    if (depth < 1) reject("its depth is " + std::to_string(depth));
+    const Element type = node.type(indices), result = node.type(node.input(2));
+    Numbers range{{type, along}, index_range(0, depth)};
+    if (is_float(type)) {
+        const std::vector<int64_t> list = index_range(0, depth);
+        range.elements = std::vector<double>(list.begin(), list.end());
+    }
+    const Expression zero = constant(0, type), i = operand(0);
+    const Expression from_front = select(less(i, zero), i + constant(static_cast<double>(depth), type), i);
+    const Expression y =
+        select(equal(from_front, operand(1)), constant(values[1], result), constant(values[0], result));
+    node.result(node.elementwise(y, {node.reshape(indices, shape), node.constant(range)}));
+}
+
+void eye_like(NodeLowering &node) {
+    const ValueId x = node.input(0);
+    const Shape shape = node.shape(x);
+    if (shape.size() != 2) reject("its input of shape " + to_text(shape) + " is no matrix");
+    Element type = node.type(x);
+    if (node.attributes.has("dtype")) {
+        const auto stated = onnx::element_of(node.attributes.integer("dtype"));
+        if (!stated) refuse("its attribute 'dtype' is a type that kiln does not compute");
+        type = *stated;
+    }
+    const int64_t k = node.attributes.integer("k", 0);
+    node.result(pattern(node, type, shape, [&](int64_t row, int64_t column) { return column - row == k; }));
+}
+
+constexpr Rule rules[] = {
+    {"CumSum", 11, {2, 2}, 1, "exclusive reverse", cumulative_sum},
+    {"EyeLike", 9, {1, 1}, 1, "dtype k", eye_like},
+    {"OneHot", 9, {3, 3}, 1, "axis", one_hot},
+    {"Trilu", 14, {1, 2}, 1, "upper", triangle},
+};
+
+}  // namespace
+
+std::span<const Rule> triangle_rules() { return rules; }
+
+}  // namespace kiln::graph
