@@ -39,7 +39,7 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 }  // namespace
 
 bool has_dot_products(const Target &target) {
-    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids", "avxvnni"};
+    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids"};
     return std::ranges::any_of(features, [&](std::string_view feature) { return has_feature(target, feature); });
 }
 

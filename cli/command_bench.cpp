@@ -95,7 +95,7 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     if (arguments.steps && !arguments.layers.of_network()) {
         return Error{ErrorCode::usage, "--steps: needs --network, whose steps they are"};
     }
-    const std::vector<std::string> columns = arguments.steps ? timed_plan_columns() : bench_columns(job.peers);
+    const std::vector<std::string> columns = arguments.steps ? timed_plan_columns(job.peers) : bench_columns(job.peers);
     if (Status s = check_columns(arguments.answer, columns); !s) return s.error();
     const Result<int> round_count = rounds(arguments, !job.peers.empty());
     if (!round_count) return round_count.error();
@@ -150,10 +150,19 @@ Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &ar
         {.chosen = chosen, .standard = context.store ? &standard : nullptr, .steps = arguments.steps}, bench);
     if (!benched) return benched.error();
     NetworkRow row{.name = program.name, .layer = std::move(benched->whole)};
-    if (benched->step_ns.size() == program.steps.size()) {
-        row.steps = timed_plan_table(program, context, benched->step_ns);
-        row.steps_form = timed_plan_form();
+    if (benched->step_ns.size() != program.steps.size()) return row;
+    StepTimes times{.ns = std::move(benched->step_ns), .peers = {}};
+    std::vector<std::string> peers;
+    for (const PeerTiming &peer : row.layer.peers) {
+        times.peers.push_back(peer_steps(peer.name, peer.profile, program));
+        peers.push_back(peer.name);
+        const PeerSteps &steps = times.peers.back();
+        if (steps.elsewhere_ns == 0) continue;
+        tell(fmt::format("{}: {:.2f} of {:.2f} ms are spent on what no step computes, such as changes of layout",
+                         peer.name, steps.elsewhere_ns * 1e-6, steps.all_ns * 1e-6));
     }
+    row.steps = timed_plan_table(program, context, times);
+    row.steps_form = timed_plan_form(peers);
     return row;
 }
 

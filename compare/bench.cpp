@@ -76,6 +76,7 @@ Result<Layer> Bench::measure(const BenchedNetwork &network, NetworkRunner &runne
     add_peers(&all, &layer);
     if (Status s = take_turns(std::move(all), &layer); !s) return s.error();
     if (!layer.problem.empty()) return layer;
+    if (Status s = network.profiles ? add_profiles(&layer) : Status(); !s) return s.error();
     layer.chosen = chosen;
     layer.standard = network.standard ? standard : chosen;
     return layer;
@@ -151,6 +152,7 @@ Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Preparation &preparat
                       .version = peer->peer->version(),
                       .timing = {},
                       .call_overheads_ns = {},
+                      .profile = {},
                       .problem = "",
                       .is_failure = false};
     const Result<PeerLayer> layer = preparation(*peer->peer);
@@ -252,6 +254,21 @@ Status Bench::measure_once(RunningPeer *peer, PeerTiming *timing) {
     }
     timing->timing->add(summary.median - overhead_ns, summary.min - overhead_ns);
     timing->call_overheads_ns.push_back(overhead_ns);
+    return {};
+}
+
+// A profile is more than was asked of a library: where it fails, times stay.
+Status Bench::add_profiles(Layer *layer) {
+    for (size_t i = 0; i < peers_.size(); i++) {
+        if (!layer->peers[i].timing) continue;
+        Result<PeerProfile> profile = peers_[i].peer->profile();
+        if (profile) {
+            layer->peers[i].profile = std::move(*profile);
+            continue;
+        }
+        peers_[i].peer.reset();
+        if (profile.error().code == ErrorCode::interrupted) return profile.error();
+    }
     return {};
 }
 

@@ -26,6 +26,7 @@ struct PeerTiming {
     std::string name, version;
     std::optional<Timing> timing;
     std::vector<double> call_overheads_ns;  // one a round; already subtracted
+    PeerProfile profile;                    // of a network, where asked for; empty: the library does not tell
     std::string problem;                    // why there is no time
     bool is_failure = false;                // it should have one, but computed wrong numbers, failed or got lost
 
@@ -53,6 +54,7 @@ struct BenchedNetwork {
     std::string about;                          // of its kernels
     bool untuned = false;
     PeerNetwork for_peers;
+    bool profiles = false;  // of the peers, after the last round
 };
 
 // The engine works with these. All outlive it.
@@ -103,6 +105,7 @@ private:
     Status measure_once(Kernel *kernel, Layer *layer);
     Status measure_once(RunningPeer *peer, PeerTiming *timing);
     void measure_copy(const Workload &workload, Layer *layer);
+    Status add_profiles(Layer *layer);
     static std::string difference_of(const Kernel &kernel);
     static Status measure_once(const NetworkRunRequest &request, NetworkRunner &runner, Timing *timing, Layer *layer);
 

@@ -34,6 +34,14 @@ struct PeerNetwork {
     std::vector<Tensor> inputs, outputs;
 };
 
+// What a library spends on one of its nodes in a run of a network, by its own clock.
+struct PeerNode {
+    std::vector<std::string>
+        names;  // of the model's nodes that it computes; empty: what the library added, as reorders
+    double ns = 0;
+};
+using PeerProfile = std::vector<PeerNode>;
+
 class Peer {
 public:
     virtual ~Peer() = default;
@@ -42,6 +50,7 @@ public:
     virtual Result<PeerLayer> prepare(const Workload &workload, int threads) = 0;
     virtual Result<PeerLayer> prepare(const PeerNetwork &network, int threads) = 0;
     virtual Result<PeerRound> round(int64_t budget_ns) = 0;  // precondition: prepare() without refusal
+    virtual Result<PeerProfile> profile() = 0;               // precondition: prepare() of a network without refusal
     virtual const std::string &version() const = 0;
 };
 

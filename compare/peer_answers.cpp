@@ -70,4 +70,21 @@ Result<PeerRound> parse_peer_round(std::string_view line) {
     return PeerRound{samples->get<Samples>(), overhead->get<double>()};
 }
 
+Result<PeerProfile> parse_peer_profile(std::string_view line) {
+    const Result<Json> answer = parse_object(line);
+    if (!answer) return answer.error();
+    const auto nodes = answer->find("nodes");
+    if (nodes == answer->end() || !nodes->is_array()) return unexpected("answer to profile", line);
+    const auto is_text = [](const Json &value) { return value.is_string(); };
+    PeerProfile profile;
+    for (const Json &node : *nodes) {
+        const bool is_whole = node.is_object() && node.contains("names") && node.contains("ns");
+        if (!is_whole || !is_time(node["ns"]) || !node["names"].is_array() ||
+            !std::ranges::all_of(node["names"], is_text))
+            return unexpected("answer to profile", line);
+        profile.push_back({node["names"].get<std::vector<std::string>>(), node["ns"].get<double>()});
+    }
+    return profile;
+}
+
 }  // namespace kiln

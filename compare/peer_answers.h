@@ -14,5 +14,6 @@ namespace kiln {
 Result<std::string> parse_peer_greeting(std::string_view line, std::string_view name);
 Result<PeerLayer> parse_peer_layer(std::string_view line);
 Result<PeerRound> parse_peer_round(std::string_view line);
+Result<PeerProfile> parse_peer_profile(std::string_view line);
 
 }  // namespace kiln

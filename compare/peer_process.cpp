@@ -203,6 +203,18 @@ Result<PeerRound> PeerProcess::round(int64_t budget_ns) {
     return samples;
 }
 
+Result<PeerProfile> PeerProcess::profile() {
+    const auto answer = state_->ask({{"do", "profile"}});
+    if (!answer) {
+        return answer.error();
+    }
+    auto profile = parse_peer_profile(*answer);
+    if (!profile) {
+        return state_->error(profile.error().message);
+    }
+    return profile;
+}
+
 const std::string &PeerProcess::name() const { return state_->program.name; }
 const std::string &PeerProcess::version() const { return state_->version; }
 

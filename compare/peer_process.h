@@ -32,6 +32,7 @@ public:
     Result<PeerLayer> prepare(const Workload &workload, int threads) override;
     Result<PeerLayer> prepare(const PeerNetwork &network, int threads) override;
     Result<PeerRound> round(int64_t budget_ns) override;
+    Result<PeerProfile> profile() override;
 
     const std::string &name() const;
     const std::string &version() const override;

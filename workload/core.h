@@ -29,6 +29,9 @@ struct Core {
     // A multiply-add of 256 bits beside one of 512, where it is not known which of both a CPU does.
     double half_vector_cost = 0.75;
 
+    // Bitwise operations start beside as many multiply-adds as a cycle has.
+    bool logic_beside_products = false;
+
     double l2_bytes_a_cycle = 32;  // of weights, beside multiply-adds
     FetchRate from_l2{256, 96}, from_l3{96, 16}, from_memory{16, 8};
     double loop_cycles = 2;    // to start the body of an innermost loop again
@@ -49,6 +52,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
     const bool is_zen5 = has_feature(target, "avx512_zen5");
     core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
     if (is_zen5) core.half_vector_cost = 1;
+    core.logic_beside_products = is_zen5;
     return core;
 }
 

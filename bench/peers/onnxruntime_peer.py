@@ -3,7 +3,9 @@ convolution are then taken out of the graph, so that the timed graph is the conv
 it works in them (NCHWc).
 """
 
+import json
 import pathlib
+import statistics
 import tempfile
 
 import numpy as np
@@ -11,6 +13,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
+from network_profile import PROFILED_CALLS, WARM_CALLS, Spent
 from peer_protocol import Convolution, Layer, Network, Operands, Peer, serve
 from quantized import QuantizedOperands, qlinear_model
 
@@ -36,7 +39,7 @@ def plain_model(c: Convolution, operands: Operands) -> onnx.ModelProto:
 
 
 def session(model: onnx.ModelProto | str, threads: int, level: onnxruntime.GraphOptimizationLevel,
-            save: str = "") -> onnxruntime.InferenceSession:
+            save: str = "", profile: str = "") -> onnxruntime.InferenceSession:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -45,6 +48,9 @@ def session(model: onnx.ModelProto | str, threads: int, level: onnxruntime.Graph
     options.add_session_config_entry("session.intra_op.allow_spinning", "0" if threads == 1 else "1")
     if save:
         options.optimized_model_filepath = save
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile
     source = model if isinstance(model, str) else model.SerializeToString()
     return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
@@ -78,6 +84,15 @@ def without_reorders(model: onnx.ModelProto, c: Convolution) -> tuple[onnx.Model
 def channels_in_a_block() -> int:
     """Of NCHWc: as many as a vector has floats."""
     return 16 if "avx512f" in pathlib.Path("/proc/cpuinfo").read_text() else 8
+
+
+def spent_on_nodes(events: list[dict]) -> list[Spent]:
+    """Medians over the runs of a profile."""
+    runs: dict[str, list[float]] = {}
+    for event in events:
+        if event.get("cat") == "Node" and event["name"].endswith("_kernel_time"):
+            runs.setdefault(event["name"].removesuffix("_kernel_time"), []).append(event["dur"] * 1e3)
+    return [Spent([name], statistics.median(times[WARM_CALLS:])) for name, times in runs.items() if len(times) > WARM_CALLS]
 
 
 class OnnxRuntime(Peer):
@@ -121,17 +136,31 @@ class OnnxRuntime(Peer):
 
     def prepare_network(self, model: str, inputs: dict[str, np.ndarray], threads: int) -> Network:
         whole = session(model, threads, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL)
-        binding = whole.io_binding()
-        for name, array in inputs.items():
-            binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
         names = [output.name for output in whole.get_outputs()]
-        for name in names:
-            binding.bind_output(name)  # kept by the session's arena from the first call on
+
+        def bound(to: onnxruntime.InferenceSession) -> onnxruntime.IOBinding:
+            binding = to.io_binding()
+            for name, array in inputs.items():
+                binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(array))
+            for name in names:
+                binding.bind_output(name)  # kept by the session's arena from the first call on
+            return binding
+
+        binding = bound(whole)
 
         def outputs() -> dict[str, np.ndarray]:
             return dict(zip(names, binding.copy_outputs_to_cpu()))
 
-        return Network(lambda: whole.run_with_iobinding(binding), outputs, "all graph optimizations")
+        def profile() -> list[Spent]:
+            with tempfile.TemporaryDirectory() as folder:
+                counted = session(model, threads, onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL,
+                                  profile=str(pathlib.Path(folder, "profile")))
+                to = bound(counted)
+                for _ in range(WARM_CALLS + PROFILED_CALLS):
+                    counted.run_with_iobinding(to)
+                return spent_on_nodes(json.loads(pathlib.Path(counted.end_profiling()).read_text()))
+
+        return Network(lambda: whole.run_with_iobinding(binding), outputs, "all graph optimizations", profile)
 
     @staticmethod
     def about(model: onnx.ModelProto, blocked_input: bool, block: int) -> str:

@@ -7,11 +7,13 @@ A peer is a child of `kiln bench` that lives as long as it. One JSON object a li
                                                         | {"wrong": REASON} | {"error": REASON}
     {"do": "prepare_network", "threads": 1, "model": FILE, "inputs": [{"name", "file"}], "outputs": [...]}   the same answers
     {"do": "round", "budget_ns": N}                     {"samples_ns": [...], "call_overhead_ns": X} | {"error": REASON}
+    {"do": "profile"}                                   {"nodes": [{"names": [...], "ns": X}]} | {"error": REASON}
 
 `workload` has the fields of a `workloads/1` entry, all of them. `prepare` compiles, packs weights, lays out the operands as
 the peer likes best, checks its numbers and warms up; only what `round` calls is timed. `call_overhead_ns` is the same
 call on a convolution of one multiplication: Python and the library's own dispatch, which kiln subtracts. A network is an ONNX file with .npy files of its
-inputs, and of the outputs that kiln computed, which the peer's own must equal but for rounding. stdout belongs to the protocol: what a library prints
+inputs, and of the outputs that kiln computed, which the peer's own must equal but for rounding. `profile` tells what the library spends on each
+of its nodes in one run of the network, by its own clock, and which nodes of the ONNX file that one computes (network_profile.py). stdout belongs to the protocol: what a library prints
 there goes to stderr.
 """
 
@@ -28,6 +30,7 @@ from collections.abc import Callable
 import numpy as np
 import onnx
 
+from network_profile import NodeNames, Spent
 from quantized import QuantizedOperands, expected, is_near, output_quanta
 
 
@@ -139,6 +142,7 @@ class Network:
     call: Callable[[], None]
     outputs: Callable[[], dict[str, np.ndarray]]  # of the last call, by name
     about: str
+    profile: Callable[[], list[Spent]]
 
 
 class Peer:
@@ -301,6 +305,7 @@ class Server:
     def __init__(self, peer: Peer):
         self.peer = peer
         self.timed: Timed | None = None
+        self.profiled: tuple[Network, NodeNames] | None = None
         self.empty: dict[tuple[str, bool, int], Timed] = {}  # by operation, whether quantized, and threads
 
     def timed_layer(self, c: Convolution, threads: int) -> Timed:
@@ -315,7 +320,7 @@ class Server:
         return Timed(layer, warm_up(layer.call), threads == 1 and self.peer.works_in_calling_thread)
 
     def prepare(self, request: dict) -> dict:
-        self.timed = None  # frees the one before
+        self.timed = self.profiled = None  # frees the ones before
         c, threads = Convolution.of(request["workload"]), int(request["threads"])
         if c.op not in self.peer.operations:
             raise Unsupported(f"no operation {c.op}")
@@ -326,18 +331,26 @@ class Server:
         return {"about": self.timed.layer.about}
 
     def prepare_network(self, request: dict) -> dict:
-        self.timed = None
+        self.timed = self.profiled = None
         threads = int(request["threads"])
         inputs, outputs = ({t["name"]: np.load(t["file"]) for t in request[what]} for what in ("inputs", "outputs"))
         network = self.peer.prepare_network(request["model"], inputs, threads)
         network.call()
-        apart = check_outputs(network.outputs(), outputs, output_quanta(onnx.load(request["model"], load_external_data=False)))
+        model = onnx.load(request["model"], load_external_data=False)
+        apart = check_outputs(network.outputs(), outputs, output_quanta(model))
+        self.profiled = (network, NodeNames(model))
         self.overhead = (FORWARD, False, threads)
         if self.overhead not in self.empty:
             self.empty[self.overhead] = self.timed_layer(empty_call(FORWARD), threads)
         layer = Layer(network.call, lambda: np.zeros(0), network.about)
         self.timed = Timed(layer, warm_up(network.call), threads == 1 and self.peer.works_in_calling_thread)
         return {"about": ", ".join(filter(None, (network.about, apart)))}
+
+    def profile(self, request: dict) -> dict:
+        if self.profiled is None:
+            return {"error": "profile before prepare_network"}
+        network, names = self.profiled
+        return {"nodes": [{"names": names.of(spent.labels), "ns": spent.ns} for spent in network.profile()]}
 
     def round(self, request: dict) -> dict:
         if self.timed is None:
@@ -349,7 +362,8 @@ class Server:
     def answer(self, line: str) -> dict:
         try:
             request = json.loads(line)
-            what = {"prepare": self.prepare, "prepare_network": self.prepare_network, "round": self.round}[request["do"]]
+            what = {"prepare": self.prepare, "prepare_network": self.prepare_network, "round": self.round,
+                    "profile": self.profile}[request["do"]]
             return what(request)
         except Unsupported as reason:
             return {"unsupported": str(reason)}

@@ -144,7 +144,8 @@ Result<BenchedSteps> bench_network(const network::Program &program, const std::s
                            .standard = {},
                            .about = fmt::format("{} kernels", chosen.kernels),
                            .untuned = chosen.untuned,
-                           .for_peers = files.for_peers(model)};
+                           .for_peers = files.for_peers(model),
+                           .profiles = parts.steps};
     network.chosen.sampling = limits_of_a_turn();
     if (parts.standard) network.standard = request(standard);
     if (network.standard) network.standard->sampling = limits_of_a_turn();

@@ -95,31 +95,38 @@ TableForm plan_form() {
             {.name = "nodes"}, {.name = "key"},  {.name = "candidate"}, {.name = "why"}};
 }
 
-Table timed_plan_table(const network::Program &program, const ChoiceContext &context,
-                       const std::vector<double> &step_ns) {
+Table timed_plan_table(const network::Program &program, const ChoiceContext &context, const StepTimes &times) {
     Table table = plan_table(program, context);
-    table.columns = timed_plan_columns();
-    const double all_ns = std::accumulate(step_ns.begin(), step_ns.end(), 0.0);
+    std::vector<std::string> peers;
+    for (const PeerSteps &of_peer : times.peers) peers.push_back(of_peer.peer);
+    table.columns = timed_plan_columns(peers);
+    const double all_ns = std::accumulate(times.ns.begin(), times.ns.end(), 0.0);
     for (size_t i = 0; i < table.rows.size(); i++) {
         const auto *call = std::get_if<KernelCall>(&program.steps[i].work);
         const double flops = call ? static_cast<double>(flop_count(call->workload)) : 0;
-        table.rows[i].insert(table.rows[i].end(),
-                             {step_ns[i] * 1e-3, step_ns[i] / all_ns, flops > 0 ? Cell(flops / step_ns[i]) : Cell()});
+        std::vector<Cell> &row = table.rows[i];
+        row.push_back(times.ns[i] * 1e-3);
+        for (const PeerSteps &of_peer : times.peers)
+            row.push_back(of_peer.ns[i] ? Cell(*of_peer.ns[i] * 1e-3) : Cell());
+        row.insert(row.end(), {times.ns[i] / all_ns, flops > 0 ? Cell(flops / times.ns[i]) : Cell()});
     }
     return table;
 }
 
-std::vector<std::string> timed_plan_columns() {
+std::vector<std::string> timed_plan_columns(const std::vector<std::string> &peers) {
     std::vector<std::string> columns = plan_columns;
-    columns.insert(columns.end(), {"us", "share", "gflops"});
+    columns.push_back("us");
+    for (const std::string &peer : peers) columns.push_back(peer + "_us");
+    columns.insert(columns.end(), {"share", "gflops"});
     return columns;
 }
 
-TableForm timed_plan_form() {
+TableForm timed_plan_form(const std::vector<std::string> &peers) {
+    TableForm times = {{.name = "us", .digits = 1}};
+    for (const std::string &peer : peers) times.push_back({.name = peer + "_us", .title = peer, .digits = 1});
+    times.insert(times.end(), {{.name = "share", .title = "% of all", .digits = 1, .scale = 100},
+                               {.name = "gflops", .title = "GFLOP/s", .digits = 1}});
     TableForm form = plan_form();
-    const TableForm times = {{.name = "us", .digits = 1},
-                             {.name = "share", .title = "% of all", .digits = 1, .scale = 100},
-                             {.name = "gflops", .title = "GFLOP/s", .digits = 1}};
     form.insert(form.begin() + 1, times.begin(), times.end());
     return form;
 }

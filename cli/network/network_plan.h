@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/answers/table.h"
+#include "cli/network/peer_steps.h"
 #include "network/program.h"
 #include "tuner/job/candidate_choice.h"
 
@@ -16,11 +17,14 @@ extern const std::vector<std::string> plan_columns;
 Table plan_table(const network::Program &program, const ChoiceContext &context);
 TableForm plan_form();
 
-// The same with the time of each step: `step_ns` in the order of the steps.
-Table timed_plan_table(const network::Program &program, const ChoiceContext &context,
-                       const std::vector<double> &step_ns);
-TableForm timed_plan_form();
-std::vector<std::string> timed_plan_columns();
+// The same with the time of each step, and what peers spend on its nodes.
+struct StepTimes {
+    std::vector<double> ns;  // in the order of the steps
+    std::vector<PeerSteps> peers;
+};
+Table timed_plan_table(const network::Program &program, const ChoiceContext &context, const StepTimes &times);
+TableForm timed_plan_form(const std::vector<std::string> &peers);
+std::vector<std::string> timed_plan_columns(const std::vector<std::string> &peers);
 
 // Lines: calls, what only moves data, and the memory beside its lower bound.
 std::vector<std::string> plan_summary(const network::Program &program);

@@ -44,6 +44,11 @@ constexpr TileCase cases[] = {
      Sum::joined_columns, 6, 0, false, Block::l2_cache, true,
      "a loop over 3 channels is all overhead: columns and channels of a kernel row, neighbours in memory, are reduced "
      "jointly, and the padded copy is made of whole vectors"},
+    {"dot products", [](const TileFacts &f, const RegisterTile &) { return f.shape.parts > 1; }, Sum::columns_in_turn,
+     4, 0, false, Block::l2_cache, false,
+     "padding is a zero point, which is multiplied like any other input: no test for it folds away, and columns "
+     "unrolled apart "
+     "are code for nothing"},
     {"few input channels, NCHW",
      [](const TileFacts &f, const RegisterTile &) {
          return f.shape.input_channels < f.lanes && !f.is_nhwc() && f.shape.kernel[0] > 1;
@@ -55,6 +60,11 @@ constexpr TileCase cases[] = {
      [](const TileFacts &f, const RegisterTile &) { return f.shape.input_channels < f.lanes; }, Sum::columns_unrolled,
      4, 0, false, Block::l2_cache, false,
      "one column, or columns with gaps: there is nothing to join; a copy would be made in pieces of a vector"},
+    {"weights beyond the L2 cache",
+     [](const TileFacts &f, const RegisterTile &) { return f.is_nhwc() && f.streams_weights(); }, Sum::columns_in_turn,
+     4, 0, false, Block::l2_cache, true,
+     "weights come from far away, and the processor's own prefetchers follow them in one loop, not in three beside "
+     "each other"},
     {"NCHW", [](const TileFacts &f, const RegisterTile &) { return !f.is_nhwc(); }, Sum::columns_unrolled, 4, 0, false,
      Block::l2_cache, true,
      "inputs are broadcast, so their order matters to caches only: a copy of a block of rows brings its channels "

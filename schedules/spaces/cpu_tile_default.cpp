@@ -128,9 +128,8 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     }
     // A block of pixels stays in a quarter of the L2 cache while the panels pass, beside the panel and the output. Weights that
     // the cache does not hold come from far away for each block, so there is one, if only the input fits.
-    const double weight_bytes = 4.0 * double(s.taps() * s.input_channels) * double(s.output_channels);
     const double input_bytes = 4.0 * double(s.input_channels * s.input[0] * s.input[1]);
-    const bool passes_once = s.groups == 1 && weight_bytes > f.core.l2_bytes && input_bytes < 0.8 * f.core.l2_bytes;
+    const bool passes_once = f.streams_weights() && input_bytes < 0.8 * f.core.l2_bytes;
     const double room = passes_once ? double(f.core.l2_bytes) : f.core.l2_bytes / 4.0;
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
@@ -194,14 +193,16 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
     const bool padded = std::count(domains.stage_input.begin(), domains.stage_input.end(), 1) > 0;
     const int64_t x_tiles = f.x_tiles(tile.pixels);
-    const bool folds =
-        s.groups == 1 && f.x_lanes == 1 && !k.join_columns && tile.rows == 1 && k.x_block == x_tiles && x_tiles <= 4;
+    const bool folds = s.groups == 1 && s.parts == 1 && f.x_lanes == 1 && !k.join_columns && tile.rows == 1 &&
+                       k.x_block == x_tiles && x_tiles <= 4;
     k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
     const bool leaves_out = !k.inline_sum && !f.depthwise() && (tile.rows == 1 || k.share_rows);
     k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
     unroll_less(f, domains, &k);
+    // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
+    const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
-        s.converts || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
+        (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
         (kind.copies_padding && !(folds && k.unroll_columns));
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;

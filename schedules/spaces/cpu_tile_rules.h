@@ -88,6 +88,10 @@ struct TileFacts {
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !s.folds();
         return s.groups == 1 && (!is_nhwc() || x_lanes > 1) && s.taps() == 1 && is_plain;
     }
+    double weight_bytes() const {
+        return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);
+    }
+    bool streams_weights() const { return shape.groups == 1 && weight_bytes() > double(core.l2_bytes); }
     // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
     int64_t channel_vectors() const;
     int64_t x_tiles(int64_t pixels) const { return (shape.output[0] + pixels * x_lanes - 1) / (pixels * x_lanes); }

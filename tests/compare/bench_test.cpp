@@ -15,8 +15,8 @@ struct FakeLibrary {
     PeerLayer layer{.about = "fast", .reason = ""};
     std::deque<Result<PeerRound>> rounds;  // then `usual`
     PeerRound usual{.samples_ns = {5000, 4000, 6000}, .call_overhead_ns = 1000};
-    std::optional<Error> start_error, prepare_error;
-    int starts = 0, prepared = 0, asked = 0;
+    std::optional<Error> start_error, prepare_error, profile_error;
+    int starts = 0, prepared = 0, asked = 0, profiled = 0;
     std::string model;  // of the last network
 
     PeerSource source(const std::string &name);
@@ -40,6 +40,11 @@ public:
         Result<PeerRound> next = library_.rounds.front();
         library_.rounds.pop_front();
         return next;
+    }
+    Result<PeerProfile> profile() override {
+        library_.profiled++;
+        if (library_.profile_error) return *library_.profile_error;
+        return PeerProfile{{{"n0"}, 700}};
     }
     const std::string &version() const override { return version_; }
 
@@ -186,6 +191,32 @@ TEST_F(BenchTest, NetworksHaveTheirTurnsToo) {
     EXPECT_EQ(failed->problem, "crash: made to fail (12 kernels)");
     EXPECT_FALSE(failed->is_complete());
     EXPECT_TRUE(failed->peers.empty());
+}
+
+TEST_F(BenchTest, PeersTellWhatTheirNodesTake) {
+    BenchedNetwork network{.chosen = {.files = {"500", ""}}, .for_peers = {.model = "m.onnx"}};
+    FakeNetworkRunner runner;
+    Bench bench(context, {shop.builder, shop.runner, {}}, 2);
+    ASSERT_TRUE(bench.add(library.source("onnxruntime")).ok());
+    EXPECT_TRUE(bench.measure(network, runner)->peers.at(0).profile.empty());
+    EXPECT_EQ(library.profiled, 0);  // only where asked for
+    network.profiles = true;
+    const PeerProfile profile = bench.measure(network, runner)->peers.at(0).profile;
+    ASSERT_EQ(profile.size(), 1u);
+    EXPECT_EQ(profile[0].ns, 700);
+    library.profile_error = lost();
+    const Result<Layer> without = bench.measure(network, runner);
+    ASSERT_TRUE(without.ok());
+    EXPECT_TRUE(without->is_complete());  // its times stay
+    EXPECT_TRUE(without->peers.at(0).profile.empty());
+    EXPECT_EQ(library.starts, 1);
+    library.profile_error = Error{ErrorCode::interrupted, "interrupted"};
+    EXPECT_FALSE(bench.measure(network, runner).ok());
+    EXPECT_EQ(library.starts, 2);  // it was lost
+    library.layer = {.refusal = PeerLayer::Refusal::unsupported, .reason = "networks"};
+    library.profiled = 0;
+    EXPECT_TRUE(bench.measure(network, runner).ok());
+    EXPECT_EQ(library.profiled, 0);
 }
 
 TEST_F(BenchTest, ABusyMomentIsNoFaultOfTheKernel) {

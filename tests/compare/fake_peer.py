@@ -40,6 +40,12 @@ def misbehave(when):
         say({"samples_ns": [], "call_overhead_ns": 1})
     elif what == "negative":
         say({"samples_ns": [-5.0], "call_overhead_ns": 1})
+    elif what == "nameless":
+        say({"nodes": [{"ns": 1}]})
+    elif what == "numbers":
+        say({"nodes": [{"names": [1], "ns": 1}]})
+    elif what == "timeless":
+        say({"nodes": [{"names": ["n0"], "ns": -1}]})
     elif what == "error":
         say({"error": "no such device"})
     elif what == "unsupported":
@@ -55,7 +61,9 @@ say({"peer": "fake", "version": "1.2"})
 for line in sys.stdin:
     request = json.loads(line)
     misbehave(request["do"])
-    if request["do"].startswith("prepare"):
+    if request["do"] == "profile":
+        say({"nodes": [{"names": ["n0", "n1"], "ns": 1500}, {"names": [], "ns": 0}]})
+    elif request["do"].startswith("prepare"):
         say({"about": json.dumps(request, sort_keys=True)})
     else:
         say({"samples_ns": [3000.0, 1000, 2000], "call_overhead_ns": 250.5})

@@ -66,6 +66,12 @@ TEST(PeerProcessTest, Networks) {
     EXPECT_EQ(prepared->about,
               R"({"do": "prepare_network", "inputs": [{"file": "in.npy", "name": "x"}], "model": "m.onnx", )"
               R"("outputs": [{"file": "a.npy", "name": "y/0"}, {"file": "b.npy", "name": "z"}], "threads": 2})");
+    const auto profile = peer->profile();
+    ASSERT_TRUE(profile.ok()) << profile.error().message;
+    ASSERT_EQ(profile->size(), 2u);
+    EXPECT_EQ((*profile)[0].names, (std::vector<std::string>{"n0", "n1"}));
+    EXPECT_EQ((*profile)[0].ns, 1500);
+    EXPECT_TRUE((*profile)[1].names.empty());
 }
 
 TEST(PeerProcessTest, Refusals) {
@@ -113,6 +119,13 @@ TEST(PeerProcessTest, WhateverItDoes) {
         {"round_crash", "ended with signal 11 (SIGSEGV)"},
         {"round_hang", "no answer within 0 s"},
         {"round_flood", "answers without end"},
+        {"profile_garbage", "no JSON object"},
+        {"profile_other", "its answer to profile is"},
+        {"profile_error", "its answer to profile is"},
+        {"profile_nameless", "its answer to profile is"},
+        {"profile_numbers", "its answer to profile is"},
+        {"profile_timeless", "its answer to profile is"},
+        {"profile_crash", "ended with signal 11 (SIGSEGV)"},
     };
     for (const auto &row : rows) {
         SCOPED_TRACE(row.behaviour);
@@ -124,6 +137,8 @@ TEST(PeerProcessTest, WhateverItDoes) {
             error = prepared.error();
         } else if (const auto round = peer->round(1000); !round) {
             error = round.error();
+        } else if (const auto profile = peer->profile(); !profile) {
+            error = profile.error();
         }
         ASSERT_TRUE(error.has_value());
         EXPECT_EQ(error->code, ErrorCode::environment);

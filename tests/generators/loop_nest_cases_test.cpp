@@ -8,6 +8,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "catalog/quantized_algorithm.h"
 #include "schedules/spaces/cpu_tile_cases.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "schedules/spaces/movement/move_method.h"
@@ -34,9 +35,11 @@ TEST(LoopNestCases, CoverAlgorithmsTileCasesAndMethods) {
         EXPECT_TRUE(fits) << name << ": " << fits.error().message;
         algorithms.insert(candidate->algorithm);
         if (candidate->schedule == move_tile_name) methods.insert(candidate->knobs.at("method"));
-        if (candidate->algorithm != "direct") continue;
+        const bool is_quantized_sum = candidate->algorithm == "quantized";
+        if (candidate->algorithm != "direct" && !is_quantized_sum) continue;
         const auto knobs = *decode_knobs<CpuTileKnobs>(candidate->knobs);
-        const TileFacts facts = tile_facts(conv_loops(*workload), tile_lanes(knobs, *target), *target, core);
+        const ConvLoops loops = is_quantized_sum ? quantized_loops(*workload, *target) : conv_loops(*workload);
+        const TileFacts facts = tile_facts(loops, tile_lanes(knobs, *target), *target, core);
         tile_cases_seen.insert(tile_case(facts, register_tile(knobs)).name);
     }
     for (const TileCase &row : tile_cases()) EXPECT_TRUE(tile_cases_seen.contains(row.name)) << row.name;

@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "rewrites/parts.h"
 #include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
@@ -38,6 +39,9 @@ TEST(TileCases, EveryKindHasItsRow) {
         {"conv2d/input:1x20x20x64/kernel:3x3x64x64/input_layout:NCHW", "avx512", "NCHW"},
         {"conv2d/input:1x20x20x64/kernel:3x3x64x64/input_layout:NCHW8c", "avx512", "NCHW"},
         {"conv2d/input:1x20x20x64/kernel:3x3x64x64", "avx512", "NHWC"},
+        {"conv2d/input:1x20x20x512/kernel:3x3x512x512", "avx512", "weights beyond the L2 cache"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x64x64/dtype:u8/epilogue:requantize_onnx", "avx512", "dot products"},
+        {"conv2d/input:1x20x20x64/kernel:3x3x64x64/dtype:i8/epilogue:requantize_onnx", "avx2", "dot products"},
         {"conv2d/input:1x20x20x8/kernel:3x3x8x64", "avx2", "NHWC"},
     };
     std::set<std::string_view> seen;
@@ -47,8 +51,9 @@ TEST(TileCases, EveryKindHasItsRow) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << workload.error().message;
         const Target target = *parse_target(row.target, 1, "");
-        const TileFacts facts =
-            tile_facts(conv_loops(*workload), vector_lanes(target), target, core_of(machine, target));
+        const ConvLoops stated = conv_loops(*workload);
+        const ConvLoops loops = is_quantized(*workload) ? in_parts(stated, 4) : stated;
+        const TileFacts facts = tile_facts(loops, vector_lanes(target), target, core_of(machine, target));
         const TileCase &found = tile_case(facts, {2, 4, 1});
         EXPECT_STREQ(found.name, row.name) << row.key;
         seen.insert(found.name);
