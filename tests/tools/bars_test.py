@@ -12,7 +12,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent.parent / "bench"
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(BENCH))
 
-from bar_sources import reports, table  # noqa: E402
+from bar_sources import networks, reports, table  # noqa: E402
 from bar_sources.direct import random_layers  # noqa: E402
 
 
@@ -42,6 +42,12 @@ class Limits(unittest.TestCase):
             self.assertIn(self.rows[0]["bar"], bars("--list", "--only", self.rows[0][name]).stdout)
         self.assertEqual(bars("--list", "--issue", "1.5").stdout, bars("--list", "--only", "movement/*").stdout)
         self.assertEqual(bars("--list", "--only", "house/*").stdout.count("\n"), 4)
+
+    def test_tuned_networks_can_be_had(self):
+        with open(BENCH / "models" / "models.csv", newline="", encoding="utf-8") as file:
+            fetched = {row["name"] for row in csv.DictReader(file)}
+        for name in networks.TUNED:
+            self.assertTrue(name in fetched or name in networks.CONVERTED or (networks.SMALL_MODELS / f"{name}.onnx").exists(), name)
 
     def test_a_glob_without_a_match(self):
         done = bars("--only", "nothing*")
