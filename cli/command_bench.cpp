@@ -156,6 +156,7 @@ Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &ar
     for (const PeerTiming &peer : row.layer.peers) {
         times.peers.push_back(peer_steps(peer.name, peer.profile, program));
         peers.push_back(peer.name);
+        if (!peer.profile_problem.empty()) tell("no profile: " + peer.profile_problem);
         const PeerSteps &steps = times.peers.back();
         if (steps.elsewhere_ns == 0) continue;
         tell(fmt::format("{}: {:.2f} of {:.2f} ms are spent on what no step computes, such as changes of layout",

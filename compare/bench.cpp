@@ -153,6 +153,7 @@ Result<PeerTiming> Bench::prepare(RunningPeer *peer, const Preparation &preparat
                       .timing = {},
                       .call_overheads_ns = {},
                       .profile = {},
+                      .profile_problem = "",
                       .problem = "",
                       .is_failure = false};
     const Result<PeerLayer> layer = preparation(*peer->peer);
@@ -268,6 +269,7 @@ Status Bench::add_profiles(Layer *layer) {
         }
         peers_[i].peer.reset();
         if (profile.error().code == ErrorCode::interrupted) return profile.error();
+        layer->peers[i].profile_problem = profile.error().message;
     }
     return {};
 }

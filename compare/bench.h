@@ -26,7 +26,8 @@ struct PeerTiming {
     std::string name, version;
     std::optional<Timing> timing;
     std::vector<double> call_overheads_ns;  // one a round; already subtracted
-    PeerProfile profile;                    // of a network, where asked for; empty: the library does not tell
+    PeerProfile profile;                    // of a network, where asked for
+    std::string profile_problem;            // why there is none
     std::string problem;                    // why there is no time
     bool is_failure = false;                // it should have one, but computed wrong numbers, failed or got lost
 

@@ -250,12 +250,19 @@ CFunction FunctionPrinter::print() {
     const std::string head = "void " + function_.name + "(" + parameters() + ") {\n";
     body_.accept(this);
     std::string unused = most_workspace_ == 0 ? "    (void)workspace;\n" : "";
-    const auto use = [&](const std::string &buffer) {
+    // A body may compute the same from whatever it reads, and then reads nothing.
+    const auto use = [&](const std::string &buffer, int declarations) {
         const std::string name = names_.of(buffer);
-        if (words(text_, name) == 1) line("(void)" + name + ";");
+        if (words(text_, name) == declarations) line("(void)" + name + ";");
     };
-    for (const CForm::Member &member : form_.members) use(member.buffer);
-    for (const CForm::Size &size : form_.sizes) use(size.name);
+    const bool are_typed = form_.members.empty() || form_.writes;
+    for (const LoweredArgument &argument : function_.args) {
+        if (!argument.is_buffer()) continue;
+        const bool is_member =
+            std::ranges::find(form_.members, argument.name, &CForm::Member::buffer) != form_.members.end();
+        use(argument.name, are_typed && !is_member ? 0 : 1);
+    }
+    for (const CForm::Size &size : form_.sizes) use(size.name, 1);
     return {head + unused + text_ + copies(form_) + "}\n", most_workspace_};
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -129,10 +130,17 @@ private:
         };
         if (error.code != ErrorCode::unsupported || std::ranges::all_of(frontier_, is_input)) return error;
         for (const onnx::ValueInfo &output : model_.outputs) add_to_frontier(output.name);
-        const auto is_whole = [](const std::string &name) { return shown(name).size() == name.size() + 2; };
-        if (frontier_.size() > most || !std::ranges::all_of(frontier_, is_whole)) return error;
+        // People copy the options into a shell.
+        const auto is_word = [](const std::string &name) {
+            constexpr std::string_view others = "_-./:+,@%";
+            const bool is_whole = shown(name).size() == name.size() + 2;
+            return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
+                       return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
+                   });
+        };
+        if (frontier_.size() > most || !std::ranges::all_of(frontier_, is_word)) return error;
         error.message += "\nas far as these nodes the network can be computed with";
-        for (const std::string &name : frontier_) error.message += " --outputs " + shown(name);
+        for (const std::string &name : frontier_) error.message += " --outputs " + name;
         return error;
     }
 

@@ -134,13 +134,17 @@ public:
         : problem_(problem), nodes_(std::move(nodes)), steps_left_(most_steps) {
         std::ranges::stable_sort(nodes_, {}, [&](int node) { return -int64_t(problem.neighbours(node).size()); });
         for (size_t i = 0; i < nodes_.size(); i++) place_[nodes_[i]] = i;
-        for (const int node : nodes_) remaining_.push_back(problem.costs(node));
+        for (size_t i = 0; i < nodes_.size(); i++) {
+            remaining_.push_back(problem.costs(nodes_[i]));
+            later_.push_back(cheapest_to_later(i));
+            add_bound(i, 1);
+        }
         current_.assign(nodes_.size(), 0);
         best_.assign(nodes_.size(), 0);
     }
 
     void run() {
-        root_bound_ = bound_from(0);
+        root_bound_ = bound();
         descend(0, 0);
     }
 
@@ -150,22 +154,32 @@ public:
     const std::vector<int> &best() const { return best_; }
 
 private:
-    // Cheapest choices of the nodes from `from` on, each with the cheapest of its edges to later ones.
-    double bound_from(size_t from) const {
-        double bound = 0;
-        for (size_t i = from; i < nodes_.size(); i++) {
-            Costs costs = remaining_[i];
-            for (const auto &[other, edge] : problem_.neighbours(nodes_[i])) {
-                if (place_.at(other) < i) continue;
-                const size_t width = edge.size() / costs.size();
-                for (size_t c = 0; c < costs.size(); c++) {
-                    const auto row = edge.begin() + ptrdiff_t(c * width);
-                    costs[c] += *std::min_element(row, row + ptrdiff_t(width));
-                }
+    // For each choice of a node, the cheapest of its edges to later ones.
+    Costs cheapest_to_later(size_t i) const {
+        Costs costs(remaining_[i].size());
+        for (const auto &[other, edge] : problem_.neighbours(nodes_[i])) {
+            if (place_.at(other) < i) continue;
+            const size_t width = edge.size() / costs.size();
+            for (size_t c = 0; c < costs.size(); c++) {
+                const auto row = edge.begin() + ptrdiff_t(c * width);
+                costs[c] += *std::min_element(row, row + ptrdiff_t(width));
             }
-            bound += *std::ranges::min_element(costs);
         }
-        return bound;
+        return costs;
+    }
+
+    // What the nodes that are not decided yet cost at least: each its cheapest choice with the cheapest of its edges to later ones.
+    double bound() const { return impossible_ > 0 ? infinite : bound_; }
+
+    // A node's part of it, which changes with its neighbours alone. Added with a sign of 1, taken back with -1.
+    void add_bound(size_t i, int sign) {
+        double least = infinite;
+        for (size_t c = 0; c < remaining_[i].size(); c++) least = std::min(least, remaining_[i][c] + later_[i][c]);
+        if (least == infinite) {
+            impossible_ += sign;
+        } else {
+            bound_ += sign * least;
+        }
     }
 
     void descend(size_t depth, double spent) {
@@ -176,7 +190,7 @@ private:
             best_ = current_;
             return;
         }
-        if (has_best_ && spent + bound_from(depth) >= best_cost_) return;
+        if (has_best_ && spent + bound() >= best_cost_) return;
         if (has_best_ && steps_left_-- <= 0) {
             was_cut_ = true;
             return;
@@ -184,30 +198,40 @@ private:
         std::vector<int> order(remaining_[depth].size());
         std::iota(order.begin(), order.end(), 0);
         std::ranges::stable_sort(order, {}, [&](int choice) { return remaining_[depth][size_t(choice)]; });
+        const double bound_before = bound_;
+        const int impossible_before = impossible_;
         for (const int choice : order) {
             current_[depth] = choice;
-            const double cost = remaining_[depth][size_t(choice)];
-            const std::vector<Costs> before(remaining_.begin() + ptrdiff_t(depth), remaining_.end());
-            settle(depth, size_t(choice));
-            descend(depth + 1, spent + cost);
-            std::ranges::copy(before, remaining_.begin() + ptrdiff_t(depth));
+            add_bound(depth, -1);
+            const std::vector<std::pair<size_t, Costs>> before = settle(depth, size_t(choice));
+            descend(depth + 1, spent + remaining_[depth][size_t(choice)]);
+            for (const auto &[place, costs] : before) remaining_[place] = costs;
+            bound_ = bound_before, impossible_ = impossible_before;
         }
     }
 
-    // Costs of edges to a decided node become costs of the other node.
-    void settle(size_t depth, size_t choice) {
+    // Costs of edges to a decided node become costs of the other node. Answers these costs as they were.
+    std::vector<std::pair<size_t, Costs>> settle(size_t depth, size_t choice) {
+        std::vector<std::pair<size_t, Costs>> before;
         for (const auto &[other, edge] : problem_.neighbours(nodes_[depth])) {
             const size_t place = place_.at(other);
             if (place < depth) continue;
             Costs &costs = remaining_[place];
+            before.emplace_back(place, costs);
+            add_bound(place, -1);
             for (size_t c = 0; c < costs.size(); c++) costs[c] += edge[choice * costs.size() + c];
+            add_bound(place, 1);
         }
+        return before;
     }
 
     const Reduction &problem_;
     std::vector<int> nodes_;
     std::map<int, size_t> place_;   // by node: where it stands in the order of decisions
-    std::vector<Costs> remaining_;  // of nodes that are not decided yet
+    std::vector<Costs> remaining_;  // of nodes that are not decided yet, with their edges to those that are
+    std::vector<Costs> later_;      // cheapest_to_later()
+    double bound_ = 0;              // of the nodes that have a possible choice
+    int impossible_ = 0;            // how many have none
     std::vector<int> current_, best_;
     bool has_best_ = false, was_cut_ = false;
     double best_cost_ = infinite, root_bound_ = 0;

@@ -34,6 +34,7 @@ public:
     Status gather();
     // What was chosen with the sizes that are known, built. Nothing: its sizes are others, which are known now.
     Result<std::optional<CollectedKernels>> attempt();
+    const CollectedKernels &without() const { return without_; }  // reports of layers that no algorithm computes
 
 private:
     Result<const BuiltKernel *> built(size_t layer, size_t choice);
@@ -153,6 +154,7 @@ Result<CollectedKernels> collect_within(const BudgetRequest &request, const Coll
                                         const CollectListener &listener) {
     BudgetedCollection collection(request, environment);
     if (Status s = collection.gather(); !s) return s.error();
+    if (request.needs_all && !collection.without().reports.empty()) return collection.without();
     for (;;) {  // each turn learns the size of another kernel at least
         Result<std::optional<CollectedKernels>> collected = collection.attempt();
         if (!collected) return collected.error();

@@ -19,6 +19,7 @@ struct BudgetRequest {
     Target target;  // a soft core
     MemoryBudget budget;
     std::string work_folder;
+    bool needs_all = false;  // one layer without an algorithm is answered alone: no budget helps
 };
 
 // The kernels, and reports as of collect_kernels(). Errors (unsupported): nothing meets the budget; the message has the least

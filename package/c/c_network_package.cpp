@@ -47,7 +47,8 @@ std::vector<NamedWorkload> workloads_of(const network::Program &program) {
 
 // All steps without a kernel, with the reason.
 Status check_complete(const network::Program &program, const CollectedKernels &collected) {
-    std::string lines;
+    std::vector<std::pair<std::string, int>>
+        found;  // each once, and how often: recurrent operators have many equal steps
     for (const network::Step &step : program.steps) {
         const auto *call = std::get_if<network::KernelCall>(&step.work);
         if (!call) continue;
@@ -56,10 +57,18 @@ Status check_complete(const network::Program &program, const CollectedKernels &c
         };
         const auto report = std::ranges::find_if(collected.reports, is_of_step);
         if (report == collected.reports.end()) continue;
-        lines += fmt::format("\n{}: {}{}", quoted_line(step.name), quoted_line(report->message),
-                             step.why.empty() ? "" : " (" + step.why + ")");
+        std::string line = fmt::format("{}: {}{}", quoted_line(step.name), quoted_line(report->message),
+                                       step.why.empty() ? "" : " (" + step.why + ")");
+        const auto same = std::ranges::find(found, line, &std::pair<std::string, int>::first);
+        if (same == found.end()) {
+            found.emplace_back(std::move(line), 1);
+        } else {
+            same->second++;
+        }
     }
-    if (lines.empty()) return {};
+    if (found.empty()) return {};
+    std::string lines;
+    for (const auto &[line, count] : found) lines += "\n" + line + (count > 1 ? fmt::format(" ({} steps)", count) : "");
     return unsupported("no kernel computes these steps, so no package was written; models need static quantization:" +
                        lines);
 }
@@ -193,8 +202,10 @@ Result<Package> make_c_network(const CNetworkRequest &request, const CollectEnvi
     }
     // How much code the calls are is known when the kernels are: it depends on where their constants lie. Each turn but the last
     // leaves more for them.
-    for (BudgetRequest within{workloads, request.target, request.budget, request.work_folder};;) {
+    for (BudgetRequest within{workloads, request.target, request.budget, request.work_folder, true};;) {
         const auto collected = collect_within(within, environment, [](const KernelReport &) {});
+        if (!collected && within.budget.caller_text == 0 && collected.error().code == ErrorCode::unsupported)
+            return unsupported(collected.error().message + ". The calls of a network come on top");
         if (!collected) return collected.error();
         Result<Package> package = package_of(request.name, program, *collected);
         if (!package) return package.error();

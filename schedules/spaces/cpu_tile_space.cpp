@@ -106,7 +106,17 @@ CpuTileDomains domains(const TileFacts &f) {
     return d;
 }
 
-std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains &domains) {
+// What is spread over lanes element by element has an element of its own for each lane, pixel and channel of an unrolled step. Halide
+// takes a second for some 180 vectors, and more than a minute for 360.
+constexpr int64_t most_spread_vectors = 256;
+
+int64_t spread_vectors(const ConvLoops &s, const CpuTileKnobs &k) {
+    const bool is_by_element = k.spread == 1 || k.spread == 2;
+    return is_by_element ? register_tile(k).sums() * k.unroll * (k.unroll_columns ? s.kernel[0] : 1) : 0;
+}
+
+std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains &domains,
+                                        const CpuTileKnobs &standard) {
     using K = CpuTileKnobs;
     const ConvLoops &s = f.shape;
     const int64_t fewest = fewest_sums(f, domains);
@@ -143,6 +153,10 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          }},
         {"vectors along x read neighbours: rows as they lie, without padding, or a copy",
          [=](const K &k) { return f.x_lanes == 1 || k.stage_input || (s.input_block == 1 && !s.reads_outside(0)); }},
+        {"inputs that are spread over lanes in an unrolled step are too much code",
+         [=, most = std::max(most_spread_vectors, spread_vectors(s, standard))](const K &k) {
+             return spread_vectors(s, k) <= most;
+         }},
         {"input that is copied first is not fetched ahead", [](const K &k) { return !k.prefetch || !k.stage_input; }},
         {"the unrolled reduction is too much code",
          [=](const K &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
@@ -245,7 +259,7 @@ Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &targe
         }
         Knobs chosen;
         if (has_choice) chosen = {{knob_name(&CpuTileKnobs::lanes), lanes}};
-        alternatives.push_back({std::move(chosen), knob_list(allowed), {constraint(limits(facts, allowed))}});
+        alternatives.push_back({std::move(chosen), knob_list(allowed), {constraint(limits(facts, allowed, knobs))}});
     }
     auto [knobs, constraints] = join_alternatives(std::move(alternatives));
     for (Knob &knob : knobs) knob.zero_left_out = came_later(knob.name, shape) && knob.values.front() == 0;

@@ -265,6 +265,23 @@ TEST(Catalog, ChannelsOfAStep) {
         EXPECT_EQ(quantized_loops(w, *parse_target(row.target, 1, "")).parts, row.parts) << row.target;
 }
 
+// Halide took a second for the first one, and more than a minute for the other.
+TEST(Catalog, SumsSpreadNoMoreThanCompiles) {
+    const Workload w =
+        *parse_workload_key("conv2d/input:1x9x10x48/kernel:3x3x8x48/strides:2x2/padding:1,1x1,1/feature_group_count:6");
+    const Target target = *parse_target("avx512", 1, "");
+    const std::string
+        before =
+            "direct@1/cpu_tile@2/lanes:16/panel_block:1/pixels:5/row_block:2/rows:1/share_rows:0/skip_rows:1/"
+            "spread:1/stage_input:1/unroll:",
+        behind = "/unroll_columns:1/unroll_rows:0/unroll_tiles:1/vectors:3/x_block:1";
+    const Status accepted = check_candidate(*parse_candidate(before + "4" + behind), w, target);
+    EXPECT_TRUE(accepted) << accepted.error().message;
+    const Status refused = check_candidate(*parse_candidate(before + "8" + behind), w, target);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("are too much code"), std::string::npos) << refused.error().message;
+}
+
 // Halide took more than a minute for the second one.
 TEST(Catalog, QuantizedSumsSpreadNoMoreThanCompiles) {
     const Workload w = *parse_workload_key(

@@ -209,6 +209,7 @@ TEST_F(BenchTest, PeersTellWhatTheirNodesTake) {
     ASSERT_TRUE(without.ok());
     EXPECT_TRUE(without->is_complete());  // its times stay
     EXPECT_TRUE(without->peers.at(0).profile.empty());
+    EXPECT_EQ(without->peers.at(0).profile_problem, lost().message);
     EXPECT_EQ(library.starts, 1);
     library.profile_error = Error{ErrorCode::interrupted, "interrupted"};
     EXPECT_FALSE(bench.measure(network, runner).ok());

@@ -238,6 +238,16 @@ class SoftCoreNetwork(unittest.TestCase):
         expected = numpy.load(self.folder / "out" / "y.npy")
         self.assertEqual(self.numbers(got, self.description()["soft_core_network"]["outputs"][0]), expected.tobytes())
 
+    def test_one_result_for_all_inputs(self):
+        """Steps so small that every number becomes the zero point of the next: a kernel that reads nothing."""
+        quantized = Quantized(SEED)
+        result = quantized.stored(quantized.stored("x", 0.0001, 0), 0.9, 4)
+        nodes = [*quantized.nodes, onnx_writer.node("Identity", [result], "y")]
+        model = self.folder / "one.onnx"
+        model.write_bytes(onnx_writer.model(nodes, quantized.constants, {"x": (1, 256)}, {"y": (1, 256)}, opset=13))
+        self.build(model)
+        self.assertEqual(set(self.answers([numpy.arange(-128, 128, dtype="i1").reshape(1, 256)])), {4})
+
     def test_budgets_and_makefiles(self):
         model = SUITES / "onnx_int8" / "qdq_block_00.onnx"
         database = self.folder / "k.db"

@@ -202,11 +202,15 @@ Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const 
         if (choice.text <= budget.text - budget.caller_text) best = &choice;  // the more code, the fewer cycles
     }
     if (best) return *best;
-    const std::string caller =
-        budget.caller_text == 0 ? "" : ", and what calls them has " + std::to_string(budget.caller_text);
+    const std::string caller = budget.caller_text == 0
+                                   ? ""
+                                   : ", and what calls them has " + std::to_string(budget.caller_text) +
+                                         " bytes: " + std::to_string(choices->front().text + budget.caller_text) +
+                                         " in all";
     return unsupported("--max-text " + std::to_string(budget.text) + ": the smallest kernels of all " +
                        std::to_string(layers.size()) + " layers have " + std::to_string(choices->front().text) +
-                       " bytes of code together" + caller);
+                       " bytes of code together" + caller +
+                       ". Smaller ones may be found by more trials of `kiln tune`");
 }
 
 }  // namespace kiln

@@ -187,6 +187,8 @@ void RecurrentCell::read_activations(RecurrentKind kind) {
     const size_t count = usual.size() * inputs_.reversed.size();
     const bool are_usual = names.empty();
     while (are_usual && names.size() < count) names.insert(names.end(), usual.begin(), usual.end());
+    // ONNX names two for RNN, whose steps have one; what follows the first is not used.
+    if (usual.size() == 1 && names.size() > count) names.resize(count);
     if (names.size() != count)
         reject("it names " + std::to_string(names.size()) + " activations; needs " + std::to_string(count));
     // Numbers are taken one after the other by the functions that have any.

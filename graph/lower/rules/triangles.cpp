@@ -1,5 +1,6 @@
 // CumSum, Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose or add up.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -55,6 +56,15 @@ void triangle(NodeLowering &node) {
     if (shape.size() < 2) reject("its input of shape " + to_text(shape) + " has no rows and columns");
     const int64_t k = node.has_input(1) ? node.known_integer(1, "k") : 0;
     const bool is_upper = node.attributes.flag("upper", true);
+    const int64_t rows = shape[shape.size() - 2], columns = shape.back();
+    if (is_upper ? k <= 1 - rows : k >= columns - 1) return node.result(node.elementwise(operand(0), {x}));
+    if (is_upper ? k >= columns : k <= -rows) {
+        const auto count = static_cast<size_t>(node.elements(x));
+        if (count > static_cast<size_t>(most_places)) refuse("it would need too large a constant");
+        Numbers zeros{{node.type(x), shape}, std::vector<int64_t>(count)};
+        if (is_float(node.type(x))) zeros.elements = std::vector<double>(count);
+        return node.result(node.constant(zeros));
+    }
     const ValueId kept =
         pattern(node, Element::boolean, {shape[shape.size() - 2], shape.back()},
                 [&](int64_t row, int64_t column) { return is_upper ? column - row >= k : column - row <= k; });
@@ -66,20 +76,24 @@ void one_hot(NodeLowering &node) {
     const ValueId indices = node.input(0);
     const std::vector<double> depths = node.known_reals(1, "depth"), values = node.known_reals(2, "values");
     if (depths.size() != 1 || values.size() != 2) reject("it needs one depth and two values");
+    if (!(std::abs(depths[0]) <= static_cast<double>(most_places)))
+        reject("its depth is no number up to " + std::to_string(most_places));
     const auto depth = static_cast<int64_t>(depths[0]);
+    if (depth < 1) reject("its depth is " + std::to_string(depth));
     const int axis = axis_of(node.attributes.integer("axis", -1), node.rank(indices) + 1);
     Shape shape = node.shape(indices);
     shape.insert(shape.begin() + axis, 1);
     Shape along(shape.size(), 1);
     along[static_cast<size_t>(axis)] = depth;
-    if (depth < 1) reject("its depth is " + std::to_string(depth));
-    const Element type = node.type(indices), result = node.type(node.input(2));
+    // Small integers do not hold every depth.
+    const Element stated = node.type(indices), type = size_of(stated) < 4 && !is_float(stated) ? Element::i32 : stated;
+    const Element result = node.type(node.input(2));
     Numbers range{{type, along}, index_range(0, depth)};
     if (is_float(type)) {
         const std::vector<int64_t> list = index_range(0, depth);
         range.elements = std::vector<double>(list.begin(), list.end());
     }
-    const Expression zero = constant(0, type), i = operand(0);
+    const Expression zero = constant(0, type), i = type == stated ? operand(0) : cast(operand(0), type);
     const Expression from_front = select(less(i, zero), i + constant(static_cast<double>(depth), type), i);
     const Expression y =
         select(equal(from_front, operand(1)), constant(values[1], result), constant(values[0], result));

@@ -291,6 +291,20 @@ TEST_F(CSourceTest, NamesNothingThatNobodyReads) {
     for (int x = 0; x < count; x++) EXPECT_EQ(out[size_t(x)], 2 * (x + 7));
 }
 
+TEST_F(CSourceTest, WhatReadsNothingStillHasItsParameters) {
+    Var x("x");
+    ImageParam in(Int(32), 1, "in");
+    Func constant("constant");
+    constant(x) = 7;
+    constant.output_buffer().dim(0).set_bounds(0, count).set_stride(1);
+    const CSource source = c_source({{Pipeline(constant).compile_to_module({in}, "kiln_compute", scalar)}});
+    auto *kernel = reinterpret_cast<void (*)(const int32_t *, int32_t *, void *)>(compiled(source));
+    ASSERT_NE(kernel, nullptr);
+    std::vector<int32_t> out(count);
+    kernel(nullptr, out.data(), nullptr);
+    EXPECT_EQ(out, std::vector<int32_t>(count, 7));
+}
+
 TEST_F(CSourceTest, SaysWhatHasNoForm) {
     const struct {
         std::function<Expr(Expr, Expr)> function;

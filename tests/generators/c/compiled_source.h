@@ -28,8 +28,8 @@ protected:
     void *opened(const CSource &source) {
         const std::string stem = folder_ + "/k" + std::to_string(next_++);
         std::ofstream(stem + ".c") << source.text;
-        const std::string command = "cc -std=c99 -O1 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -o '" +
-                                    stem + ".so' '" + stem + ".c'";
+        const std::string command =
+            "cc -std=c99 -O1 -Wall -Wextra -Werror -shared -fPIC -o '" + stem + ".so' '" + stem + ".c'";
         EXPECT_EQ(std::system(command.c_str()), 0) << source.text;
         void *library = dlopen((stem + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);
         EXPECT_NE(library, nullptr) << source.text;

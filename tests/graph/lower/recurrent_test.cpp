@@ -255,6 +255,13 @@ TEST(Recurrent, Activations) {
     }
 }
 
+// As ONNX names them where nobody does.
+TEST(Recurrent, ActivationsBehindThoseOfAnRnnAreNotUsed) {
+    expect_layer(with(rnn, [&](Layer &l) {
+        l.attributes = {onnx::Attribute{"activations", std::vector<std::string>{"Tanh", "Sine"}}};
+    }));
+}
+
 TEST(Recurrent, StatesOfZerosAreNone) {
     RuleCase row = case_of(with(lstm, [](Layer &l) { l.has_initial = false; }));
     const auto without = model_of(row).lowered();

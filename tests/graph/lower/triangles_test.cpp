@@ -9,6 +9,8 @@ const std::optional<Numbers> none;
 TEST(Triangles, OnesAndZeros) {
     const Numbers x = counted({2, 3});
     const auto axis = [](int64_t number) { return whole({}, {number}); };
+    std::vector<double> third_of_300(300);
+    third_of_300[2] = 1;
     const std::vector<RuleCase> rows{
         {"CumSum", 14, {}, {x, axis(1)}, {floats({2, 3}, {1, 3, 6, 4, 9, 15})}},
         {"CumSum", 14, {}, {x, axis(-2)}, {floats({2, 3}, {1, 2, 3, 5, 7, 9})}},
@@ -25,9 +27,24 @@ TEST(Triangles, OnesAndZeros) {
         {"Trilu", 14, {integer("upper", 0)}, {counted({1, 2, 3})}, {floats({1, 2, 3}, {1, 0, 0, 4, 5, 0})}},
         {"Trilu", 14, {}, {counted({2, 3}), axis(1)}, {floats({2, 3}, {0, 2, 3, 0, 0, 6})}},
         {"Trilu", 14, {integer("upper", 0)}, {counted({3, 2}), axis(-1)}, {floats({3, 2}, {0, 0, 3, 0, 5, 6})}},
+        // All of it, and nothing of it.
+        {"Trilu", 14, {}, {counted({2, 3}), axis(-1)}, {counted({2, 3})}},
+        {"Trilu", 14, {}, {counted({2, 3}), axis(3)}, {floats({2, 3}, {0, 0, 0, 0, 0, 0})}},
+        {"Trilu", 14, {}, {counted({2, 3}), axis(10)}, {floats({2, 3}, {0, 0, 0, 0, 0, 0})}},
+        {"Trilu", 14, {integer("upper", 0)}, {counted({2, 3}), axis(2)}, {counted({2, 3})}},
+        {"Trilu",
+         14,
+         {integer("upper", 0)},
+         {whole({2, 3}, {1, 2, 3, 4, 5, 6}), axis(-2)},
+         {whole({2, 3}, {0, 0, 0, 0, 0, 0})}},
         // What is not kept need not be a number.
         {"Trilu", 14, {}, {floats({2, 2}, {1, 2, nan, infinity})}, {floats({2, 2}, {1, 2, 0, infinity})}},
         {"OneHot", 11, {}, {list({2, -3, 5}), list({3}), line({0, 1})}, {floats({3, 3}, {0, 0, 1, 1, 0, 0, 0, 0, 0})}},
+        {"OneHot",
+         11,
+         {integer("axis", 0)},
+         {whole({1}, {2}, Element::u8), list({300}), line({0, 1})},
+         {floats({300, 1}, third_of_300)}},
         {"OneHot",
          11,
          {integer("axis", 0)},
@@ -45,6 +62,8 @@ TEST(Triangles, Refused) {
         {{"CumSum", 14, {}, {counted({2, 3}), whole({}, {2})}, {}}, "axis 2 does not exist"},
         {{"Trilu", 14, {}, {counted({3})}, {}}, "has no rows and columns"},
         {{"OneHot", 11, {}, {list({1}), list({0}), line({0, 1})}, {}}, "its depth is 0"},
+        {{"OneHot", 11, {}, {list({1}), line({1e30f}), line({0, 1})}, {}}, "its depth is no number up to"},
+        {{"OneHot", 11, {}, {list({1}), line({nan}), line({0, 1})}, {}}, "its depth is no number up to"},
         {{"EyeLike", 9, {}, {counted({2, 2, 2})}, {}}, "is no matrix"},
     };
     for (auto [row, message] : rows) {

@@ -79,6 +79,15 @@ TEST(Assignment, ALongChainAndATreeAreExactAtOnce) {
     }
 }
 
+// A step of the search looks at the neighbours of a node, not at all nodes: this took minutes when it did.
+TEST(Assignment, ManyNodesThatDoNotReduceAreAnswered) {
+    std::mt19937_64 random(test_seed());
+    const AssignmentProblem problem = random_problem(random, 600, 0.01, 3);
+    const Assignment found = solve(problem, 200'000);
+    EXPECT_EQ(found.cost, cost_of(problem, found.choices));
+    EXPECT_LE(found.lower_bound, found.cost);
+}
+
 TEST(Assignment, ABoundHoldsWhereTheSearchIsCutOff) {
     std::mt19937_64 random(test_seed());
     int cut = 0;

@@ -109,7 +109,7 @@ TEST(KernelChoice, SaysTheLeastThatIsPossible) {
         {{.text = 199, .stack = 47}, "--max-text 199: the smallest kernels of all 2 layers have 200 bytes"},
         {{.text = 180, .caller_text = 21},
          "--max-text 180: the smallest kernels of all 2 layers have 160 bytes of code together, and what calls them "
-         "has 21"},
+         "has 21 bytes: 181 in all"},
         {{.stack = 15, .workspace = 7},
          "net/a: no kernel fits; --max-stack 15, and the least is 16 bytes of stack; --max-workspace 7, and the least "
          "is 0"},
