@@ -1,5 +1,5 @@
-"""What a library spends on the nodes of a network, and which nodes of the ONNX file it means. Its optimizer fuses nodes and names what comes out of it after one of them or
-after a tensor that one computed, often with an ending of its own.
+"""What a library spends on the nodes of a network, and which nodes of the ONNX file it means. Its optimizer fuses nodes and names
+what comes out of it after one of them or after a tensor that one computed, often with an ending of its own.
 """
 
 from __future__ import annotations

@@ -65,6 +65,22 @@ struct Blocks {
     std::vector<int64_t> first;
     int64_t elements = 1;
     Shape rows, inner;  // the axes of the rows, and those of a block
+
+    Shape shape() const {
+        Shape all = rows;
+        all.insert(all.end(), inner.begin(), inner.end());
+        return all;
+    }
+
+    // Of every element, in order.
+    std::vector<int64_t> places() const {
+        if (count(shape()) > most_places) refuse("it has more indices than kiln lists");
+        std::vector<int64_t> places;
+        for (const int64_t block : first) {
+            for (int64_t i = 0; i < elements; i++) places.push_back(block + i);
+        }
+        return places;
+    }
 };
 
 Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
@@ -102,14 +118,7 @@ Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
 void gather_nd(NodeLowering &node) {
     const ValueId x = node.input(0);
     const Blocks blocks = blocks_of(node, node.shape(x), node.attributes.integer("batch_dims", 0));
-    Shape result = blocks.rows;
-    result.insert(result.end(), blocks.inner.begin(), blocks.inner.end());
-    if (count(result) > most_places) refuse("it has more indices than kiln lists");
-    std::vector<int64_t> places;
-    for (const int64_t first : blocks.first) {
-        for (int64_t i = 0; i < blocks.elements; i++) places.push_back(first + i);
-    }
-    node.result(elements_at(node, {x}, std::move(places), result));
+    node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 
 // Element i of the updates goes to places[i], the last of those that go to one place.
@@ -137,16 +146,10 @@ void scatter_elements(NodeLowering &node) {
 
 void scatter_nd(NodeLowering &node) {
     const Blocks blocks = blocks_of(node, node.shape(node.input(0)), 0);
-    Shape expected = blocks.rows;
-    expected.insert(expected.end(), blocks.inner.begin(), blocks.inner.end());
+    const Shape expected = blocks.shape();
     if (node.shape(node.input(2)) != expected)
         reject("its updates of shape " + to_text(node.shape(node.input(2))) + " are not " + to_text(expected));
-    if (count(expected) > most_places) refuse("it has more indices than kiln lists");
-    std::vector<int64_t> places;
-    for (const int64_t first : blocks.first) {
-        for (int64_t i = 0; i < blocks.elements; i++) places.push_back(first + i);
-    }
-    scatter(node, places);
+    scatter(node, blocks.places());
 }
 
 constexpr Rule rules[] = {
