@@ -20,6 +20,7 @@ bool always(const Workload &, const Target &, const Core &) { return true; }
 // times as large, for few outputs.
 bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
+    if (s.folds()) return false;
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 8 || s.output_channels < 16) return false;
     int64_t tiles = s.batch * s.output[2], outputs = tiles;
     for (int d = 0; d < 2; d++) {

@@ -1,6 +1,7 @@
 #include "catalog/conv_rewrites.h"
 
 #include "catalog/fold_algorithm.h"
+#include "rewrites/fold.h"
 #include "rewrites/input_phases.h"
 #include "rewrites/output_phases.h"
 
@@ -14,13 +15,14 @@ struct Rewrite {
 
 ConvLoops of_output_phases(const ConvLoops &loops, const Blocks &) { return output_phases(loops); }
 ConvLoops of_input_phases(const ConvLoops &loops, const Blocks &) { return input_phases(loops); }
+ConvLoops of_unit_strides(const ConvLoops &loops, const Blocks &) { return unit_strides(loops); }
 
 // Others compute the convolution as it is stated.
 constexpr Rewrite rewrites[] = {
     {"phases", of_output_phases},    {"input_phases", of_input_phases}, {fold_fused, folded},
-    {fold_gradient, folded},         {fold_prepared, prepared},         {"winograd_2", of_input_phases},
-    {"winograd_3", of_input_phases}, {"winograd_4", of_input_phases},   {"winograd_5", of_input_phases},
-    {"winograd_6", of_input_phases},
+    {fold_gradient, folded},         {fold_prepared, prepared},         {"winograd_2", of_unit_strides},
+    {"winograd_3", of_unit_strides}, {"winograd_4", of_unit_strides},   {"winograd_5", of_unit_strides},
+    {"winograd_6", of_unit_strides},
 };
 
 }  // namespace

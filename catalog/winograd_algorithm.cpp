@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 
 #include "catalog/conv_checks.h"
@@ -17,7 +18,7 @@ namespace {
 // With more than 10 products on a side, rounding errors outweigh the work that is saved, and the code leaves its cache.
 constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
 
-// What Winograd computes: a dilated convolution runs on the phases of its input.
+// What Winograd computes: a dilated convolution runs on the phases of its input, one with strides on blocks of pixels.
 ConvLoops winograd_loops(const Workload &w) { return loops_of("winograd_4", w); }
 
 Status steps_apply(const Workload &w) {
@@ -25,9 +26,11 @@ Status steps_apply(const Workload &w) {
     const ConvLoops whole = conv_loops(w);
     if (whole.has_holes())
         return unsupported(std::string("Winograd needs ") + (turned ? "strides" : "lhs_dilation") + " of 1");
-    if (winograd_loops(w).stride != std::array<int64_t, 3>{1, 1, 1}) {
-        return unsupported(std::string("Winograd needs ") + (turned ? "lhs_dilation" : "strides") +
-                           " of 1, or such as divide rhs_dilation");
+    for (int d = 0; d < 3; d++) {
+        const int64_t stride = whole.stride[d] / std::gcd(whole.stride[d], whole.dilation[d]);  // within a phase
+        if (whole.kernel[d] > 1 && stride > whole.kernel[d]) {
+            return unsupported("strides beyond the kernel: Winograd would transform pixels that no tap reads");
+        }
     }
     for (int d = 0; d < 2; d++) {
         if (whole.kernel[d] > 1 && !every_window_meets_input(whole, d)) {
@@ -58,15 +61,17 @@ Status window_applies(const ConvShape &s, int m) {
         std::numeric_limits<int32_t>::max() / places) {
         return unsupported("transformed weights have more than 2^31 elements, which 32-bit indices cannot reach");
     }
-    return places > 1 ? Status() : unsupported("a 1x1 kernel has nothing that Winograd could save");
+    return places > 1
+               ? Status()
+               : unsupported(
+                     "one tap has nothing that Winograd could save: a 1x1 kernel, or strides as wide as the kernel");
 }
 
 // Whether the product may be in bf16: it then loses no more than bf16 operands or a bf16 output lose. Larger tiles multiply
 // its errors by ten and more.
-bool may_demote(const Workload &w, int m) {
+bool may_demote(const Workload &w, const ConvShape &s, int m) {
     const bool coarse = w.dtype == DType::bf16 || w.output_dtype == DType::bf16;
-    const int64_t side = *std::max_element(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);
-    return coarse && m + side - 1 <= 4;
+    return coarse && m + std::max(s.kernel[0], s.kernel[1]) - 1 <= 4;
 }
 
 }  // namespace
@@ -88,15 +93,15 @@ Status winograd_applies(std::string_view name, const Workload &w, const Target &
     if (elements(signature(w).result.logical) == 0) {
         return unsupported("the output is empty: there is nothing to compute");
     }
+    if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
-    if (Status s = window_applies(winograd_loops(w), winograd_m(name)); !s) return s;
-    return fits_32_bits(w);
+    return window_applies(winograd_loops(w), winograd_m(name));
 }
 
 Space winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const int m = winograd_m(base.algorithm);
     const ConvLoops shape = gathered(winograd_loops(w));
-    WinogradTransform transform{m, 1, may_demote(w, m)};
+    WinogradTransform transform{m, 1, may_demote(w, shape, m)};
     for (int d = 0; d < 2; d++) {
         if (shape.kernel[d] == 1) continue;
         const int count = m + static_cast<int>(shape.kernel[d]) - 2;

@@ -1,6 +1,10 @@
 #include "rewrites/fold.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "rewrites/input_phases.h"
 
 namespace kiln {
 namespace {
@@ -79,6 +83,38 @@ ElementMap preparation(const ConvLoops &loops, const Blocks &blocks) {
     std::vector<Form> from_first = indices(5);  // positions count from the first that an output reads
     for (int d = 0; d < 3; d++) from_first[input_index::x + d].constant = -s.pad_lo[d];
     return put_into(s.input_map, from_first);
+}
+
+ConvLoops unit_strides(const ConvLoops &loops) {
+    using namespace input_index;
+    ConvLoops s = input_phases(loops);
+    Blocks blocks{1, 1, 1};
+    std::vector<Form> inner;  // the positions of the input in terms of those that count from the first one read
+    for (int i = c; i <= n; i++) inner.push_back(index_form(i));
+    for (int d = 0; d < 3; d++) {
+        if (s.stride[d] == 1) continue;
+        const int64_t step = s.kernel[d] == 1 ? s.stride[d] : 1;
+        inner[x + d] = index_form(x + d) * step + Form{{}, -s.pad_lo[d]};
+        s.stride[d] /= step;
+        s.input_step[d] *= step;
+        blocks[d] = s.stride[d];
+        s.pad_lo[d] = s.pad_hi[d] = 0;
+        s.input[d] = s.reach(s.output[d], d);
+        s.input_map[x + d].outside = Outside::zero;
+        s.outside[d] = true;
+    }
+    s.input_map = put_into(std::move(s.input_map), inner);
+    return blocks == Blocks{1, 1, 1} ? s : folded(s, blocks);
+}
+
+FoldedPixels folded_pixels(const ConvLoops &s, int d) {
+    const Place &tap = s.kernel_map[stored_kernel_index::s + d];
+    for (const Digit &digit : tap.form.digits) {
+        if (digit.index != kernel_index::s + d) continue;
+        const int64_t pixels = std::abs(digit.factor);
+        return {pixels, tap.extent - (s.kernel[d] - 1) * pixels};
+    }
+    return {};
 }
 
 std::vector<Blocks> possible_blocks(const ConvShape &shape) {

@@ -31,6 +31,22 @@ ConvLoops prepared(const ConvLoops &loops, const Blocks &blocks);
 // Where the elements of that input (indices: input_index) lie in the input as it was.
 ElementMap preparation(const ConvLoops &loops, const Blocks &blocks);
 
+// Loops of stride and dilation 1 that compute the same, for algorithms that know no other: dilations become phases of the
+// input (rewrites/input_phases.h), strides blocks of pixels, and where a dimension has one tap a stride is a step. Blocks
+// count from the first position that an output reads, so what fills up the kernel always lies behind its end:
+//   x'[u, i] = x[s u + i - pad_lo], k'[R, i] = k[s R + i]
+// Only the last tap R of the last pixels i lacks weights. Precondition: one group, no holes.
+ConvLoops unit_strides(const ConvLoops &loops);
+
+// Along a dimension, the pixels of a block, and those of them whose last tap has weights: the first ones.
+struct FoldedPixels {
+    int64_t all = 1, to_last_tap = 1;
+
+    bool operator==(const FoldedPixels &) const = default;
+};
+// Precondition: loops of unit_strides().
+FoldedPixels folded_pixels(const ConvLoops &loops, int d);
+
 // Every choice of blocks that divide the strides and are no larger than the input, the largest first. Blocks of one
 // pixel alone are none.
 std::vector<Blocks> possible_blocks(const ConvShape &shape);

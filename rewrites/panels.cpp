@@ -47,9 +47,11 @@ ConvLoops panelled(ConvLoops s, int lanes) {
 }
 
 ConvLoops rows_of_one_image(ConvLoops s) {
-    const bool nhwc = s.input_block == s.all_input_channels() && s.output_block == s.output_channels;
-    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;            // has rows besides the image's
-    const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1};  // else images are phases, not rows in memory
+    const StoredActivation &in = s.stored_input;  // blocks of pixels count as one of channels, whatever the layout
+    const bool nhwc = in.block == in.channels && !s.has_groups_in_batch() && s.output_block == s.output_channels;
+    const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
+    // Else images are phases, or rows that are stepped over, not neighbours in memory.
+    const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1} && s.stride[1] == 1;
     if (!nhwc || padded || !plain || s.kernel[1] != 1 || s.input[1] != 1 || s.input[2] != 1) return s;
     s.input[1] = s.output[1] = s.batch;
     s.batch = 1;

@@ -5,8 +5,9 @@
 //   output(co; tile)              = epilogue(at_y sum at_x^T)
 //   weights(co; ci; fy, fx)       = g_y K g_x^T, by the pack generator
 //
-// The gradient of the input is the same with the kernel turned around, and a dilated convolution the same on the phases
-// of its input (rewrites/input_phases.h); then `gathered` holds the outputs of all phases and the output picks them up.
+// The gradient of the input is the same with the kernel turned around, a dilated convolution the same on the phases of
+// its input and one with strides the same on blocks of pixels (unit_strides(), rewrites/fold.h). Where there are phases, `gathered`
+// holds the outputs of all of them and the output picks them up.
 //
 // The matrices are those of catalog/winograd_matrices.h. Weights are packed in exactly the order in which the sum
 // reads them. Operands are converted to f32 when loaded, the result to output_dtype when stored.
@@ -80,8 +81,8 @@ private:
 
     void define_sum() {
         const int step = extent(facts.channel_step());
-        s.taps = RDom(0, step, 0, extent(facts.summed_channels()) / step, "taps");
-        const RVar lane(s.taps[0]), channels(s.taps[1]);
+        const RVar lane = define_taps(step);
+        const Expr channels = summed_vector();
         const Expr weight =
             weights(s.lane, s.vector, channels * step + lane, s.panel % panels, s.frequency, s.panel / panels);
         const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
@@ -89,6 +90,32 @@ private:
             cast<float>(weight) * cast<float>(value);
         s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
             s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
+    }
+
+    // Channels of the sum; of blocks of pixels also columns and rows of a block. At the last frequency, the one at
+    // infinity, a transformed kernel is its last tap, so pixels without that tap have no products there.
+    RVar define_taps(int step) {
+        const int vectors_of_taps = extent(facts.summed_channels()) / step;
+        if (!facts.skips_pixels()) {
+            s.taps = RDom(0, step, 0, vectors_of_taps, "taps");
+            return s.taps[0];
+        }
+        const auto [x, y] = facts.pixels;
+        s.taps = RDom(0, step, 0, vectors_of_taps / extent(x.all * y.all), 0, extent(x.all), 0, extent(y.all), "taps");
+        const auto reaches = [](const FoldedPixels &pixels, const Expr &at_infinity) {
+            return select(at_infinity, extent(pixels.to_last_tap), extent(pixels.all));
+        };
+        s.taps.where(s.taps[2] < reaches(x, s.frequency % ax == ax - 1));
+        s.taps.where(s.taps[3] < reaches(y, s.frequency / ax == ay - 1));
+        return s.taps[0];
+    }
+
+    // The vector of channels that a step of the sum reads.
+    Expr summed_vector() const {
+        if (!facts.skips_pixels()) return s.taps[1];
+        const auto [x, y] = facts.pixels;
+        const int of_pixel = extent(facts.summed_channels() / (facts.channel_step() * x.all * y.all));
+        return (s.taps[3] * extent(x.all) + s.taps[2]) * of_pixel + s.taps[1];
     }
 
     void define_output() {

@@ -39,9 +39,7 @@ public:
     }
 
     void schedule() {
-        const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const int64_t ci_extent = workload.kernel[workload.spatial_rank], co_extent = workload.kernel.back();
-        fix(kernel, {hwio ? co_extent : ci_extent, hwio ? ci_extent : co_extent, loops.kernel[0], loops.kernel[1], 1});
+        fix_kernel(kernel, workload.kernel_layout == KernelLayout::hwio, loops.kernel_map);
         fix(packed, weight_extents());
         s.packed = packed;
         apply_winograd_pack(s, facts);
@@ -52,11 +50,10 @@ private:
         const int inputs = extent(loops.input_channels), outputs = extent(loops.output_channels);
         const Expr channel = ((s.block * panels + s.panel) * vectors + s.vector) * facts.lanes + s.lane;
         const Exprs indices{0, clamp(channel, 0, outputs - 1), min(s.ci, inputs - 1), s.tap, r, 0};
-        Exprs at;
-        for (const Place &place : loops.kernel_map) at.push_back(value_of(place.form, indices));
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
-        const Expr value = hwio ? kernel(at[0], at[1], at[2], at[3], 0) : kernel(at[1], at[0], at[2], at[3], 0);
-        return select(likely(channel < outputs && s.ci < inputs), cast<double>(cast<float>(value)), Expr(0.0));
+        const Expr stored = cast<double>(cast<float>(kernel_element(kernel, hwio, loops.kernel_map, indices)));
+        const Expr value = zero_outside(loops.kernel_map, indices, stored, Tests::apart);
+        return select(likely(channel < outputs && s.ci < inputs), value, Expr(0.0));
     }
 
     WinogradPackStages s;

@@ -87,10 +87,11 @@ private:
             .bound_extent(s.tile_x, extent(k.tiles_x))
             .bound_extent(s.tile_y, extent(k.tiles_y))
             .bound_extent(s.frequency, 1);
-        const RVar channel(s.taps[0]), channels(s.taps[1]);
-        s.sum.update()
-            .reorder(s.lane, s.vector, s.tile_x, s.tile_y, channel, channels, s.panel, s.frequency, s.z, s.n)
-            .unroll(channel, extent(k.unroll));
+        const RVar channel(s.taps[0]);
+        std::vector<VarOrRVar> order{s.lane, s.vector, s.tile_x, s.tile_y};
+        for (int i = 0; i < s.taps.dimensions(); i++) order.emplace_back(s.taps[i]);
+        order.insert(order.end(), {s.panel, s.frequency, s.z, s.n});
+        s.sum.update().reorder(order).unroll(channel, extent(k.unroll));
         for (Stage stage : {Stage(s.sum), Stage(s.sum.update())}) {
             stage.vectorize(s.lane).unroll(s.vector).unroll(s.tile_x).unroll(s.tile_y);
         }
@@ -102,6 +103,8 @@ private:
             .reorder(s.lane, s.frequency, s.channels, s.tile_x, s.tile_y, s.z, s.n)
             .vectorize(s.lane, step)
             .unroll(s.frequency);
+        if (winograd_places_collide(f, k))
+            s.transformed.align_storage(s.channels, extent(f.summed_channels() / f.channel_step() + 1));
         if (k.tile_major) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
         if (k.parallel == 2) {
             s.transformed.reorder(s.lane, s.frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n).parallel(s.channels);

@@ -12,6 +12,11 @@ int64_t WinogradFacts::summed_channels() const {
     return ceil_div(shape.input_channels, channel_step()) * channel_step();
 }
 
+bool WinogradFacts::skips_pixels() const {
+    const bool some = pixels[0].to_last_tap < pixels[0].all || pixels[1].to_last_tap < pixels[1].all;
+    return some && shape.input_channels % (channel_step() * pixels[0].all * pixels[1].all) == 0;
+}
+
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core) {
@@ -20,6 +25,7 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
     for (int d = 0; d < 2; d++) {
         f.m[d] = f.shape.kernel[d] == 1 ? 1 : m;
         f.tiles[d] = ceil_div(f.shape.output[d], f.m[d]);
+        f.pixels[d] = folded_pixels(f.shape, d);
     }
     f.lanes = vector_lanes(target), f.registers = vector_registers(target);
     f.core = core;
@@ -37,6 +43,12 @@ int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
 int64_t winograd_workspace_limit(const WinogradFacts &f) {
     constexpr int64_t limit = int64_t{16} << 20;
     return std::max(limit, winograd_workspace(f, WinogradKnobs{}));
+}
+
+bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
+    constexpr int64_t most_apart = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways
+    const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
+    return staged * f.summed_channels() * (b.demote == 2 ? 2 : 4) % most_apart == 0;
 }
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "rewrites/conv_loops.h"
+#include "rewrites/fold.h"
 #include "schedules/spaces/winograd_knobs.h"
 #include "workload/core.h"
 #include "workload/target.h"
@@ -18,6 +19,7 @@ struct WinogradFacts {
     ConvLoops shape;
     std::array<int64_t, 2> m{1, 1};      // outputs of a tile; 1 on a side where the kernel is 1 wide
     std::array<int64_t, 2> tiles{1, 1};  // of one image
+    std::array<FoldedPixels, 2> pixels;  // of blocks, where strides ask for them
     int lanes = 1, registers = 16;       // of the target
     Core core;
     int threads = 1;
@@ -27,6 +29,8 @@ struct WinogradFacts {
     // Input channels are summed in vectors of this many, the last one filled up with zeros.
     int64_t channel_step() const { return std::min<int64_t>(lanes, shape.input_channels); }
     int64_t summed_channels() const;
+    // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
+    bool skips_pixels() const;
     int64_t output_vectors() const;  // vectors of output channels
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
@@ -36,6 +40,10 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
 // library would ask its caller for too much memory. The least possible size is always allowed.
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
+
+// Whether places of a transformed tile would lie so many bytes apart that they share a few sets of the L1 cache, which then
+// holds too few of them while a tile is written: one vector of channels more, which nobody reads, moves them apart.
+bool winograd_places_collide(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

@@ -83,6 +83,23 @@ constexpr const char *awkward[] = {
     "conv1d/input:2x41x12/kernel:3x12x20/strides:4/padding:4,4/rhs_dilation:4/input_layout:NCHW/output_layout:NCHW8c",
     "conv1d/input:2x41x12/kernel:3x12x20/padding:4,4/rhs_dilation:4/dtype:bf16/input_layout:NCHW/epilogue:add",
     "conv2d_backprop_input/input:1x12x11x20/kernel:3x3x20x24/padding:2,3x1,4/rhs_dilation:3x2/output_layout:NCHW",
+    "conv2d/input:1x19x21x16/kernel:3x3x16x33/strides:2x2/padding:1,1x1,1/epilogue:bias,relu",
+    "conv2d/input:2x14x13x32/kernel:3x3x32x20/strides:2x2/padding:0,1x0,1/epilogue:bias,add,relu",
+    "conv2d/input:2x15x17x20/kernel:3x3x20x36/strides:2x2/padding:1,1x-1,2/epilogue:bias,prelu",
+    "conv2d/input:1x17x23x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3",
+    "conv2d/input:1x17x18x48/kernel:5x5x48x16/strides:2x2/padding:2,2x1,2/kernel_layout:HWOI/epilogue:add",
+    "conv2d/input:1x14x15x16/kernel:4x3x16x17/strides:2x1/padding:1,1x1,1/output_layout:NCHW",
+    "conv2d/input:1x20x22x16/kernel:5x5x16x16/strides:3x3/padding:2,2x1,0",
+    "conv2d/input:2x13x19x16/kernel:1x3x16x24/strides:2x2/padding:0,0x1,1",
+    "conv2d/input:2x13x19x24/kernel:3x1x24x24/strides:2x3/padding:1,1x0,2/output_layout:NCHW8c",
+    "conv2d/input:2x13x19x20/kernel:3x3x20x36/strides:2x2/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW",
+    "conv2d/input:2x13x19x32/kernel:3x3x32x36/strides:2x2/padding:1,1x1,1/input_layout:NCHW16c/output_layout:NCHW8c",
+    "conv2d/input:3x1x29x16/kernel:1x3x16x16/strides:1x2/padding:0,0x1,1/input_layout:NCHW8c",
+    "conv2d/input:1x13x19x32/kernel:3x3x32x36/strides:2x2/padding:1,1x1,1/dtype:bf16",
+    "conv2d/input:1x19x23x16/kernel:3x3x16x16/strides:2x2/padding:2,1x1,3/rhs_dilation:1x3",
+    "conv1d/input:3x45x16/kernel:5x16x20/strides:2/padding:2,2/epilogue:bias",
+    "conv3d/input:2x5x9x11x16/kernel:1x3x3x16x9/strides:2x2x2/padding:0,0x1,1x1,1",
+    "conv2d_backprop_input/input:1x9x12x20/kernel:3x3x20x32/padding:1,1x0,2/lhs_dilation:2x2",
 };
 
 TEST_F(WinogradKernels, AwkwardShapesOnThisMachine) {

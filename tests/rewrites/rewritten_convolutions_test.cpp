@@ -196,6 +196,12 @@ std::vector<Rewrite> rewrites_of(const Workload &w, const Operands &o) {
     if (whole.has_holes()) all.push_back({"output phases", output_phases(whole), o});
     if (!whole.has_holes()) all.push_back({"input phases", panelled(gathered(input_phases(whole)), 4), o});
     if (!whole.has_holes()) all.push_back({"rows of one image", rows_of_one_image(input_phases(whole)), o});
+    if (!whole.has_holes() && whole.groups == 1) {
+        const ConvLoops s = unit_strides(whole);
+        EXPECT_EQ(s.stride, (std::array<int64_t, 3>{1, 1, 1}));
+        EXPECT_EQ(s.dilation, s.stride);
+        all.push_back({"unit strides", rows_of_one_image(gathered(s)), o});
+    }
     const auto joins = [](const ConvLoops &s) {
         return s.groups == 1 && s.is_nhwc() && s.dilation[0] == 1 && s.hole[0] == 1 && s.kernel[0] > 1;
     };
@@ -251,6 +257,13 @@ constexpr const char *chosen[] = {
     "conv2d/input:1x13x11x3/kernel:5x3x3x4/strides:4x2/padding:1,2x1,0/input_layout:NCHW2c/output_layout:NCHW3c",
     "conv3d/input:1x7x8x6x2/kernel:3x2x3x2x3/strides:2x2x2/padding:1,1x0,1x2,0/input_layout:NCHW",
     "conv1d/input:2x23x3/kernel:5x3x4/strides:3/padding:2,2",
+    "conv2d/input:2x9x11x3/kernel:3x4x3x4/strides:2x2/padding:1,1x-1,2/input_layout:NCHW/output_layout:NCHW2c",
+    "conv2d/input:2x9x12x3/kernel:3x1x3x4/strides:2x3/padding:1,0x2,1/input_layout:NCHW2c",
+    "conv2d/input:2x12x19x2/kernel:3x3x2x3/strides:2x2/padding:2,2x3,1/rhs_dilation:1x3",
+    "conv1d/input:4x1x2/kernel:3x2x3/strides:2/padding:1,1",
+    "conv2d/input:3x1x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1/input_layout:NCHW2c",
+    "conv2d/input:3x2x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1",
+    "conv2d_backprop_input/input:2x9x8x4/kernel:3x4x4x3/padding:1,1x0,2/lhs_dilation:2x3",
 };
 
 TEST(RewrittenConvolutions, OfChosenKinds) {
@@ -266,7 +279,7 @@ TEST(RewrittenConvolutions, OfChosenKinds) {
             names.insert(rewrite.name);
         }
     }
-    EXPECT_EQ(names.size(), 9u);
+    EXPECT_EQ(names.size(), 10u);
 }
 
 // Every element of the kernel is where its sum for the gradient says.

@@ -128,5 +128,47 @@ TEST(WinogradSpace, TheWorkspaceHasALimit) {
     }
 }
 
+// A multiple of 1024 bytes from place to place is too few sets of the L1 cache; the type that is stored counts.
+TEST(WinogradSpace, PlacesOfATileCollideByTheirDistance) {
+    struct Row {
+        int64_t channels, block_x, block_y, stage_rows, demote;
+        bool collide;
+    };
+    constexpr Row rows[] = {
+        {64, 4, 1, 0, 0, true},  {64, 14, 1, 0, 0, false}, {64, 14, 2, 0, 0, true}, {128, 7, 2, 0, 0, true},
+        {96, 7, 1, 0, 0, false}, {64, 3, 1, 0, 0, false},  {64, 3, 1, 1, 0, false}, {64, 3, 2, 1, 0, true},
+        {512, 7, 7, 0, 0, true}, {64, 14, 2, 0, 2, false}, {64, 14, 2, 0, 1, true}, {3, 14, 4, 0, 0, false},
+    };
+    for (const Row &row : rows) {
+        const Workload w = convolution({1, 58, 58, row.channels}, {3, 3, row.channels, 64});
+        const WinogradFacts facts = winograd_facts(conv_loops(w), 4, *parse_target("avx512", 1, ""), Core());
+        WinogradKnobs k;
+        k.block_x = row.block_x, k.block_y = row.block_y, k.stage_rows = row.stage_rows, k.demote = row.demote;
+        EXPECT_EQ(winograd_places_collide(facts, k), row.collide) << row.channels << " " << row.block_x;
+    }
+}
+
+// Pixels without a last tap are left out where vectors of channels do not reach over pixels.
+TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
+    struct Row {
+        const char *key, *target;
+        bool skips;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x20x20x32/kernel:3x3x32x64/strides:2x2", "avx512", true},
+        {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx512", false},
+        {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx2", true},
+        {"conv2d/input:1x20x20x3/kernel:3x3x3x64/strides:2x2", "avx512", false},
+        {"conv2d/input:1x20x20x16/kernel:3x3x16x64/strides:1x2", "avx512", true},
+        {"conv2d/input:1x20x20x32/kernel:4x4x32x64/strides:2x2", "avx512", false},
+        {"conv2d/input:1x20x20x32/kernel:3x3x32x64", "avx512", false},
+    };
+    for (const Row &row : rows) {
+        const ConvLoops loops = unit_strides(conv_loops(*parse_workload_key(row.key)));
+        EXPECT_EQ(winograd_facts(loops, 4, *parse_target(row.target, 1, ""), Core()).skips_pixels(), row.skips)
+            << row.key << " " << row.target;
+    }
+}
+
 }  // namespace
 }  // namespace kiln
