@@ -6,6 +6,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
+#include "catalog/winograd_algorithm.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
 #include "workload/division.h"
@@ -20,7 +21,6 @@ bool always(const Workload &, const Target &, const Core &) { return true; }
 // times as large, for few outputs.
 bool winograd_pays(const Workload &w, const Target &, const Core &) {
     const ConvLoops s = loops_of("winograd_4", w);
-    if (s.folds()) return false;
     if (s.kernel[0] != 3 || s.kernel[1] != 3 || s.input_channels < 8 || s.output_channels < 16) return false;
     int64_t tiles = s.batch * s.output[2], outputs = tiles;
     for (int d = 0; d < 2; d++) {
@@ -47,6 +47,7 @@ double winograd_cycles(int m, const Workload &w, const Target &target, const Cor
 
 template<int m>
 bool winograd_pays_most(const Workload &w, const Target &target, const Core &core) {
+    if (loops_of("winograd_4", w).folds()) return strided_winograd_pays(m, w, target, core);
     if (!winograd_pays(w, target, core)) return false;
     const double cycles = winograd_cycles(m, w, target, core);
     return std::ranges::none_of(std::array{2, 3, 4},

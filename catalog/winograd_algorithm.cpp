@@ -1,6 +1,7 @@
 #include "catalog/winograd_algorithm.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -9,6 +10,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/winograd_matrices.h"
 #include "rewrites/panels.h"
+#include "schedules/spaces/winograd_rules.h"
 #include "schedules/spaces/winograd_space.h"
 #include "workload/signature.h"
 
@@ -74,7 +76,47 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
     return coarse && m + std::max(s.kernel[0], s.kernel[1]) - 1 <= 4;
 }
 
+double fetched(double weights, double bytes_a_cycle, const Core &core) {
+    return 4 * weights > double(core.l2_bytes) ? 4 * weights / bytes_a_cycle : 0;
+}
+
+double lanes_a_cycle(const Target &target, const Core &core) {
+    return double(vector_lanes(target)) * core.vectors_a_cycle();
+}
+
+double strided_cycles(int m, const Workload &w, const Target &target, const Core &core) {
+    const WinogradFacts f = winograd_facts(gathered(winograd_loops(w)), m, target, core);
+    const auto in = double(f.shape.input_channels), out = double(f.shape.output_channels);
+    const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
+    double products = places * in;
+    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
+        const auto [all, to_last_tap] = f.pixels[d];
+        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
+    }
+    constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
+    return tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core) +
+           fetched(places * in * out, core.from_memory.scattered, core);
+}
+
 }  // namespace
+
+bool strided_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
+    constexpr int64_t least_channels = 16;  // fewer do not fill vectors, which then reach over pixels
+    const ConvLoops whole = conv_loops(w), s = winograd_loops(w);
+    double sums = double(whole.batch * whole.output[2]);
+    for (int d = 0; d < 2; d++) {
+        if (s.kernel[d] < 2 || s.kernel[d] > 3) return false;
+        sums *= double(whole.output[d]);
+    }
+    if (whole.input_channels < least_channels || whole.output_channels < least_channels) return false;
+    const double weights = double(whole.taps() * whole.input_channels) * double(whole.output_channels);
+    const double direct =
+        sums * weights / lanes_a_cycle(target, core) + fetched(weights, core.from_memory.in_order, core);
+    const double cycles = strided_cycles(m, w, target, core);
+    return cycles < 0.9 * direct && std::ranges::none_of(std::array{2, 3, 4}, [&](int other) {
+               return strided_cycles(other, w, target, core) < 0.95 * cycles;
+           });
+}
 
 int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
 
