@@ -156,11 +156,13 @@ private:
 
 using Off = std::set<std::string_view>;
 
-// By pass: the graph before it, and behind them the result.
+// By pass: the graph before it, and behind them the result. Only what is before or behind an optional pass is kept, since graphs of
+// long lists of indices are large.
 std::vector<Graph> stages_of(Graph graph, size_t first, const Off &off) {
     std::vector<Graph> stages(first);
     for (size_t i = first; i < passes().size(); i++) {
-        stages.push_back(graph);
+        const bool is_asked = passes()[i].is_optional || (i > 0 && passes()[i - 1].is_optional);
+        stages.push_back(is_asked ? graph : Graph{});
         if (!off.contains(passes()[i].name)) graph = passes()[i].run(graph);
     }
     stages.push_back(std::move(graph));

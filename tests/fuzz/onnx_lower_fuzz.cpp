@@ -11,7 +11,8 @@ using namespace kiln::graph;
 namespace {
 
 // Small, so that a model takes no second.
-constexpr FoldingBounds bounds{.elements = 1 << 14, .all_elements = 1 << 16, .steps = 1 << 20};
+constexpr FoldingBounds bounds{
+    .elements = 1 << 14, .all_elements = 1 << 16, .steps = 1 << 20, .indices = 1 << 16, .nodes = 1 << 12};
 
 // Every extent that the model leaves open is 3.
 std::vector<InputShape> shapes_of(const onnx::Model &model) {

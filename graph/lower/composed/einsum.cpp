@@ -73,6 +73,7 @@ private:
         Labels labels;
         for (size_t i = 0; i < text.size(); i++) {
             if (text.substr(i, 3) == "...") {
+                if (text.find("...", i + 3) != std::string_view::npos) wrong("a term of it has '...' twice");
                 for (int64_t k = dots; k-- > 0;) labels.push_back(last_of_ellipsis - static_cast<Label>(k));
                 i += 2;
             } else if (std::isalpha(static_cast<unsigned char>(text[i])) != 0) {
@@ -90,8 +91,10 @@ private:
         const ValueId value = node_.input(index);
         const size_t letters = labels_of(text, 0).size();
         const int64_t dots = node_.rank(value) - static_cast<int64_t>(letters);
-        if (dots < 0 || (dots > 0 && text.find("...") == std::string::npos)) {
-            wrong("operand " + std::to_string(index) + " has " + std::to_string(node_.rank(value)) + " axes");
+        const bool has_dots = text.find("...") != std::string::npos;
+        if (dots < 0 || (dots > 0 && !has_dots)) {
+            wrong("operand " + std::to_string(index) + " has " + std::to_string(node_.rank(value)) +
+                  " axes, and its term has " + std::to_string(letters) + (has_dots ? " or more" : ""));
         }
         Term term{value, labels_of(text, dots)};
         most_dots_ = std::max(most_dots_, dots);
@@ -115,9 +118,8 @@ private:
         Labels labels, letters;
         for (int64_t k = most_dots_; k-- > 0;) labels.push_back(last_of_ellipsis - static_cast<Label>(k));
         for (const auto &[label, extent] : extents_) {
-            const auto count = [&](const Term &term) { return std::ranges::count(term.labels, label); };
             int64_t places = 0;
-            for (const Term &term : terms_) places += count(term);
+            for (const Term &term : terms_) places += std::ranges::count(term.labels, label);
             if (places == 1 && !has(labels, label)) letters.push_back(label);
         }
         labels.insert(labels.end(), letters.begin(), letters.end());

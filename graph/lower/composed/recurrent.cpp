@@ -114,9 +114,6 @@ ValueId stacked(NodeLowering &node, std::vector<ValueId> parts, int axis) {
 std::optional<ValueId> initial_state(NodeLowering &node, const RecurrentInputs &inputs, int input, int direction) {
     if (!node.has_input(input) || node.is_known_zero(node.input(input))) return {};
     const ValueId all = inputs.is_batch_first ? node.transpose(node.input(input), {1, 0, 2}) : node.input(input);
-    const Shape expected{inputs.directions(), inputs.batch, inputs.hidden};
-    if (node.shape(all) != expected)
-        reject("its initial state of shape " + to_text(node.shape(all)) + " is not " + to_text(expected));
     return node.reshape(take(node, all, {{0, {direction}}}), {inputs.batch, inputs.hidden});
 }
 

@@ -34,14 +34,24 @@ std::vector<bool> directions(const NodeLowering &node) {
            ", which must be 'forward', 'reverse' or 'bidirectional'");
 }
 
-void expect_shape(const NodeLowering &node, int input, const Shape &expected, std::string_view what) {
-    if (!node.has_input(input) || node.shape(node.input(input)) == expected) return;
-    reject("its input " + shown(what) + " of shape " + to_text(node.shape(node.input(input))) + " is not " +
-           to_text(expected));
+// Numbers of the sequence's type.
+void expect_form(const NodeLowering &node, int input, const Shape &expected, std::string_view what) {
+    if (!node.has_input(input)) return;
+    const ValueId value = node.input(input);
+    if (node.shape(value) != expected) {
+        reject("its input " + shown(what) + " of shape " + to_text(node.shape(value)) + " is not " + to_text(expected));
+    }
+    if (node.type(value) != node.type(node.input(0))) {
+        reject("its input " + shown(what) + " is " + std::string(name(node.type(value))) + ", and its sequence " +
+               std::string(name(node.type(node.input(0)))));
+    }
 }
 
-void check_lengths(const NodeLowering &node, int64_t steps) {
+void check_lengths(const NodeLowering &node, int64_t steps, int64_t batch) {
     if (!node.has_input(4)) return;
+    const Shape shape = node.shape(node.input(4));
+    if (shape != Shape{batch})
+        reject("its input 'sequence_lens' of shape " + to_text(shape) + " is not " + to_text({batch}));
     const std::vector<int64_t> lengths = node.known_integers(4, "sequence_lens");
     if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return;
     refuse("its input 'sequence_lens' has sequences of other lengths than the whole, " + std::to_string(steps) +
@@ -126,11 +136,17 @@ RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
         reject("its attribute 'hidden_size' is " + std::to_string(hidden) + ", and its input 'R' has " +
                std::to_string(inputs.hidden));
     const int64_t d = inputs.directions(), all = gates_of(kind) * inputs.hidden;
-    expect_shape(node, 1, {d, all, x[2]}, "W");
-    expect_shape(node, 2, {d, all, inputs.hidden}, "R");
-    expect_shape(node, 3, {d, 2 * all}, "B");
-    if (kind == RecurrentKind::lstm) expect_shape(node, 7, {d, 3 * inputs.hidden}, "P");
-    check_lengths(node, inputs.steps);
+    const Shape state =
+        inputs.is_batch_first ? Shape{inputs.batch, d, inputs.hidden} : Shape{d, inputs.batch, inputs.hidden};
+    expect_form(node, 1, {d, all, x[2]}, "W");
+    expect_form(node, 2, {d, all, inputs.hidden}, "R");
+    expect_form(node, 3, {d, 2 * all}, "B");
+    expect_form(node, 5, state, "initial_h");
+    if (kind == RecurrentKind::lstm) {
+        expect_form(node, 6, state, "initial_c");
+        expect_form(node, 7, {d, 3 * inputs.hidden}, "P");
+    }
+    check_lengths(node, inputs.steps, inputs.batch);
     return inputs;
 }
 

@@ -46,10 +46,15 @@ ValueId FoldingBuilder::constant(std::string name, TypedShape form, ConstantData
     return builder_.constant(std::move(name), std::move(form), std::move(data));
 }
 
-Result<ValueId> FoldingBuilder::constant(std::string name, const Numbers &numbers) {
-    const int64_t elements = product(numbers.form.shape);
+Status FoldingBuilder::check_room(int64_t elements) const {
     if (elements > left_.all_elements)
         return unsupported("the model lists more constants than kiln computes beforehand");
+    return {};
+}
+
+Result<ValueId> FoldingBuilder::constant(std::string name, const Numbers &numbers) {
+    const int64_t elements = product(numbers.form.shape);
+    if (const Status status = check_room(elements); !status) return status.error();
     left_.all_elements -= elements;
     return constant(std::move(name), numbers.form, to_constant(numbers));
 }

@@ -25,6 +25,7 @@ public:
     ValueId input(std::string name, TypedShape form) { return builder_.input(std::move(name), std::move(form)); }
     ValueId constant(std::string name, TypedShape form, ConstantData data);  // of the model
     Result<ValueId> constant(std::string name, const Numbers &numbers);      // computed, so it counts
+    Status check_room(int64_t elements) const;                               // whether such a constant still fits
     Result<ValueId> node(Operator op, std::vector<ValueId> inputs, std::string name, std::vector<std::string> origins);
     void output(std::string name, ValueId value) { builder_.output(std::move(name), value); }
 

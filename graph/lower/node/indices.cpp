@@ -26,6 +26,11 @@ std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
     return indices;
 }
 
+std::vector<int64_t> known_indices(const NodeLowering &node, int input) {
+    if (node.elements(node.input(input)) > most_places) refuse("it has more indices than kiln lists");
+    return node.known_integers(input, "indices");
+}
+
 ValueId take(NodeLowering &node, ValueId x, std::vector<IndexedAxis> axes, double fill) {
     const Shape shape = node.shape(x);
     std::ranges::sort(axes, {}, &IndexedAxis::axis);

@@ -16,6 +16,9 @@ void check_size(const Shape &result);
 // `count` indices from `first` on, `step` apart. Refuses more than most_places of them.
 std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step = 1);
 
+// The integers of an input, which are known now, as indices: one that nobody could list is refused before it is read.
+std::vector<int64_t> known_indices(const NodeLowering &node, int input);
+
 // The input along these axes; those that take every element in its place are left out.
 struct IndexedAxis {
     int axis;

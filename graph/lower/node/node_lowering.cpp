@@ -96,6 +96,11 @@ ValueId NodeLowering::add(Operator op, std::vector<ValueId> inputs) {
     return value_or_refusal(builder_.node(std::move(op), std::move(inputs), name, {origin(node_)}));
 }
 
+void NodeLowering::check_room(const Shape &shape) const {
+    if (const Status status = builder_.check_room(value_or_refusal(element_count(shape))); !status)
+        throw Refusal{status.error()};
+}
+
 ValueId NodeLowering::constant(const Numbers &numbers) {
     return value_or_refusal(builder_.constant(origin(node_) + "/constant", numbers));
 }

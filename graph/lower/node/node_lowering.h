@@ -45,6 +45,7 @@ public:
 
     // Nodes on the way. Those that would change nothing are left out.
     ValueId add(Operator op, std::vector<ValueId> inputs);
+    void check_room(const Shape &shape) const;  // for a constant, before its numbers are made
     ValueId constant(const Numbers &numbers);
     ValueId constant(const onnx::Tensor &tensor);
     ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});

@@ -29,6 +29,7 @@ void qlinear_conv(NodeLowering &node) {
 
 // A scale of each row stands beside columns, as a zero point does.
 ValueId scale_of(NodeLowering &node, int input, bool is_left) {
+    check_scale(node, input);
     const ValueId id = node.input(input);
     Shape shape = node.shape(id);
     if (node.elements(id) == 1) shape.clear();
@@ -52,6 +53,14 @@ ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed)
     return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
 }
 
+// One, or one for each column.
+void expect_elements(const NodeLowering &node, int input, std::string_view what, int64_t columns) {
+    const Shape shape = node.shape(node.input(input));
+    if (node.elements(node.input(input)) == 1 || shape == Shape{columns}) return;
+    reject("its input '" + std::string(what) + "' of shape " + to_text(shape) + " must have one element" +
+           (columns == 1 ? "" : ", or " + std::to_string(columns) + " for the columns of B"));
+}
+
 // (A B + C) * alpha * scale of A * scale of B, where sums and C are i32. Without a scale of the result it is floats.
 void quantized_gemm(NodeLowering &node) {
     const QuantaInputs operands{.x = gemm_operand(node, 0, "transA"),
@@ -59,17 +68,27 @@ void quantized_gemm(NodeLowering &node) {
                                 .x_zero_point = 2,
                                 .w_zero_point = 5};
     const ValueId sums = product_of_quanta(node, operands);
+    expect_elements(node, 1, "a_scale", 1);
+    expect_elements(node, 4, "b_scale", node.shape(sums)[1]);
     const ValueId scale = node.elementwise(constant(node.attributes.real("alpha", 1)) * operand(0) * operand(1),
                                            {scale_of(node, 1, true), scale_of(node, 4, false)});
     Expression total = operand(0);
     std::vector<ValueId> inputs{sums, scale};
     if (node.has_input(6)) {
+        const TypedShape bias{node.type(node.input(6)), node.shape(node.input(6))};
+        const auto both = broadcast(bias.shape, node.shape(sums));
+        if (bias.type != Element::i32) reject("its input 'C' is " + std::string(name(bias.type)) + "; needs i32");
+        if (!both || *both != node.shape(sums)) {
+            reject("its input 'C' of shape " + to_text(bias.shape) + " does not fit the product of shape " +
+                   to_text(node.shape(sums)));
+        }
         total = total + operand(2);
         inputs.push_back(node.input(6));
     }
     const ValueId y =
         node.add(Elementwise{cast(std::move(total), Element::f32) * operand(1), node.shape(sums)}, std::move(inputs));
     if (!node.has_input(7)) return node.result(y);
+    check_scale(node, 7);
     store(node, y, 7, node.type(node.input(0)));
 }
 

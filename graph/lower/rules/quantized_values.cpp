@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/lower/rules/window.h"
@@ -23,11 +24,11 @@ ValueId spread(NodeLowering &node, int input, const Shape &shape, const Quantiza
     const int axis = axis_of(by.axis, rank);
     if (by.block > 0) {
         Shape blocks = shape;
-        blocks[axis] = (shape[axis] + by.block - 1) / by.block;
+        blocks[axis] = shape[axis] / by.block + (shape[axis] % by.block > 0 ? 1 : 0);
         if (own != blocks) reject(what + " in blocks of " + std::to_string(by.block));
-        Resample repeat{.axes = {{.axis = axis}}};
-        for (int64_t i = 0; i < shape[axis]; i++) repeat.axes[0].indices.push_back(i / by.block);
-        return node.add(repeat, {id});
+        std::vector<int64_t> indices = index_range(0, shape[axis]);
+        for (int64_t &index : indices) index /= by.block;
+        return take(node, id, {{axis, std::move(indices)}});
     }
     Shape along(shape.size(), 1);
     along[axis] = shape[axis];
@@ -84,6 +85,12 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
                     std::move(inputs));
 }
 
+void check_scale(const NodeLowering &node, int input) {
+    const auto number = node.known_scalar(node.input(input));
+    if (node.type(node.input(input)) != Element::f32) refuse("its scales are not f32");
+    if (number && !(*number > 0 && std::isfinite(*number))) reject("a scale of it is not positive");
+}
+
 namespace {
 
 void check_quanta(const NodeLowering &node, ValueId id, const char *what) {
@@ -104,13 +111,6 @@ ValueId zero_point(NodeLowering &node, int input, int64_t count) {
                (count == 1 ? "" : " or " + std::to_string(count)));
     }
     return node.elementwise(cast(operand(0), Element::i32), {node.reshape(id, {own})}, {count});
-}
-
-// A scale that is known must be one.
-void check_scale(const NodeLowering &node, int input) {
-    const auto number = node.known_scalar(node.input(input));
-    if (node.type(node.input(input)) != Element::f32) refuse("its scales are not f32");
-    if (number && !(*number > 0 && std::isfinite(*number))) reject("a scale of it is not positive");
 }
 
 ValueId flat(NodeLowering &node, int input, int64_t channels) {

@@ -26,6 +26,9 @@ bool has_zero_point(const NodeLowering &node, int input);
 // The type of the zero point, or u8.
 Element type_of_zero_point(const NodeLowering &node, int input);
 
+// The scale of a sum of quanta is f32, and one that is known is a positive number.
+void check_scale(const NodeLowering &node, int input);
+
 // Zero points are numbers of inputs, -1 for none.
 struct QuantaInputs {
     ValueId x = 0, w = 0;

@@ -38,7 +38,7 @@ ValueId elements_at(NodeLowering &node, const std::vector<ValueId> &sources, std
 std::vector<int64_t> places_along(const NodeLowering &node, const Shape &shape, int axis) {
     const Shape form = node.shape(node.input(1));
     if (form.size() != shape.size()) reject("its indices of shape " + to_text(form) + " have not the axes of its data");
-    const std::vector<int64_t> indices = node.known_integers(1, "indices");
+    const std::vector<int64_t> indices = known_indices(node, 1);
     const Shape step = row_major_strides(shape), own = row_major_strides(form);
     std::vector<int64_t> places(indices.size());
     for (size_t i = 0; i < indices.size(); i++) {
@@ -99,7 +99,7 @@ Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
     blocks.rows.assign(form.begin(), form.end() - 1);
     blocks.inner.assign(shape.begin() + batch + length, shape.end());
     blocks.elements = count(blocks.inner);
-    const std::vector<int64_t> indices = node.known_integers(1, "indices");
+    const std::vector<int64_t> indices = known_indices(node, 1);
     const Shape step = row_major_strides(shape);
     const int64_t rows = count(blocks.rows), batches = count({form.begin(), form.begin() + batch});
     const int64_t of_batch = count({shape.begin() + batch, shape.end()});

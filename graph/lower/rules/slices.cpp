@@ -115,7 +115,7 @@ void gather(NodeLowering &node) {
     const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
     Shape shape = node.shape(x);
     const Shape places = node.shape(node.input(1));
-    std::vector<int64_t> indices = node.known_integers(1, "indices");
+    std::vector<int64_t> indices = known_indices(node, 1);
     for (int64_t &index : indices) {
         if (index < -shape[axis] || index >= shape[axis]) {
             reject("index " + std::to_string(index) + " is not within axis " + std::to_string(axis) +

@@ -1,4 +1,4 @@
-// CumSum, Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose or add up.
+// CumSum, and Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -13,12 +13,11 @@
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t most_sums = 4096;  // of an axis: the constant has a number for each pair
-
 // rows x columns of a type: 1 where `is_one` holds.
 template<typename IsOne>
 ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOne &is_one) {
     if (value_or_refusal(element_count(shape)) > most_places) refuse("it would need too large a constant");
+    node.check_room(shape);
     std::vector<int64_t> ones;
     for (int64_t row = 0; row < shape[0]; row++) {
         for (int64_t column = 0; column < shape[1]; column++) ones.push_back(is_one(row, column));
@@ -27,27 +26,28 @@ ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOn
     return node.constant(Numbers{{type, shape}, std::vector<double>(ones.begin(), ones.end())});
 }
 
-// A product with a triangle of ones.
+// Behind zeros, sums of 2, 4, 8 and so on elements in a row. No element meets one that it does not add up, so what is infinite or
+// no number stays where it is, and a long axis takes few steps.
 void cumulative_sum(NodeLowering &node) {
     const ValueId x = node.input(0);
-    const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x)), last = node.rank(x) - 1;
+    const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x));
     const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
-    if (extent > most_sums) {
-        refuse("it adds up " + std::to_string(extent) + " elements of an axis, and kiln up to " +
-               std::to_string(most_sums));
+    int64_t summed = 1;
+    while (summed < extent) summed *= 2;
+    int64_t length = extent + summed - 1;
+    const int64_t left_out = node.attributes.flag("exclusive", false) ? 1 : 0;
+    const int64_t first = node.attributes.flag("reverse", false) ? left_out : 1 - summed - left_out;
+    std::vector<int64_t> places = index_range(first, length);
+    for (int64_t &place : places) {
+        if (place < 0 || place >= extent) place = Resample::outside;
     }
-    const bool is_reversed = node.attributes.flag("reverse", false);
-    const int64_t least = node.attributes.flag("exclusive", false) ? 1 : 0;
-    const ValueId ones = pattern(node, node.type(x), {extent, extent}, [&](int64_t from, int64_t to) {
-        return (is_reversed ? from - to : to - from) >= least;
-    });
-    std::vector<int> swap(static_cast<size_t>(node.rank(x)));
-    std::iota(swap.begin(), swap.end(), 0);
-    std::swap(swap[static_cast<size_t>(axis)], swap[static_cast<size_t>(last)]);
-    const Shape shape = node.shape(node.transpose(x, swap));
-    const ValueId rows =
-        node.reshape(node.transpose(x, swap), {node.elements(x) / std::max<int64_t>(extent, 1), extent});
-    node.result(node.transpose(node.reshape(node.add(MatrixProduct{}, {rows, ones}), shape), swap));
+    ValueId sums = take(node, x, {{axis, std::move(places)}});
+    for (int64_t distance = 1; distance < summed; distance *= 2) {
+        length -= distance;
+        const auto from = [&](int64_t place) { return take(node, sums, {{axis, index_range(place, length)}}); };
+        sums = node.elementwise(operand(0) + operand(1), {from(0), from(distance)});
+    }
+    node.result(sums);
 }
 
 void triangle(NodeLowering &node) {
@@ -61,6 +61,7 @@ void triangle(NodeLowering &node) {
     if (is_upper ? k >= columns : k <= -rows) {
         const auto count = static_cast<size_t>(node.elements(x));
         if (count > static_cast<size_t>(most_places)) refuse("it would need too large a constant");
+        node.check_room(shape);
         Numbers zeros{{node.type(x), shape}, std::vector<int64_t>(count)};
         if (is_float(node.type(x))) zeros.elements = std::vector<double>(count);
         return node.result(node.constant(zeros));
@@ -85,6 +86,7 @@ void one_hot(NodeLowering &node) {
     shape.insert(shape.begin() + axis, 1);
     Shape along(shape.size(), 1);
     along[static_cast<size_t>(axis)] = depth;
+    node.check_room(along);
     // Small integers do not hold every depth.
     const Element stated = node.type(indices), type = size_of(stated) < 4 && !is_float(stated) ? Element::i32 : stated;
     const Element result = node.type(node.input(2));

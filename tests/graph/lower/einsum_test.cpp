@@ -103,7 +103,14 @@ TEST(Einsum, Refused) {
         {{"ij->ij", {{2, 3}, {2, 3}}}, "it names 1 operands, and the node has 2"},
         {{"ij->ik", {{2, 3}}}, "a label that no operand has"},
         {{"ij->ii", {{2, 3}}}, "a label twice"},
-        {{"ijk->i", {{2, 3}}}, "operand 0 has 2 axes"},
+        {{"ijk->i", {{2, 3}}}, "operand 0 has 2 axes, and its term has 3"},
+        {{"ij->i", {{2, 3, 4}}}, "operand 0 has 3 axes, and its term has 2"},
+        {{"i,...jkl->i", {{2}, {2, 3}}}, "operand 1 has 2 axes, and its term has 3 or more"},
+        {{"......", {{2, 3}}}, "a term of it has '...' twice"},
+        {{"i...j...->ij", {{2, 3}}}, "a term of it has '...' twice"},
+        {{"i...->...i...", {{2, 3}}}, "a term of it has '...' twice"},
+        {{"i..->i", {{2, 3}}}, "labels are letters and '...'"},
+        {{"....->i", {{2, 3}}}, "labels are letters and '...'"},
         {{"ij->i?", {{2, 3}}}, "labels are letters"},
     };
     for (const auto &[row, message] : rows) {

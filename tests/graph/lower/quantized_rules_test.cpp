@@ -152,5 +152,67 @@ TEST(QuantizedRules, NumbersAndSums) {
     for (const RuleCase &row : rows) expect_outputs(row);
 }
 
+TEST(QuantizedRules, Refused) {
+    struct Bad {
+        int input;
+        Numbers instead;
+        std::string message;
+    };
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    // 1x2 times 2x3
+    const RuleCase gemm{"QGemm",
+                        1,
+                        {},
+                        {whole({1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+                         whole({2, 3}, {3, 1, 2, 4, 5, 6}, Element::i8), line({1, 2, 3}), whole({}, {0}, Element::i8),
+                         whole({3}, {1, 2, 3}, Element::i32), scalar(0.5), whole({}, {10}, Element::u8)},
+                        {counted({1})},
+                        "com.microsoft"};
+    ASSERT_TRUE(model_of(gemm).lowered()) << model_of(gemm).lowered().error().message;
+    const std::vector<Bad> rows{
+        {1, scalar(0), "a scale of it is not positive"},
+        {1, scalar(-1), "a scale of it is not positive"},
+        {1, scalar(nan), "a scale of it is not positive"},
+        {1, line({1, 2}), "its input 'a_scale' of shape 2 must have one element"},
+        {1, line({}), "its input 'a_scale' of shape 0 must have one element"},
+        {1, whole({}, {1}, Element::i32), "its scales are not f32"},
+        {4, line({1, 2}), "its input 'b_scale' of shape 2 must have one element, or 3 for the columns of B"},
+        {4, scalar(infinity), "a scale of it is not positive"},
+        {4, floats({3, 1}, {1, 2, 3}), "its input 'b_scale' of shape 3x1 must"},
+        {6, line({1, 2, 3}), "its input 'C' is f32; needs i32"},
+        {6, whole({4}, {1, 2, 3, 4}, Element::i32), "its input 'C' of shape 4 does not fit the product of shape 1x3"},
+        {6, whole({2, 3}, {1, 2, 3, 4, 5, 6}, Element::i32), "its input 'C' of shape 2x3 does not fit"},
+        {7, scalar(0), "a scale of it is not positive"},
+        {7, line({1, 2, 3}), "its parameter of shape 3 does not fit"},
+        {8, whole({}, {1}, Element::i32), "its result is i32"},
+    };
+    for (const Bad &bad : rows) {
+        RuleCase node = gemm;
+        node.inputs[static_cast<size_t>(bad.input)] = bad.instead;
+        const auto graph = model_of(node).lowered();
+        ASSERT_FALSE(graph) << bad.message;
+        EXPECT_NE(graph.error().message.find(bad.message), std::string::npos) << graph.error().message;
+    }
+}
+
+// Blocks of any length, and more places than anybody could list.
+TEST(QuantizedRules, BlocksWithoutEnd) {
+    const auto message = [](Shape shape, Shape scales, int64_t block) {
+        const auto graph =
+            BuiltModel(21)
+                .input("x", std::move(shape), Element::u8)
+                .input("scales", std::move(scales))
+                .node("DequantizeLinear", {"x", "scales"}, {"y"}, {integer("axis", 0), integer("block_size", block)})
+                .output("y")
+                .lowered();
+        return graph ? "" : graph.error().message;
+    };
+    EXPECT_EQ(message({4, 2}, {1, 2}, INT64_MAX), "");
+    EXPECT_EQ(message({4, 2}, {4, 2}, 1), "");
+    EXPECT_NE(message({4, 2}, {3, 2}, 2).find("in blocks of 2"), std::string::npos);
+    const int64_t huge = int64_t{1} << 40;
+    EXPECT_NE(message({huge}, {2}, huge / 2).find("1099511627776 places, which is too many"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace kiln::graph

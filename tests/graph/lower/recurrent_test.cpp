@@ -295,7 +295,24 @@ TEST(Recurrent, Refused) {
         {[](RuleCase &row) {
              row.inputs[5] = counted({1, 2, 5});
          },
-         "its initial state"},
+         "its input 'initial_h' of shape 1x2x5 is not 1x2x4"},
+        {[](RuleCase &row) {
+             row.inputs[6] = counted({2, 2, 4});
+         },
+         "its input 'initial_c' of shape 2x2x4 is not 1x2x4"},
+        {[](RuleCase &row) { row.inputs[1]->form.type = Element::f16; }, "its input 'W' is f16, and its sequence f32"},
+        {[](RuleCase &row) {
+             row.inputs[3] = whole({1, 32}, std::vector<int64_t>(32, 1));
+         },
+         "its input 'B' is i64, and its sequence f32"},
+        {[](RuleCase &row) {
+             row.inputs[5] = whole({1, 2, 4}, std::vector<int64_t>(8, 1), Element::i32);
+         },
+         "its input 'initial_h' is i32, and its sequence f32"},
+        {[](RuleCase &row) {
+             row.inputs[4] = whole({3}, {3, 3, 3}, Element::i32);
+         },
+         "its input 'sequence_lens' of shape 3 is not 2"},
         {[](RuleCase &row) {
              row.inputs[0] = counted({3, 2});
          },

@@ -80,6 +80,20 @@ TEST(Scatters, Refused) {
         ASSERT_FALSE(graph) << bad.message;
         EXPECT_NE(graph.error().message.find(bad.message), std::string::npos) << graph.error().message;
     }
+    // Indices that a few bytes ask for without end are not even read.
+    for (const char *op : {"Gather", "GatherElements", "GatherND"}) {
+        const auto many = BuiltModel()
+                              .input("x", {1, 2})
+                              .constant("shape", list({1 << 25, 2}))
+                              .constant("zero", whole({1}, {0}))
+                              .node("Expand", {"zero", "shape"}, {"i"})
+                              .node(op, {"x", "i"}, {"y"})
+                              .output("y")
+                              .lowered({}, {.elements = 1 << 20});
+        ASSERT_FALSE(many);
+        EXPECT_NE(many.error().message.find("it has more indices than kiln lists"), std::string::npos)
+            << many.error().message;
+    }
     const auto unknown = BuiltModel()
                              .input("x", {2, 2})
                              .input("i", {1, 2}, Element::i64)

@@ -1,4 +1,6 @@
 // CumSum, Trilu, OneHot and EyeLike.
+#include <algorithm>
+
 #include "tests/graph/lower/rule_cases.h"
 
 namespace kiln::graph {
@@ -23,6 +25,21 @@ TEST(Triangles, OnesAndZeros) {
          {floats({2, 3}, {5, 3, 0, 11, 6, 0})}},
         {"CumSum", 14, {}, {counted({2, 2, 2}), axis(1)}, {floats({2, 2, 2}, {1, 2, 4, 6, 5, 6, 12, 14})}},
         {"CumSum", 14, {}, {whole({3}, {1, -2, 3}), axis(0)}, {whole({3}, {1, -1, 2})}},
+        {"CumSum", 14, {}, {floats({2, 1}, {4, 5}), axis(1)}, {floats({2, 1}, {4, 5})}},
+        {"CumSum", 14, {integer("exclusive", 1)}, {floats({2, 1}, {4, 5}), axis(1)}, {floats({2, 1}, {0, 0})}},
+        {"CumSum", 14, {}, {floats({2, 0}, {}), axis(1)}, {floats({2, 0}, {})}},
+        // What is infinite or no number changes the sums that it is in, and no others.
+        {"CumSum",
+         14,
+         {},
+         {floats({2, 4}, {1, infinity, 2, 3, -infinity, 1, infinity, 2}), axis(1)},
+         {floats({2, 4}, {1, infinity, infinity, infinity, -infinity, -infinity, nan, nan})}},
+        {"CumSum",
+         14,
+         {integer("reverse", 1), integer("exclusive", 1)},
+         {line({1, 2, nan, 4, 5}), axis(0)},
+         {line({nan, nan, 9, 5, 0})}},
+        {"CumSum", 14, {}, {line(std::vector<double>(5000, 1)), axis(0)}, {counted({5000})}},
         {"Trilu", 14, {}, {counted({3, 3})}, {floats({3, 3}, {1, 2, 3, 0, 5, 6, 0, 0, 9})}},
         {"Trilu", 14, {integer("upper", 0)}, {counted({1, 2, 3})}, {floats({1, 2, 3}, {1, 0, 0, 4, 5, 0})}},
         {"Trilu", 14, {}, {counted({2, 3}), axis(1)}, {floats({2, 3}, {0, 2, 3, 0, 0, 6})}},
@@ -58,7 +75,6 @@ TEST(Triangles, OnesAndZeros) {
 
 TEST(Triangles, Refused) {
     const std::vector<std::pair<RuleCase, std::string>> rows{
-        {{"CumSum", 14, {}, {counted({2, 5000}), whole({}, {1})}, {}}, "it adds up 5000 elements of an axis"},
         {{"CumSum", 14, {}, {counted({2, 3}), whole({}, {2})}, {}}, "axis 2 does not exist"},
         {{"Trilu", 14, {}, {counted({3})}, {}}, "has no rows and columns"},
         {{"OneHot", 11, {}, {list({1}), list({0}), line({0, 1})}, {}}, "its depth is 0"},
@@ -72,6 +88,48 @@ TEST(Triangles, Refused) {
         ASSERT_FALSE(graph) << message;
         EXPECT_NE(graph.error().message.find(message), std::string::npos) << graph.error().message;
     }
+}
+
+// Of patterns that do not fit no number is made.
+TEST(Triangles, PatternsFindRoomFirst) {
+    const auto message = [](BuiltModel model) {
+        const auto graph = model.output("y").lowered({}, {.all_elements = 100});
+        return graph ? "" : graph.error().message;
+    };
+    const auto one_hot = [&](int64_t depth) {
+        BuiltModel model;
+        model.input("i", {2}, Element::i32).constant("depth", list({depth})).constant("values", line({0, 1}));
+        return message(model.node("OneHot", {"i", "depth", "values"}, {"y"}));
+    };
+    const auto triangle = [&](int64_t extent, int64_t k) {
+        BuiltModel model;
+        model.input("x", {extent, extent}).constant("k", whole({}, {k}));
+        return message(model.node("Trilu", {"x", "k"}, {"y"}));
+    };
+    const std::string reason = "the model lists more constants than kiln computes beforehand";
+    EXPECT_EQ(one_hot(100), "");
+    EXPECT_EQ(triangle(10, 0), "");
+    for (const std::string &refusal : {one_hot(101), triangle(11, 0), triangle(11, 20)})
+        EXPECT_NE(refusal.find(reason), std::string::npos) << refusal;
+}
+
+// No constant of a number for each pair of elements, and no list without end.
+TEST(Triangles, CumulativeSumsOfLongAxes) {
+    const auto of = [](int64_t extent) {
+        return BuiltModel()
+            .input("x", {extent})
+            .constant("axis", whole({}, {0}))
+            .node("CumSum", {"x", "axis"}, {"y"})
+            .output("y")
+            .lowered();
+    };
+    const auto graph = of(1 << 12);
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(std::ranges::count_if(graph->values, [](const Value &v) { return v.constant.has_value(); }), 0);
+    EXPECT_EQ(std::ranges::count_if(graph->nodes, [](const Node &n) { return name(n.op) == "elementwise"; }), 12);
+    const auto endless = of(int64_t{1} << 36);
+    ASSERT_FALSE(endless);
+    EXPECT_NE(endless.error().message.find(" places, which is too many"), std::string::npos) << endless.error().message;
 }
 
 }  // namespace
