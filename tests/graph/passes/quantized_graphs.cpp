@@ -58,7 +58,7 @@ private:
     const Quanta &pick() {
         return is_likely(0.6) ? made_.back() : made_[static_cast<size_t>(below(static_cast<int64_t>(made_.size())))];
     }
-    const Shape &shape(const Quanta &x) { return s_.shape(x.stored); }
+    Shape shape(const Quanta &x) { return s_.shape(x.stored); }  // values move when another is added
 
     void store(ValueId number) {
         if (is_likely(0.3)) number = s_.elementwise("max(x0,0)", {number});
@@ -117,7 +117,7 @@ private:
     }
 
     void product(const Quanta &x) {
-        const Shape &in = shape(x);
+        const Shape in = shape(x);
         const int64_t columns = 1 + below(4);
         const ValueId b =
             dequantized_constant(s_, {in.back(), columns}, quanta(in.back() * columns), {power_of_two(-7, -4)});
