@@ -41,8 +41,8 @@ double winograd_cycles(int m, const Workload &w, const Target &target, const Cor
     const auto in = double(s.input_channels), out = double(s.output_channels);
     constexpr double additions = 4;  // for an operand or a result
     const double weight_bytes = 4 * places * in * out;
-    const double fetched = weight_bytes > double(core.l2_bytes) ? weight_bytes / core.from_memory.scattered : 0;
-    return tiles * places * (in * out + additions * (in + out)) / lanes + fetched;
+    const double fetch = weight_bytes > double(core.l2_bytes) ? weight_bytes / core.memory_bytes_a_cycle : 0;
+    return beside_fetch(tiles * places * (in * out + additions * (in + out)) / lanes, fetch);
 }
 
 template<int m>

@@ -76,8 +76,10 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
     return coarse && m + std::max(s.kernel[0], s.kernel[1]) - 1 <= 4;
 }
 
-double fetched(double weights, double bytes_a_cycle, const Core &core) {
-    return 4 * weights > double(core.l2_bytes) ? 4 * weights / bytes_a_cycle : 0;
+// Cycles of products beside the fetch of their weights, of which those beyond the L2 cache come from memory.
+double beside_weights(double products, double weights, const Core &core) {
+    const bool is_far = 4 * weights > double(core.l2_bytes);
+    return is_far ? beside_fetch(products, 4 * weights / core.memory_bytes_a_cycle) : products;
 }
 
 double lanes_a_cycle(const Target &target, const Core &core) {
@@ -94,8 +96,8 @@ double strided_cycles(int m, const Workload &w, const Target &target, const Core
         products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
     }
     constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
-    return tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core) +
-           fetched(places * in * out, core.from_memory.scattered, core);
+    const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
+    return beside_weights(cycles, places * in * out, core);
 }
 
 }  // namespace
@@ -110,8 +112,7 @@ bool strided_winograd_pays(int m, const Workload &w, const Target &target, const
     }
     if (whole.input_channels < least_channels || whole.output_channels < least_channels) return false;
     const double weights = double(whole.taps() * whole.input_channels) * double(whole.output_channels);
-    const double direct =
-        sums * weights / lanes_a_cycle(target, core) + fetched(weights, core.from_memory.in_order, core);
+    const double direct = beside_weights(sums * weights / lanes_a_cycle(target, core), weights, core);
     const double cycles = strided_cycles(m, w, target, core);
     return cycles < 0.9 * direct && std::ranges::none_of(std::array{2, 3, 4}, [&](int other) {
                return strided_cycles(other, w, target, core) < 0.95 * cycles;

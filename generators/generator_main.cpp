@@ -26,6 +26,7 @@
 
 #include "catalog/catalog.h"
 #include "generators/c/c_source.h"
+#include "generators/fetched_weights.h"
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
@@ -35,6 +36,7 @@
 namespace kiln {
 namespace {
 
+constexpr const char *fetch_weights_knob = "fetch_weights";
 constexpr int exit_compile_error = 1, exit_usage = 2, exit_refused = 4;
 
 struct Arguments {
@@ -147,6 +149,10 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
          {std::pair{"", compute_symbol}, {"_pack", pack_symbol}, {"_prepare", prepare_symbol}}) {
         const std::string name = request.candidate.algorithm + suffix;
         if (is_registered(name)) functions.push_back({symbol, generate(name, request, target)});
+    }
+    const auto ahead = request.candidate.knobs.find(fetch_weights_knob);
+    if (ahead != request.candidate.knobs.end() && ahead->second > 0) {
+        fetch_ahead(functions.front().made.pipeline, "weights", ahead->second << 10);
     }
     return functions;
 }

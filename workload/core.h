@@ -5,6 +5,7 @@
 // A core is not the machine that measured (workload/machine.h): under an emulator they differ.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "workload/machine.h"
@@ -32,7 +33,8 @@ struct Core {
     // Bitwise operations start beside as many multiply-adds as a cycle has.
     bool logic_beside_products = false;
 
-    double l2_bytes_a_cycle = 32;  // of weights, beside multiply-adds
+    // Of weights, beside multiply-adds.
+    double l2_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
     FetchRate from_l2{256, 96}, from_l3{96, 16}, from_memory{16, 8};
     double loop_cycles = 2;    // to start the body of an innermost loop again
     double gather_cycles = 1;  // for an element from anywhere
@@ -44,6 +46,11 @@ struct Core {
     // Addresses that differ by a multiple of this share a set of the L1 cache.
     int64_t l1_set_stride() const { return l1_sets * line_bytes; }
 };
+
+// Cycles of multiply-adds beside a fetch of what they need: neither waits for most of the other, where it is fetched ahead.
+inline double beside_fetch(double products, double fetch) {
+    return std::max(products, fetch) + std::min(products, fetch) / 4;
+}
 
 // The machine's caches; what a cycle starts is the target's.
 inline Core core_of(const Machine &machine, const Target &target) {

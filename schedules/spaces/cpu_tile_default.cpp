@@ -6,6 +6,7 @@
 
 #include "schedules/spaces/cpu_tile_cases.h"
 #include "schedules/spaces/cpu_tile_rules.h"
+#include "schedules/spaces/fetched_weights.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -214,6 +215,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool is_fetched_once = f.depthwise() || (f.panels(k.vectors) == 1 && s.stride[0] == 1);
     const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
     k.prefetch = !k.stage_input && is_fetched_once && input_bytes > near ? nearest(domains.prefetch, 1) : 0;
+    k.fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k.pixels * k.rows, f.core);
     // Where a target has masks for free.
     k.masked = f.lanes >= 16 ? domains.masked.back() : 0;
 

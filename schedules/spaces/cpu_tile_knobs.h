@@ -59,6 +59,8 @@ struct CpuTile {
     T prefetch{0};  // tiles (depthwise: blocks of tiles in x) ahead whose input is fetched while one tile is computed
 
     T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
+
+    T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_weights.h)
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -87,6 +89,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.needs("panel_block", k.panel_block);
     visit.may_lack("prefetch", k.prefetch);
     visit.may_lack("masked", k.masked);
+    visit.may_lack("fetch_weights", k.fetch_weights);
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "schedules/spaces/cpu_tile_rules.h"
+#include "schedules/spaces/fetched_weights.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -102,6 +103,8 @@ CpuTileDomains domains(const TileFacts &f) {
     d.x_block = block_sizes(f.x_tiles(1));
     d.panel_block = block_sizes(f.panels(1));
     if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
+    if (s.groups == 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
+        d.fetch_weights = fetched_kilobytes;
     if (f.ends_in_part()) d.masked = choice;
     return d;
 }
@@ -233,7 +236,7 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
-           name == knob_name(&CpuTileKnobs::masked);
+           name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::masked);
 }
 
 }  // namespace

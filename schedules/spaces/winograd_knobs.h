@@ -25,11 +25,12 @@ struct Winograd {
     T vectors{1}, tiles_x{1}, tiles_y{1};  // the register tile; its sums stay in registers for the whole reduction
     T block_x{1}, block_y{1};              // tiles of a block
     T panel_block{1};                      // panels whose products are held at once
-    T tile_major{0};  // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile
-    T stage_rows{0};  // 1: input is transformed for all blocks of a block row at once; 0: for each block
-    T unroll{1};      // input channels unrolled in the innermost loop
-    T demote{0};      // operands of the product stored as bf16. 0: none; 1: weights; 2: both
-    T parallel{0};    // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels
+    T tile_major{0};     // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile
+    T stage_rows{0};     // 1: input is transformed for all blocks of a block row at once; 0: for each block
+    T unroll{1};         // input channels unrolled in the innermost loop
+    T demote{0};         // operands of the product stored as bf16. 0: none; 1: weights; 2: both
+    T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_weights.h)
+    T parallel{0};       // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels
 };
 
 using WinogradKnobs = Winograd<int64_t>;
@@ -50,6 +51,7 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.needs("unroll", k.unroll);
     visit.may_lack("demote", k.demote);
     visit.may_lack("parallel", k.parallel);
+    visit.may_lack("fetch_weights", k.fetch_weights);
 }
 
 }  // namespace kiln

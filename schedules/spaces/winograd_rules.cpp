@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "rewrites/panels.h"
+#include "schedules/spaces/fetched_weights.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -15,6 +16,10 @@ int64_t WinogradFacts::summed_channels() const {
 bool WinogradFacts::skips_pixels() const {
     const bool some = pixels[0].to_last_tap < pixels[0].all || pixels[1].to_last_tap < pixels[1].all;
     return some && shape.input_channels % (channel_step() * pixels[0].all * pixels[1].all) == 0;
+}
+
+double WinogradFacts::weight_bytes() const {
+    return 4.0 * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
 }
 
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
@@ -108,17 +113,19 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double loads = vectors + tiles;
     const double step =
         std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) + 0.05 * loads;
-    double cycles = tiles_a_panel * panels * frequencies * (channels * step + 2 * vectors * tiles + 10);
+    const double product = channels * step + 2 * vectors * tiles + 10;  // of a register tile
 
     const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
     const double block_tiles = double(b.block_x * b.block_y);
     const double input_bytes = 4 * frequencies * block_tiles * channels;
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * channels * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
-    // Weights pass once a block, a panel of them once a register tile.
-    cycles += blocks * weight_bytes / bytes_a_cycle(f.core, weight_bytes + input_bytes, true);
-    cycles +=
-        (tiles_a_panel - blocks) * panels * frequencies * panel_bytes / bytes_a_cycle(f.core, 2 * panel_bytes, true);
+    // Weights pass once a block, for its first register tile; for the others of the block a panel of them is close by.
+    const double first = weight_bytes + input_bytes <= f.core.l2_bytes * 0.75
+                             ? product + panel_bytes / f.core.from_l2.in_order
+                             : beside_fetch(product, panel_bytes / f.core.memory_bytes_a_cycle);
+    const double next = product + panel_bytes / bytes_a_cycle(f.core, 2 * panel_bytes, true);
+    double cycles = panels * frequencies * (blocks * first + (tiles_a_panel - blocks) * next);
     // Transformed input passes once a block of channels; products are written and read.
     const double held = input_bytes + product_bytes + 2 * panel_bytes;
     cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f.core, held, false);
@@ -172,6 +179,8 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
         const double cost = winograd_cost(f, blocking);
         if (cost < least * 0.999) least = cost, best = blocking;
     });
+    best.fetch_weights =
+        default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), best.tiles_x * best.tiles_y, f.core);
     return best;
 }
 

@@ -32,6 +32,7 @@ struct WinogradFacts {
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;
     int64_t output_vectors() const;  // vectors of output channels
+    double weight_bytes() const;
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "schedules/spaces/fetched_weights.h"
 #include "schedules/spaces/winograd_rules.h"
 #include "workload/division.h"
 
@@ -42,6 +43,7 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
         if (f.channel_step() % u == 0) d.unroll.push_back(u);
     }
     if (transform.may_demote) d.demote = {0, 1, 2};
+    if (f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
     if (f.threads > 1) d.parallel = {1, 2};
     return d;
 }
@@ -72,6 +74,8 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
     const WinogradFacts facts = winograd_facts(shape, transform.m, target, core);
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
+    // Candidates were recorded without it.
+    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&WinogradKnobs::fetch_weights);
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;
     base.knobs = present(encode_knobs(default_winograd_knobs(facts, allowed)), knobs);

@@ -146,8 +146,8 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x14x14x7/kernel:3x3x7x64/padding:1,1x1,1", "direct"},  // few channels
         {"conv2d/input:1x14x14x64/kernel:3x3x64x15/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x9x9x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_3"},  // nine whole tiles
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_4"},
         // Few tiles of large weights: smaller tiles have more products, and smaller weights.
-        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_3"},
         {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_2"},
         {"conv2d/input:8x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x6x6x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},  // few tiles, half empty

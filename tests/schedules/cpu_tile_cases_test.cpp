@@ -149,7 +149,8 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
         for (const Knob &knob : space.knobs()) {
-            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" || knob.name == "masked")
+            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" ||
+                                              knob.name == "fetch_weights" || knob.name == "masked")
                 << knob.name;
         }
     }
@@ -242,6 +243,38 @@ TEST(TileCases, FetchesAhead) {
                                      [](const Knob &knob) { return knob.name == "prefetch"; });
         EXPECT_EQ(can, row.can) << row.key;
         EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
+    }
+}
+
+// Weights are fetched ahead where a loop streams vectors of them; untuned beyond an eighth of L2, and where some pixels share a
+// load.
+TEST(TileCases, FetchesWeightsAhead) {
+    const struct {
+        const char *key;
+        bool can;
+        int64_t untuned;  // kilobytes
+    } rows[] = {
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 8},
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 8},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},  // 64 KiB stay in L2
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},  // 16 KiB
+        {"conv1d/input:1x1x2048/kernel:1x2048x1000", true,
+         0},  // one pixel: nothing but loads, which the processor fetches
+        {"conv2d/input:1x14x14x512/kernel:3x3x256x512/feature_group_count:2", false, 0},
+        {"conv2d/input:1x14x14x512/kernel:3x3x1x512/feature_group_count:512", false, 0},
+    };
+    const Target target = *parse_target("avx512", 1, "");
+    for (const auto &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+        const bool can = std::any_of(space.knobs().begin(), space.knobs().end(),
+                                     [](const Knob &knob) { return knob.name == "fetch_weights"; });
+        EXPECT_EQ(can, row.can) << row.key;
+        EXPECT_EQ(knobs_of(space.default_candidate()).fetch_weights, row.untuned) << row.key;
+        Candidate before = space.default_candidate();
+        before.knobs.erase("fetch_weights");
+        EXPECT_TRUE(space.check(before)) << row.key << ": texts from before it came are candidates";
     }
 }
 

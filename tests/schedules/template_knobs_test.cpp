@@ -35,7 +35,7 @@ struct Case {
 const Knobs cpu_tile_lacks{{"inline_sum", 0},     {"join_columns", 0}, {"lanes", 0},        {"parallel", 0},
                            {"share_rows", 0},     {"skip_rows", 0},    {"spread", 0},       {"stage_input", 0},
                            {"unroll_columns", 0}, {"unroll_rows", 0},  {"unroll_tiles", 0}, {"prefetch", 0},
-                           {"masked", 0}};
+                           {"masked", 0},         {"fetch_weights", 0}};
 const std::vector<std::string> cpu_tile_needs{"panel_block", "pixels",  "row_block", "rows",
                                               "unroll",      "vectors", "x_block"};
 
@@ -74,7 +74,7 @@ std::vector<Case> cases() {
         {"winograd_4@1/winograd@1/block_x:7/block_y:2/panel_block:2/stage_rows:0/tile_major:1/tiles_x:7/tiles_y:1/"
          "unroll:4/vectors:2",
          again<WinogradKnobs>,
-         {{"demote", 0}, {"parallel", 0}, {"points", 0}},
+         {{"demote", 0}, {"fetch_weights", 0}, {"parallel", 0}, {"points", 0}},
          {"block_x", "block_y", "panel_block", "stage_rows", "tile_major", "tiles_x", "tiles_y", "unroll", "vectors"}},
     };
 }

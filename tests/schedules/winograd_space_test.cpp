@@ -92,6 +92,24 @@ TEST(WinogradSpace, RefusesCandidatesThatDoNotFit) {
     }
 }
 
+// Where the weights of a panel come from memory, one register tile of the whole image multiplies them as they come; they are
+// fetched ahead.
+TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
+    const Target target = *parse_target("avx512", 1, "");
+    const Workload w = *parse_workload_key("conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1");
+    const WinogradKnobs far = knobs_of(space_of(w, target).default_candidate());
+    EXPECT_EQ(far.tiles_x * far.tiles_y, 16) << "tiles of the image";
+    EXPECT_EQ(far.fetch_weights, 8);
+    Core large;
+    large.l2_bytes = int64_t{256} << 20;
+    const Space close = winograd_space({}, {4, 2, false}, conv_loops(w), target, large);
+    const WinogradKnobs near = knobs_of(close.default_candidate());
+    EXPECT_EQ(near.fetch_weights, 0);
+    EXPECT_GT(near.vectors, far.vectors) << "more products a load of the input";
+    const Workload small = convolution({1, 14, 14, 8}, {3, 3, 8, 16});
+    EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
+}
+
 // What a block keeps is at most 16 MiB, or what the smallest block needs where that is more.
 TEST(WinogradSpace, TheWorkspaceHasALimit) {
     struct Row {

@@ -1,0 +1,80 @@
+// Fetches as instructions: as many as there are cache lines in a loop's body, of the kind that fills the L2 cache.
+#include "generators/fetched_weights.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+struct Row {
+    const char *target;
+    int lanes, steps;  // floats of a vector; steps of the sum in the loop's body, each with a vector of weights
+    const char *buffer, *instruction;
+    int count;
+};
+
+// sum(x) = weights(x, r) * input(r) over r, r in a loop.
+std::string assembly_of(const Row &row) {
+    ImageParam weights(Float(32), 2, "weights"), input(Float(32), 1, "input");
+    weights.dim(0).set_bounds(0, row.lanes);
+    weights.dim(1).set_bounds(0, 64).set_stride(row.lanes);
+    input.dim(0).set_bounds(0, 64);
+    const Var x("x");
+    const RDom r(0, 64, "r");
+    Func sum("sum"), output("output");
+    sum(x) += weights(x, r) * input(r);
+    output(x) = sum(x);
+    output.bound(x, 0, row.lanes).vectorize(x, row.lanes);
+    sum.compute_at(output, Var::outermost()).vectorize(x, row.lanes).update().vectorize(x, row.lanes);
+    if (row.steps > 1) sum.update().unroll(r, row.steps);
+    Pipeline pipeline(output);
+    fetch_ahead(pipeline, row.buffer, 8 << 10);
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("kiln-fetched-" + std::to_string(getpid()) + ".s");
+    Target target(row.target);
+    for (auto feature : {Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery}) target.set_feature(feature);
+    pipeline.compile_to_assembly(file.string(), {weights, input}, "kernel", target);
+    std::ifstream stream(file);
+    std::string text((std::istreambuf_iterator<char>(stream)), {});
+    std::filesystem::remove(file);
+    return text;
+}
+
+int count(const std::string &text, const std::string &what) {
+    int found = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) found++;
+    return found;
+}
+
+TEST(FetchedWeights, AreFetchedLineByLine) {
+    const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+    const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+    const Row rows[] = {
+        {avx512, 16, 1, "weights", "prefetcht1", 1},
+        {avx512, 16, 4, "weights", "prefetcht1", 4},
+        {avx512, 32, 2, "weights", "prefetcht1", 2},  // the place of a vector is that of its first line
+        {avx2, 8, 1, "weights", "prefetcht1", 1},
+        {avx2, 8, 4, "weights", "prefetcht1", 2},  // two vectors a line
+        {"x86-64-linux", 4, 8, "weights", "prefetcht1", 2},
+        {"arm-64-linux", 4, 8, "weights", "pldl2keep", 2},
+        {avx512, 16, 4, "input", "prefetch", 0},  // one number for all lanes: no vector of it is loaded
+        {avx512, 16, 4, "nothing", "prefetch", 0},
+    };
+    for (const Row &row : rows) {
+        const std::string text = assembly_of(row);
+        EXPECT_GT(text.size(), 100u);
+        EXPECT_EQ(count(text, row.instruction), row.count)
+            << row.target << ", " << row.lanes << " lanes, " << row.steps << " steps, " << row.buffer;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
