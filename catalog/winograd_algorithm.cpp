@@ -107,10 +107,12 @@ bool strided_winograd_pays(int m, const Workload &w, const Target &target, const
     const ConvLoops whole = conv_loops(w), s = winograd_loops(w);
     double sums = double(whole.batch * whole.output[2]);
     for (int d = 0; d < 2; d++) {
-        if (s.kernel[d] < 2 || s.kernel[d] > 3) return false;
+        if (s.kernel[d] < 2 || s.kernel[d] > 4) return false;
         sums *= double(whole.output[d]);
     }
-    if (whole.input_channels < least_channels || whole.output_channels < least_channels) return false;
+    // A block of pixels of an image of colours is one vector.
+    const bool is_stem = s.input_channels >= 12 && s.input_channels <= vector_lanes(target);
+    if ((whole.input_channels < least_channels && !is_stem) || whole.output_channels < least_channels) return false;
     const double weights = double(whole.taps() * whole.input_channels) * double(whole.output_channels);
     const double direct = beside_weights(sums * weights / lanes_a_cycle(target, core), weights, core);
     const double cycles = strided_cycles(m, w, target, core);

@@ -79,6 +79,8 @@ private:
             .unroll(s.vector)
             .unroll(xi)
             .unroll(yi);
+        if (const int64_t row = winograd_product_row(f, k); row != k.block_x)
+            s.products.align_storage(s.tile_x, extent(row));
         s.sum.compute_at(s.products, xo)
             .store_in(MemoryType::Register)
             .bound_extent(s.lane, f.lanes)

@@ -50,10 +50,22 @@ int64_t winograd_workspace_limit(const WinogradFacts &f) {
     return std::max(limit, winograd_workspace(f, WinogradKnobs{}));
 }
 
+namespace {
+
+constexpr int64_t most_apart = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways, 32 in 8
+constexpr int64_t most_places = 16;
+
+}  // namespace
+
 bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
-    constexpr int64_t most_apart = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
     return staged * f.summed_channels() * (b.demote == 2 ? 2 : 4) % most_apart == 0;
+}
+
+int64_t winograd_product_row(const WinogradFacts &f, const WinogradKnobs &b) {
+    const auto bytes = [&](int64_t row) { return row * b.block_y * b.panel_block * b.vectors * f.lanes * 4; };
+    const bool collide = f.frequencies() > most_places && bytes(b.block_x) % most_apart == 0;
+    return collide && bytes(b.block_x + 1) % most_apart != 0 ? b.block_x + 1 : b.block_x;
 }
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -170,8 +182,9 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
     WinogradKnobs k;
+    // A loop of three steps LLVM unrolls to its end, and then it spills the sums.
     for (int64_t unroll : domains.unroll) {
-        if (unroll <= 4) k.unroll = unroll;
+        if (unroll <= 4 && (f.channel_step() <= 8 || f.channel_step() / unroll >= 4)) k.unroll = unroll;
     }
     double least = std::numeric_limits<double>::max();
     WinogradKnobs best = k;

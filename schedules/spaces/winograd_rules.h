@@ -45,6 +45,8 @@ int64_t winograd_workspace_limit(const WinogradFacts &facts);
 // Whether places of a transformed tile would lie so many bytes apart that they share a few sets of the L1 cache, which then
 // holds too few of them while a tile is written: one vector of channels more, which nobody reads, moves them apart.
 bool winograd_places_collide(const WinogradFacts &facts, const WinogradKnobs &knobs);
+// Tiles in x that products are stored for: one more than a block has where the products of a tile would collide so.
+int64_t winograd_product_row(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

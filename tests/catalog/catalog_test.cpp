@@ -157,11 +157,14 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         // Strides: blocks of pixels save fewer products, have more weights, and their pixels must fill vectors.
         {"conv2d/input:1x112x112x64/kernel:3x3x64x64/strides:2x2/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:8x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", "winograd_3"},
-        {"conv2d/input:1x28x28x64/kernel:5x5x64x64/strides:2x2/padding:2,2x2,2", "winograd_2"},
-        {"conv2d/input:1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", "direct"},  // few tiles
+        {"conv2d/input:1x28x28x64/kernel:5x5x64x64/strides:2x2/padding:2,2x2,2", "winograd_4"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", "winograd_2"},  // few tiles
         {"conv2d/input:1x160x160x24/kernel:3x3x24x48/strides:2x2/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x224x224x3/kernel:3x3x3x32/strides:2x2/padding:1,1x1,1", "direct"},
-        {"conv2d/input:1x112x112x64/kernel:7x7x64x64/strides:2x2/padding:3,3x3,3", "direct"},  // errors
+        {"conv2d/input:1x112x112x64/kernel:7x7x64x64/strides:2x2/padding:3,3x3,3", "winograd_4"},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", "winograd_4"},  // a block is a vector
+        {"conv2d/input:1x224x224x8/kernel:7x7x8x64/strides:2x2/padding:3,3x3,3", "direct"},
+        {"conv2d/input:1x112x112x64/kernel:9x9x64x64/strides:2x2/padding:4,4x4,4", "direct"},  // errors
         {"conv2d/input:1x112x112x64/kernel:1x3x64x64/strides:2x2/padding:0,0x1,1", "direct"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/special_values:exact", "direct"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/lhs_dilation:2x2", "phases"},

@@ -110,6 +110,27 @@ TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
     EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
 }
 
+// The products of a tile lie apart by those of a row of tiles more where they would share a few sets of the L1 cache.
+TEST(WinogradSpace, ProductsDoNotCollide) {
+    const struct {
+        int m;
+        int64_t block_x, block_y, panel_block, vectors, row;
+    } rows[] = {
+        {4, 14, 2, 2, 2, 15},  // 7168 bytes: four sets
+        {4, 14, 1, 2, 2, 14},  // 3584: eight
+        {4, 4, 4, 4, 1, 4},    // 4096, and one tile more makes 5120, which is no better
+        {4, 7, 4, 1, 4, 7},    // 7168, and 8192 is no better
+        {2, 14, 2, 2, 2, 14},  // 16 products of a tile fit into four sets
+    };
+    const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
+    for (const auto &row : rows) {
+        const WinogradFacts facts = winograd_facts(conv_loops(w), row.m, *parse_target("avx512", 1, ""), Core());
+        WinogradKnobs k;
+        k.block_x = row.block_x, k.block_y = row.block_y, k.panel_block = row.panel_block, k.vectors = row.vectors;
+        EXPECT_EQ(winograd_product_row(facts, k), row.row) << row.block_x << " " << row.block_y;
+    }
+}
+
 // What a block keeps is at most 16 MiB, or what the smallest block needs where that is more.
 TEST(WinogradSpace, TheWorkspaceHasALimit) {
     struct Row {
