@@ -1,7 +1,7 @@
 #include "generators/fetched_weights.h"
 
-#include <algorithm>
-#include <cstdlib>
+#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -59,10 +59,11 @@ public:
 
 private:
     using IRMutator::visit;
+    using Lines = std::map<Expr, std::set<int64_t>, IRDeepCompare>;
 
     // A loop fetches each line once.
     Stmt visit(const For *op) override {
-        std::vector<Expr> outside;
+        Lines outside;
         std::swap(outside, fetched_);
         depth_++;
         Stmt loop = IRMutator::visit(op);
@@ -77,23 +78,29 @@ private:
         Stmt store = op;
         if (depth_ == 0) return store;
         for (const Expr &place : loads.places) {
-            if (is_fetched(place, loads.element)) continue;
-            fetched_.push_back(place);
+            if (!is_new(place, line_bytes / loads.element.bytes())) continue;
             store = Block::make(fetch(buffer_, place, loads.element, bytes_ahead_), store);
         }
         return store;
     }
 
-    bool is_fetched(const Expr &place, const Type &element) const {
-        return std::any_of(fetched_.begin(), fetched_.end(), [&](const Expr &other) {
-            const auto apart = as_const_int(simplify(place - other));
-            return apart && std::abs(*apart) * element.bytes() < line_bytes;
-        });
+    // A body that is unrolled has thousands of places: each is looked up by its constant part.
+    bool is_new(const Expr &place, int64_t line) {
+        Expr rest = simplify(place);
+        int64_t offset = 0;
+        if (const Add *sum = rest.as<Add>()) {
+            if (const auto constant = as_const_int(sum->b)) offset = *constant, rest = sum->a;
+        }
+        std::set<int64_t> &offsets = fetched_[rest];
+        const auto next = offsets.lower_bound(offset - line + 1);
+        if (next != offsets.end() && *next < offset + line) return false;
+        offsets.insert(offset);
+        return true;
     }
 
     const std::string buffer_;
     const int64_t bytes_ahead_;
-    std::vector<Expr> fetched_;  // by the innermost loop
+    Lines fetched_;  // by the innermost loop
     int depth_ = 0;
 };
 
