@@ -77,13 +77,15 @@ bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &)
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays_most<4>,
-     "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget"},
+     "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget; or "
+     "strides, "
+     "where blocks of pixels as channels are estimated to take fewer cycles"},
     {"winograd_3", winograd_pays_most<3>,
      "3x3 with 8 input and 16 output channels or more: 25 products for 81, on tiles that fill better or have fewer "
-     "weights"},
+     "weights; or strides, where blocks of pixels as channels are estimated to take fewer cycles"},
     {"winograd_2", winograd_pays_most<2>,
      "3x3 with 8 input and 16 output channels or more: 16 products for 36, on tiles that fill better or have fewer "
-     "weights"},
+     "weights; or strides, where blocks of pixels as channels are estimated to take fewer cycles"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},

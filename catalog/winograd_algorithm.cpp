@@ -28,6 +28,9 @@ Status steps_apply(const Workload &w) {
     const ConvLoops whole = conv_loops(w);
     if (whole.has_holes())
         return unsupported(std::string("Winograd needs ") + (turned ? "strides" : "lhs_dilation") + " of 1");
+    // Of a fold, too: pixels that it leaves out are those of rows and columns.
+    if (whole.kernel[2] != 1)
+        return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
     for (int d = 0; d < 3; d++) {
         const int64_t stride = whole.stride[d] / std::gcd(whole.stride[d], whole.dilation[d]);  // within a phase
         if (whole.kernel[d] > 1 && stride > whole.kernel[d]) {
@@ -53,8 +56,10 @@ Status window_applies(const ConvShape &s, int m) {
     for (int d = 0; d < z; d++) {
         const int64_t side = s.kernel[d], tile = side == 1 ? 1 : m + side - 1;
         if (side > largest_kernel_side || tile > largest_tile_side) {
-            return unsupported("a kernel side of " + std::to_string(side) +
-                               " is too large: Winograd takes sides up to 7, with m + side - 1 up to 10");
+            return unsupported(
+                "a kernel side of " + std::to_string(side) +
+                " taps, as its strides and dilation leave it, is too large: Winograd takes up to 7, and tiles with "
+                "m + taps - 1 up to 10");
         }
         places *= tile;
     }

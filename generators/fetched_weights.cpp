@@ -88,7 +88,9 @@ private:
     bool is_new(const Expr &place, int64_t line) {
         Expr rest = simplify(place);
         int64_t offset = 0;
-        if (const Add *sum = rest.as<Add>()) {
+        if (const auto whole = as_const_int(rest)) {
+            offset = *whole, rest = 0;
+        } else if (const Add *sum = rest.as<Add>()) {
             if (const auto constant = as_const_int(sum->b)) offset = *constant, rest = sum->a;
         }
         std::set<int64_t> &offsets = fetched_[rest];

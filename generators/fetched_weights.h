@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// For each vector that a loop loads from `buffer`, fetches what lies `bytes_ahead` behind it, into the L2 cache and further in.
+// For each vector that a loop loads from `buffer`, fetches the line that lies `bytes_ahead` behind its first element, into L2.
 // Beyond the buffer's end that does nothing. Halide's own prefetches are of the kind that passes the L2 cache by
 // (`prefetchnta`): right for what is read once, wrong for weights that several tiles read.
 void fetch_ahead(Halide::Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead);

@@ -50,8 +50,10 @@ ConvLoops rows_of_one_image(ConvLoops s) {
     const StoredActivation &in = s.stored_input;  // blocks of pixels count as one of channels, whatever the layout
     const bool nhwc = in.block == in.channels && !s.has_groups_in_batch() && s.output_block == s.output_channels;
     const bool padded = s.pad_lo[1] != 0 || s.pad_hi[1] != 0;  // has rows besides the image's
-    // Else images are phases, or rows that are stepped over, not neighbours in memory.
-    const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1} && s.stride[1] == 1;
+    // Else images are phases, or rows that are stepped over or lie in one block, not neighbours in memory.
+    const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1} && s.stride[1] == 1 &&
+                       s.input_map[input_index::y].form.is_index(input_index::y) &&
+                       s.input_map[input_index::z].form.is_index(input_index::z);
     if (!nhwc || padded || !plain || s.kernel[1] != 1 || s.input[1] != 1 || s.input[2] != 1) return s;
     s.input[1] = s.output[1] = s.batch;
     s.batch = 1;

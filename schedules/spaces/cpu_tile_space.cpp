@@ -103,7 +103,7 @@ CpuTileDomains domains(const TileFacts &f) {
     d.x_block = block_sizes(f.x_tiles(1));
     d.panel_block = block_sizes(f.panels(1));
     if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
-    if (s.groups == 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
+    if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
         d.fetch_weights = fetched_kilobytes;
     if (f.ends_in_part()) d.masked = choice;
     return d;

@@ -59,7 +59,9 @@ constexpr int64_t most_places = 16;
 
 bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    return staged * f.summed_channels() * (b.demote == 2 ? 2 : 4) % most_apart == 0;
+    const auto bytes = [&](int64_t channels) { return staged * channels * (b.demote == 2 ? 2 : 4); };
+    const bool collide = f.frequencies() > most_places && bytes(f.summed_channels()) % most_apart == 0;
+    return collide && bytes(f.summed_channels() + f.channel_step()) % most_apart != 0;
 }
 
 int64_t winograd_product_row(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -182,7 +184,7 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
     WinogradKnobs k;
-    // A loop of three steps LLVM unrolls to its end, and then it spills the sums.
+    // LLVM unrolls a loop of three steps completely, and then the sums spill.
     for (int64_t unroll : domains.unroll) {
         if (unroll <= 4 && (f.channel_step() <= 8 || f.channel_step() / unroll >= 4)) k.unroll = unroll;
     }

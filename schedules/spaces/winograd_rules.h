@@ -38,12 +38,13 @@ struct WinogradFacts {
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);
 
 // The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
-// library would ask its caller for too much memory. The least possible size is always allowed.
+// library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
+// not counted.
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
 
 // Whether places of a transformed tile would lie so many bytes apart that they share a few sets of the L1 cache, which then
-// holds too few of them while a tile is written: one vector of channels more, which nobody reads, moves them apart.
+// holds too few of them while a tile is written, and whether one vector of channels more, which nobody reads, moves them apart.
 bool winograd_places_collide(const WinogradFacts &facts, const WinogradKnobs &knobs);
 // Tiles in x that products are stored for: one more than a block has where the products of a tile would collide so.
 int64_t winograd_product_row(const WinogradFacts &facts, const WinogradKnobs &knobs);

@@ -43,7 +43,7 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
         if (f.channel_step() % u == 0) d.unroll.push_back(u);
     }
     if (transform.may_demote) d.demote = {0, 1, 2};
-    if (f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
+    if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
     if (f.threads > 1) d.parallel = {1, 2};
     return d;
 }

@@ -29,6 +29,7 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv1d/input:1x8x4/kernel:3x4x8", 4, nullptr},
         {"conv3d/input:1x3x8x8x4/kernel:1x3x3x4x8", 4, nullptr},
         {"conv3d/input:1x3x8x8x4/kernel:3x3x3x4x8", 4, "depth 1"},
+        {"conv3d/input:1x4x20x20x16/kernel:2x3x3x16x16/strides:2x2x2", 4, "depth 1"},  // one tap there, of a fold
         {"conv3d/input:1x3x8x8x4/kernel:1x3x3x4x8/strides:2x1x1", 4, nullptr},
         {"conv2d/input:1x8x8x4/kernel:1x1x4x8", 4, "1x1"},
         {"conv2d/input:1x18x18x4/kernel:7x7x4x8", 5, "too large"},

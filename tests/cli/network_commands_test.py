@@ -84,7 +84,7 @@ class Check(WithFolder):
         report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*")
         self.assertEqual([case["status"] for case in report["cases"]], ["passed"], report)
         for case in report["cases"]:
-            self.assertIn("direct", case["algorithm"])
+            self.assertRegex(case["algorithm"], "direct|winograd")
             self.assertRegex(case["candidate"], r"^\d+ steps?, \d+ kernels?$")
             self.assertIsNotNone(case["max_error"])
             self.assertTrue(case["untuned"])

@@ -1,4 +1,4 @@
-// Fetches as instructions: as many as there are cache lines in a loop's body, of the kind that fills the L2 cache.
+// Fetches as instructions of the kind that fills the L2 cache: one for each line in which a vector begins.
 #include "generators/fetched_weights.h"
 
 #include <gtest/gtest.h>

@@ -98,6 +98,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x13x19x32/kernel:3x3x32x36/strides:2x2/padding:1,1x1,1/dtype:bf16",
     "conv2d/input:1x19x23x16/kernel:3x3x16x16/strides:2x2/padding:2,1x1,3/rhs_dilation:1x3",
     "conv1d/input:3x45x16/kernel:5x16x20/strides:2/padding:2,2/epilogue:bias",
+    "conv2d/input:2x2x18x16/kernel:2x3x16x16/strides:2x2",  // images of one block of rows
+    "conv2d/input:4x1x19x16/kernel:3x3x16x16/strides:3x2/padding:1,1x1,1",
     "conv3d/input:2x5x9x11x16/kernel:1x3x3x16x9/strides:2x2x2/padding:0,0x1,1x1,1",
     "conv2d_backprop_input/input:1x9x12x20/kernel:3x3x20x32/padding:1,1x0,2/lhs_dilation:2x2",
 };

@@ -248,6 +248,8 @@ TEST(RewrittenConvolutions, GiveWhatTheDefinitionGives) {
 // Groups of the batch, dilations beside strides, holes with strides, ranks and every rewrite: each at least once,
 // whatever is drawn.
 constexpr const char *chosen[] = {
+    "conv2d/input:2x2x9x3/kernel:2x3x3x4/strides:2x2",  // images of one block of rows
+    "conv2d/input:3x1x9x2/kernel:3x3x2x4/strides:3x2/padding:1,1x1,1",
     "conv2d/input:6x7x5x2/kernel:3x2x2x6/padding:1,1x0,1/batch_group_count:3",
     "conv2d/input:4x7x9x2/kernel:3x3x2x6/padding:2,2x2,1/rhs_dilation:2x3/batch_group_count:2",
     "conv2d_backprop_input/input:6x7x5x2/kernel:3x2x2x6/strides:2x1/padding:1,1x0,1/batch_group_count:3",

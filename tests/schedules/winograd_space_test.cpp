@@ -177,6 +177,7 @@ TEST(WinogradSpace, PlacesOfATileCollideByTheirDistance) {
         {64, 4, 1, 0, 0, true},  {64, 14, 1, 0, 0, false}, {64, 14, 2, 0, 0, true}, {128, 7, 2, 0, 0, true},
         {96, 7, 1, 0, 0, false}, {64, 3, 1, 0, 0, false},  {64, 3, 1, 1, 0, false}, {64, 3, 2, 1, 0, true},
         {512, 7, 7, 0, 0, true}, {64, 14, 2, 0, 2, false}, {64, 14, 2, 0, 1, true}, {3, 14, 4, 0, 0, false},
+        {64, 4, 4, 0, 0, false},  // 4096 bytes, and a vector more makes 5120
     };
     for (const Row &row : rows) {
         const Workload w = convolution({1, 58, 58, row.channels}, {3, 3, row.channels, 64});
