@@ -40,9 +40,8 @@ double winograd_cycles(int m, const Workload &w, const Target &target, const Cor
     for (int d = 0; d < 2; d++) tiles *= double(ceil_div(s.output[d], m));
     const auto in = double(s.input_channels), out = double(s.output_channels);
     constexpr double additions = 4;  // for an operand or a result
-    const double weight_bytes = 4 * places * in * out;
-    const double fetch = weight_bytes > double(core.l2_bytes) ? weight_bytes / core.memory_bytes_a_cycle : 0;
-    return beside_fetch(tiles * places * (in * out + additions * (in + out)) / lanes, fetch);
+    const double cycles = tiles * places * (in * out + additions * (in + out)) / lanes;
+    return beside_weights(cycles, 4 * places * in * out, core);
 }
 
 template<int m>
@@ -77,9 +76,8 @@ bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &)
 constexpr AlgorithmRule rules[] = {
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_pays_most<4>,
-     "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget; or "
-     "strides, "
-     "where blocks of pixels as channels are estimated to take fewer cycles"},
+     "3x3 with 8 input and 16 output channels or more: 36 products for 144, at errors within the default budget; "
+     "or strides, where blocks of pixels as channels are estimated to take fewer cycles"},
     {"winograd_3", winograd_pays_most<3>,
      "3x3 with 8 input and 16 output channels or more: 25 products for 81, on tiles that fill better or have fewer "
      "weights; or strides, where blocks of pixels as channels are estimated to take fewer cycles"},

@@ -20,6 +20,8 @@ namespace {
 // With more than 10 products on a side, rounding errors outweigh the work that is saved, and the code leaves its cache.
 constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
 
+constexpr const char *needs_depth_1 = "Winograd of three dimensions needs a kernel of depth 1 without padding there";
+
 // What Winograd computes: a dilated convolution runs on the phases of its input, one with strides on blocks of pixels.
 ConvLoops winograd_loops(const Workload &w) { return loops_of("winograd_4", w); }
 
@@ -29,8 +31,7 @@ Status steps_apply(const Workload &w) {
     if (whole.has_holes())
         return unsupported(std::string("Winograd needs ") + (turned ? "strides" : "lhs_dilation") + " of 1");
     // Of a fold, too: pixels that it leaves out are those of rows and columns.
-    if (whole.kernel[2] != 1)
-        return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
+    if (whole.kernel[2] != 1) return unsupported(needs_depth_1);
     for (int d = 0; d < 3; d++) {
         const int64_t stride = whole.stride[d] / std::gcd(whole.stride[d], whole.dilation[d]);  // within a phase
         if (whole.kernel[d] > 1 && stride > whole.kernel[d]) {
@@ -49,9 +50,7 @@ Status steps_apply(const Workload &w) {
 
 Status window_applies(const ConvShape &s, int m) {
     constexpr int z = 2;
-    if (s.kernel[z] != 1 || s.pad_lo[z] != 0 || s.pad_hi[z] != 0) {
-        return unsupported("Winograd of three dimensions needs a kernel of depth 1 without padding there");
-    }
+    if (s.pad_lo[z] != 0 || s.pad_hi[z] != 0) return unsupported(needs_depth_1);
     int64_t places = 1;  // of a transformed kernel
     for (int d = 0; d < z; d++) {
         const int64_t side = s.kernel[d], tile = side == 1 ? 1 : m + side - 1;
@@ -81,12 +80,6 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
     return coarse && m + std::max(s.kernel[0], s.kernel[1]) - 1 <= 4;
 }
 
-// Cycles of products beside the fetch of their weights, of which those beyond the L2 cache come from memory.
-double beside_weights(double products, double weights, const Core &core) {
-    const bool is_far = 4 * weights > double(core.l2_bytes);
-    return is_far ? beside_fetch(products, 4 * weights / core.memory_bytes_a_cycle) : products;
-}
-
 double lanes_a_cycle(const Target &target, const Core &core) {
     return double(vector_lanes(target)) * core.vectors_a_cycle();
 }
@@ -102,7 +95,7 @@ double strided_cycles(int m, const Workload &w, const Target &target, const Core
     }
     constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
     const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
-    return beside_weights(cycles, places * in * out, core);
+    return beside_weights(cycles, 4 * places * in * out, core);
 }
 
 }  // namespace
@@ -119,7 +112,7 @@ bool strided_winograd_pays(int m, const Workload &w, const Target &target, const
     const bool is_stem = s.input_channels >= 12 && s.input_channels <= vector_lanes(target);
     if ((whole.input_channels < least_channels && !is_stem) || whole.output_channels < least_channels) return false;
     const double weights = double(whole.taps() * whole.input_channels) * double(whole.output_channels);
-    const double direct = beside_weights(sums * weights / lanes_a_cycle(target, core), weights, core);
+    const double direct = beside_weights(sums * weights / lanes_a_cycle(target, core), 4 * weights, core);
     const double cycles = strided_cycles(m, w, target, core);
     return cycles < 0.9 * direct && std::ranges::none_of(std::array{2, 3, 4}, [&](int other) {
                return strided_cycles(other, w, target, core) < 0.95 * cycles;

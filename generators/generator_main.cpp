@@ -30,13 +30,13 @@
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
+#include "schedules/spaces/cpu_tile_knobs.h"
 #include "text/quoted_text.h"
 #include "workload/signature.h"
 
 namespace kiln {
 namespace {
 
-constexpr const char *fetch_weights_knob = "fetch_weights";
 constexpr int exit_compile_error = 1, exit_usage = 2, exit_refused = 4;
 
 struct Arguments {
@@ -150,7 +150,8 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
         const std::string name = request.candidate.algorithm + suffix;
         if (is_registered(name)) functions.push_back({symbol, generate(name, request, target)});
     }
-    const auto ahead = request.candidate.knobs.find(fetch_weights_knob);
+    // The templates that have it call it the same.
+    const auto ahead = request.candidate.knobs.find(knob_name(&CpuTileKnobs::fetch_weights));
     if (ahead != request.candidate.knobs.end() && ahead->second > 0) {
         fetch_ahead(functions.front().made.pipeline, "weights", ahead->second << 10);
     }

@@ -52,6 +52,12 @@ inline double beside_fetch(double products, double fetch) {
     return std::max(products, fetch) + std::min(products, fetch) / 4;
 }
 
+// The same for weights that are read once. Those beyond the L2 cache come from memory.
+inline double beside_weights(double products, double weight_bytes, const Core &core) {
+    const bool is_far = weight_bytes > double(core.l2_bytes);
+    return is_far ? beside_fetch(products, weight_bytes / core.memory_bytes_a_cycle) : products;
+}
+
 // The machine's caches; what a cycle starts is the target's.
 inline Core core_of(const Machine &machine, const Target &target) {
     Core core;

@@ -216,13 +216,30 @@ TEST(TileCases, OlderCandidatesRemain) {
     }
 }
 
+struct FetchRow {
+    const char *key;
+    bool can;
+    int64_t untuned;
+};
+
+// Texts from before the knob came are candidates, too.
+void expect_fetch(int64_t CpuTileKnobs::*knob, const FetchRow &row) {
+    const auto w = parse_workload_key(row.key);
+    ASSERT_TRUE(w) << w.error().message;
+    const Target target = *parse_target("avx512", 1, "");
+    const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+    const std::string name = knob_name(knob);
+    const bool can = std::ranges::any_of(space.knobs(), [&](const Knob &other) { return other.name == name; });
+    EXPECT_EQ(can, row.can) << row.key;
+    EXPECT_EQ(knobs_of(space.default_candidate()).*knob, row.untuned) << row.key;
+    Candidate before = space.default_candidate();
+    before.knobs.erase(name);
+    EXPECT_TRUE(space.check(before)) << row.key;
+}
+
 // Pixels to come are fetched where they lie behind each other and are not copied first; untuned beyond a part of L2.
 TEST(TileCases, FetchesAhead) {
-    const struct {
-        const char *key;
-        bool can;
-        int64_t untuned;
-    } rows[] = {
+    const FetchRow rows[] = {
         {"conv2d/input:1x128x128x144/kernel:1x1x144x24", true, 1},
         {"conv2d/input:1x7x7x144/kernel:1x1x144x24", true, 0},
         {"conv2d/input:2x57x57x64/kernel:1x1x64x40/strides:2x2", true, 0},  // pixels apart
@@ -234,48 +251,22 @@ TEST(TileCases, FetchesAhead) {
         {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1},
         {"conv2d/input:1x56x56x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0},
     };
-    const Target target = *parse_target("avx512", 1, "");
-    for (const auto &row : rows) {
-        const auto w = parse_workload_key(row.key);
-        ASSERT_TRUE(w) << w.error().message;
-        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
-        const bool can = std::any_of(space.knobs().begin(), space.knobs().end(),
-                                     [](const Knob &knob) { return knob.name == "prefetch"; });
-        EXPECT_EQ(can, row.can) << row.key;
-        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
-    }
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
 // Weights are fetched ahead where a loop streams vectors of them; untuned beyond an eighth of L2, and where some pixels share a
 // load.
 TEST(TileCases, FetchesWeightsAhead) {
-    const struct {
-        const char *key;
-        bool can;
-        int64_t untuned;  // kilobytes
-    } rows[] = {
-        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 8},
+    const FetchRow rows[] = {
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 8},  // kilobytes
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 8},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},  // 64 KiB stay in L2
         {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},  // 16 KiB
-        {"conv1d/input:1x1x2048/kernel:1x2048x1000", true,
-         0},  // one pixel: nothing but loads, which the processor fetches
+        {"conv1d/input:1x1x2048/kernel:1x2048x1000", true, 0},   // one pixel: the processor fetches what is only read
         {"conv2d/input:1x14x14x512/kernel:3x3x256x512/feature_group_count:2", false, 0},
         {"conv2d/input:1x14x14x512/kernel:3x3x1x512/feature_group_count:512", false, 0},
     };
-    const Target target = *parse_target("avx512", 1, "");
-    for (const auto &row : rows) {
-        const auto w = parse_workload_key(row.key);
-        ASSERT_TRUE(w) << w.error().message;
-        const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
-        const bool can = std::any_of(space.knobs().begin(), space.knobs().end(),
-                                     [](const Knob &knob) { return knob.name == "fetch_weights"; });
-        EXPECT_EQ(can, row.can) << row.key;
-        EXPECT_EQ(knobs_of(space.default_candidate()).fetch_weights, row.untuned) << row.key;
-        Candidate before = space.default_candidate();
-        before.knobs.erase("fetch_weights");
-        EXPECT_TRUE(space.check(before)) << row.key << ": texts from before it came are candidates";
-    }
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_weights, row);
 }
 
 // The last vector of channels has a mask where it is not whole and lies side by side in memory; untuned where a target has
