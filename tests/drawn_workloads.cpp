@@ -52,6 +52,43 @@ Workload ConvolutionDrawer::next_quantized() {
     }
 }
 
+void ConvolutionDrawer::add_epilogue(Workload *w) {
+    if (rarely()) w->epilogue.push_back({EpilogueStep::Kind::bias});
+    if (rarely()) w->epilogue.push_back({EpilogueStep::Kind::add});
+    if (rarely()) w->epilogue.push_back({EpilogueStep::Kind::relu});
+    if (rarely()) w->epilogue.push_back(activation());
+    const auto last = static_cast<int64_t>(w->epilogue.size());
+    if (rarely()) w->epilogue.insert(w->epilogue.begin() + draw(0, last), {EpilogueStep::Kind::prelu});
+}
+
+Workload ConvolutionDrawer::next_strided() {
+    for (;;) {
+        Workload w;
+        const int rank = w.spatial_rank = rarely() ? (draw(0, 1) ? 1 : 3) : 2;
+        const bool is_gradient = rarely();
+        w.op = is_gradient ? Operation::conv_backprop_input : Operation::conv;
+        w.input = {draw(1, 3)};
+        for (int d = 0; d < rank; d++) {
+            w.input.push_back(draw(1, rank == 3 && d > 0 ? sizes_.side / 2 : sizes_.side));
+            w.kernel.push_back(rank == 3 && d == 0 ? 1 : draw(1, rarely() ? 7 : 4));
+            const int64_t step = draw(1, 4);  // of a gradient of the input, the holes of the forward convolution
+            w.strides.push_back(is_gradient ? 1 : step), w.lhs_dilation.push_back(is_gradient ? step : 1);
+            w.rhs_dilation.push_back(rarely() ? draw(1, 4) : 1);
+            const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d];
+            w.padding.push_back({draw(rarely() ? -2 : 0, window), draw(rarely() ? -2 : 0, window)});
+        }
+        w.input.push_back(count(sizes_.channels));
+        w.kernel.push_back(w.input.back()), w.kernel.push_back(count(sizes_.channels));
+        w.input_layout = layout(), w.output_layout = layout();
+        w.kernel_layout = draw(0, 1) ? KernelLayout::hwio : KernelLayout::hwoi;
+        constexpr std::array dtypes{DType::f32, DType::f32, DType::f32, DType::f16, DType::bf16};
+        w.dtype = dtypes[draw(0, 4)], w.output_dtype = dtypes[draw(0, 4)];
+        if (!is_gradient) add_epilogue(&w);
+        fill_defaults(&w);
+        if (validate(w) && flop_count(w) <= sizes_.flops) return w;
+    }
+}
+
 Workload ConvolutionDrawer::workload() {
     const int rank = rarely() ? (draw(0, 1) ? 1 : 3) : 2;
     const int64_t groups = rarely() ? count(32) : 1, batch_groups = groups == 1 && rarely() ? draw(2, 4) : 1;
@@ -76,14 +113,7 @@ Workload ConvolutionDrawer::workload() {
     constexpr std::array dtypes{DType::f32, DType::f32, DType::f16, DType::bf16};
     w.dtype = dtypes[draw(0, 3)], w.output_dtype = dtypes[draw(0, 3)];
     if (rarely()) w.special_values = SpecialValues::exact;
-    if (w.op == Operation::conv) {
-        if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::bias});
-        if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::add});
-        if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::relu});
-        if (rarely()) w.epilogue.push_back(activation());
-        const auto last = static_cast<int64_t>(w.epilogue.size());
-        if (rarely()) w.epilogue.insert(w.epilogue.begin() + draw(0, last), {EpilogueStep::Kind::prelu});
-    }
+    if (w.op == Operation::conv) add_epilogue(&w);
     fill_defaults(&w);
     return w;
 }

@@ -23,6 +23,7 @@ public:
 
     Workload next();            // valid, of floating point; the result may be empty
     Workload next_quantized();  // valid, forward; the result may be empty
+    Workload next_strided();    // valid, with windows that Winograd takes: small ones, padded by less than a window
 
     int64_t draw(int64_t lo, int64_t hi) { return lo + int64_t(rng_() % uint64_t(hi - lo + 1)); }
     bool rarely() { return draw(0, 3) == 0; }
@@ -34,6 +35,7 @@ private:
     int64_t count(int64_t most) { return draw(0, 1) ? draw(1, 8) : draw(1, most); }
     ActivationLayout layout();
     EpilogueStep activation();
+    void add_epilogue(Workload *w);
     Workload workload();
 
     Rng rng_;

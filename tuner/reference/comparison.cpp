@@ -74,15 +74,15 @@ double error_at(const ComparisonRequest &r, size_t i, double largest) {
     if (got == expected || (std::isnan(got) && std::isnan(expected))) {
         return 0;
     }
-    if (std::isinf(got) && std::signbit(got) == std::signbit(expected) &&
-        std::fabs(expected) + r.error_budget * r.magnitude[i] >= Output::overflow) {
+    const double magnitude = r.against_largest ? largest : r.magnitude[i];
+    if (std::isinf(got) && std::copysign(1, got) * expected + r.error_budget * magnitude >= Output::overflow) {
         return 0;  // the right answer in this type
     }
     // What only moves a number does not round it.
     const double least_rounding = is_data_movement(r.workload.op) ? 0 : Output::subnormal_rounding;
     const double rounding = std::max(Output::rounding * std::fabs(expected), least_rounding);
     const double distance = std::fabs(got - expected) - rounding;
-    const double error = std::max(distance, 0.0) / (r.against_largest ? largest : r.magnitude[i]);
+    const double error = std::max(distance, 0.0) / magnitude;
     // max() drops a NaN, so that must be asked for; 0/0 is a difference that rounding to the stored type explains.
     return std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::isnan(error) ? 0 : error;
 }

@@ -150,5 +150,28 @@ TEST(ComparisonTest, Overflow) {
     }
 }
 
+// What a finite number may be off, one beyond the type may be, too.
+TEST(ComparisonTest, OverflowWithinTheErrorsOfTheLayer) {
+    struct Row {
+        uint16_t got;
+        double expected, largest;
+        bool right;
+    };
+    constexpr uint16_t infinite = 0x7c00, minus_infinite = 0xfc00;  // f16
+    constexpr Row table[] = {
+        {infinite, 60000, 1e6, true},    {minus_infinite, -60000, 1e6, true}, {minus_infinite, 60000, 1e6, false},
+        {infinite, 60000, 5e5, false},   {infinite, 10, 1e6, false},          {infinite, -10, 1e7, true},
+        {minus_infinite, 10, 1e7, true},
+    };
+    Workload w = convolution({1, 1, 1, 1}, {1, 1, 1, 2});
+    w.output_dtype = DType::f16;
+    for (const Row &row : table) {
+        const uint16_t got[] = {row.got, infinite};
+        const double expected[] = {row.expected, row.largest}, magnitude[] = {std::fabs(row.expected), row.largest};
+        const Comparison c = compare({w, std::as_bytes(std::span(got)), expected, magnitude, 0.01, true});
+        EXPECT_EQ(c.problem.empty(), row.right) << row.expected << ", " << row.largest << ": " << c.problem;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

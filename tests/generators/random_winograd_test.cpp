@@ -1,0 +1,79 @@
+// Winograd on windows with strides, dilations and uneven padding, drawn at random: phases and blocks of pixels beside every
+// layout, epilogue and type. Each algorithm that applies has its default candidate, one at random, and both with weights
+// fetched in each of the possible ways.
+//
+// Draw number i of seed s is drawn from s + i alone, so a failing one is repeated by its own seed; the message says
+// how. KILN_TEST_DRAWS draws are made, beginning with number KILN_TEST_FIRST.
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "schedules/spaces/winograd_knobs.h"
+#include "tests/build_paths.h"
+#include "tests/drawn_workloads.h"
+#include "tests/generators/built_kernels.h"
+
+namespace kiln {
+namespace {
+
+class RandomWinograd : public BuiltKernels {
+protected:
+    // A wrong tap or index is an error of some 1e-2 and more with so few channels.
+    static double budget(const Candidate &c) { return decode_knobs<WinogradKnobs>(c.knobs)->demote ? 0.05 : 5e-4; }
+
+    Target target(ConvolutionDrawer *drawer) const {
+        const char *name = std::array{"host", "host", "avx2", "baseline"}[drawer->draw(0, 3)];
+        const Target drawn = *parse_target(name, drawer->rarely() ? 3 : 1, machine_.halide_target);
+        return missing_features(drawn, machine_.halide_target).empty()
+                   ? drawn
+                   : *parse_target("host", 1, machine_.halide_target);
+    }
+
+    // A default candidate, one at random, and both with another distance of fetches where the space has some.
+    static std::vector<Candidate> candidates(const Space &space, Rng *rng) {
+        std::vector<Candidate> all{space.default_candidate()};
+        if (const auto sample = space.sample(*rng)) all.push_back(*sample);
+        for (const Knob &knob : space.knobs()) {
+            if (knob.name != "fetch_weights" || knob.values.size() < 2) continue;
+            Candidate other = all[(*rng)() % all.size()];
+            const int64_t kilobytes = knob.values[(*rng)() % knob.values.size()];
+            other.knobs.erase(knob.name);
+            if (kilobytes) other.knobs[knob.name] = kilobytes;
+            all.push_back(other);
+        }
+        return all;
+    }
+
+    // Whether any algorithm applied.
+    bool expect_right(uint64_t seed) {
+        ConvolutionDrawer drawer(seed, {30, 60, 40'000'000, 200'000});
+        const Workload w = drawer.next_strided();
+        const Target on = target(&drawer);
+        const std::string again = "KILN_TEST_SEED=" + std::to_string(seed) + " KILN_TEST_FIRST=0 KILN_TEST_DRAWS=1 " +
+                                  binary_dir() + "/convolutions_test --gtest_filter=RandomWinograd.*  # " + key(w) +
+                                  " " + to_text(on) + " ";
+        std::vector<const Algorithm *> applying;
+        for (const Algorithm &algorithm : catalog()) {
+            if (algorithm.reassociates && algorithm.applies(w, on)) applying.push_back(&algorithm);
+        }
+        if (applying.empty()) return false;
+        const Algorithm &algorithm = *applying[drawer.rng()() % applying.size()];
+        const Space space = algorithm.space(w, on, core_of(machine_, on));
+        for (const Candidate &candidate : candidates(space, &drawer.rng())) {
+            EXPECT_EQ(problem(w, on, candidate, budget(candidate)), "") << again << to_text(candidate);
+        }
+        return true;
+    }
+};
+
+TEST_F(RandomWinograd, AgreesWithTheReference) {
+    const uint64_t first = test_seed() + from_environment("KILN_TEST_FIRST", 0);
+    const uint64_t draws = from_environment("KILN_TEST_DRAWS", 8);
+    uint64_t applied = 0;
+    for (uint64_t i = 0; i < draws; i++) applied += expect_right(first + i);
+    EXPECT_GE(applied, draws / 8);
+}
+
+}  // namespace
+}  // namespace kiln
