@@ -196,10 +196,10 @@ Result<std::string> own_folder() {
     return self.parent_path().string();
 }
 
-Result<Workshop> make_workshop(const SimulatedCore &core) {
+Result<Workshop> make_workshop(const SimulatedCore &core, const std::string &core_judge) {
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
-    return make_workshop(*folder, WaitTeller(), core);
+    return make_workshop(*folder, WaitTeller(), core, core_judge);
 }
 
 Result<PackageParts> package_parts(const Workshop &workshop) {

@@ -89,7 +89,7 @@ Result<Place> read_place(const TargetOptions &options);
 Result<std::string> own_folder();
 
 // Over the executables in own_folder(); says on stderr where it has to wait for another process.
-Result<Workshop> make_workshop(const SimulatedCore &core = {});
+Result<Workshop> make_workshop(const SimulatedCore &core = {}, const std::string &core_judge = {});
 
 // The files that go into every package; they lie in the build folder, beside the folder of the executables.
 Result<PackageParts> package_parts(const Workshop &workshop);

@@ -54,6 +54,7 @@ const std::map<std::string, Answer> &answers() {
                                           median,
                                           speed,
                                           {.name = "cycles"},
+                                          {.name = "rtl_cycles", .title = "rtl cycles"},
                                           {.name = "candidate"},
                                           {.name = "evidence"},
                                           trial_id,

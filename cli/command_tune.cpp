@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -33,12 +34,39 @@ struct TuneArguments {
     std::string db, cache;  // empty: warm for layers, cold for a network
     std::optional<std::string> time;
     std::optional<int64_t> trials;
+    std::string judge = "model", rtl;
     AlgorithmFilter algorithms;
     TuneOptions options;
     AnswerOptions answer;
 };
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
+
+// The program that --judge rtl asks for; empty: the model alone judges.
+Result<std::string> core_judge(const TuneArguments &arguments, const SimulatedCore &core) {
+    constexpr const char *environment = "KILN_RTL";
+    if (arguments.judge == "model") {
+        if (arguments.rtl.empty()) return std::string();
+        return usage_error("--rtl: is for --judge rtl");
+    }
+    if (!core) return usage_error("--judge rtl: is for soft cores, such as --target rv32im");
+    const char *variable = std::getenv(environment);
+    const std::string path = !arguments.rtl.empty() ? arguments.rtl : variable ? variable : "";
+    constexpr const char *way_out =
+        "`bench/rtl/setup` in kiln's sources makes .rtl/vexriscv of VexRiscv's Verilog (docs/soft_cores.md)";
+    if (path.empty()) {
+        return environment_error(fmt::format(
+            "--judge rtl: needs the core's program: --rtl FILE, or its path in ${}; {}", environment, way_out));
+    }
+    std::error_code error;
+    const std::filesystem::path whole = std::filesystem::canonical(path, error);
+    if (error || !std::filesystem::is_regular_file(whole, error) || access(whole.c_str(), X_OK) != 0) {
+        return environment_error(fmt::format("--judge rtl: {} is no program that can be started; {}",
+                                             arguments.rtl.empty() ? fmt::format("{} (${})", path, environment) : path,
+                                             way_out));
+    }
+    return whole.string();
+}
 
 // --trials, --time: the first reached ends the job; with neither, 64 trials a workload.
 Result<TuneOptions> read_options(const TuneArguments &arguments) {
@@ -92,8 +120,8 @@ const TableForm result_form = {{.name = "name", .title = "layer"},
                                {.name = "count"}};
 
 // The same of a core that is simulated, where cycles are counted.
-const std::vector<std::string> count_columns = {"name",   "cycles",   "default_cycles", "speed_up",
-                                                "trials", "failures", "count",          "candidate"};
+const std::vector<std::string> count_columns = {"name",     "cycles", "default_cycles", "speed_up",  "trials",
+                                                "failures", "count",  "candidate",      "rtl_cycles"};
 
 const TableForm count_form = {{.name = "name", .title = "layer"},
                               {.name = "cycles"},
@@ -102,7 +130,8 @@ const TableForm count_form = {{.name = "name", .title = "layer"},
                               {.name = "failures"},
                               {.name = "candidate"},
                               {.name = "default_cycles", .title = "default cycles"},
-                              {.name = "count"}};
+                              {.name = "count"},
+                              {.name = "rtl_cycles", .title = "rtl cycles"}};
 
 // Peaks that shares are of; none for a simulated core.
 struct JobPeaks {
@@ -142,6 +171,8 @@ std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &time
     std::vector<Cell> row = {tuned.workload.list + "/" + tuned.workload.name};
     for (Cell &cell : times.are_cycles ? count_cells(times) : time_cells(times)) row.push_back(std::move(cell));
     row.insert(row.end(), {tuned.trials, tuned.failures, tuned.workload.count, candidate});
+    const std::optional<double> judged = tuned.race ? tuned.race->judged : std::nullopt;
+    if (times.are_cycles) row.push_back(judged ? Cell(static_cast<int64_t>(*judged)) : Cell());
     return row;
 }
 
@@ -262,8 +293,34 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
     return without || alarming ? exit_failed : exit_done;
 }
 
+// A model's count does not change what the Verilog decided.
+Status tell_of_finals(const TuneReport &report, const TuneArguments &arguments, const ChoiceContext &context) {
+    for (const TunedWorkload &tuned : report.workloads) {
+        if (!tuned.best_ns || tuned.race) continue;
+        const auto best = context.store->best({.workload = key(tuned.workload.workload),
+                                               .target = context.target.halide,
+                                               .machine = key(context.machine),
+                                               .toolchain = context.toolchain,
+                                               .threads = context.target.threads,
+                                               .cache = context.caches.front(),
+                                               .error_budget = context.error_budget});
+        if (!best) return best.error();
+        if (!*best || (*best)->evidence != "race" || (*best)->measurement.median <= *tuned.best_ns) continue;
+        tell(fmt::format(
+            "{}/{}: `build` takes the winner of the last `--judge rtl`, and trials since then count fewer cycles; "
+            "`kiln tune {} --target {} --db {} --judge rtl` compares them",
+            tuned.workload.list, tuned.workload.name, command_text(arguments.layers),
+            shell_word(arguments.target.target), shell_word(arguments.db)));
+    }
+    return {};
+}
+
 // A file that exists must be a database of kiln before anything starts. A new file is made once everything else is well.
-Result<TrialStore> open_store(const std::string &path, const SimulatedCore &core, std::optional<Workshop> *workshop) {
+Result<TrialStore> open_store(const TuneArguments &arguments, const SimulatedCore &core,
+                              std::optional<Workshop> *workshop) {
+    const std::string &path = arguments.db;
+    const Result<std::string> judge = core_judge(arguments, core);
+    if (!judge) return judge.error();
     std::error_code ignored;
     std::optional<TrialStore> store;
     if (std::filesystem::exists(path, ignored)) {
@@ -272,7 +329,7 @@ Result<TrialStore> open_store(const std::string &path, const SimulatedCore &core
         if (!opened) return opened;
         store = std::move(*opened);
     }
-    Result<Workshop> made = make_workshop(core);
+    Result<Workshop> made = make_workshop(core, *judge);
     if (!made) return made.error();
     workshop->emplace(std::move(*made));
     if (store) return std::move(*store);
@@ -296,7 +353,7 @@ int run(const TuneArguments &arguments) {
     if (!workloads) return fail(arguments.layers, workloads.error());
     install_interrupt_handler();
     std::optional<Workshop> workshop;
-    Result<TrialStore> store = open_store(arguments.db, place->core, &workshop);
+    Result<TrialStore> store = open_store(arguments, place->core, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
     if (arguments.layers.of_network()) {
@@ -360,6 +417,17 @@ int run(const TuneArguments &arguments) {
         print_line("");
         print_line(*summary);
     }
+    if (place->core) {
+        const Status told = tell_of_finals(*report, arguments,
+                                           {.target = target,
+                                            .machine = machine,
+                                            .store = &*store,
+                                            .toolchain = workshop->builder->toolchain(),
+                                            .algorithms = {},
+                                            .error_budget = options->error_budget,
+                                            .caches = {options->cache}});
+        if (!told) return fail(told.error());
+    }
     return conclude(*report, arguments);
 }
 
@@ -376,6 +444,17 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->type_name("FILE");
     add_options(*command, arguments->target);
     add_core_option(*command, arguments->target);
+    command
+        ->add_option(
+            "--judge", arguments->judge,
+            "Who has the last word on a soft core: model, or rtl, where the three best kernels of each layer run on "
+            "the core's hardware description and the fewest cycles there win [model]")
+        ->check(one_of({"model", "rtl"}))
+        ->type_name("model|rtl");
+    command
+        ->add_option("--rtl", arguments->rtl,
+                     "The program that --judge rtl runs kernels in; bench/rtl/setup makes one [$KILN_RTL]")
+        ->type_name("FILE");
     command->add_option("--trials", arguments->trials, "Trials for each workload, recorded ones counted [64]")
         ->check(whole_number())
         ->type_name("N");

@@ -26,7 +26,13 @@ SELECT
     iif(metric = 'cycles', CAST(median AS INTEGER), NULL) AS cycles, json_extract(counts, '$.instructions') AS instructions,
     json_extract(counts, '$.fetch_misses') AS fetch_misses, json_extract(counts, '$.load_misses') AS load_misses,
     json_extract(counts, '$.text_bytes') AS text_bytes, json_extract(counts, '$.rodata_bytes') AS rodata_bytes,
-    json_extract(counts, '$.stack_bytes') AS stack_bytes, iif(metric = 'cycles', workspace_bytes, NULL) AS workspace_bytes
+    json_extract(counts, '$.stack_bytes') AS stack_bytes, iif(metric = 'cycles', workspace_bytes, NULL) AS workspace_bytes,
+    iif(metric = 'cycles' AND evidence = 'race', (
+        SELECT CAST(json_extract(iif(json_valid(race_entry.samples), race_entry.samples, 'null'), '$[0]') AS INTEGER)
+        FROM race_entry JOIN race ON race.id = race_entry.race_id
+        WHERE race_entry.trial_id = best.trial AND race_entry.place = 1
+        ORDER BY race.created_at DESC, race.id DESC LIMIT 1
+    ), NULL) AS rtl_cycles
 FROM best
 LEFT JOIN (SELECT id, iif(json_valid(conditions), conditions, 'null') AS counts FROM measurement WHERE metric = 'cycles') AS counted
 ON counted.id = best.measurement

@@ -29,7 +29,8 @@ public:
 
     std::span<std::byte> at(uint32_t address, int64_t bytes);  // precondition: mapped
     uint8_t *bytes() { return bytes_.data(); }
-    const uint8_t *access() const { return access_.data(); }  // for each byte, the bits of an Access
+    const uint8_t *access() const { return access_.data(); }                   // for each byte, the bits of an Access
+    uint32_t used_bytes() const { return static_cast<uint32_t>(next_free_); }  // everything mapped lies below
     uint32_t size() const { return static_cast<uint32_t>(bytes_.size()); }
 
 private:

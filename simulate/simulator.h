@@ -33,6 +33,18 @@ struct ProgramRun {
     std::string problem;         // why it did not end; empty: it did
 };
 
+// A call that shall be made without a simulator.
+struct ProgramCall {
+    uint32_t function = 0;
+    std::vector<uint32_t> arguments;
+    uint32_t result = 0;  // where it writes
+    int64_t result_bytes = 0;
+    bool warm = true;  // called once before the call that counts
+};
+
+// The hash of a result, as such programs compute it: h = (h ^ byte) * 16777619, from 1 on.
+uint32_t result_hash(std::span<const std::byte> result);
+
 struct SimulationLimits {
     int64_t memory_bytes = int64_t{64} << 20;
     int64_t stack_bytes = 16 << 10;
@@ -60,6 +72,14 @@ public:
     // `slti zero, zero, 1` begins a stretch, `slti zero, zero, 2` ends it.
     ProgramRun run(uint32_t entry);
     void cold_caches() { state_ = CoreState(core_); }
+
+    // An executable that makes the call on memory as it is now, at the same addresses, for a core that is not simulated: a
+    // hardware description, or run(). The call that counts lies between the two marks, with its own jump and the second mark
+    // (`program_overhead` instructions). Then it writes result_hash() to the first word of its last segment, and at a third
+    // mark, `slti zero, zero, 3`, everything is done; whoever goes on writes the hash, four bytes, and exits. Errors
+    // (bad_input): the arguments do not fit registers, or memory is full.
+    static constexpr int64_t program_overhead = 2;
+    Result<std::string> program_of(const ProgramCall &call);
 
 private:
     Simulator(const CoreDescription &core, const SimulationLimits &limits)

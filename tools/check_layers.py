@@ -103,7 +103,8 @@ FOLDERS = {
         ["HalideRuntime.h", "fmt/*", "nlohmann/*"],
     ),
     "tuner/runner/simulated": (
-        ["tuner/runner/steps.h", "tuner/process", "tuner/protocol", "tuner/reference", "records", "runtime/kernel_abi.h", "simulate", "workload"],
+        ["tuner/runner/steps.h", "tuner/process", "tuner/protocol", "tuner/reference", "digest", "json", "records", "runtime/kernel_abi.h", "simulate",
+         "workload"],
         ["fmt/*", "nlohmann/*"],
     ),
     "tuner/runner/jobs": (["tuner/runner", "tuner/runner/simulated", "tuner/process", "tuner/protocol", "tuner/reference", "runtime", "workload"], ["fmt/*", "HalideRuntime.h"]),

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+
 #include "tests/simulate/assembler.h"
 
 namespace kiln {
@@ -48,6 +51,54 @@ TEST(Program, WritesWhatIsItsOwn) {
         EXPECT_EQ(run.problem, row.problem);
         EXPECT_EQ(run.output.size(), row.written);
     }
+}
+
+// A function that adds one to each of four bytes and leaves the sum of its last two arguments behind them.
+TEST(Program, ACallBecomesAProgramThatDoesTheSame) {
+    constexpr uint32_t a3 = 13, sb = 0, sw = 2, lbu = 4;
+    std::vector<uint32_t> words;
+    for (int32_t i = 0; i < 4; i++) {
+        words.insert(words.end(), {load(lbu, 5, a0, i), addi(5, 5, 1), s_type(i, 5, a1, sb)});
+    }
+    words.insert(words.end(), {op(0, 0, 5, a2, a3), s_type(4, 5, a1, sw), ret()});
+    const std::vector<uint32_t> sums[] = {{2, 3}, {0xfffff800, 0x7ff}, {0x12345678, 0x80000fff}};
+    for (const bool warm : {false, true}) {
+        for (const std::vector<uint32_t> &sum : sums) {
+            Simulator simulator = kiln::assembler::program(words);
+            const uint32_t input = *simulator.place(4, Access::read), result = *simulator.place(8, Access::read_write);
+            const uint8_t bytes[] = {1, 2, 255, 4};
+            std::ranges::copy(std::as_bytes(std::span(bytes)), simulator.memory().at(input, 4).begin());
+            const std::vector<uint32_t> arguments = {input, result, sum[0], sum[1]};
+            const Result<std::string> file = simulator.program_of({begin, arguments, result, 8, warm});
+            ASSERT_TRUE(file.ok()) << file.error().message;
+
+            SimulatedCall call = simulator.call(begin, arguments);
+            if (warm) call = simulator.call(begin, arguments);
+            ASSERT_EQ(call.problem, "");
+            const uint32_t hash = result_hash(simulator.memory().at(result, 8));
+            EXPECT_EQ(static_cast<uint8_t>(simulator.memory().at(result, 8)[0]), 2);
+
+            const Result<Elf32> elf = parse_elf32(std::as_bytes(std::span(*file)), "call.elf");
+            ASSERT_TRUE(elf.ok()) << elf.error().message;
+            ASSERT_EQ(elf->segments.size(), 2u);
+            Simulator other = std::move(*Simulator::load(*elf, "call.elf", {}, {.memory_bytes = 1 << 20}));
+            const ProgramRun run = other.run(elf->entry);
+            EXPECT_EQ(run.problem, "");
+            EXPECT_EQ(run.status, 0);
+            ASSERT_EQ(run.marked.size(), 1u);
+            EXPECT_EQ(run.marked[0].instructions, call.counts.instructions + Simulator::program_overhead);
+            EXPECT_EQ(run.marked[0].load_misses, call.counts.load_misses);
+            EXPECT_EQ(run.marked[0].stores, call.counts.stores);
+            ASSERT_EQ(run.output.size(), 4u);
+            uint32_t written;
+            std::memcpy(&written, run.output.data(), 4);
+            EXPECT_EQ(written, hash);
+            std::memcpy(&written, other.memory().at(elf->segments[1].address, 4).data(), 4);
+            EXPECT_EQ(written, hash) << "where the hardware's memory is looked at";
+        }
+    }
+    Simulator simulator = kiln::assembler::program(words);
+    EXPECT_FALSE(simulator.program_of({begin, std::vector<uint32_t>(9), 0, 0}).ok());
 }
 
 TEST(Program, CountsBetweenMarks) {

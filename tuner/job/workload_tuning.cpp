@@ -275,9 +275,10 @@ std::optional<WorkloadTuning::Proposed> WorkloadTuning::next_candidate() {
 
 Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end) {
     started_.reset();  // nobody has to wait for what is not judged any more
+    const bool judges_finalists = job_.environment.runner.traits().judges_finalists;
     // One process races; where another is at it, or was, there is nothing left to race.
     const std::optional<Lease> lease = job_.environment.leases.try_take("race of " + conditions(), "race");
-    if (lease && search_ && end != End::interrupted && race_time_ns > 0) {
+    if (lease && search_ && end != End::interrupted && (race_time_ns > 0 || judges_finalists)) {
         if (Status s = take_up_recorded(); !s) return s.error();
         Result<std::optional<Race>> race = race_.run(race_time_ns);
         if (!race && race.error().code != ErrorCode::interrupted) return race.error();
@@ -299,6 +300,7 @@ void WorkloadTuning::adopt(const Race &race) {
     if (winner.default_ns) tuned_.default_ns = winner.default_ns;
     tuned_.race.emplace().entries = race.entries.size();
     tuned_.race->notes = race_.notes();
+    if (job_.environment.runner.traits().judges_finalists) tuned_.race->judged = race.entries.front().samples.front();
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }
 

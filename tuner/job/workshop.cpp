@@ -51,7 +51,8 @@ Machine machine_of(const CoreDescription &core) {
     return machine;
 }
 
-Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait, const SimulatedCore &core) {
+Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait, const SimulatedCore &core,
+                               const std::string &core_judge) {
     Result<std::string> generator = executable(executables, "kiln-generator");
     if (!generator) return generator.error();
     Result<std::string> runner = executable(executables, "kiln-runner");
@@ -72,6 +73,7 @@ Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_
     runner_options.cpu = measuring_cpu();
     runner_options.machine = key(core ? machine_of(*core) : read_machine());
     runner_options.core = core;
+    runner_options.core_judge = core_judge;
     if (!core) runner_options.lock = machine_lock_path();  // a count is the same whatever else runs
     runner_options.on_wait = on_wait;
     ProcessRunnerOptions network_options = runner_options;

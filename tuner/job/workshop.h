@@ -32,8 +32,9 @@ using OnWait = std::function<void(const std::optional<LockHolder> &)>;
 using SimulatedCore = std::optional<CoreDescription>;
 
 // `executables`: the folder with kiln-generator and kiln-runner. `on_wait`: another kiln process is measuring, for
-// seconds (LockWait of measuring_lock.h). Errors: something is missing (environment).
-Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait, const SimulatedCore &core = {});
+// seconds (LockWait of measuring_lock.h). `core_judge`: see ProcessRunnerOptions. Errors: something is missing (environment).
+Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_wait, const SimulatedCore &core = {},
+                               const std::string &core_judge = {});
 
 // The core as who measures, for databases and defaults.
 Machine machine_of(const CoreDescription &core);

@@ -20,6 +20,8 @@ namespace kiln {
 
 namespace {
 
+constexpr int64_t judge_limit_ns =
+    int64_t(600) * 1'000'000'000;  // a hardware description runs a million cycles a second
 constexpr int64_t longest_preparation_ns = int64_t(24) * 3600 * 1'000'000'000;
 
 // Address space without what the kernel may use: the process itself with its libraries, a stack for each thread, twice
@@ -67,6 +69,7 @@ struct ProcessRunner::State {
     explicit State(ProcessRunnerOptions runner_options)
         : options(std::move(runner_options)), traits{.machine = options.machine} {
         if (options.core) traits.metric = Metric::cycles, traits.is_noisy = false;
+        traits.judges_finalists = !options.core_judge.empty();
     }
 
     ProcessRunnerOptions options;
@@ -202,11 +205,16 @@ Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     job.workspace_bytes_per_thread = request.workspace_bytes_per_thread;
     job.operands = (*files)->operands();
     job.memory_bytes = state_->memory_bytes(request.workload, request.target);
+    ProcessRunnerOptions options = state_->options;
+    if (!options.core_judge.empty()) {
+        job.judge = {options.core_judge, state_->new_prefix() + "-program", judge_limit_ns};
+        options.time_limit_ns += static_cast<int64_t>(job.kernels.size()) * judge_limit_ns;
+    }
     RunnerOrder order{job, true, request.out_of_time};
     if (Status s = set_memory(&order, job.kernels, **files); !s) {
         return s.error();
     }
-    auto answered = ask(order, state_->options);
+    auto answered = ask(order, options);
     if (!answered) {
         return answered.error();
     }

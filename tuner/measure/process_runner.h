@@ -22,7 +22,8 @@ struct ProcessRunnerOptions {
     SamplingLimits sampling;
     std::string machine;                  // RunnerTraits::machine
     std::optional<CoreDescription> core;  // that kernels are simulated on
-    std::string lock;  // path of what is locked while measuring, see measuring_lock.h; empty: nothing
+    std::string core_judge;  // a program that runs finalists in the place of that, see CoreJudge; empty: none
+    std::string lock;        // path of what is locked while measuring, see measuring_lock.h; empty: nothing
     std::function<void(const std::optional<LockHolder> &)> on_wait;  // for that lock
 };
 

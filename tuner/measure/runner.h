@@ -24,7 +24,9 @@ namespace kiln {
 struct RunnerTraits {
     Metric metric = Metric::ns;  // of all samples and times below
     bool is_noisy = true;        // samples of one kernel differ, so that close medians are decided by races
-    std::string machine;         // key(Machine) of who measures: what the database compares
+    bool judges_finalists =
+        false;            // samples of run() come from a model, and those of heat() from the real thing: one each
+    std::string machine;  // key(Machine) of who measures: what the database compares
 };
 
 // Asked while a kernel waits for its turn, and while what it is judged by is computed. True: nobody wants the result

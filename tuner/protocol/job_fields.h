@@ -96,6 +96,13 @@ void visit_fields(Fields &fields, Value &job) {
     fields("data", job.data);
 }
 
+template<typename Fields, IsPart<CoreJudge> Value>
+void visit_fields(Fields &fields, Value &judge) {
+    fields("path", judge.path);
+    fields("program", judge.program);
+    fields("time_limit_ns", judge.time_limit_ns);
+}
+
 template<typename Fields, IsPart<HeatJob> Value>
 void visit_fields(Fields &fields, Value &job) {
     fields("call", job.call);
@@ -107,6 +114,7 @@ void visit_fields(Fields &fields, Value &job) {
     fields("workspace_bytes_per_thread", job.workspace_bytes_per_thread);
     fields("operands", job.operands);
     fields("memory_bytes", job.memory_bytes);
+    fields("judge", job.judge);
 }
 
 template<typename Fields, IsPart<PrepareJob> Value>

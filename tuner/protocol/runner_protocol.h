@@ -70,6 +70,15 @@ struct JudgeJob {
     bool operator==(const JudgeJob &) const = default;
 };
 
+// Kernels for a soft core on something else than its model, such as its hardware description: a program of the user's, which
+// gets an executable (Simulator::program_of()) and prints what it counted.
+struct CoreJudge {
+    std::string path;           // of that program
+    std::string program;        // of the executables, each is written there
+    int64_t time_limit_ns = 0;  // of one
+    bool operator==(const CoreJudge &) const = default;
+};
+
 // Turns of several kernels that were judged before.
 struct HeatJob {
     RunnerCall call;
@@ -79,7 +88,8 @@ struct HeatJob {
     uint64_t seed = 0;                                            // of the order within each round
     int64_t workspace_bytes = 0, workspace_bytes_per_thread = 0;  // enough for each of the kernels
     OperandPaths operands;
-    int64_t memory_bytes = 0;  // as in SamplingOrder
+    int64_t memory_bytes = 0;        // as in SamplingOrder
+    std::optional<CoreJudge> judge;  // with a core only: who counts, one round
     bool operator==(const HeatJob &) const = default;
 };
 

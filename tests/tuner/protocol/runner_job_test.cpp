@@ -40,8 +40,10 @@ TEST(RunnerJob, IsReadBackAsItWas) {
     const RunnerKernel sized{"k.elf", 1, 0, 2, 3, 4};
     const RunnerJob in_simulation = ExecuteJob{simulated, sized, {"a"}, "out"};
     EXPECT_EQ(*parse_runner_job(to_json(in_simulation)), in_simulation);
+    HeatJob judged = heat_job();
+    judged.judge = {"/judge \"1\"", "k.elf", 12};
     for (const RunnerJob &job :
-         {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()),
+         {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()), RunnerJob(judged),
           RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data}),
           RunnerJob(PackJob{call, kernel, "a", "b"}), RunnerJob(network_job())}) {
         const Result<RunnerJob> back = parse_runner_job(to_json(job));

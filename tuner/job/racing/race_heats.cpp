@@ -38,7 +38,7 @@ Result<std::optional<HeatReport>> RaceHeats::run(const Heat &heat) const {
     request.rounds = heat.rounds;
     request.seed = heat.seed;
     request.out_of_time = [this, start_ns = job_.environment.now_ns(), time_ns = heat.time_ns] {
-        return job_.options.time_limit_ns && job_.environment.now_ns() - start_ns > 2 * time_ns;
+        return job_.options.time_limit_ns && time_ns > 0 && job_.environment.now_ns() - start_ns > 2 * time_ns;
     };
     for (const Contestant *c : heat.racing) {
         request.artifacts.push_back(*c->artifact);

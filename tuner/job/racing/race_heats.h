@@ -22,7 +22,7 @@ public:
         int rounds = 1;
         uint64_t seed = 1;
         int64_t time_ns =
-            0;  // of all heats; waiting for other processes ends after twice that where the job's time is limited
+            0;  // of all heats; waiting for other processes ends after twice that where the job's time is limited; 0: never
     };
     // Nothing: a kernel failed, though it was judged before.
     Result<std::optional<HeatReport>> run(const Heat &heat) const;

@@ -7,6 +7,7 @@
 
 #include "catalog/catalog.h"
 #include "records/time_agreement.h"
+#include "tuner/job/racing/finals.h"
 #include "tuner/job/racing/qualified_field.h"
 #include "tuner/job/racing/race_record.h"
 #include "tuner/measure/memory_bound.h"
@@ -107,6 +108,7 @@ bool WorkloadRace::has_time(const std::vector<size_t> &field, int64_t time_ns) c
 
 Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
     const RunnerTraits &traits = job_.environment.runner.traits();
+    if (traits.judges_finalists) return hold_finals();
     if (!traits.is_noisy || traits.metric != Metric::ns) return std::optional<Race>();  // rounds are planned by time
     notes_.clear(), turns_.clear();
     if (Status s = enter_best(); !s) return s.error();
@@ -123,6 +125,29 @@ Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
     Result<Race> race = record(*field);
     if (!race) return race.error();
     return std::optional(std::move(*race));
+}
+
+// Takes as long as it takes: what a count is compared with is another count.
+Result<std::optional<Race>> WorkloadRace::hold_finals() {
+    if (Status s = enter_best(); !s) return s.error();
+    if (Status s = look_up_races(); !s) return s.error();
+    const std::vector<size_t> chosen = finalists(contestants_, incumbent_);
+    if (chosen.size() < 2 || were_all_raced(chosen)) return std::optional<Race>();
+    const Result<std::vector<size_t>> field = heats_.built(&contestants_, chosen);
+    if (!field) return field.error();
+    RaceHeats::Heat order{{}, 1, job_.options.seed, 0};
+    for (const size_t i : *field) order.racing.push_back(&contestants_[i]);
+    if (order.racing.size() < 2) return std::optional<Race>();
+    const Result<std::optional<HeatReport>> ran = heats_.run(order);
+    if (!ran) return ran.error();
+    if (!*ran) return std::optional<Race>();
+    Race race = race_under(same_conditions(job_, workload_), job_);
+    race.confidence = rules.bootstrap.confidence;
+    race.conditions = to_json(RaceConditions{{(*ran)->conditions}, {}, {}});
+    race.entries = final_entries(contestants_, *field, (*ran)->times);
+    Result<Race> recorded = record(std::move(race));
+    if (!recorded) return recorded.error();
+    return std::optional(std::move(*recorded));
 }
 
 // In limited time everything that is optional ends with the race's own time.
@@ -229,6 +254,10 @@ Result<Race> WorkloadRace::record(const std::vector<size_t> &field) {
             entry.samples.insert(entry.samples.end(), heat.begin(), heat.end());
         }
     }
+    return record(std::move(race));
+}
+
+Result<Race> WorkloadRace::record(Race race) {
     Result<std::string> id = job_.environment.store.append(race);
     if (!id) return id.error();
     race.id = *id;

@@ -4,6 +4,8 @@
 // Where the workload's data lies in caches and memory that others use too, recorded times say less: the field is known by
 // turns (qualified_field.h), and the winner's time must hold in a fresh process (time_confirmation.h). If it does not, it is
 // replaced and the race is held again, at most three times in all.
+//
+// Counts of a model have no noise. Where somebody can check them, the finalists run there once (finals.h).
 #pragma once
 
 #include <optional>
@@ -32,7 +34,7 @@ public:
     void renew(const Trial &later, const RecordedTime &time);
 
     // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
-    // from then on. Nothing: the runner's times are exact, there is nothing to race, the very same trials were raced
+    // from then on. Nothing: the runner's times are exact and nobody judges finalists, there is nothing to race, the very same trials were raced
     // before, or `time_ns` does not suffice. Takes longer than `time_ns` where two heats do, and where a time must be
     // confirmed and the job's time is not limited. Errors: the job cannot go on.
     Result<std::optional<Race>> run(int64_t time_ns);
@@ -58,10 +60,12 @@ private:
     std::vector<size_t> field_by_records() const;
     Result<std::vector<size_t>> field_by_turns(int64_t time_ns);
     Result<std::optional<Race>> race_by_turns(int64_t time_ns);
+    Result<std::optional<Race>> hold_finals();
     Result<bool> hold(const std::vector<size_t> &field, int64_t time_ns);
     Result<bool> is_confirmed(const std::vector<size_t> &field, int64_t end_ns);
     Result<bool> confirm(size_t contestant, const char *whose);
     Result<Race> record(const std::vector<size_t> &field);
+    Result<Race> record(Race race);
     bool has_time(const std::vector<size_t> &field, int64_t time_ns) const;
 
     const TuneJob &job_;

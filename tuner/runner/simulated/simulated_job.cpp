@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "simulate/counts_json.h"
+#include "tuner/runner/simulated/judged_heat.h"
 #include "tuner/runner/simulated/simulated_kernel.h"
 
 namespace kiln {
@@ -114,6 +115,8 @@ RunnerAnswer run_simulated_job(const RunnerJob &job, const SendLine &send) {
     if (const auto *execute = std::get_if<ExecuteJob>(&job)) {
         return SimulatedJob(execute->call, execute->kernel, *workload, send).execute(*execute);
     }
+    if (const auto *heat = std::get_if<HeatJob>(&job); heat && heat->judge)
+        return run_judged_heat(*heat, *workload, send);
     return environment_failed(
         environment_error("a simulated core judges kernels and runs them, and does nothing else"));
 }

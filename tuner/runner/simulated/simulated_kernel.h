@@ -34,6 +34,10 @@ public:
 
     SimulatedCall pack();  // once, before compute(); nothing where there is no such function
     SimulatedCall compute() { return simulator_.call(compute_, arguments_); }
+    // The next call as a program for another core, see Simulator.
+    Result<std::string> program(CacheMode cache) {
+        return simulator_.program_of({compute_, arguments_, output_.address, output_.bytes, cache == CacheMode::warm});
+    }
     void cold_caches() { simulator_.cold_caches(); }
 
     void poison_output();
