@@ -297,10 +297,12 @@ void WorkloadTuning::adopt(const Race &race) {
     const WorkloadRace::Winner winner = race_.winner(race);
     tuned_.best_candidate = winner.candidate;
     tuned_.best_ns = winner.median_ns;
-    if (winner.default_ns) tuned_.default_ns = winner.default_ns;
+    // Medians of a model have no noise: the default's is as good as the winner's.
+    const bool judged = job_.environment.runner.traits().judges_finalists;
+    if (winner.default_ns && !judged) tuned_.default_ns = winner.default_ns;
     tuned_.race.emplace().entries = race.entries.size();
     tuned_.race->notes = race_.notes();
-    if (job_.environment.runner.traits().judges_finalists) tuned_.race->judged = race.entries.front().samples.front();
+    if (judged) tuned_.race->judged = race.entries.front().samples.front();
     for (size_t i = 1; i < race.entries.size(); i++) tuned_.race->ties += race.entries[i].ratio_lo <= 1;
 }
 

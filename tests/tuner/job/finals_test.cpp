@@ -109,6 +109,15 @@ TEST(Finals, WhoWinsThereIsTheBestThoughTheModelSaysOtherwise) {
     EXPECT_EQ((*shop.store.best({}))->trial.id, races[0].entries[0].trial);
 }
 
+// The default runs there, too, and loses by another ratio than the model's.
+TEST(Finals, TheDefaultKeepsTheModelsCount) {
+    ModelWorkshop shop;
+    const auto report = shop.tune({layer_a}, trials(3));
+    ASSERT_TRUE(report.ok());
+    ASSERT_EQ(shop.runner.heats.size(), 1u);
+    EXPECT_EQ(report->workloads[0].default_ns, 1e6 / 1000) << "the first kernel";
+}
+
 TEST(Finals, NobodyJudgesWhereNobodyCan) {
     ModelWorkshop shop;
     shop.runner.measures.judges_finalists = false;
