@@ -9,6 +9,7 @@
 #include "cli/answers/svg.h"
 #include "cli/bench/bench_chart.h"
 #include "cli/bench/bench_report.h"
+#include "cli/bench/core_report.h"
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
@@ -115,8 +116,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     return job;
 }
 
-// Equal layers are measured once.
-Status measure_layers(Bench *bench, BenchReport *report) {
+// Equal layers are measured once. `Report`: BenchReport or CoreReport.
+template<typename Report>
+Status measure_layers(Bench *bench, Report *report) {
     std::map<std::string, Layer> measured;  // by key
     for (const NamedWorkload &w : report->workloads) {
         if (interrupted()) return Error{ErrorCode::interrupted, "interrupted"};
@@ -212,7 +214,68 @@ FmaPeak settled_peak(const BenchReport &report, PeakOf what, PeakGauge *gauge) {
     return gauge->peak();
 }
 
+// What means something for times only, or needs another machine.
+Status check_for_core(const BenchArguments &arguments) {
+    const auto refused = [](const char *option, const char *why) {
+        return Error{ErrorCode::usage, fmt::format("{}: {}", option, why)};
+    };
+    if (!arguments.against.empty()) {
+        return refused("--against",
+                       "none of these libraries runs on a soft core; bench/rtl/beside.py has plain loops, and the "
+                       "recorded counts of TFLite Micro and CMSIS-NN");
+    }
+    if (arguments.layers.of_network()) {
+        return refused("--network",
+                       "`bench` counts layers of a soft core; `kiln build --network` tells what a network takes in "
+                       "README.md and manifest.json of its package");
+    }
+    if (!arguments.svg.empty())
+        return refused("--svg", "is of times; `kiln query pareto --svg` draws cycles of a soft core");
+    if (arguments.rounds != 0) return refused("--rounds", "a soft core's counts are the same each time");
+    if (arguments.steps) return refused("--steps", "needs --network, which `bench` does not take for a soft core");
+    return {};
+}
+
+// Kernels for a soft core: counted once in simulation.
+int run_for_core(const BenchArguments &arguments) {
+    if (Status s = check_for_core(arguments); !s) return fail(s.error());
+    if (Status s = check_error_budget(arguments.error_budget); !s) return fail(s.error());
+    if (Status s = check_columns(arguments.answer, core_columns()); !s) return fail(s.error());
+    const Result<Place> place = read_place(arguments.target);
+    if (!place) return fail(place.error());
+    const Result<std::optional<TrialStore>> store = open_if_named(arguments.db);
+    if (!store) return fail(store.error());
+    Result<std::vector<NamedWorkload>> workloads = read(arguments.layers);
+    if (!workloads) return fail(arguments.layers, workloads.error());
+    install_interrupt_handler();
+    Result<Workshop> workshop = make_workshop(place->core);
+    if (!workshop) return fail(workshop.error());
+    const ChoiceContext context{.target = place->target,
+                                .machine = place->machine,
+                                .store = *store ? &**store : nullptr,
+                                .toolchain = workshop->builder->toolchain(),
+                                .algorithms = arguments.algorithms,
+                                .error_budget = arguments.error_budget};
+    const auto no_copy = [](int64_t, int64_t) { return std::vector<double>(); };
+    Bench bench(context, {*workshop->builder, *workshop->runner, no_copy}, 1);
+    CoreReport report{std::move(*workloads), {}, place->target, place->machine.cpu_model};
+    if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
+    if (arguments.answer.format == TableFormat::json) {
+        print_document(json_text(report));
+    } else {
+        print_table(report, arguments.answer);
+    }
+    const bool complete = std::ranges::all_of(report.layers, [](const Layer &l) { return l.is_complete(); });
+    return complete ? exit_done : exit_failed;
+}
+
 int run(const BenchArguments &arguments) {
+    const Result<Target> asked = read(arguments.target, read_machine());
+    if (!asked) return fail(asked.error());
+    if (is_soft_core(*asked)) return run_for_core(arguments);
+    if (!arguments.target.core.empty()) {
+        return fail({ErrorCode::usage, "--core is for soft cores, such as --target rv32im"});
+    }
     Result<BenchJob> job = read_job(arguments);
     if (!job) return fail(arguments.layers, job.error());
     install_interrupt_handler();
@@ -285,12 +348,14 @@ void add_bench_command(CLI::App &app, Action &action) {
         ->type_name("N");
     command->add_flag("--steps", arguments->steps, "Time each step of the network, in place of each layer on its own");
     add_options(*command, arguments->target);
+    add_core_option(*command, arguments->target);
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
     command->footer(
         "Examples:\n"
         "  kiln bench --workloads workloads/resnet50.json --db kiln.db --against onednn\n"
         "  kiln bench --network resnet50.onnx --db kiln.db --against onnxruntime,openvino\n"
-        "  kiln bench --network resnet50.onnx --db kiln.db --steps --sort -us --top 20");
+        "  kiln bench --network resnet50.onnx --db kiln.db --steps --sort -us --top 20\n"
+        "  kiln bench --workloads person_detect.json --target rv32im --db kiln.db");
     command->callback([&action, arguments] {
         arguments->layers.network.without = arguments->algorithms.without;
         action = [arguments] { return run(*arguments); };

@@ -130,7 +130,7 @@ Result<std::optional<Bench::Kernel>> Bench::build(const Workload &workload, cons
         return std::optional<Kernel>();
     }
     const RunRequest request{workload, context_.target, built->value(), context_.error_budget};
-    return std::optional<Kernel>({request, {text, {}, 0}, {}, {}});
+    return std::optional<Kernel>({request, {text, {}, 0}, {}});
 }
 
 Status Bench::prepare_peers(const Preparation &preparation, Layer *layer) {
@@ -205,7 +205,7 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
     }
     const Summary summary = summarize(run->value().samples);
     kernel->timing.add(summary.median, summary.min);
-    kernel->conditions = run->value().conditions;
+    kernel->timing.conditions = run->value().conditions;
     return {};
 }
 
@@ -215,7 +215,7 @@ std::string Bench::difference_of(const Kernel &kernel) {
     const Summary rounds = summarize(kernel.timing.round_medians_ns);
     Measurement now = *kernel.recorded;
     now.samples = kernel.timing.round_medians_ns;
-    now.median = rounds.median, now.spread = rounds.spread, now.conditions = kernel.conditions;
+    now.median = rounds.median, now.spread = rounds.spread, now.conditions = kernel.timing.conditions;
     return difference_text(*kernel.recorded, now);
 }
 

@@ -87,7 +87,6 @@ private:
         RunRequest request;
         Timing timing;
         std::optional<Measurement> recorded;
-        std::string conditions;  // of the latest round
     };
     struct RunningPeer {
         PeerSource source;

@@ -11,6 +11,7 @@ struct Timing {
     std::string candidate;  // of a peer: what it says about its implementation
     std::vector<double> round_medians_ns;
     double min_ns = 0;
+    std::string conditions = {};  // of the latest round, as in Measurement
 
     double median_ns() const;
     void add(double round_median_ns, double round_min_ns);

@@ -84,6 +84,47 @@ class SoftCore(unittest.TestCase):
         self.assertEqual([r["trials"] for r in json.loads(answer.stdout)[:2]], [1, 1])
 
     @needs_compiler
+    def test_bench_counts_what_tune_counted(self):
+        layers, database = self.job.folder / "layers.json", self.job.folder / "k.db"
+        dense = {"op": "conv2d", "dtype": "i8", "epilogue": ["bias", "requantize_litert"], "input": [1, 6, 6, 8]}
+        workloads = [{"name": "dense", **dense, "kernel": [1, 1, 8, 12], "count": 2}, {"name": "wide", **dense, "kernel": [3, 3, 8, 4]}]
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "small", "workloads": workloads}))
+        common = ["--workloads", str(layers), "--target", "rv32im", "--db", str(database), "--format", "json"]
+        tuned = self.run_kiln("tune", *common, "--trials", "6", "--filter", "*dense")
+        self.assertEqual(tuned.returncode, 0, tuned.stderr)
+        (row,) = json.loads(tuned.stdout)
+        answer = self.run_kiln("bench", *common)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        first, second = json.loads(answer.stdout)["layers"]
+        (best,) = json.loads(self.run_kiln("query", "best", "--db", str(database), "--format", "json").stdout)
+        self.assertEqual((first["cycles"], first["default_cycles"]), (row["cycles"], row["default_cycles"]))
+        for count in ("instructions", "fetch_misses", "load_misses", "text_bytes", "rodata_bytes", "stack_bytes", "workspace_bytes"):
+            self.assertEqual(first[count], best[count], count)
+        self.assertEqual((first["untuned"], second["untuned"]), (False, True))
+        self.assertEqual(second["cycles"], second["default_cycles"])
+        again = self.run_kiln("bench", *common)
+        self.assertEqual(again.stdout, answer.stdout)
+        table = self.run_kiln("bench", *common[:-2])
+        self.assertIn("total", table.stdout)
+
+    def test_bench_refuses_what_means_nothing_there(self):
+        layers = str(self.job.folder / "layers.json")
+        rows = [
+            (["--against", "onednn"], "bench/rtl/beside.py has plain loops"),
+            (["--svg", "x.svg"], "`kiln query pareto --svg` draws cycles"),
+            (["--rounds", "3"], "--rounds: a soft core's counts are the same each time"),
+            (["--steps"], "--steps: needs --network"),
+        ]
+        for arguments, message in rows:
+            answer = self.run_kiln("bench", "--workloads", layers, "--target", "rv32im", *arguments)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn(message, answer.stderr)
+        answer = self.run_kiln("bench", "--network", "m.onnx", "--target", "rv32im")
+        self.assertIn("--network: `bench` counts layers of a soft core", answer.stderr)
+        answer = self.run_kiln("bench", "--workloads", layers, "--core", "c.json")
+        self.assertIn("--core is for soft cores", answer.stderr)
+
+    @needs_compiler
     def test_floats_are_computed_with_integers(self):
         """Requantization by a scale in f32, and what quantized networks compute with floats: bit for bit, by the runner's checks."""
         onnx = {"op": "conv2d", "dtype": "i8", "epilogue": ["bias", "requantize_onnx"]}
