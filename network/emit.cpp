@@ -260,7 +260,7 @@ private:
 }  // namespace
 
 Graph prepared(const Graph &graph) {
-    return expand_normalizations(store_as_floats(split_resamples(fold_empty_values(graph))));
+    return expand_normalizations(store_as_floats(split_resamples(fold_without_operands(fold_empty_values(graph)))));
 }
 
 namespace {

@@ -102,6 +102,17 @@ Graph expand_normalizations(const Graph &graph) {
     });
 }
 
+Graph fold_without_operands(const Graph &graph) {
+    return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
+        const auto *op = std::get_if<Elementwise>(&node.op);
+        if (!op || !node.inputs.empty()) return {};
+        if (const std::optional<ValueId> constant = computed(now, node)) return constant;
+        const std::optional<ValueId> number = computed(now, {Elementwise{op->expression, {}}, {}, 0, {}});
+        if (!number) return {};
+        return now.result(Elementwise{scalar::operand(0), op->shape}, {*number});
+    });
+}
+
 Graph fold_empty_values(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
         std::vector<TypedShape> forms;

@@ -13,6 +13,9 @@ graph::Graph expand_normalizations(const graph::Graph &graph);
 // read.
 graph::Graph fold_empty_values(const graph::Graph &graph);
 
+// What is computed of numbers alone, as passes leave it of conditions that are constant, is a constant or a repeated one.
+graph::Graph fold_without_operands(const graph::Graph &graph);
+
 // Resamples of many axes become several, so that each has no more operands than a nest.
 graph::Graph split_resamples(const graph::Graph &graph);
 

@@ -28,7 +28,7 @@ struct Value {
 };
 
 Expr constant(const scalar::Step &step) {
-    if (step.type == Element::boolean) return Expr(step.number != 0);
+    if (step.type == Element::boolean) return Internal::make_bool(step.number != 0);  // Expr(bool) is an int
     if (step.type == Element::f64) return Expr(step.number);
     if (scalar::is_float(step.type)) return converted(Expr(static_cast<float>(step.number)), step.type);
     return converted(Expr(static_cast<int64_t>(step.number)), step.type);

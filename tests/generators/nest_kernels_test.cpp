@@ -114,6 +114,8 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:f32(add(mul(u8(i32(mul(x0,1024))),u8:3),u8(mul(x0,256))))",
     "nest/loops:100/operands:100/reads:x0[i0]/"
     "term:f32(xor(bool(i32(mul(x0,2))),not(and(less(x0,0.3),not(or(is_nan(x0),is_inf(x0)))))))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:f32(and(or(bool(x0),bool:0),xor(bool:1,less(x0,0.3))))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:f32(or(bool:0,and(bool:1,select(less(x0,0.3),bool:1,bool(x0)))))",
     "nest/loops:100/operands:100/reads:x0[i0]/term:add(f32(f16(mul(x0,0.015625))),f32(sqrt(f64(abs(x0)))))",
     "nest/dtype:f16/loops:9x33/operands:9x33,33/reads:x0[i0,i1];x1[i1]/term:add(x0,x1)",
     "nest/dtype:bf16/output_dtype:f32/loops:40/over:25/operands:25x40/reduction:sum/reads:x0[r0,i0]/term:x0",

@@ -153,6 +153,21 @@ TEST(Emit, table) {
          },
          "nest/loops:24/operands:24,24/reads:x0[i0];x1[i0]/term:mul(x0,x1) (x0, x1) -> y0\n"
          "nest/loops:24/operands:24/reads:x0[i0]/term:add(x0,1) (y0) -> y0"},
+        {"numbers without an operand are a constant",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 3});
+             const ValueId two = s.node(Elementwise{scalar::constant(2), {2, 3}}, {});
+             return Ids{two, s.elementwise("add(x0,x1)", {x, two})};
+         },
+         "nest/loops:6/operands:6,6/reads:x0[i0];x1[i0]/term:add(x0,x1) (x0, c0) -> y1\n"
+         "copy 24 (c0) -> y0"},
+        {"many of them repeat one",
+         [](Sketch &s) {
+             const ValueId two = s.node(Elementwise{scalar::constant(2), {2048, 1024}}, {});
+             return Ids{s.elementwise("mul(x0,x1)", {s.input({2048, 1024}), two})};
+         },
+         "nest/loops:2097152/operands:1/reads:x0[0]/term:x0 (c0) -> y0\n"
+         "nest/loops:2097152/operands:2097152,2097152/reads:x0[i0];x1[i0]/term:mul(x0,x1) (x0, y0) -> y0"},
         {"what one other nest reads becomes part of it",
          [](Sketch &s) {
              return Ids{s.pad(s.elementwise("mul(x0,2)", {s.input({2, 3})}), 1, 1, 1)};

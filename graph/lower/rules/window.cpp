@@ -114,7 +114,9 @@ Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> ext
         if (mode == AutoPad::same_upper || mode == AutoPad::same_lower) {
             window.padding[d] = same_padding(window, d, extent, mode == AutoPad::same_upper);
         }
-        if (mode == AutoPad::none && ceil) window.beyond[d] = reach_beyond(window, d, extent);
+        // As ONNX's shape inference and ONNX Runtime do. The text of VALID counts no window that is cut off.
+        if ((mode == AutoPad::none || mode == AutoPad::valid) && ceil)
+            window.beyond[d] = reach_beyond(window, d, extent);
     }
     return window;
 }

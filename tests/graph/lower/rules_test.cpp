@@ -104,7 +104,9 @@ TEST(Rules, Windows) {
         {"MaxPool", 12, {kernel({2}), two, ceil}, {row}, {result({2, 4, 5})}},
         {"MaxPool", 12, {kernel({2}), two, text("auto_pad", "SAME_UPPER")}, {row}, {result({2, 4, 5})}},
         {"MaxPool", 12, {kernel({2}), two, text("auto_pad", "SAME_LOWER")}, {row}, {result({1, 3, 5})}},
-        {"MaxPool", 12, {kernel({2}), two, text("auto_pad", "VALID"), ceil}, {row}, {result({2, 4})}},
+        {"MaxPool", 12, {kernel({2}), two, text("auto_pad", "VALID"), ceil}, {row}, {result({2, 4, 5})}},
+        {"MaxPool", 12, {kernel({2}), two, text("auto_pad", "VALID")}, {row}, {result({2, 4})}},
+        {"AveragePool", 12, {kernel({4}), two, text("auto_pad", "VALID"), ceil}, {row}, {result({2.5, 4})}},
         {"MaxPool", 12, {kernel({2}), integers("dilations", {2})}, {row}, {result({3, 4, 5})}},
         // A window larger than the input is one that ceil_mode adds.
         {"MaxPool", 12, {kernel({6}), two, ceil}, {row}, {result({5})}},
