@@ -148,7 +148,8 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     if (!target) return target;
     if (is_soft_core(*target)) {
         return usage_error(fmt::format(
-            "target {} is a soft core, which `bench`, `build`, `check` and `tune` simulate, and nothing else takes; "
+            "target {} is a soft core, which `bench`, `build`, `check`, `repro` and `tune` simulate, and nothing else "
+            "takes; "
             "`kiln "
             "query best` has the cycles that `tune` counted, and bench/rtl/beside.py those of other kernels",
             options.target));

@@ -15,7 +15,7 @@ namespace kiln {
 namespace {
 
 struct ReproArguments {
-    std::string trial, db;
+    std::string trial, db, core;
     AnswerOptions answer;
 };
 
@@ -32,12 +32,6 @@ Result<Trial> find_trial(const TrialStore &store, const ReproArguments &argument
 }
 
 Status check_runs_here(const Trial &trial, const Machine &machine) {
-    if (is_soft_core({trial.target, trial.threads})) {
-        return bad_input(
-            fmt::format("trial {}: its target {} is a soft core, which `repro` does not simulate yet; the same "
-                        "`kiln tune` on a new database counts it again",
-                        trial.id, trial.target));
-    }
     const std::vector<std::string> missing = missing_features({trial.target, trial.threads}, machine.halide_target);
     if (!missing.empty()) {
         return bad_input(fmt::format("trial {}: its target {} does not run on this machine ({}), which lacks {}",
@@ -48,6 +42,26 @@ Status check_runs_here(const Trial &trial, const Machine &machine) {
                                      trial.id, trial.threads, machine.cores));
     }
     return {};
+}
+
+// Who runs the trial's kernel again: this machine, or the core that counted it.
+Result<Place> place_of(const Trial &trial, const ReproArguments &arguments) {
+    const Target target{trial.target, trial.threads};
+    if (!is_soft_core(target)) {
+        if (!arguments.core.empty()) {
+            return Error{ErrorCode::usage,
+                         fmt::format("--core is for trials of soft cores; the target of trial {} is {}", trial.id,
+                                     trial.target)};
+        }
+        Machine machine = read_machine();
+        if (Status s = check_runs_here(trial, machine); !s) return s.error();
+        return Place{target, std::move(machine), {}};
+    }
+    Result<Place> place = read_place({.target = trial.target, .threads = trial.threads, .core = arguments.core});
+    if (!place || key(place->machine) == trial.machine) return place;
+    return bad_input(fmt::format("trial {}: another core than {} counted it; name its file with --core FILE. It was {}",
+                                 trial.id, arguments.core.empty() ? "the default one" : "that of " + arguments.core,
+                                 trial.machine));
 }
 
 const std::vector<std::string> fact_columns = {"fact", "recorded", "now", "agrees"};
@@ -78,17 +92,18 @@ int run(const ReproArguments &arguments) {
         latest = store->measurement(own.object_hash, own.machine, own.threads, own.cache, own.metric);
         if (!latest) return fail(latest.error());
     }
-    const Machine machine = read_machine();
-    if (Status s = check_runs_here(*trial, machine); !s) return fail(s.error());
+    const Result<Place> place = place_of(*trial, arguments);
+    if (!place) return fail(place.error());
+    const Machine &machine = place->machine;
     install_interrupt_handler();
-    Result<Workshop> workshop = make_workshop();
+    Result<Workshop> workshop = make_workshop(place->core);
     if (!workshop) return fail(workshop.error());
 
     tell_line(trial->workload);
     tell_line(trial->candidate);
     tell_line(fmt::format("{}/threads:{}, cache {}, error budget {}", trial->target, trial->threads, name(trial->cache),
                           trial->error_budget));
-    if (*latest != *measurement) {
+    if (*latest != *measurement && (*latest)->metric == Metric::ns) {
         tell_line(fmt::format("its kernel was measured again on {}: {:.1f} us, which counts; {:.1f} us before",
                               (*latest)->created_at, (*latest)->median * 1e-3, (*measurement)->median * 1e-3));
     }
@@ -120,12 +135,16 @@ void add_repro_command(CLI::App &app, Action &action) {
     command->add_option("--db", arguments->db, "Database file; nothing is written to it")
         ->required()
         ->type_name("FILE");
+    command
+        ->add_option("--core", arguments->core,
+                     "The core that counted it (format core/1), where that is not the default one")
+        ->type_name("FILE");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json, TableFormat::csv});
     command->footer(
         "Examples:\n"
         "  kiln query failures --db kiln.db\n"
         "  kiln repro 3f2a --db kiln.db\n"
-        "Status 1: status, object or errors differ. Times are compared, and decide nothing.");
+        "Status 1: status, object, errors or counts differ. Times are compared, and decide nothing.");
     command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
 }
 

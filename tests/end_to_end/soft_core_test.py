@@ -107,6 +107,31 @@ class SoftCore(unittest.TestCase):
         table = self.run_kiln("bench", *common[:-2])
         self.assertIn("total", table.stdout)
 
+    @needs_compiler
+    def test_repro_counts_the_same_again(self):
+        layers, database = self.job.folder / "layers.json", self.job.folder / "k.db"
+        dense = {"op": "conv2d", "dtype": "i8", "epilogue": ["bias", "requantize_litert"], "input": [1, 6, 6, 8], "kernel": [1, 1, 8, 12]}
+        layers.write_text(json.dumps({"format": "workloads/1", "name": "small", "workloads": [{"name": "dense", **dense}]}))
+        core = self.job.folder / "core.json"
+        core.write_text('{"format": "core/1", "load_cycles": 1}')
+        trials = []
+        for described in ([], ["--core", str(core)]):
+            tune = ["tune", "--workloads", str(layers), "--target", "rv32im", "--db", str(database), "--trials", "1", *described]
+            self.assertEqual(self.run_kiln(*tune).returncode, 0)
+            rows = json.loads(self.run_kiln("query", "best", "--db", str(database), "--format", "json").stdout)
+            (trial,) = [row for row in rows if row["trial"] not in [t["trial"] for t in trials]]
+            trials.append(trial)
+            answer = self.run_kiln("repro", trial["trial"], "--db", str(database), "--format", "json", *described)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            facts = {row["fact"]: row for row in json.loads(answer.stdout)}
+            for what in ("machine", "toolchain", "status", "object", "median"):
+                self.assertEqual(facts[what]["agrees"], "yes", facts[what])
+            self.assertEqual(facts["median"]["now"], f"{trial['cycles']} cycles")
+        for trial, described in ((trials[0], ["--core", str(core)]), (trials[1], [])):
+            answer = self.run_kiln("repro", trial["trial"], "--db", str(database), *described)
+            self.assertEqual(answer.returncode, 2, answer.stderr)
+            self.assertIn("name its file with --core FILE", answer.stderr)
+
     def test_bench_refuses_what_means_nothing_there(self):
         layers = str(self.job.folder / "layers.json")
         rows = [

@@ -40,6 +40,10 @@ ReproducedFact time_fact(const std::optional<Measurement> &recorded, const std::
     };
     ReproducedFact fact{"median", median_text(recorded), median_text(now), {}, false};
     if (!recorded || !now || recorded->metric != now->metric || recorded->machine != now->machine) return fact;
+    if (now->metric != Metric::ns) {  // a count is the same each time
+        fact.agrees = recorded->median == now->median, fact.decides = true;
+        return fact;
+    }
     fact.agrees = times_agree(*recorded, *now);
     const bool says_nothing = is_memory_another(*recorded, *now) || do_calls_overlap(*recorded, *now);
     if (!*fact.agrees && says_nothing) fact.agrees.reset();

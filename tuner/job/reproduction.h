@@ -29,7 +29,7 @@ struct ReproducedFact {
     bool decides = false;             // whether a trial that differs in it was not reproduced
 };
 
-// Status, object and errors decide: they are the same wherever the same toolchain builds. Times do not: they are those
+// Status, object, errors and counts decide: they are the same wherever the same toolchain builds. Times do not: they are those
 // of a machine at a moment. They agree where the medians differ by at most a tenth, or by the larger spread of the two
 // (records/time_agreement.h). Times that differ say nothing where the machine's memory was in another state,
 // or where it let single calls take as long as those of the other.

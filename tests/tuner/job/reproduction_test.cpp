@@ -96,6 +96,22 @@ TEST(Reproduction, ATimeAgreesWithinATenthOrTheSpread) {
     }
 }
 
+TEST(Reproduction, ACountIsTheSameOrTheTrialWasNotReproduced) {
+    FakeWorkshop shop;
+    const Trial trial = recorded_trial(shop);
+    Measurement recorded = **shop.store.measurement_of(trial.id);
+    recorded.metric = Metric::cycles, recorded.median = 1000;
+    for (const double more : {0.0, 1.0}) {
+        Measurement now = recorded;
+        now.median += more;
+        const auto facts = compare(trial, recorded, {trial, now});
+        EXPECT_EQ(agrees(facts, "median"), more == 0);
+        EXPECT_EQ(is_reproduced(facts), more == 0);
+        now.machine = "another core";
+        EXPECT_TRUE(is_reproduced(compare(trial, recorded, {trial, now})));
+    }
+}
+
 // The recorded time is of a quiet minute; what the next processes find of the memory and of the kernel is in `now`.
 TEST(Reproduction, ATimeOfAnotherStateOfTheMemoryContradictsNothing) {
     const std::string quiet = R"({"memory_gb_s":{"l3":[70,70],"dram":[35,35]}})";
