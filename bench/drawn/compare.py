@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Draws small ONNX models at random, and compares what `kiln run` computes with onnxruntime without optimizations.
 
-usage: compare.py KILN FIRST_SEED COUNT [NODES] [--quantized]
+usage: compare.py KILN FIRST_SEED COUNT [NODES] [--quantized] [--rare]
+
+--rare draws attributes and forms that few models have more often than the others.
 
 It needs onnx and onnxruntime, which bench/peers/setup installs into .peers. A line for each model that fails or differs, and its
 folder, which stays; then how many ended in which way. Exit status 1 if any failed or differs."""
@@ -17,7 +19,9 @@ import numpy
 import onnx
 import onnxruntime
 from drawing import Drawing
-from operators import FLOATS, QUANTIZED
+from operators import COMMON
+from quantized import QUANTIZED
+from rare import RARE
 
 TOLERANCE = 2e-4  # of an output's largest number
 QUANTA = 0.03  # the share of a quantized model's numbers that may be another quantum: halves round either way
@@ -71,14 +75,16 @@ def judge(kiln: str, folder: pathlib.Path, model: onnx.ModelProto, inputs: dict,
     return ""
 
 
-def main(kiln: str, first: int, count: int, nodes: int, is_quantized: bool) -> int:
+def main(kiln: str, first: int, count: int, nodes: int, options: set[str]) -> int:
+    weights = COMMON | (QUANTIZED if "--quantized" in options else {})
+    weights |= {operator: weight * (4 if "--rare" in options else 1) / 4 for operator, weight in RARE.items()}
     ends = collections.Counter()
     for seed in range(first, first + count):
-        drawn = draw(seed, nodes, QUANTIZED if is_quantized else FLOATS)
+        drawn = draw(seed, nodes, weights)
         if drawn is None:
             continue
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"drawn-{seed}-"))
-        problem = judge(kiln, folder, *drawn, QUANTA if is_quantized else 0)
+        problem = judge(kiln, folder, *drawn, QUANTA if "--quantized" in options else 0)
         ends["right" if not problem else "refused by onnxruntime" if problem.startswith("refused") else "wrong"] += 1
         if problem and not problem.startswith("refused"):
             print(f"seed {seed}: {problem} ({folder})", flush=True)
@@ -89,7 +95,8 @@ def main(kiln: str, first: int, count: int, nodes: int, is_quantized: bool) -> i
 
 
 if __name__ == "__main__":
-    arguments = [text for text in sys.argv[1:] if text != "--quantized"]
+    options = {text for text in sys.argv[1:] if text in ("--quantized", "--rare")}
+    arguments = [text for text in sys.argv[1:] if text not in options]
     if len(arguments) not in (3, 4):
         sys.exit(__doc__)
-    sys.exit(main(arguments[0], *map(int, arguments[1:3]), int((arguments[3:] or ["6"])[0]), "--quantized" in sys.argv))
+    sys.exit(main(arguments[0], *map(int, arguments[1:3]), int((arguments[3:] or ["6"])[0]), options))

@@ -17,7 +17,7 @@ class Unfit(Exception):
 class Drawing:
     def __init__(self, seed: int):
         self.random, self.numbers = random.Random(seed), numpy.random.default_rng(seed)
-        self.opset = self.random.choice(range(13, 22))
+        self.opset = self.random.choice((*range(7, 23), *range(13, 23)))
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
         self.shapes: dict[str, list[int]] = {}  # of the values that operators may read, the newest last
@@ -28,6 +28,10 @@ class Drawing:
 
     def choose(self, *options):
         return self.random.choice(options)
+
+    def some(self, **attributes) -> dict:
+        """Each with a chance of four fifths."""
+        return {name: value for name, value in attributes.items() if self.happens(0.8)}
 
     def happens(self, chance: float) -> bool:
         return self.random.random() < chance

@@ -89,7 +89,9 @@ def slopes(d: Drawing) -> str:
 
 def clip(d: Drawing) -> str:
     low, high = sorted(d.random.uniform(-1, 1) for _ in range(2))
-    return d.node("Clip", d.value(), d.float(low) if d.happens(0.8) else "", d.float(high))
+    if d.opset < 11:
+        return d.node("Clip", d.value(), **d.some(min=low, max=high))
+    return d.node("Clip", d.value(), d.float(low) if d.happens(0.8) else "", d.float(high) if d.happens(0.8) else "")
 
 
 def two_values(d: Drawing) -> str:
@@ -123,6 +125,8 @@ def normalization(d: Drawing) -> str:
 def layer_normalization(d: Drawing) -> str:
     x = d.value()
     axis = d.random.randrange(len(d.shapes[x]))
+    if d.opset < 17:  # ONNX Runtime has it in any opset
+        raise Unfit
     return d.node("LayerNormalization", x, d.floats(d.shapes[x][axis:]), axis=axis)
 
 
@@ -135,14 +139,16 @@ def reduction(d: Drawing) -> str:
     x, kind = d.value(), d.choose(*REDUCTIONS)
     rank = len(d.shapes[x])
     axes = d.random.sample(range(rank), d.random.randrange(1, rank + 1))
-    if kind == "ReduceSum" or d.opset >= 18:
+    axes = [axis - rank if d.opset >= 11 and d.happens(0.3) else axis for axis in axes]
+    if (kind == "ReduceSum" and d.opset >= 13) or d.opset >= 18:
         return d.node(kind, x, d.integers(*axes), keepdims=1)
     return d.node(kind, x, axes=axes, keepdims=d.choose(0, 1) if len(axes) < rank else 1)
 
 
 def place_of_extreme(d: Drawing) -> str:
     x = d.value()
-    place = d.node(d.choose("ArgMax", "ArgMin"), x, axis=d.random.randrange(len(d.shapes[x])), select_last_index=d.choose(0, 1))
+    last = {"select_last_index": d.choose(0, 1)} if d.opset >= 12 else {}
+    place = d.node(d.choose("ArgMax", "ArgMin"), x, axis=d.random.randrange(len(d.shapes[x])), **last)
     return d.node("Cast", place, to=TensorProto.FLOAT)
 
 
@@ -156,8 +162,12 @@ def concat(d: Drawing) -> str:
 def split(d: Drawing) -> list[str]:
     x = d.value()
     axis = d.random.randrange(len(d.shapes[x]))
+    if d.opset >= 18 and d.happens(0.5):  # the last part may be smaller
+        count = d.choose(2, 3, 4)
+        return d.parts("Split", count, x, axis=d.choose(axis, axis - len(d.shapes[x])), num_outputs=count)
     first = d.random.randrange(1, d.shapes[x][axis])
-    return d.parts("Split", 2, x, d.integers(first, d.shapes[x][axis] - first), axis=axis)
+    sizes = [first, d.shapes[x][axis] - first]
+    return d.parts("Split", 2, x, d.integers(*sizes), axis=axis) if d.opset >= 13 else d.parts("Split", 2, x, axis=axis, split=sizes)
 
 
 def slices(d: Drawing) -> str:
@@ -165,6 +175,9 @@ def slices(d: Drawing) -> str:
     axis = d.random.randrange(len(d.shapes[x]))
     extent = d.shapes[x][axis]
     begin, end = d.random.randrange(-extent, extent), d.choose(2**31 - 1, -(2**31), d.random.randrange(-extent, extent + 3))
+    if d.opset < 10:
+        return d.node("Slice", x, axes=[axis], starts=[begin], ends=[end])
+    axis = d.choose(axis, axis - len(d.shapes[x]))
     return d.node("Slice", x, d.integers(begin), d.integers(end), d.integers(axis), d.integers(d.choose(1, 1, 2, -1, -2, 3)))
 
 
@@ -174,6 +187,8 @@ def pad(d: Drawing) -> str:
     pads = [min(d.choose(0, 0, 1, 2), shape[i % len(shape)] - 1) for i in range(2 * len(shape))]
     if mode == "constant" and d.happens(0.3):
         pads[d.random.randrange(len(pads))] = -1
+    if d.opset < 11:
+        return d.node("Pad", x, pads=pads, mode=mode, **({"value": 1.5} if mode == "constant" and d.happens(0.5) else {}))
     return d.node("Pad", x, d.integers(*pads), *([d.float(d.choose(1.5, -1))] if mode == "constant" and d.happens(0.5) else []), mode=mode)
 
 
@@ -211,7 +226,12 @@ def resize(d: Drawing) -> str:
     x, mode = d.value(4), d.choose("nearest", "linear", "cubic")
     places = d.choose("half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel")
     attributes = {"nearest_mode": d.choose("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")} if mode == "nearest" else {}
-    scales = d.constant(numpy.float32([1, 1, d.choose(2, 1.5, 0.5, 3, 0.7), d.choose(2, 1.5, 0.5, 1)]))
+    numbers = [1.0, 1.0, d.choose(2.0, 1.5, 0.5, 3.0, 0.7), d.choose(2.0, 1.5, 0.5, 1.0)]
+    if d.opset < 9:
+        return d.node("Upsample", x, mode=d.choose("nearest", "linear"), scales=[max(number, 1.0) for number in numbers])
+    scales = d.constant(numpy.float32(numbers))
+    if d.opset < 11:
+        return d.node("Resize" if d.opset == 10 else "Upsample", x, scales, mode=d.choose("nearest", "linear"))
     return d.node("Resize", x, "", scales, mode=mode, coordinate_transformation_mode=places, **attributes)
 
 
@@ -262,27 +282,8 @@ def four_axes(d: Drawing) -> str:
     return d.node("Reshape", x, d.integers(*[1] * (4 - len(d.shapes[x])), *d.shapes[x]))
 
 
-def quantized(d: Drawing, value: str) -> str:
-    scale, zero = d.float(d.choose(0.02, 0.05, 0.0173, 0.1)), d.choose((numpy.int8, (0, 3, -7)), (numpy.uint8, (0, 128, 255)))
-    point = d.constant(zero[0](d.choose(*zero[1])))
-    return d.node("DequantizeLinear", d.node("QuantizeLinear", value, scale, point), scale, point)
-
-
-def quantized_convolution(d: Drawing) -> str:
-    x = d.value(4)
-    channels, window = d.shapes[x][1], d.choose(1, 3)
-    groups, outputs = d.choose((1, d.choose(1, 3, 4, 8, 16)), (channels, channels))
-    stored = d.constant(d.numbers.integers(-127, 128, (outputs, channels // groups, window, window)).astype(numpy.int8))
-    scales = d.constant(d.numbers.uniform(0.002, 0.02, outputs).astype(numpy.float32))
-    weights = d.node("DequantizeLinear", stored, scales, d.constant(numpy.zeros(outputs, numpy.int8)), axis=0)
-    bias = [d.floats([outputs])] if d.happens(0.6) else []
-    y = d.node("Conv", quantized(d, x), weights, *bias, group=groups, pads=[window // 2] * 4, strides=[d.choose(1, 2)] * 2)
-    return quantized(d, d.node("Relu", y) if d.happens(0.4) else y)
-
-
-FLOATS = {
+COMMON = {
     convolution: 12, transposed_convolution: 3, pool: 5, global_pool: 1, activation: 8, of_positive: 1, slopes: 2, clip: 2, two_values: 7,
     normalization: 5, layer_normalization: 1, softmax: 2, reduction: 2, place_of_extreme: 1, concat: 4, split: 2, slices: 2, pad: 3,
     transpose: 2, reshape: 3, product: 3, resize: 2, moved_channels: 3, gate: 2, inverted_residual: 2, gather: 1, repeated: 1, four_axes: 3,
 }  # fmt: skip
-QUANTIZED = FLOATS | {quantized_convolution: 40}
