@@ -69,7 +69,9 @@ def resize(d: Drawing) -> str:
     attributes: dict = {"mode": mode, "coordinate_transformation_mode": places}
     part = ""
     if places == "tf_crop_and_resize":
-        part = d.constant(numpy.float32([0] * 2 + [d.choose(0, 0.2, -0.3) for _ in shape[2:]] + [1] * 2 + [d.choose(1, 0.7, 1.2) for _ in shape[2:]]))
+        cut = [factor != 1 for factor in spatial]  # ONNX Runtime leaves an axis of scale 1 as it is
+        starts, ends = [d.choose(0, 0.2, -0.3) * c for c in cut], [d.choose(1, 0.7, 1.2) if c else 1 for c in cut]
+        part = d.constant(numpy.float32(starts + ends))
         attributes["extrapolation_value"] = d.choose(0.0, 2.5)
     if mode == "nearest":
         attributes["nearest_mode"] = d.choose("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
@@ -137,6 +139,8 @@ def broadcast(d: Drawing) -> str:
     other = d.choose(other, other[d.random.randrange(len(other) + 1) :], [d.choose(1, 2), *other], [])
     y = d.floats(other, 0.5, 2)
     kind = d.choose("Add", "Sub", "Mul", "Div", "Max", "Min", "Pow", "PRelu", "Mod", "Expand", "Sum", "Where")
+    if kind == "PRelu" and len(other) > len(shape):  # ONNX repeats slopes only
+        raise Unfit
     if kind == "Expand":
         return d.node(kind, x, d.integers(*other))
     if kind == "Mod":

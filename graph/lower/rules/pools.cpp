@@ -15,9 +15,10 @@ Pool pool(const NodeLowering &node, Pool::Kind kind) {
     const Shape shape = node.shape(node.input(0));
     for (size_t d = 0; d < window.extents.size(); d++) {
         // A window that is larger than the image by less than a stride counts once: ONNX's shape inference, like
-        // onnxruntime, divides towards zero.
+        // onnxruntime, divides towards zero. Since opset 19 the latter averages what lies within image and padding.
         const int64_t lacking = window.reach(d) - shape[d + 2] - window.padding[d].lo - window.padding[d].hi;
-        if (lacking > window.beyond[d] && lacking < window.strides[d]) window.padding[d].hi += lacking;
+        if (lacking <= window.beyond[d] || lacking >= window.strides[d]) continue;
+        (node.opset() < 19 ? window.padding[d].hi : window.beyond[d]) += lacking;
     }
     return {.kind = kind,
             .window = window.extents,

@@ -113,6 +113,9 @@ TEST(Rules, Windows) {
         // One that is larger by less than a stride counts once, as ONNX's shape inference divides towards zero.
         {"MaxPool", 12, {kernel({6}), two}, {row}, {result({5})}},
         {"AveragePool", 11, {kernel({6}), two, integer("count_include_pad", 1)}, {row}, {result({2.5})}},
+        {"AveragePool", 19, {kernel({6}), two, integer("count_include_pad", 1)}, {row}, {result({3})}},
+        {"MaxPool", 19, {kernel({6}), two}, {row}, {result({5})}},
+        {"LpPool", 18, {kernel({6}), two, integer("p", 1)}, {row}, {result({15})}},
         // A last window within the padding behind the input would see nothing.
         {"MaxPool",
          12,
