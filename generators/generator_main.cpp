@@ -26,7 +26,7 @@
 
 #include "catalog/catalog.h"
 #include "generators/c/c_source.h"
-#include "generators/fetched_weights.h"
+#include "generators/fetched_lines.h"
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"

@@ -14,6 +14,7 @@
 #include <Halide.h>
 
 #include "generators/conv_result.h"
+#include "generators/fetched_lines.h"
 #include "generators/winograd/transform.h"
 #include "generators/winograd/winograd_generator.h"
 #include "schedules/apply/winograd.h"
@@ -46,6 +47,7 @@ public:
         fix(weights, weight_extents());
         give_result_to(&s);
         apply_winograd(s, this->knobs, facts);
+        fetch_image_ahead();
     }
 
 private:
@@ -132,6 +134,15 @@ private:
             row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
         }
         define_result(s, entry_at(s.x % along_x.m, winograd_transform(along_x.at, row)));
+    }
+
+    void fetch_image_ahead() {
+        const int64_t tiles = this->knobs.prefetch;
+        const int64_t read = tiles * facts.input_step() * input.type().bytes();
+        const int64_t written = tiles * facts.result_step() * ConvTypes(workload).result.bytes();
+        Pipeline all = this->get_pipeline();
+        if (read > 0) fetch_ahead(all, "input", read);
+        if (written > 0) fetch_ahead(all, "output", written, Access::written);
     }
 
     WinogradStages s;

@@ -60,7 +60,7 @@ struct CpuTile {
 
     T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
 
-    T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_weights.h)
+    T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_lines.h)
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;

@@ -29,7 +29,8 @@ struct Winograd {
     T stage_rows{0};     // 1: input is transformed for all blocks of a block row at once; 0: for each block
     T unroll{1};         // input channels unrolled in the innermost loop
     T demote{0};         // operands of the product stored as bf16. 0: none; 1: weights; 2: both
-    T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_weights.h)
+    T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_lines.h)
+    T prefetch{0};       // tiles ahead whose input and output lines are fetched while one is transformed
     T parallel{0};       // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels
 };
 
@@ -52,6 +53,7 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.may_lack("demote", k.demote);
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("fetch_weights", k.fetch_weights);
+    visit.may_lack("prefetch", k.prefetch);
 }
 
 }  // namespace kiln

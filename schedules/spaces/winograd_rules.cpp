@@ -22,6 +22,23 @@ double WinogradFacts::weight_bytes() const {
     return 4.0 * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
 }
 
+double WinogradFacts::image_bytes() const {
+    const auto elements = [](const StoredActivation &of) {
+        return double(of.channels * of.space[0] * of.space[1]) * double(of.space[2] * of.images);
+    };
+    return 4 * (elements(shape.stored_input) + elements(shape.stored_result));
+}
+
+int64_t WinogradFacts::input_step() const {
+    const int64_t block = shape.stored_input.block;
+    return block > 1 ? block * m[0] * pixels[0].all : 0;
+}
+
+int64_t WinogradFacts::result_step() const {
+    const int64_t block = shape.stored_result.block;
+    return block > 1 ? block * m[0] : 0;
+}
+
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core) {
@@ -180,6 +197,15 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
     }
 }
 
+// Images from memory or from the far side of a large cache. A tile takes a tenth of a microsecond and more, as long as memory
+// does to answer; one of few channels takes less.
+int64_t default_winograd_prefetch(const WinogradFacts &f, const WinogradDomains &domains) {
+    const auto l2 = double(f.core.l2_bytes), l3 = double(f.core.l3_bytes);
+    const bool is_far = f.image_bytes() > std::min(8 * l2, std::max(l2, l3));
+    const int64_t tiles = 4 * f.input_step() < 1024 ? 2 : 1;
+    return is_far && std::ranges::count(domains.prefetch, tiles) > 0 ? tiles : 0;
+}
+
 }  // namespace
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
@@ -194,6 +220,7 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
         const double cost = winograd_cost(f, blocking);
         if (cost < least * 0.999) least = cost, best = blocking;
     });
+    best.prefetch = default_winograd_prefetch(f, domains);
     best.fetch_weights =
         default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), best.tiles_x * best.tiles_y, f.core);
     return best;

@@ -33,6 +33,9 @@ struct WinogradFacts {
     bool skips_pixels() const;
     int64_t output_vectors() const;  // vectors of output channels
     double weight_bytes() const;
+    double image_bytes() const;  // of input and result, of f32
+    // From a tile to the next in x, in elements of the stored input and result, where channels lie side by side; else 0.
+    int64_t input_step() const, result_step() const;
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);

@@ -10,6 +10,8 @@
 namespace kiln {
 namespace {
 
+constexpr double least_fetched_image = 1 << 20;  // bytes; a smaller one stays in a cache
+
 std::vector<int64_t> up_to(int64_t last) {
     std::vector<int64_t> values;
     for (int64_t v = 1; v <= last; v++) values.push_back(v);
@@ -44,6 +46,8 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     }
     if (transform.may_demote) d.demote = {0, 1, 2};
     if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
+    const bool has_lines = f.lanes > 1 && f.input_step() + f.result_step() > 0;
+    if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
     if (f.threads > 1) d.parallel = {1, 2};
     return d;
 }
@@ -75,7 +79,10 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
     // Candidates were recorded without it.
-    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&WinogradKnobs::fetch_weights);
+    for (Knob &knob : knobs) {
+        knob.zero_left_out =
+            knob.name == knob_name(&WinogradKnobs::fetch_weights) || knob.name == knob_name(&WinogradKnobs::prefetch);
+    }
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;
     base.knobs = present(encode_knobs(default_winograd_knobs(facts, allowed)), knobs);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "schedules/spaces/winograd_rules.h"
@@ -108,6 +109,34 @@ TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
     EXPECT_GT(near.vectors, far.vectors) << "more products a load of the input";
     const Workload small = convolution({1, 14, 14, 8}, {3, 3, 8, 16});
     EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
+}
+
+// Lines of large images are fetched tiles ahead, more of them where a tile has few channels.
+TEST(WinogradSpace, ImagesFromMemoryAreFetched) {
+    const struct {
+        const char *key;
+        bool can;
+        int64_t untuned;
+    } rows[] = {
+        {"conv2d/input:1x224x224x64/kernel:3x3x64x64/padding:1,1x1,1", true, 1},
+        {"conv2d/input:1x320x320x32/kernel:3x3x32x32/padding:1,1x1,1", true, 2},
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", true, 0},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", false, 0},
+        {"conv2d/input:1x224x224x64/kernel:3x3x64x64/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW", false, 0},
+    };
+    for (const auto &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        Core core;
+        core.l3_bytes = int64_t{32} << 20;
+        const Space space = winograd_space({}, {4, 2, false}, conv_loops(*w), *parse_target("avx512", 1, ""), core);
+        const bool can = std::ranges::any_of(space.knobs(), [](const Knob &knob) { return knob.name == "prefetch"; });
+        EXPECT_EQ(can, row.can) << row.key;
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
+        Candidate before = space.default_candidate();
+        before.knobs.erase("prefetch");
+        EXPECT_TRUE(space.check(before)) << row.key << ": texts from before it came are candidates";
+    }
 }
 
 // The products of a tile lie apart by those of a row of tiles more where they would share a few sets of the L1 cache.

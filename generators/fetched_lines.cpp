@@ -1,4 +1,4 @@
-#include "generators/fetched_weights.h"
+#include "generators/fetched_lines.h"
 
 #include <map>
 #include <set>
@@ -43,19 +43,26 @@ private:
     std::vector<std::pair<std::string, Expr>> bound_;
 };
 
-// LLVM's own intrinsic, by its name: to be read, of moderate locality (L2), data.
-Stmt fetch(const std::string &buffer, const Expr &place, const Type &element, int64_t bytes_ahead) {
-    const Expr start = reinterpret<uint64_t>(Variable::make(Handle(), buffer));
-    const Expr bytes = cast<int64_t>(place) * element.bytes() + Expr(bytes_ahead);
+struct Fetch {
+    std::string buffer;
+    int64_t bytes_ahead;
+    Access access;
+};
+
+// LLVM's own intrinsic, by its name: to be read or written, of moderate locality (L2), data.
+Stmt fetch(const Fetch &f, const Expr &place, const Type &element) {
+    const Expr start = reinterpret<uint64_t>(Variable::make(Handle(), f.buffer));
+    const Expr bytes = cast<int64_t>(place) * element.bytes() + Expr(f.bytes_ahead);
     const Expr address = reinterpret(Handle(), start + cast<uint64_t>(bytes));
-    return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, 0, 2, 1}, Call::Extern));
+    const Expr is_written = f.access == Access::written ? 1 : 0;
+    return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, is_written, 2, 1}, Call::Extern));
 }
 
 constexpr int64_t line_bytes = 64;
 
 class FetchAhead : public IRMutator {
 public:
-    FetchAhead(std::string buffer, int64_t bytes_ahead) : buffer_(std::move(buffer)), bytes_ahead_(bytes_ahead) {}
+    explicit FetchAhead(Fetch what) : what_(std::move(what)) {}
 
 private:
     using IRMutator::visit;
@@ -73,15 +80,21 @@ private:
     }
 
     Stmt visit(const Store *op) override {
-        VectorLoads loads(buffer_);
-        op->value.accept(&loads);
         Stmt store = op;
         if (depth_ == 0) return store;
-        for (const Expr &place : loads.places) {
-            if (!is_new(place, line_bytes / loads.element.bytes())) continue;
-            store = Block::make(fetch(buffer_, place, loads.element, bytes_ahead_), store);
+        if (what_.access == Access::written) {
+            const auto *lanes = op->index.as<Ramp>();
+            if (op->name != what_.buffer || !lanes || !is_const_one(lanes->stride)) return store;
+            return after_fetch(store, lanes->base, op->value.type().element_of());
         }
+        VectorLoads loads(what_.buffer);
+        op->value.accept(&loads);
+        for (const Expr &place : loads.places) store = after_fetch(store, place, loads.element);
         return store;
+    }
+
+    Stmt after_fetch(const Stmt &store, const Expr &place, const Type &element) {
+        return is_new(place, line_bytes / element.bytes()) ? Block::make(fetch(what_, place, element), store) : store;
     }
 
     // A body that is unrolled has thousands of places: each is looked up by its constant part.
@@ -100,16 +113,15 @@ private:
         return true;
     }
 
-    const std::string buffer_;
-    const int64_t bytes_ahead_;
+    const Fetch what_;
     Lines fetched_;  // by the innermost loop
     int depth_ = 0;
 };
 
 }  // namespace
 
-void fetch_ahead(Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead) {
-    pipeline.add_custom_lowering_pass(new FetchAhead(buffer, bytes_ahead));
+void fetch_ahead(Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead, Access access) {
+    pipeline.add_custom_lowering_pass(new FetchAhead({buffer, bytes_ahead, access}));
 }
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
-// Fetches as instructions of the kind that fills the L2 cache: one for each line in which a vector begins.
-#include "generators/fetched_weights.h"
+// Fetches as instructions of the kind that fills the L2 cache, or that takes a line to write it: one for each line in which a
+// vector begins.
+#include "generators/fetched_lines.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -16,27 +17,31 @@ using namespace Halide;
 
 struct Row {
     const char *target;
-    int lanes, steps;  // floats of a vector; steps of the sum in the loop's body, each with a vector of weights
+    int lanes,
+        steps;  // floats of a vector; steps of the sum, and rows of the output, in a loop's body, each with a vector
     const char *buffer, *instruction;
     int count;
+    Access access = Access::read;
 };
 
-// sum(x) = weights(x, r) * input(r) over r, r in a loop.
+// sum(x) = weights(x, r) * input(r) over r, r in a loop; output(x, y) = sum(x) + y, y in a loop.
 std::string assembly_of(const Row &row) {
     ImageParam weights(Float(32), 2, "weights"), input(Float(32), 1, "input");
     weights.dim(0).set_bounds(0, row.lanes);
     weights.dim(1).set_bounds(0, 64).set_stride(row.lanes);
     input.dim(0).set_bounds(0, 64);
-    const Var x("x");
+    const Var x("x"), y("y");
     const RDom r(0, 64, "r");
     Func sum("sum"), output("output");
     sum(x) += weights(x, r) * input(r);
-    output(x) = sum(x);
-    output.bound(x, 0, row.lanes).vectorize(x, row.lanes);
-    sum.compute_at(output, Var::outermost()).vectorize(x, row.lanes).update().vectorize(x, row.lanes);
+    output(x, y) = sum(x) + y;
+    output.output_buffer().dim(1).set_bounds(0, 64).set_stride(row.lanes);
+    output.bound(x, 0, row.lanes).vectorize(x, row.lanes).unroll(y, row.steps);
+    sum.compute_root().vectorize(x, row.lanes).update().vectorize(x, row.lanes);
     if (row.steps > 1) sum.update().unroll(r, row.steps);
     Pipeline pipeline(output);
-    fetch_ahead(pipeline, row.buffer, 8 << 10);
+    const std::string buffer = row.buffer == std::string("output") ? output.name() : row.buffer;
+    fetch_ahead(pipeline, buffer, 8 << 10, row.access);
     const std::filesystem::path file =
         std::filesystem::temp_directory_path() / ("kiln-fetched-" + std::to_string(getpid()) + ".s");
     Target target(row.target);
@@ -54,7 +59,7 @@ int count(const std::string &text, const std::string &what) {
     return found;
 }
 
-TEST(FetchedWeights, AreFetchedLineByLine) {
+TEST(FetchedLines, AreFetchedOnce) {
     const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
     const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
     const Row rows[] = {
@@ -67,6 +72,12 @@ TEST(FetchedWeights, AreFetchedLineByLine) {
         {"arm-64-linux", 4, 8, "weights", "pldl2keep", 2},
         {avx512, 16, 4, "input", "prefetch", 0},  // one number for all lanes: no vector of it is loaded
         {avx512, 16, 4, "nothing", "prefetch", 0},
+        {avx512, 16, 1, "output", "prefetchw", 1, Access::written},
+        {avx512, 16, 4, "output", "prefetchw", 4, Access::written},
+        {avx2, 8, 4, "output", "prefetcht1", 2, Access::written},  // no feature that Halide knows promises the other
+        {"arm-64-linux", 4, 8, "output", "pstl2keep", 2, Access::written},
+        {avx512, 16, 4, "output", "prefetch", 0},  // nothing reads it
+        {avx512, 16, 4, "weights", "prefetch", 0, Access::written},
     };
     for (const Row &row : rows) {
         const std::string text = assembly_of(row);

@@ -1,0 +1,24 @@
+// Lines of memory that are fetched before they are read or written.
+//
+// Weights beyond the caches are read once, in order, by a loop of multiply-adds. A processor's own prefetchers stop at the end of
+// a page, and the loop does not look past the multiply-adds that wait for a line: then memory and multipliers take turns. A
+// fetch a few kilobytes ahead lets them work at the same time. Results wait, too: a store needs its line first, and few stores
+// can wait at a time.
+#pragma once
+
+#include <Halide.h>
+
+#include <cstdint>
+#include <string>
+
+namespace kiln {
+
+enum class Access { read, written };
+
+// For each vector that a loop loads from `buffer` (or stores there), fetches the line that lies `bytes_ahead` behind its first
+// element, into L2. Beyond the buffer's end that does nothing. Halide's own prefetches are of the kind that passes the L2 cache by
+// (`prefetchnta`): right for what is read once, wrong for weights that several tiles read.
+void fetch_ahead(Halide::Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead,
+                 Access access = Access::read);
+
+}  // namespace kiln
