@@ -148,10 +148,7 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     if (!target) return target;
     if (is_soft_core(*target)) {
         return usage_error(fmt::format(
-            "target {} is a soft core, which `bench`, `build`, `check`, `repro` and `tune` simulate, and nothing else "
-            "takes; "
-            "`kiln "
-            "query best` has the cycles that `tune` counted, and bench/rtl/beside.py those of other kernels",
+            "target {} is a soft core: `bench`, `build`, `check`, `repro` and `tune` simulate it, and nothing else does",
             options.target));
     }
     const std::vector<std::string> missing = missing_features(*target, machine.halide_target);

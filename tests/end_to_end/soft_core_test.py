@@ -206,13 +206,9 @@ class SoftCore(unittest.TestCase):
             self.assertIn(message, answer.stderr)
 
     def test_other_commands_refuse_soft_cores(self):
-        layers = self.job.folder / "layers.json"
-        layer = {"name": "a", "op": "conv2d", "dtype": "i8", "input": [1, 4, 4, 4], "kernel": [1, 1, 4, 4]}
-        layer["epilogue"] = ["requantize_litert"]
-        layers.write_text(json.dumps({"format": "workloads/1", "name": "f", "workloads": [layer]}))
-        answer = self.run_kiln("bench", "--workloads", str(layers), "--target", "rv32im")
+        answer = self.run_kiln("run", "--network", "m.onnx", "--input", "x=x.npy", "--target", "rv32im")
         self.assertEqual(answer.returncode, 2, answer.stderr)
-        self.assertIn("is a soft core, which `build`, `check` and `tune` simulate", answer.stderr)
+        self.assertIn("is a soft core: `bench`, `build`, `check`, `repro` and `tune` simulate it", answer.stderr)
 
     def test_a_missing_compiler_names_its_package(self):
         tools = self.job.folder / "bin"
