@@ -38,11 +38,6 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 
 }  // namespace
 
-bool has_dot_products(const Target &target) {
-    constexpr std::string_view features[] = {"avx512_zen4", "avx512_zen5", "avx512_sapphirerapids"};
-    return std::ranges::any_of(features, [&](std::string_view feature) { return has_feature(target, feature); });
-}
-
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
     const ConvLoops stated = conv_loops(w), loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));

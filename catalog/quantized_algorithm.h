@@ -15,9 +15,6 @@ namespace kiln {
 Status quantized_applies(std::string_view name, const Workload &w, const Target &target);
 Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
 
-// Whether the target multiplies and adds up four pairs of u8 and i8 in a lane (VNNI).
-bool has_dot_products(const Target &target);
-
 // The loops of a quantized convolution in parts (rewrites/parts.h):
 //   4   products of u8 and i8 in one instruction (VNNI). Pairs of them that add up in i16, as AVX2 has, saturate and are not used
 //   2   products of i16, which any x86-64 adds up in i32

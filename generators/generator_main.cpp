@@ -20,6 +20,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -158,11 +159,24 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     return functions;
 }
 
+// Halide 21 does not tell CPUs apart that have VNNI, but not BF16, from those without VNNI. Quantized sums are compiled for the
+// least CPU with VNNI that it knows, and other kernels for those without it. tuner/build/foreign_instructions.h looks for what
+// that CPU has beyond.
+constexpr std::string_view icelake = "avx512_icelake";
+
+std::string known_to_halide(std::string text) {
+    const size_t at = text.find("-" + std::string(icelake));
+    return at == text.npos ? text : text.erase(at, icelake.size() + 1);
+}
+
 // Halide has no code for RISC-V without vectors, and refuses to lower loops for it. Those of any scalar target of 32 bits
 // are the same.
 Halide::Target halide_target(const Request &request) {
     const bool is_c = is_soft_core(request.target);
-    Halide::Target target(is_c ? "x86-32-noos" : request.target.halide);
+    Halide::Target target(is_c ? "x86-32-noos" : known_to_halide(request.target.halide));
+    if (has_feature(request.target, icelake) && is_quantized(request.workload)) {
+        target.set_feature(Halide::Target::AVX512_Zen4);
+    }
     for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery}) {
         target.set_feature(feature);
     }

@@ -114,15 +114,15 @@ Result<uint64_t> required_cpu_features(const Target &target) {
     uint64_t bits = 0;
     size_t found = 0;
     for (const CpuFeature &feature : cpu_features) {
-        if (!has_feature(target, feature.halide)) continue;
-        bits |= feature.bit;
+        if (!has_feature(target, feature.name)) continue;
+        bits |= feature.bit | feature.includes;
         found++;
     }
     const size_t listed = std::count(target.halide.begin(), target.halide.end(), '-') - 2;  // after arch-bits-system
     if (found != listed) {
         std::string known;
         for (const CpuFeature &feature : cpu_features)
-            known += (known.empty() ? "" : ", ") + std::string(feature.halide);
+            known += (known.empty() ? "" : ", ") + std::string(feature.name);
         return unsupported(
             fmt::format("target {} needs a feature that a package cannot look for at run time; it can "
                         "look for {}",

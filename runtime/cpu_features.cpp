@@ -20,9 +20,17 @@ uint64_t cpu_features_of(const CpuReport &report) {
     for (const CpuFeature &feature : cpu_features) {
         const bool has = (feature.needs & ~found) == 0 && (feature.state & ~report.state) == 0 &&
                          has_all(report.words, feature.cpuid) && report.amd_family >= feature.amd_family;
-        if (has) found |= feature.bit;
+        if (has) found |= feature.bit | feature.includes;
     }
     return found;
+}
+
+uint64_t unnamed_features(uint64_t features) {
+    uint64_t unnamed = 0;
+    for (const CpuFeature &feature : cpu_features) {
+        if (features & feature.bit) unnamed |= feature.includes;
+    }
+    return unnamed;
 }
 
 #if defined(__x86_64__)

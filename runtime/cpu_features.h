@@ -1,5 +1,6 @@
-// The CPU features that kernels may need, as bits: the ones of Halide's x86 target strings. A package's rows carry the
-// bits they need, and dispatch compares them with what the CPU reports and the operating system enabled.
+// The CPU features that kernels may need, as bits: the ones of Halide's x86 target strings, and avx512_icelake, which Halide
+// does not tell apart. A package's rows carry the bits they need, and dispatch compares them with what the CPU reports and the
+// operating system enabled.
 //
 // One row says everything about a feature: its name, its bits of CPUID and the width of its vectors. Targets, the
 // machine's own target string and the checks of packages follow from the table.
@@ -20,7 +21,7 @@ struct CpuidWords {
 enum RegisterState : uint64_t { no_state = 0, ymm_state = 0x6, zmm_state = 0xe6, tile_state = 0x60000 };
 
 struct CpuFeature {
-    const char *halide;  // its name in a Halide target string
+    const char *name;  // in a target string
     uint64_t bit;
     uint64_t needs;  // bits of features that come before it in the table
     CpuidWords cpuid;
@@ -28,6 +29,8 @@ struct CpuFeature {
     int vector_bytes = 16, vector_registers = 16;  // with this feature
     // The features alone do not tell CPUs apart for which Halide tunes differently: the least family of AMD's. 0: any maker.
     uint32_t amd_family = 0;
+    // Bits of features that come before it in the table. A CPU with this one has them, and no target string names both.
+    uint64_t includes = 0;
 };
 
 constexpr uint32_t cpuid_bits() { return 0; }
@@ -49,8 +52,18 @@ constexpr CpuFeature cpu_features[] = {
     {"avx512_skylake", 1 << 6, 1 << 5, {.ebx7 = cpuid_bits(31, 30, 17)}, zmm_state, 64, 32},  // VL, BW, DQ
     {"avx512_cannonlake", 1 << 7, 1 << 6, {.ebx7 = cpuid_bits(21), .ecx7 = cpuid_bits(1)}, zmm_state, 64, 32},  // IFMA,
                                                                                                                 // VBMI
+    // VBMI2, GFNI, VNNI, BITALG, VPOPCNTDQ: all that later CPUs have for integers of 8 and 16 bits. BF16 is not among them.
+    {"avx512_icelake", 1 << 12, 1 << 7, {.ecx7 = cpuid_bits(6, 8, 11, 12, 14)}, zmm_state, 64, 32},
     // VNNI, BF16
-    {"avx512_zen4", 1 << 8, 1 << 7, {.ecx7 = cpuid_bits(11), .eax7_1 = cpuid_bits(5)}, zmm_state, 64, 32, 0x19},
+    {"avx512_zen4",
+     1 << 8,
+     1 << 7,
+     {.ecx7 = cpuid_bits(11), .eax7_1 = cpuid_bits(5)},
+     zmm_state,
+     64,
+     32,
+     0x19,
+     1 << 12},
     {"avxvnni", 1 << 10, 1 << 4, {.eax7_1 = cpuid_bits(4)}, ymm_state, 32},
     // VP2INTERSECT
     {"avx512_zen5", 1 << 11, 1 << 8 | 1 << 10, {.edx7 = cpuid_bits(8)}, zmm_state, 64, 32, 0x1a},
@@ -61,7 +74,9 @@ constexpr CpuFeature cpu_features[] = {
      {.ecx7 = cpuid_bits(11), .edx7 = cpuid_bits(22, 24), .eax7_1 = cpuid_bits(5, 4)},
      zmm_state | tile_state,
      64,
-     32},
+     32,
+     0,
+     1 << 12},
 };
 
 // What a CPU and its operating system say.
@@ -71,6 +86,9 @@ struct CpuReport {
     uint32_t amd_family = 0;  // 0: not AMD's
 };
 uint64_t cpu_features_of(const CpuReport &report);
+
+// What target strings do not name beside the rest of these features.
+uint64_t unnamed_features(uint64_t features);
 
 // Asks CPUID and XGETBV each time, which is slow under a hypervisor.
 uint64_t read_cpu_features();

@@ -16,6 +16,9 @@ constexpr std::string_view rv32im_halide = "riscv-32-noos";
 // Every feature that AVX-512 as in Skylake servers implies in Halide's terms, so that strings compare by inclusion.
 constexpr std::string_view avx512_halide = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
 
+constexpr std::string_view avx512vnni_halide =
+    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_icelake-avx512_skylake-f16c-fma-sse41";
+
 // Halide 21's names. Kept as a list, so that a misspelt feature is found before a compiler starts.
 constexpr std::string_view architectures[] = {"arm", "hexagon", "powerpc", "riscv", "wasm", "x86"};
 constexpr std::string_view systems[] = {"linux", "windows", "osx",     "android", "ios",
@@ -87,7 +90,7 @@ std::optional<int> vector_bits(std::string_view part) {
 
 const CpuFeature *find_cpu_feature(std::string_view name) {
     const auto found =
-        std::ranges::find(cpu_features, name, [](const CpuFeature &f) { return std::string_view(f.halide); });
+        std::ranges::find(cpu_features, name, [](const CpuFeature &f) { return std::string_view(f.name); });
     return found == std::end(cpu_features) ? nullptr : found;
 }
 
@@ -121,6 +124,7 @@ const std::vector<TargetAlias> &target_aliases() {
         {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", "x86-64-v3: AVX2 and FMA, 2013 and later"},
         {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", "AVX2 with VNNI: Intel's laptops, 2021 and later"},
         {"avx512", avx512_halide, "x86-64-v4: AVX-512 as in Skylake servers and Zen 4"},
+        {"avx512vnni", avx512vnni_halide, "AVX-512 with VNNI: Ice Lake, Zen 4 and later"},
         {"rv32im", rv32im_halide, "RISC-V soft core with integers only; kernels are C, and simulated"},
     };
     return aliases;
@@ -168,16 +172,26 @@ bool has_feature(const Target &target, std::string_view feature) {
     return std::find(list.begin(), list.end(), feature) != list.end();
 }
 
+bool has_dot_products(const Target &target) {
+    constexpr std::string_view with_vnni[] = {"avx512_icelake", "avx512_zen4", "avx512_zen5", "avx512_sapphirerapids"};
+    return std::ranges::any_of(with_vnni, [&](std::string_view feature) { return has_feature(target, feature); });
+}
+
 std::string architecture(const Target &target) { return parts_of(target.halide)[0]; }
 
 std::vector<std::string> missing_features(const Target &target, std::string_view host_halide) {
     if (is_soft_core(target)) return {};
     const auto wanted = parts_of(target.halide), here = parts_of(host_halide);
+    const auto is_here = [&](const std::string &name) {
+        const CpuFeature *feature = find_cpu_feature(name);
+        return std::any_of(here.begin() + 3, here.end(), [&](const std::string &other) {
+            const CpuFeature *of_host = find_cpu_feature(other);
+            return other == name || (feature && of_host && (of_host->includes & feature->bit));
+        });
+    };
     std::vector<std::string> missing;
     for (size_t i = 0; i < wanted.size(); i++) {
-        const bool found =
-            i < 3 ? wanted[i] == here[i] : std::find(here.begin() + 3, here.end(), wanted[i]) != here.end();
-        if (!found) missing.push_back(wanted[i]);
+        if (i < 3 ? wanted[i] != here[i] : !is_here(wanted[i])) missing.push_back(wanted[i]);
     }
     return missing;
 }

@@ -35,6 +35,8 @@ Result<Target> parse_target(std::string_view text, int threads, std::string_view
 bool is_soft_core(const Target &target);
 
 bool has_feature(const Target &target, std::string_view feature);
+// Whether it multiplies and adds up four pairs of u8 and i8 in a lane of 512 bits (VNNI).
+bool has_dot_products(const Target &target);
 std::string architecture(const Target &target);  // "x86", "arm", ...
 
 // Features that `target` needs and `host_halide` (a canonical string) does not have; empty when kernels for the target

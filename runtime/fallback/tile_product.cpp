@@ -9,7 +9,7 @@ TileProduct tile_product([[maybe_unused]] uint64_t features) {
 #if defined(__x86_64__)
     const auto has = [&](const char *halide) {
         for (const CpuFeature &feature : cpu_features) {
-            if (strcmp(feature.halide, halide) == 0) return (features & feature.bit) != 0;
+            if (strcmp(feature.name, halide) == 0) return (features & feature.bit) != 0;
         }
         return false;
     };

@@ -244,6 +244,7 @@ TEST(Catalog, TilesOfQuantizedSumsFollowFromTheCore) {
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, 6, true},
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41",
          12, 32, false},
+        {"avx512vnni", 12, 32, true},
         {"avxvnni", 4, 8, true}};
     for (const auto &row : table) {
         const Target target = *parse_target(row.target, 1, "");
@@ -267,6 +268,7 @@ TEST(Catalog, ChannelsOfAStep) {
     } table[] = {
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 4},
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_sapphirerapids-f16c-fma-sse41", 4},
+        {"avx512vnni", 4},
         {"avx512", 2},
         {"avxvnni", 2},
         {"avx2", 2},

@@ -15,7 +15,7 @@ uint64_t features_up_to(const char *last) {
     uint64_t bits = 0;
     for (const CpuFeature &feature : cpu_features) {
         bits |= feature.bit;
-        if (std::string(feature.halide) == last) break;
+        if (std::string(feature.name) == last) break;
     }
     return bits & read_cpu_features();
 }

@@ -21,6 +21,8 @@ TEST(Target, CanonicalForms) {
         {"avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41", 32, 16},
         {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", 32, 16},
         {"avx512", "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", 64, 32},
+        {"avx512vnni", "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_icelake-avx512_skylake-f16c-fma-sse41",
+         64, 32},
         {"x86-64-linux-sse41-fma-avx-avx", "x86-64-linux-avx-fma-sse41", 32, 16},
         {"arm-64-linux", "arm-64-linux", 16, 32},
         {"arm-32-linux-no_neon", "arm-32-linux-no_neon", 4, 16},
@@ -80,6 +82,17 @@ TEST(Target, MissingFeatures) {
     EXPECT_EQ(missing_features(*parse_target("avx512", 1, host), host),
               (std::vector<std::string>{"avx512", "avx512_skylake"}));
     EXPECT_EQ(missing_features(*parse_target("arm-64-linux", 1, host), host), (std::vector<std::string>{"arm"}));
+    // Zen 4 and Sapphire Rapids have what Ice Lake has, and their strings do not name it.
+    for (const std::string feature : {"avx512_zen4", "avx512_sapphirerapids", "avx512_icelake"}) {
+        const std::string later =
+            "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-f16c-fma-sse41-" + feature;
+        EXPECT_TRUE(missing_features(*parse_target("avx512vnni", 1, host), later).empty()) << feature;
+    }
+    const std::string cannonlake = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-f16c-fma-sse41";
+    EXPECT_EQ(missing_features(*parse_target("avx512vnni", 1, host), cannonlake),
+              (std::vector<std::string>{"avx512_icelake"}));
+    EXPECT_EQ(missing_features(*parse_target("x86-64-linux-avx512_zen4", 1, host), cannonlake + "-avx512_icelake"),
+              (std::vector<std::string>{"avx512_zen4"}));
 }
 
 TEST(Machine, KeyIsFrozen) {

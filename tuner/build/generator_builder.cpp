@@ -5,28 +5,39 @@
 #include <unistd.h>
 
 #include "tuner/build/build_step.h"
+#include "tuner/build/foreign_instructions.h"
 #include "tuner/build/generator_answer.h"
 #include "tuner/build/object_file.h"
 #include "tuner/process/executables.h"
 
 namespace kiln {
 
-GeneratorBuilder::GeneratorBuilder(GeneratorBuilderOptions options, std::string linker, std::string toolchain)
-    : options_(std::move(options)), linker_(std::move(linker)), toolchain_(std::move(toolchain)) {}
+namespace {
+
+Result<std::string> tool(const char *name, const char *purpose) {
+    std::string path = find_executable(name);
+    if (!path.empty()) return path;
+    return environment_error(
+        fmt::format("no {}: `{}` is in none of the folders of PATH that begin with a slash; install the package binutils",
+                    purpose, name));
+}
+
+}  // namespace
+
+GeneratorBuilder::GeneratorBuilder(GeneratorBuilderOptions options, Tools tools, std::string toolchain)
+    : options_(std::move(options)), tools_(std::move(tools)), toolchain_(std::move(toolchain)) {}
 
 Result<std::unique_ptr<GeneratorBuilder>> GeneratorBuilder::create(GeneratorBuilderOptions options) {
     if (Status s = check_generator(options); !s) return s.error();
-    const std::string linker = find_executable("ld");
-    if (linker.empty()) {
-        return environment_error(
-            "no linker: `ld` is in none of the folders of PATH that begin with a slash; install the package binutils");
-    }
-    const auto generator_version = version_of(options.generator), linker_version = version_of(linker);
+    auto linker = tool("ld", "linker"), disassembler = tool("objdump", "disassembler");
+    if (!linker) return linker.error();
+    if (!disassembler) return disassembler.error();
+    const auto generator_version = version_of(options.generator), linker_version = version_of(*linker);
     if (!generator_version) return generator_version.error();
     if (!linker_version) return linker_version.error();
     const std::string number = linker_version->substr(linker_version->rfind(' ') + 1);
     const std::string toolchain = fmt::format("kiln {} {} ld {}", KILN_VERSION, *generator_version, number);
-    return std::unique_ptr<GeneratorBuilder>(new GeneratorBuilder(std::move(options), linker, toolchain));
+    return std::unique_ptr<GeneratorBuilder>(new GeneratorBuilder(std::move(options), {*linker, *disassembler}, toolchain));
 }
 
 // What kiln-generator printed.
@@ -34,16 +45,35 @@ Result<Attempt<std::string>> GeneratorBuilder::generate(const BuildRequest &requ
     return run_step(generator_request(options_, request, object), "kiln-generator");
 }
 
-// A shared object for the runner; what it needs from Halide's runtime, the runner has.
-Result<Attempt<std::string>> GeneratorBuilder::link(const std::string &object, const std::string &shared_object,
-                                                    int cancelled) const {
+ChildRequest GeneratorBuilder::child(const BuildRequest &request, std::vector<std::string> arguments) const {
     ChildRequest child;
-    child.arguments = {linker_, "-shared", "-z", "now", "-z", "noexecstack", "-o", shared_object, object};
+    child.arguments = std::move(arguments);
     child.time_limit_ns = options_.time_limit_ns;
     child.cpu_limit_ns = options_.cpu_limit_ns;
     child.avoid_cpu = options_.avoid_cpu;
-    child.cancelled = cancelled;
-    return run_step(child, "ld");
+    child.cancelled = request.cancelled;
+    return child;
+}
+
+Result<Attempt<std::string>> GeneratorBuilder::check_instructions(const BuildRequest &request,
+                                                                  const std::string &object) const {
+    if (!needs_check_of_instructions(request.target)) return Attempt<std::string>{};
+    ChildRequest disassembly = child(request, {tools_.disassembler, "-d", "--no-show-raw-insn", object});
+    disassembly.output_limit_bytes = size_t{1} << 30;
+    auto printed = run_step(disassembly, "objdump");
+    if (!printed || !printed->ok()) return printed;
+    const auto foreign = foreign_instruction(printed->value());
+    if (!foreign) return Attempt<std::string>{{}, printed->wall_ns};
+    std::string message = fmt::format("the compiler used `{}`, which CPUs of the target need not have", *foreign);
+    return Attempt<std::string>{Failure{TrialStatus::compile_error, std::move(message), {}, {}}, printed->wall_ns};
+}
+
+// A shared object for the runner; what it needs from Halide's runtime, the runner has.
+Result<Attempt<std::string>> GeneratorBuilder::link(const BuildRequest &request, const std::string &object,
+                                                    const std::string &shared_object) const {
+    return run_step(
+        child(request, {tools_.linker, "-shared", "-z", "now", "-z", "noexecstack", "-o", shared_object, object}),
+        "ld");
 }
 
 Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
@@ -56,9 +86,12 @@ Result<BuildResult> GeneratorBuilder::build(const BuildRequest &request) {
     const auto generated = generate(request, object);
     if (!generated) return generated.error();
     if (!generated->ok()) return generated->failed_as<Artifact>();
-    const auto linked = link(object, artifact.shared_object_path, request.cancelled);
+    const auto checked = check_instructions(request, object);
+    if (!checked) return checked.error();
+    if (!checked->ok()) return checked->failed_as<Artifact>();
+    const auto linked = link(request, object, artifact.shared_object_path);
     if (!linked) return linked.error();
-    const int64_t wall_ns = generated->wall_ns + linked->wall_ns;
+    const int64_t wall_ns = generated->wall_ns + checked->wall_ns + linked->wall_ns;
     if (!linked->ok()) return BuildResult{linked->failure(), wall_ns};
 
     const Result<KernelConstants> constants = parse_generator_answer(generated->value());

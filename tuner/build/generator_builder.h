@@ -6,8 +6,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "tuner/build/attempt.h"
 #include "tuner/build/builder.h"
+#include "tuner/process/child_process.h"
 
 namespace kiln {
 
@@ -30,13 +33,22 @@ public:
     const std::string &toolchain() const override { return toolchain_; }
 
 private:
-    GeneratorBuilder(GeneratorBuilderOptions options, std::string linker, std::string toolchain);
+    struct Tools {
+        std::string linker, disassembler;
+    };
+
+    GeneratorBuilder(GeneratorBuilderOptions options, Tools tools, std::string toolchain);
 
     Result<Attempt<std::string>> generate(const BuildRequest &request, const std::string &object) const;
-    Result<Attempt<std::string>> link(const std::string &object, const std::string &shared_object, int cancelled) const;
+    // Nothing where the object has only instructions of the target.
+    Result<Attempt<std::string>> check_instructions(const BuildRequest &request, const std::string &object) const;
+    Result<Attempt<std::string>> link(const BuildRequest &request, const std::string &object,
+                                      const std::string &shared_object) const;
+    ChildRequest child(const BuildRequest &request, std::vector<std::string> arguments) const;
 
     GeneratorBuilderOptions options_;
-    std::string linker_, toolchain_;
+    Tools tools_;
+    std::string toolchain_;
     std::atomic<int64_t> next_file_ = 0;
 };
 

@@ -207,9 +207,7 @@ FmaKernel fma_kernel(const Target &target) {
 FmaKernel int8_kernel(const Target &target) {
 #if defined(__x86_64__)
     const int bytes = is_x86(target) ? vector_bytes(target) : 0;
-    const bool has_wide_dot = has_feature(target, "avx512_zen4") || has_feature(target, "avx512_zen5") ||
-                              has_feature(target, "avx512_sapphirerapids");
-    if (bytes == 64 && has_wide_dot) return {"AVX-512 VNNI", 24 * 64 * 2, dot_avx512};
+    if (bytes == 64 && has_dot_products(target)) return {"AVX-512 VNNI", 24 * 64 * 2, dot_avx512};
     if (bytes == 64) return {"AVX-512 pairs of i16", 7 * 32 * 2, pairs_avx512};
     if (bytes == 32 && has_feature(target, "avxvnni")) return {"AVX VNNI", 14 * 32 * 2, dot_avx};
     if (bytes == 32 && has_feature(target, "avx2")) return {"AVX2 pairs of i16", 7 * 16 * 2, pairs_avx2};

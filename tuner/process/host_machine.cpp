@@ -65,9 +65,9 @@ void read_cpu(Machine *machine) {
                       std::to_string(id.stepping);
     machine->cpu_model = brand_string();
     std::vector<std::string> found;
-    const uint64_t bits = read_cpu_features();
+    const uint64_t bits = read_cpu_features(), named = bits & ~unnamed_features(bits);
     for (const CpuFeature &feature : cpu_features) {
-        if (bits & feature.bit) found.push_back(feature.halide);
+        if (named & feature.bit) found.push_back(feature.name);
     }
     std::sort(found.begin(), found.end());
     machine->halide_target = "x86-64-linux";

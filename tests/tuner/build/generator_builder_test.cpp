@@ -42,7 +42,7 @@ protected:
         EXPECT_GT(built->wall_ns, 0);
     }
 
-    const BuildRequest request_{
+    BuildRequest request_{
         convolution({1, 8, 8, 4}, {3, 3, 4, 16}), {"x86-64-linux", 1}, Candidate{"direct", 1, "cpu_tile", 1, {}}};
     ScratchFolder folder_;
 };
@@ -67,6 +67,17 @@ TEST_F(GeneratorBuilderTest, EveryWayToFailHasItsStatus) {
         SCOPED_TRACE(c.script);
         expect_failure(builder(c.script), {c.status, c.message, c.stderr_text});
     }
+}
+
+TEST_F(GeneratorBuilderTest, AnObjectHasOnlyInstructionsOfItsTarget) {
+    const std::string script =
+        "echo '{\"packed_bytes\":0,\"prepared_bytes\":0}'; echo 'extrq $8, $16, %xmm0' | as -o \"${10}\" -";
+    const auto other = builder(script);
+    ASSERT_TRUE(other) << other.error().message;
+    const auto built = (*other)->build(request_);
+    EXPECT_TRUE(built.ok() && built->ok());
+    request_.target = *parse_target("avx512vnni", 1, "");
+    expect_failure(builder(script), {TrialStatus::compile_error, "the compiler used `extrq`", ""});
 }
 
 // A busy machine gives a compiler its CPU time slowly, which is not the candidate's fault.

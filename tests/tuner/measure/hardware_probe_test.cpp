@@ -40,6 +40,7 @@ TEST(HardwareProbe, TargetsChooseInstructions) {
         {"avx2", "AVX FMA", "AVX2 pairs of i16"},
         {"avxvnni", "AVX FMA", "AVX VNNI"},
         {"avx512", "AVX-512 FMA", "AVX-512 pairs of i16"},
+        {"avx512vnni", "AVX-512 FMA", "AVX-512 VNNI"},
         {"x86-64-linux-avx512_zen4", "AVX-512 FMA", "AVX-512 VNNI"},
         {"arm-64-linux", "portable loop", "portable loop of integers"},
     };
