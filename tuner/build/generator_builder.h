@@ -40,7 +40,7 @@ private:
     GeneratorBuilder(GeneratorBuilderOptions options, Tools tools, std::string toolchain);
 
     Result<Attempt<std::string>> generate(const BuildRequest &request, const std::string &object) const;
-    // Nothing where the object has only instructions of the target.
+    // The first instruction that the target lacks; empty where there is none.
     Result<Attempt<std::string>> check_instructions(const BuildRequest &request, const std::string &object) const;
     Result<Attempt<std::string>> link(const BuildRequest &request, const std::string &object,
                                       const std::string &shared_object) const;
