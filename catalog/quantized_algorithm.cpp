@@ -6,6 +6,7 @@
 #include "catalog/conv_checks.h"
 #include "rewrites/panels.h"
 #include "rewrites/parts.h"
+#include "rewrites/read_pixels.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "workload/division.h"
@@ -39,7 +40,8 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 }  // namespace
 
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
-    const ConvLoops stated = conv_loops(w), loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
+    const ConvLoops stated = read_pixels(conv_loops(w));
+    const ConvLoops loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
     in_steps.converts = in_steps.parts != 4 || w.dtype != DType::u8;  // others are shifted or widened
     return in_steps;

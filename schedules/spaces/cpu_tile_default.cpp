@@ -207,6 +207,12 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
         (kind.copies_padding && !(folds && k.unroll_columns));
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
+    if (k.stage_input == 1 && s.converts && f.copies_blocks()) {
+        // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
+        // for each tile.
+        k.stage_input = 4;
+        if (!f.streams_weights()) k.x_block = domains.x_block.front(), k.row_block = domains.row_block.front();
+    }
 
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
     // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. Where several panels read a

@@ -82,11 +82,11 @@ struct TileFacts {
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
         return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside;
     }
-    // What a tile reads lies apart, and no other tile in x reads it: a copy of a block of tiles brings it together.
+    // What a tile reads lies apart, or is converted, and no other tile in x reads it: a copy of a block of tiles brings it together.
     bool copies_blocks() const {
         const ConvLoops &s = shape;
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !s.folds();
-        return s.groups == 1 && (!is_nhwc() || x_lanes > 1) && s.taps() == 1 && is_plain;
+        return s.groups == 1 && (!is_nhwc() || x_lanes > 1 || s.converts) && s.taps() == 1 && is_plain;
     }
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);

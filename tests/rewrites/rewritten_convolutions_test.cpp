@@ -9,6 +9,7 @@
 
 #include "rewrites/fold.h"
 #include "rewrites/input_phases.h"
+#include "rewrites/read_pixels.h"
 #include "rewrites/output_phases.h"
 #include "rewrites/panels.h"
 #include "tests/drawn_workloads.h"
@@ -195,6 +196,7 @@ std::vector<Rewrite> rewrites_of(const Workload &w, const Operands &o) {
     std::vector<Rewrite> all{{"none", whole, o}, {"panels", panelled(gathered(whole), 4), o}};
     if (whole.has_holes()) all.push_back({"output phases", output_phases(whole), o});
     if (!whole.has_holes()) all.push_back({"input phases", panelled(gathered(input_phases(whole)), 4), o});
+    all.push_back({"pixels that are read", panelled(gathered(read_pixels(whole)), 4), o});
     if (!whole.has_holes()) all.push_back({"rows of one image", rows_of_one_image(input_phases(whole)), o});
     if (!whole.has_holes() && whole.groups == 1) {
         const ConvLoops s = unit_strides(whole);
@@ -261,6 +263,7 @@ constexpr const char *chosen[] = {
     "conv1d/input:2x23x3/kernel:5x3x4/strides:3/padding:2,2",
     "conv2d/input:2x9x11x3/kernel:3x4x3x4/strides:2x2/padding:1,1x-1,2/input_layout:NCHW/output_layout:NCHW2c",
     "conv2d/input:2x9x12x3/kernel:3x1x3x4/strides:2x3/padding:1,0x2,1/input_layout:NCHW2c",
+    "conv2d/input:2x9x12x3/kernel:1x1x3x4/strides:2x3/padding:-1,0x0,-2",
     "conv2d/input:2x12x19x2/kernel:3x3x2x3/strides:2x2/padding:2,2x3,1/rhs_dilation:1x3",
     "conv1d/input:4x1x2/kernel:3x2x3/strides:2/padding:1,1",
     "conv2d/input:3x1x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1/input_layout:NCHW2c",
@@ -281,7 +284,7 @@ TEST(RewrittenConvolutions, OfChosenKinds) {
             names.insert(rewrite.name);
         }
     }
-    EXPECT_EQ(names.size(), 10u);
+    EXPECT_EQ(names.size(), 11u);
 }
 
 // Every element of the kernel is where its sum for the gradient says.
