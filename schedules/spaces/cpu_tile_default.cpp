@@ -135,6 +135,10 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
+    if (s.converts) {  // the copy of a block that is not whole takes rows that do not exist, one test each
+        const int64_t whole = nearest_divisor(domains.row_block, y_tiles, k->row_block);
+        if (2 * whole >= k->row_block) k->row_block = whole;
+    }
     k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
     if (requantizes_often(s) && s.output[1] == 1) {
         // Panels write parts of cache lines of the result, which stay in the L1 cache until the last panel has passed.
