@@ -4,9 +4,9 @@
 #include <string>
 
 #include "catalog/conv_checks.h"
+#include "rewrites/input_phases.h"
 #include "rewrites/panels.h"
 #include "rewrites/parts.h"
-#include "rewrites/read_pixels.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "workload/division.h"

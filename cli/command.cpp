@@ -147,9 +147,10 @@ Result<Target> read_runnable(const TargetOptions &options, const Machine &machin
     Result<Target> target = read(options, machine);
     if (!target) return target;
     if (is_soft_core(*target)) {
-        return usage_error(fmt::format(
-            "target {} is a soft core: `bench`, `build`, `check`, `repro` and `tune` simulate it, and nothing else does",
-            options.target));
+        return usage_error(
+            fmt::format("target {} is a soft core: `bench`, `build`, `check`, `repro` and `tune` simulate it, and "
+                        "nothing else does",
+                        options.target));
     }
     const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
     if (!missing.empty()) {

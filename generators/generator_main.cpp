@@ -164,7 +164,7 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
 }
 
 // Halide 21 does not tell CPUs apart that have VNNI, but not BF16, from those without VNNI. Quantized sums are compiled for the
-// least CPU with VNNI that it knows, and other kernels for those without it. tuner/build/foreign_instructions.h looks for what
+// least CPU with VNNI that it knows, and other kernels for those without it. tuner/build/object_file.h looks for what
 // that CPU has beyond, and the builder asks again with --no-vnni where it finds some.
 constexpr std::string_view icelake = "avx512_icelake";
 

@@ -121,8 +121,7 @@ Result<uint64_t> required_cpu_features(const Target &target) {
     const size_t listed = std::count(target.halide.begin(), target.halide.end(), '-') - 2;  // after arch-bits-system
     if (found != listed) {
         std::string known;
-        for (const CpuFeature &feature : cpu_features)
-            known += (known.empty() ? "" : ", ") + std::string(feature.name);
+        for (const CpuFeature &feature : cpu_features) known += (known.empty() ? "" : ", ") + std::string(feature.name);
         return unsupported(
             fmt::format("target {} needs a feature that a package cannot look for at run time; it can "
                         "look for {}",

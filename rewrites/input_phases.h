@@ -14,4 +14,9 @@ namespace kiln {
 // The same loops where there is no dilation. Precondition: no holes.
 ConvLoops input_phases(ConvLoops loops);
 
+// Windows of one tap with strides read the pixels of one phase only: the same convolution, without strides, of these. Output o reads
+// position o * stride - pad, so that position o of that phase is position o * stride - pad of the input. Nothing changes in dimensions
+// with several taps, with padding or with holes.
+ConvLoops read_pixels(ConvLoops loops);
+
 }  // namespace kiln

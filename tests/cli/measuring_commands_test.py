@@ -183,6 +183,16 @@ class Check(unittest.TestCase):
         self.assertEqual((report["passed"], len(report["cases"])), (10, 10))
         self.assertEqual({case["max_error"] for case in report["cases"]}, {0})
 
+    # Some of their kernels are compiled twice, as the compiler uses an instruction of AMD's (q038_conv_7x7_s2).
+    def test_quantized_cases_with_vnni_and_without_bf16(self):
+        arguments = ("--suite", str(CONFORMANCE / "int8_conv.json"), "--target", "avx512vnni", "--filter", "*/q03*")
+        done = kiln("check", *arguments)
+        if done.returncode == 2:
+            self.assertIn("avx512", done.stderr)
+            self.skipTest("this CPU has no AVX-512 with VNNI")
+        report = self.check(*arguments)
+        self.assertEqual((report["passed"], {case["max_error"] for case in report["cases"]}), (10, {0}))
+
     def test_what_cannot_be_expressed(self):
         with tempfile.TemporaryDirectory() as folder:
             manifest = json.loads((CONFORMANCE / "int8_conv.json").read_text())

@@ -9,7 +9,6 @@
 
 #include "rewrites/fold.h"
 #include "rewrites/input_phases.h"
-#include "rewrites/read_pixels.h"
 #include "rewrites/output_phases.h"
 #include "rewrites/panels.h"
 #include "tests/drawn_workloads.h"

@@ -20,8 +20,7 @@ std::string names_of(uint64_t features) {
 constexpr uint32_t sse41 = cpuid_bits(19), avx2_in_one = sse41 | cpuid_bits(12, 28, 29), avx2 = cpuid_bits(5);
 constexpr uint32_t skylake = avx2 | cpuid_bits(16, 28, 31, 30, 17), cannonlake = skylake | cpuid_bits(21);
 constexpr uint32_t vbmi = cpuid_bits(1), vnni = vbmi | cpuid_bits(11), icelake = vnni | cpuid_bits(6, 8, 12, 14),
-                   tiles = cpuid_bits(22, 24),
-                   intersect = cpuid_bits(8);
+                   tiles = cpuid_bits(22, 24), intersect = cpuid_bits(8);
 constexpr uint32_t bf16 = cpuid_bits(5), avxvnni = cpuid_bits(4);
 constexpr uint32_t zen3 = 0x19, zen4 = 0x19, zen5 = 0x1a;
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "tuner/build/build_step.h"
-#include "tuner/build/foreign_instructions.h"
 #include "tuner/build/generator_answer.h"
 #include "tuner/build/object_file.h"
 #include "tuner/process/executables.h"
@@ -17,9 +16,9 @@ namespace {
 Result<std::string> tool(const char *name, const char *purpose) {
     std::string path = find_executable(name);
     if (!path.empty()) return path;
-    return environment_error(
-        fmt::format("no {}: `{}` is in none of the folders of PATH that begin with a slash; install the package binutils",
-                    purpose, name));
+    return environment_error(fmt::format(
+        "no {}: `{}` is in none of the folders of PATH that begin with a slash; install the package binutils", purpose,
+        name));
 }
 
 }  // namespace
@@ -37,7 +36,8 @@ Result<std::unique_ptr<GeneratorBuilder>> GeneratorBuilder::create(GeneratorBuil
     if (!linker_version) return linker_version.error();
     const std::string number = linker_version->substr(linker_version->rfind(' ') + 1);
     const std::string toolchain = fmt::format("kiln {} {} ld {}", KILN_VERSION, *generator_version, number);
-    return std::unique_ptr<GeneratorBuilder>(new GeneratorBuilder(std::move(options), {*linker, *disassembler}, toolchain));
+    return std::unique_ptr<GeneratorBuilder>(
+        new GeneratorBuilder(std::move(options), {*linker, *disassembler}, toolchain));
 }
 
 // What kiln-generator printed. An object that has instructions which its target lacks is compiled again without those that

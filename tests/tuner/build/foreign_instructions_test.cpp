@@ -1,7 +1,7 @@
 // Instructions that a compiler may use for another CPU than the target's.
-#include "tuner/build/foreign_instructions.h"
-
 #include <gtest/gtest.h>
+
+#include "tuner/build/object_file.h"
 
 namespace kiln {
 namespace {

@@ -78,10 +78,11 @@ TEST_F(GeneratorBuilderTest, AnObjectHasOnlyInstructionsOfItsTarget) {
     EXPECT_TRUE(built.ok() && built->ok());
     request_.target = *parse_target("avx512vnni", 1, "");
     expect_failure(builder(script), {TrialStatus::compile_error, "the compiler used `extrq`", ""});
-    const auto second = builder("for last in \"$@\"; do :; done; test \"$last\" = --no-vnni && "
-                                "{ echo '{\"packed_bytes\":8,\"prepared_bytes\":0}'; echo ret | as -o \"${10}\" -; "
-                                "exit; }\n" +
-                                script);
+    const auto second = builder(
+        "for last in \"$@\"; do :; done; test \"$last\" = --no-vnni && "
+        "{ echo '{\"packed_bytes\":8,\"prepared_bytes\":0}'; echo ret | as -o \"${10}\" -; "
+        "exit; }\n" +
+        script);
     ASSERT_TRUE(second) << second.error().message;
     const auto repaired = (*second)->build(request_);
     ASSERT_TRUE(repaired.ok() && repaired->ok());
