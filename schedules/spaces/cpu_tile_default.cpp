@@ -135,7 +135,8 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     const double row_bytes = 4.0 * s.input_channels * s.input[0] * s.stride[1];
     const double tile_bytes = 4.0 * s.input_channels * s.stride[0] * k->pixels * f.x_lanes;
     k->row_block = block(domains.row_block, y_tiles, room / row_bytes / k->rows);
-    if (s.converts || s.parts > 1) {  // the copy of a block that is not whole takes rows that do not exist, one test each
+    if (s.converts ||
+        s.parts > 1) {  // the copy of a block that is not whole takes rows that do not exist, one test each
         const int64_t whole = nearest_divisor(domains.row_block, y_tiles, k->row_block);
         if (2 * whole >= k->row_block) k->row_block = whole;
     }

@@ -88,14 +88,18 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
 StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
     const auto allowed = limits(f);
     StepTileKnobs k, best;
-    // Four vectors of steps at a time take the fewest instructions each; those behind the last channel are for nothing.
+    // Four vectors of steps at a time take the fewest instructions each; those behind the last channel are for nothing. Blocks that
+    // do not divide the channels read a copy of all channels, which is made for each block that is outside of tiles of rows.
+    const auto copies = [&](int64_t block) { return f.loops.output_channels % (block * f.lanes) != 0; };
     double least = 1e300;
     for (int64_t block : domains.block) {
-        const double cost = double(ceil_div(f.vectors(), block) * block) * (block == 1 ? 1.3 : 1);
+        const double cost =
+            double(ceil_div(f.vectors(), block) * block) * (block == 1 ? 1.3 : 1) * (copies(block) ? 2 : 1);
         if (cost <= least) least = cost, k.block = block;
     }
     k.parallel = domains.parallel.back();
-    k.by_channels = k.block < f.vectors();
+    const int64_t blocks = ceil_div(f.vectors(), k.block);
+    k.by_channels = blocks > 1 && (copies(k.block) ? blocks == 2 : k.block > 1);
     least = 1e300;
     for (int64_t share : domains.share) {
         for (int64_t rows : domains.rows) {
