@@ -80,6 +80,18 @@ TEST_F(GeneratorBuilderTest, AnObjectHasOnlyInstructionsOfItsTarget) {
     expect_failure(builder(script), {TrialStatus::compile_error, "the compiler used `extrq`", ""});
 }
 
+TEST_F(GeneratorBuilderTest, WhatIsNoneOfItsTargetIsCompiledOnceMore) {
+    request_.target = *parse_target("avx512vnni", 1, "");
+    const auto made = builder(
+        "echo '{\"packed_bytes\":0,\"prepared_bytes\":0}'\n"
+        "if [ \"${11}\" = --without-vnni ]; then line='pand %xmm1, %xmm0'; else line='extrq $8, $16, %xmm0'; fi\n"
+        "echo \"$line\" | as -o \"${10}\" -");
+    ASSERT_TRUE(made) << made.error().message;
+    const auto built = (*made)->build(request_);
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_TRUE(built->ok()) << built->failure().message;
+}
+
 // A busy machine gives a compiler its CPU time slowly, which is not the candidate's fault.
 TEST_F(GeneratorBuilderTest, TheLimitIsOfCpuTime) {
     EXPECT_GE(GeneratorBuilderOptions().time_limit_ns, 4 * GeneratorBuilderOptions().cpu_limit_ns);
