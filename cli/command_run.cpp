@@ -28,11 +28,18 @@ struct RunArguments {
     std::string db, output;
 };
 
+// Before the network is built, which may take minutes.
+Status check_folder(const std::string &path) {
+    std::error_code error;
+    const fs::file_status there = fs::status(path, error);
+    if (!fs::exists(there) || fs::is_directory(there)) return {};
+    return bad_input(path + ": is no folder; name another with -o");
+}
+
 Status make_folder(const std::string &path) {
     std::error_code error;
     fs::create_directories(path, error);
-    if (fs::is_directory(path)) return {};
-    if (fs::exists(path)) return bad_input(path + ": is no folder; name another with -o");
+    if (fs::is_directory(path, error)) return {};
     return environment_error(fmt::format("{}: cannot be made: {}", path, error.message()));
 }
 
@@ -111,6 +118,7 @@ int run(const RunArguments &arguments) {
     if (!program) return fail_in_lines(program.error());
     const Result<std::vector<NpyArray>> inputs = read_inputs(program->inputs, arguments.inputs);
     if (!inputs) return fail_in_lines(inputs.error());
+    if (Status s = check_folder(arguments.output); !s) return fail(s.error());
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());

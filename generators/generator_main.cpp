@@ -3,7 +3,7 @@
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o OBJECT
 //   kiln-generator --workload KEY --candidate TEXT --target riscv-32-noos --threads 1 -o SOURCE.c    (perhaps SOURCE_pack.c, too)
 //   kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N --loops
-//   kiln-generator ... --no-vnni -o OBJECT     for avx512_icelake: without the instructions that only CPUs with BF16 have for Halide
+//   kiln-generator ... --without-vnni      (the same kernel, for a CPU that Halide knows only with instructions that it lacks)
 //   kiln-generator --version
 //
 // Prints one line of JSON with the kernel's constants on stdout; with --loops the loops of its functions instead
@@ -43,7 +43,7 @@ constexpr int exit_compile_error = 1, exit_usage = 2, exit_refused = 4;
 
 struct Arguments {
     std::string workload, candidate, target, threads, object;
-    bool loops = false, no_vnni = false;
+    bool loops = false, without_vnni = false;
 };
 
 bool parse_arguments(int argc, char **argv, Arguments *arguments) {
@@ -57,8 +57,8 @@ bool parse_arguments(int argc, char **argv, Arguments *arguments) {
         const auto option = options.find(name);
         if (name == "--loops") {
             arguments->loops = true;
-        } else if (name == "--no-vnni") {
-            arguments->no_vnni = true;
+        } else if (name == "--without-vnni") {
+            arguments->without_vnni = true;
         } else if (option != options.end() && i + 1 < argc) {
             *option->second = argv[++i];
         } else {
@@ -75,7 +75,7 @@ struct Request {
     Workload workload;
     Candidate candidate;
     Target target;
-    bool no_vnni = false;
+    bool without_vnni = false;
 };
 
 // Everything that a generator may rely on is checked here, before one is made.
@@ -87,7 +87,7 @@ Result<Request> validated(const Arguments &arguments) {
     const auto target = parse_target(arguments.target, std::atoi(arguments.threads.c_str()), arguments.target);
     if (!target) return target.error();
     if (Status fits = check_candidate(*candidate, *workload, *target); !fits) return fits.error();
-    return Request{std::move(*workload), std::move(*candidate), *target, arguments.no_vnni};
+    return Request{std::move(*workload), std::move(*candidate), *target, arguments.without_vnni};
 }
 
 struct Generated {
@@ -165,7 +165,7 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
 
 // Halide 21 does not tell CPUs apart that have VNNI, but not BF16, from those without VNNI. Quantized sums are compiled for the
 // least CPU with VNNI that it knows, and other kernels for those without it. tuner/build/object_file.h looks for what
-// that CPU has beyond, and the builder asks again with --no-vnni where it finds some.
+// that CPU has beyond; what has it is compiled without VNNI. There is VNNI for weights of i8 alone.
 constexpr std::string_view icelake = "avx512_icelake";
 
 std::string known_to_halide(std::string text) {
@@ -178,7 +178,8 @@ std::string known_to_halide(std::string text) {
 Halide::Target halide_target(const Request &request) {
     const bool is_c = is_soft_core(request.target);
     Halide::Target target(is_c ? "x86-32-noos" : known_to_halide(request.target.halide));
-    if (has_feature(request.target, icelake) && is_quantized(request.workload) && !request.no_vnni) {
+    const bool has_dot_products = is_quantized(request.workload) && request.workload.kernel_dtype == DType::i8;
+    if (has_feature(request.target, icelake) && has_dot_products && !request.without_vnni) {
         target.set_feature(Halide::Target::AVX512_Zen4);
     }
     for (auto feature : {Halide::Target::NoRuntime, Halide::Target::NoAsserts, Halide::Target::NoBoundsQuery}) {
@@ -329,7 +330,7 @@ int main(int argc, char **argv) {
     if (!kiln::parse_arguments(argc, argv, &arguments)) {
         std::fprintf(stderr,
                      "usage: kiln-generator --workload KEY --candidate TEXT --target HALIDE_TARGET --threads N -o "
-                     "OBJECT|--loops\n");
+                     "OBJECT|--loops [--without-vnni]\n");
         return kiln::exit_usage;
     }
     const auto request = kiln::validated(arguments);

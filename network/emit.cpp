@@ -172,20 +172,33 @@ private:
         return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
     }
 
+    // Inputs of the network may be conditions, which element-wise nodes make floats of.
+    bool is_read(const Operator &op, ValueId id) const {
+        const bool is_input = plan_.places[id].memory == Place::Memory::input;
+        const bool is_condition = is_input && value(id).form.type == Element::boolean;
+        return is_stored(value(id).form.type) || (is_condition && std::holds_alternative<Elementwise>(op));
+    }
+
     // Outputs of the network have more types than what lies between kernels.
     static bool is_written(const Operator &op, Element type) {
         const bool is_output = type == Element::boolean || type == Element::i64 || type == Element::u64;
         return is_stored(type) || (is_output && std::holds_alternative<Elementwise>(op));
     }
 
-    std::string type_of(ValueId id) const { return std::string(name(value(id).form.type)); }
+    // With the way out where there is one.
+    std::string type_of(ValueId id) const {
+        const Element type = value(id).form.type;
+        const bool has_other = type == Element::f16 || type == Element::bf16 || type == Element::f64;
+        return std::string(name(type)) + (has_other ? ", but networks compute with f32: export the model in float32"
+                                                    : ", but networks compute with f32, i32, i8 and u8");
+    }
 
     template<typename Op>
     Status visit(const Op &op) {
         StoredNode node{{}, stored(node_->output)};
         for (const ValueId id : node_->inputs) node.inputs.push_back(stored(id));
         for (const ValueId id : node_->inputs) {
-            if (!is_stored(value(id).form.type)) return unsupported("of " + type_of(id));
+            if (!is_read(op, id)) return unsupported("of " + type_of(id));
         }
         if (!is_written(op, value(node_->output).form.type))
             return unsupported("with a result of " + type_of(node_->output));

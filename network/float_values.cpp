@@ -51,6 +51,18 @@ bool is_stored_as_floats(const Rewriting &graph, ValueId id) {
            graph.value(input_of(graph, id)).form == TypedShape{Element::f32, form.shape};
 }
 
+// Whether it is a condition that the caller gives, as bytes.
+bool is_given_condition(const Rewriting &graph, ValueId id) {
+    const Value &value = graph.value(id);
+    return value.form.type == Element::boolean && !value.constant && graph.producer(id) == nullptr;
+}
+
+// Whether a node is one of those that make floats of them.
+bool reads_condition_alone(const Rewriting &graph, const Elementwise &op, const Node &node) {
+    return node.inputs.size() == 1 && is_given_condition(graph, node.inputs[0]) &&
+           op.expression == scalar::cast(scalar::operand(0), Element::f32) && op.shape == graph.shape(node.inputs[0]);
+}
+
 // Whether a node computes with integers that are stored as they are: constants beside them stay so, too.
 bool reads_integers(const Rewriting &graph, const Node &node) {
     return std::ranges::any_of(node.inputs, [&](ValueId id) {
@@ -65,6 +77,9 @@ std::optional<ValueId> float_source(Rewriting &graph, const Node &node, ValueId 
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
     if (is_stored_as_floats(graph, id)) return input_of(graph, id);
+    if (is_given_condition(graph, id)) {
+        return graph.between(Elementwise{scalar::cast(scalar::operand(0), Element::f32), graph.shape(id)}, {id});
+    }
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
     return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
@@ -82,6 +97,7 @@ scalar::Expression with_cast(const scalar::Expression &expression, size_t operan
 }
 
 std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, const Node &node) {
+    if (reads_condition_alone(graph, op, node)) return {};
     Elementwise changed = op;
     std::vector<ValueId> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); i++) {

@@ -125,7 +125,9 @@ int NestBuilder::read(size_t input, const graph::Stored &stored, const std::vect
         shape.push_back(1);
         read.indices.push_back({});
     }
-    read.operand = operand(input, shape, stored.form->type);
+    // A condition that the caller gives is a byte of 0 or 1.
+    const graph::Element type = stored.form->type == graph::Element::boolean ? graph::Element::u8 : stored.form->type;
+    read.operand = operand(input, shape, type);
     const auto same = std::ranges::find(made_.nest.reads, read);
     if (same != made_.nest.reads.end()) return static_cast<int>(same - made_.nest.reads.begin());
     made_.nest.reads.push_back(std::move(read));

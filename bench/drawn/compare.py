@@ -24,7 +24,7 @@ from quantized import QUANTIZED
 from rare import RARE
 
 TOLERANCE = 2e-4  # of an output's largest number
-QUANTA = 0.03  # the share of a quantized model's numbers that may be another quantum: halves round either way
+QUANTA = 0.03  # the share of a quantized model's numbers that may be another quantum, but one at least: halves round either way
 
 
 def draw(seed: int, nodes: int, weights: dict) -> tuple[onnx.ModelProto, dict] | None:
@@ -53,7 +53,7 @@ def difference(got: numpy.ndarray, wanted: numpy.ndarray, share: float) -> str:
     with numpy.errstate(invalid="ignore"):
         same = (got == wanted) | (numpy.isnan(got) & numpy.isnan(wanted)) | (numpy.abs(got - wanted) <= TOLERANCE * scale)
     wrong = int(same.size - numpy.count_nonzero(same))
-    return f"differs in {wrong} of {same.size} elements" if wrong > share * same.size else ""
+    return f"differs in {wrong} of {same.size} elements" if wrong > (max(1, share * same.size) if share else 0) else ""
 
 
 def judge(kiln: str, folder: pathlib.Path, model: onnx.ModelProto, inputs: dict, share: float) -> str:

@@ -111,6 +111,10 @@ void InputReader::read_file(size_t input, const std::string &path) {
     const Port &port = inputs_[input];
     const std::string name = quoted_line(port.name);
     if (!named_.insert(input).second) return complain(fmt::format("--input: `{}` has two files; leave one", name));
+    if (path.empty()) {
+        return complain(
+            fmt::format("--input: `{}` has an empty path; write {}=FILE.npy, with {}", name, name, form_text(port)));
+    }
     Result<NpyArray> array = read_npy(path);
     if (!array) return complain(quoted_line(array.error().message));
     const bool has_type = array->descr == npy_descr(port.form.type);

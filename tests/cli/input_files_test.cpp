@@ -75,6 +75,8 @@ TEST_F(InputFiles, EverythingThatDoesNotFitIsSaidAtOnce) {
         {{x}, {"@long.npy"}, {"has shape (1, 4), but input `x` is float32 (1, 3)", "--shape"}},
         {{x}, {"@i64.npy"}, {"elements `<i8`", "has shape ()"}},
         {{x}, {"x=@lost.npy"}, {"lost.npy"}},
+        {{x}, {"x="}, {"`x` has an empty path; write x=FILE.npy, with float32 (1, 3)"}},
+        {{x}, {""}, {"`x` has an empty path; write x=FILE.npy, with float32 (1, 3)"}},
         {{}, {"@f32.npy"}, {"the network has no inputs; leave it out"}},
         {{x, s}, {"x=@f64.npy", "z=1"}, {"`<f8`", "`z` is no input", "input `s` has no file"}},
     };

@@ -74,6 +74,7 @@ class Run(WithFolder):
         (self.folder / "file").write_text("")
         done = self.run_kiln("run", "--network", MODEL, "--input", INPUT, "-o", "file", status=2)
         self.assertIn("file: is no folder", done.stderr)
+        self.assertNotIn("untuned", done.stderr)  # said before the network is built
 
 
 class Check(WithFolder):

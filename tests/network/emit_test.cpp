@@ -283,6 +283,16 @@ TEST(Emit, table) {
          },
          "nest/loops:1/operands:1/reads:x0[0]/term:f32(less(x0,1)) (x0) -> w0\n"
          "nest/loops:6/operands:1,6/reads:x0[0];x1[i0]/term:select(bool(x0),x1,0) (w0, x1) -> y0"},
+        {"a condition that is an input is a byte",
+         [](Sketch &s) {
+             const ValueId given = s.input({2, 1}, Element::boolean), x = s.input({2, 3});
+             const ValueId turned = s.node(Transpose{{1, 0}}, {given});
+             return Ids{s.elementwise("select(x0,x1,0)", {given, x}), s.elementwise("f32(not(x0))", {turned})};
+         },
+         "nest/dtype:u8/output_dtype:f32/loops:2/operands:2/reads:x0[i0]/term:f32(x0) (x0) -> y1\n"
+         "nest/dtype:u8/output_dtype:f32/loops:2/operands:2/reads:x0[i0]/term:f32(x0) (x0) -> w0\n"
+         "nest/loops:2x3/operands:2,2x3/reads:x0[i0];x1[i0,i1]/term:select(bool(x0),x1,0) (w0, x1) -> y0\n"
+         "nest/loops:2/operands:2/reads:x0[i0]/term:f32(not(bool(x0))) (y1) -> y1"},
         {"more axes with a fill than a nest has operands for",
          [](Sketch &s) {
              ValueId x = s.input({2, 2, 2, 2});

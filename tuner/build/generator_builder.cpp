@@ -40,32 +40,6 @@ Result<std::unique_ptr<GeneratorBuilder>> GeneratorBuilder::create(GeneratorBuil
         new GeneratorBuilder(std::move(options), {*linker, *disassembler}, toolchain));
 }
 
-// What kiln-generator printed. An object that has instructions which its target lacks is compiled again without those that
-// made it necessary to name a larger CPU.
-Result<Attempt<std::string>> GeneratorBuilder::generate(const BuildRequest &request, const std::string &object) const {
-    ChildRequest generator = generator_request(options_, request, object);
-    auto made = run_step(generator, "kiln-generator");
-    if (!needs_check_of_instructions(request.target) || !made || !made->ok()) return made;
-    auto checked = check_instructions(request, object);
-    if (!checked || !checked->ok()) return checked;
-    int64_t wall_ns = made->wall_ns + checked->wall_ns;
-    if (!checked->value().empty()) {
-        generator.arguments.push_back("--no-vnni");
-        made = run_step(generator, "kiln-generator");
-        if (!made || !made->ok()) return made;
-        checked = check_instructions(request, object);
-        if (!checked || !checked->ok()) return checked;
-        wall_ns += made->wall_ns + checked->wall_ns;
-        if (!checked->value().empty()) {
-            std::string message =
-                fmt::format("the compiler used `{}`, which CPUs of the target need not have", checked->value());
-            return Attempt<std::string>{Failure{TrialStatus::compile_error, std::move(message), {}, {}}, wall_ns};
-        }
-    }
-    made->wall_ns = wall_ns;
-    return made;
-}
-
 ChildRequest GeneratorBuilder::child(const BuildRequest &request, std::vector<std::string> arguments) const {
     ChildRequest child;
     child.arguments = std::move(arguments);
@@ -76,13 +50,36 @@ ChildRequest GeneratorBuilder::child(const BuildRequest &request, std::vector<st
     return child;
 }
 
-Result<Attempt<std::string>> GeneratorBuilder::check_instructions(const BuildRequest &request,
-                                                                  const std::string &object) const {
+Result<Attempt<std::string>> GeneratorBuilder::find_foreign(const BuildRequest &request,
+                                                            const std::string &object) const {
+    if (!needs_check_of_instructions(request.target)) return Attempt<std::string>{};
     ChildRequest disassembly = child(request, {tools_.disassembler, "-d", "--no-show-raw-insn", object});
     disassembly.output_limit_bytes = size_t{1} << 30;
     auto printed = run_step(disassembly, "objdump");
     if (!printed || !printed->ok()) return printed;
     return Attempt<std::string>{foreign_instruction(printed->value()).value_or(""), printed->wall_ns};
+}
+
+// A slower kernel is better than none: there are layers all of whose candidates have foreign instructions at first.
+Result<Attempt<std::string>> GeneratorBuilder::generate(const BuildRequest &request, const std::string &object) const {
+    int64_t wall_ns = 0;
+    std::string foreign;
+    for (const bool has_vnni : {true, false}) {
+        ChildRequest generator = generator_request(options_, request, object);
+        if (!has_vnni) generator.arguments.push_back("--without-vnni");
+        auto generated = run_step(generator, "kiln-generator");
+        if (!generated) return generated;
+        generated->wall_ns = wall_ns += generated->wall_ns;
+        if (!generated->ok()) return generated;
+        auto found = find_foreign(request, object);
+        if (!found) return found;
+        generated->wall_ns = found->wall_ns = wall_ns += found->wall_ns;
+        if (!found->ok()) return found;
+        if (found->value().empty()) return generated;
+        foreign = found->value();
+    }
+    std::string message = fmt::format("the compiler used `{}`, which CPUs of the target need not have", foreign);
+    return Attempt<std::string>{Failure{TrialStatus::compile_error, std::move(message), {}, {}}, wall_ns};
 }
 
 // A shared object for the runner; what it needs from Halide's runtime, the runner has.

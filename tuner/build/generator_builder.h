@@ -39,9 +39,10 @@ private:
 
     GeneratorBuilder(GeneratorBuilderOptions options, Tools tools, std::string toolchain);
 
+    // What kiln-generator printed of an object that has only instructions of the target.
     Result<Attempt<std::string>> generate(const BuildRequest &request, const std::string &object) const;
-    // The first instruction that the target lacks; empty where there is none.
-    Result<Attempt<std::string>> check_instructions(const BuildRequest &request, const std::string &object) const;
+    // The first other instruction; empty: there is none.
+    Result<Attempt<std::string>> find_foreign(const BuildRequest &request, const std::string &object) const;
     Result<Attempt<std::string>> link(const BuildRequest &request, const std::string &object,
                                       const std::string &shared_object) const;
     ChildRequest child(const BuildRequest &request, std::vector<std::string> arguments) const;

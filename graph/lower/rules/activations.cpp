@@ -157,8 +157,8 @@ Expression inverse_hyperbolic_sine(const Expression &x, NumbersOf number, const 
 }
 
 Expression inverse_hyperbolic_cosine(const Expression &x, NumbersOf number, const Attributes &) {
-    const Expression d = x - number(1);
-    return apply(Function::logarithm_1p, d + square_root(d * (x + number(1))));
+    const Expression d = x - number(1);  // two roots: the product overflows, and is positive again below -1
+    return apply(Function::logarithm_1p, d + square_root(d) * square_root(x + number(1)));
 }
 
 Expression inverse_hyperbolic_tangent(const Expression &x, NumbersOf number, const Attributes &) {
