@@ -234,6 +234,28 @@ Value called(const scalar::Step &step, const std::vector<Value> &a) {
     return result;
 }
 
+// Counts an expression as a tree, in which what is used twice counts twice, as far as a limit.
+class TreeCount : public Internal::IRMutator {
+public:
+    explicit TreeCount(int most) : most_(most) {}
+
+    using Internal::IRMutator::mutate;
+    Expr mutate(const Expr &e) override { return ++count_ > most_ ? e : Internal::IRMutator::mutate(e); }
+    bool is_beyond() const { return count_ > most_; }
+
+private:
+    int most_, count_ = 0;
+};
+
+// Halide's passes walk trees. Most functions use their argument several times, so that those of functions of functions grow without
+// end: 4 GB for a softplus that is quantized and quantized again. Small ones stay as they are, for Halide knows patterns in them.
+Expr in_reach(const Expr &expression) {
+    constexpr int most = 4000;
+    TreeCount count(most);
+    count.mutate(expression);
+    return count.is_beyond() ? Internal::common_subexpression_elimination(expression) : expression;
+}
+
 }  // namespace
 
 Expr halide_expression(const scalar::Expression &expression, const std::vector<Expr> &operands) {
@@ -252,7 +274,7 @@ Expr halide_expression(const scalar::Expression &expression, const std::vector<E
             stack.push_back(called(step, arguments));
         }
     }
-    return stack.back().expr;
+    return in_reach(stack.back().expr);
 }
 
 }  // namespace kiln

@@ -61,7 +61,8 @@ public:
             network_.steps.push_back(std::move(made));
         }
         constexpr int64_t alignment = 8;  // that kernels count on
-        network_.values_bytes = whole_words(program_.workspace, alignment);
+        // The plan is older than what joined steps: all values may be gone.
+        if (keeps_values()) network_.values_bytes = whole_words(program_.workspace, alignment);
         for (const CNetworkStep &step : network_.steps) {
             if (step.kernel < 0) continue;
             const int64_t bytes = network_.layers[size_t(step.kernel)].kernel->workspace_bytes;
@@ -71,6 +72,13 @@ public:
     }
 
 private:
+    bool keeps_values() const {
+        return std::ranges::any_of(network_.steps, [](const CNetworkStep &step) {
+            return std::ranges::any_of(step.arguments,
+                                       [](const Place &place) { return place.memory == Place::Memory::workspace; });
+        });
+    }
+
     // The offset of the bytes in the array of all constants.
     int64_t stored(std::span<const std::byte> bytes) {
         const std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());

@@ -66,6 +66,11 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:mul(x0,tanh(add(max(x0,0),log1p(exp(neg(abs(x0)))))))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"
     "term:select(or(less(x0,x1),not(less_or_equal(x0,0.5))),div(x0,add(abs(x1),1)),reciprocal(add(abs(x0),2)))",
+    // As a tree larger than the memory: functions of functions that use their arguments several times.
+    "nest/dtype:u8/loops:72/operands:72,72/operand_dtypes:u8,f32/reads:x0[i0];x1[i0]/"
+    "term:u8(min(max(round(div(mul(f32(i8(min(max(round(div(mul(x1,mul(f32(u8(min(max(round(div(add(log1p(exp(neg(abs("
+    "mul(f32(x0),"
+    "0.01))))),max(mul(f32(x0),0.01),0)),0.1)),0),255))),0.1)),0.02)),-128),127))),0.02),0.25)),0),255))",
     // Roots and logarithms of negative numbers stay NaN behind minima and maxima.
     "nest/loops:100/operands:100/reads:x0[i0]/term:max(sqrt(x0),0.001)",
     "nest/loops:100/operands:100/reads:x0[i0]/term:min(max(0.001,mul(log(x0),0.5)),2)",

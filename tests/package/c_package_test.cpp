@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "package/c/c_layer.h"
+#include "package/c/c_network.h"
+#include "package/c/c_network_files.h"
 #include "package/c/c_source_text.h"
 #include "package/output/package_files.h"
 
@@ -73,6 +75,28 @@ TEST(CLayers, IdentifiersAreReplacedAsAWhole) {
     };
     for (const auto &[text, expected] : rows) EXPECT_EQ(with_identifier(text, "f", "g"), expected);
     EXPECT_EQ(with_identifier("f f", "f", "ff"), "ff ff");
+}
+
+// Compilers warn of an arena that no step reads.
+TEST(CNetworks, HaveAnArenaWhereAStepUsesIt) {
+    using network::Place;
+    const graph::TypedShape form{graph::Element::u8, {4}};
+    const Place input{Place::Memory::input, 0, 0}, output{Place::Memory::output, 0, 0},
+        between{Place::Memory::workspace, 0, 0};
+    const auto copy = [](const Place &from, const Place &to) {
+        return network::Step{"copy", {}, network::Copy{.from = from, .to = to, .row_bytes = 4}};
+    };
+    Package package;
+    package.name = "n";
+    for (const bool has_between : {true, false}) {
+        network::Program program{.name = "n", .inputs = {{"x", form}}, .outputs = {{"y", form}}, .workspace = 64};
+        if (has_between) program.steps = {copy(input, between), copy(between, output)};
+        if (!has_between) program.steps = {copy(input, output)};
+        const auto laid_out = lay_out_c_network(package, program, CoreDescription{});
+        ASSERT_TRUE(laid_out) << laid_out.error().message;
+        EXPECT_EQ(laid_out->arena_bytes(), has_between ? 64 : 0);
+        EXPECT_EQ(c_network_run(*laid_out).find("arena") != std::string::npos, has_between);
+    }
 }
 
 TEST(CPackages, ManifestsListFilesOfAPackageOnly) {
