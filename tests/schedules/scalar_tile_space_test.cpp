@@ -54,7 +54,10 @@ TEST(ScalarTileSpace, RefusesWithTheReason) {
     } rows[] = {
         {"conv2d/input:1x48x48x8/kernel:5x5x1x8/feature_group_count:8",
          "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:12/rows:1",
-         "more products than are written out"},
+         "more products or results than are written out"},
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:9/rows:2",
+         "more products or results than are written out"},
         {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
          "scalar_depthwise@1/scalar_tile@1/channels:3/flags:0/partition:1/pixels:6/rows:1", "channels"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
