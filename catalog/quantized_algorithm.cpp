@@ -7,7 +7,6 @@
 #include "rewrites/panels.h"
 #include "rewrites/parts.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
-#include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/cpu_tile_space.h"
 #include "workload/division.h"
 
@@ -72,28 +71,12 @@ Constraint spread_that_compiles() {
           }}});
 }
 
-// A soft core's instruction cache has some KiB, of which each result takes 0.2 where it is written out. The C compiler takes half a
-// minute for 40 of them with 9 products each.
-Constraint code_of_soft_cores(const ConvLoops &loops, const CpuTileKnobs &standard) {
-    const int64_t products = std::max<int64_t>(96, unrolled_steps(loops, standard));
-    const int64_t results = std::max<int64_t>(16, register_tile(standard).sums());
-    return constraint<CpuTileKnobs>(
-        {{"so much code is written out that no soft core's cache holds it", [=](const CpuTileKnobs &k) {
-              const int64_t tiles = k.unroll_tiles ? k.x_block : 1;
-              return unrolled_steps(loops, k) <= products && register_tile(k).sums() * tiles <= results;
-          }}});
-}
-
 Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const ConvLoops loops = quantized_loops(w, target);
     const Space space = cpu_tile_space(base, loops, target, core);
     std::vector<Constraint> constraints = space.constraints();
     constraints.push_back(blocks_that_compile(loops));
     constraints.push_back(spread_that_compiles());
-    if (is_soft_core(target)) {
-        const auto standard = decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
-        if (standard) constraints.push_back(code_of_soft_cores(loops, *standard));
-    }
     Space narrowed(space.default_candidate(), space.knobs(), std::move(constraints));
     // A default that is one of these keeps its kernel: it is known to compile.
     return narrowed.check(space.default_candidate()) ? narrowed : space;

@@ -44,32 +44,6 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
     EXPECT_GT(computed, 1000);
 }
 
-// Half a minute of the C compiler, and a kernel of 98 kB.
-TEST(Catalog, SoftCoresWriteOutNoMoreThanACacheHolds) {
-    const Target target = *parse_target("rv32im", 1, avx512);
-    const auto w = parse_workload_key(
-        "conv2d/input:1x48x48x8/kernel:3x3x1x8/padding:1,1x1,1/feature_group_count:8/dtype:i8/"
-        "epilogue:bias,requantize_litert");
-    ASSERT_TRUE(w);
-    const Space space = find_algorithm("quantized")->space(*w, target, core);
-    const struct {
-        const char *knobs, *reason;
-    } rows[] = {
-        {"inline_sum:1/panel_block:1/pixels:11/prefetch:1/row_block:1/rows:2/share_rows:0/stage_input:0/unroll:1/"
-         "unroll_columns:0/unroll_rows:0/unroll_tiles:0/vectors:2/x_block:3",
-         "so much code is written out that no soft core's cache holds it"},
-        {"inline_sum:1/panel_block:1/pixels:4/prefetch:1/row_block:1/rows:2/share_rows:0/stage_input:0/unroll:1/"
-         "unroll_columns:0/unroll_rows:0/unroll_tiles:0/vectors:1/x_block:3",
-         ""},
-    };
-    for (const auto &row : rows) {
-        const auto candidate = parse_candidate(std::string("quantized@1/cpu_tile@2/") + row.knobs);
-        ASSERT_TRUE(candidate) << row.knobs;
-        const Status status = space.check(*candidate);
-        EXPECT_EQ(status ? "" : status.error().message, row.reason) << row.knobs;
-    }
-}
-
 // Unrolling that is taken back leaves nothing that needs it.
 TEST(Catalog, DefaultsOfLongKernelsLieInTheirSpace) {
     const Target target = *parse_target("avx512", 1, avx512);
