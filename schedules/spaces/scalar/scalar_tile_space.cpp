@@ -16,6 +16,9 @@ constexpr int64_t most_products = 256, most_results = 16;
 // Those of 16 of the 19 winners of person_detect.
 constexpr int64_t usual_flags = 1;
 
+// Those of most strided and large depthwise layers there.
+constexpr int64_t unspilled_flags = 4;
+
 std::vector<int64_t> up_to(int64_t last) {
     std::vector<int64_t> values;
     for (int64_t v = 1; v <= std::max<int64_t>(1, last); v++) values.push_back(v);
@@ -69,8 +72,14 @@ Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
     d.partition = {0, 1, 2};
     d.flags = all_flags();
     ScalarTileKnobs k;
-    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1, k.flags = usual_flags;
-    for (k.pixels = largest_up_to(d.pixels, 6); k.pixels > 1 && !fits(k);) k.pixels--;
+    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1, k.flags = usual_flags, k.pixels = 6;
+    // Winners of person_detect. The inside of large images is worth code of its own, and so is that of strided ones, whose pixels share
+    // few inputs. The smallest have padding in nearly all of their windows.
+    const bool strides = loops.stride[0] > 1;
+    if (taps <= 9 && (strides || columns >= 24 || columns <= 3)) {
+        k.partition = 2, k.flags = unspilled_flags, k.pixels = strides || columns <= 3 ? 3 : 4;
+    }
+    for (k.pixels = largest_up_to(d.pixels, k.pixels); k.pixels > 1 && !fits(k);) k.pixels--;
     return made(std::move(base), k, d, {{"the tile has more products or results than are written out", fits}});
 }
 
