@@ -16,7 +16,8 @@ std::vector<uint32_t> loop() {
     for (int32_t at = -2048; at < 0; at += 512) {
         words.insert(words.end(), {load(lw, t1, sp, at), op(0, 0, a0, a0, t1)});
     }
-    words.insert(words.end(), {op(1, mul, t1, a0, t0), op(1, div, t1, t1, t0), s_type(-64, t1, sp, sw), addi(t0, t0, -1)});
+    words.insert(words.end(),
+                 {op(1, mul, t1, a0, t0), op(1, div, t1, t1, t0), s_type(-64, t1, sp, sw), addi(t0, t0, -1)});
     const auto body = static_cast<int32_t>(words.size()) - 2;
     words.insert(words.end(), {b_type(-4 * body, 0, t0, bne), ret()});
     return words;
@@ -33,12 +34,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     KILN_FUZZ_EXPECT(key(*core).starts_with("rv32im-" + core->name + "/"));
     const auto counted = [&] {
-        Simulator simulator = program(words, *core, {.memory_bytes = 1 << 17, .stack_bytes = 8192, .instructions = 1000});
+        Simulator simulator =
+            program(words, *core, {.memory_bytes = 1 << 17, .stack_bytes = 8192, .instructions = 1000});
         return simulator.call(Simulator::lowest_address, {});
     };
     const SimulatedCall first = counted(), second = counted();
     KILN_FUZZ_EXPECT(first.problem.empty() && first.counts.instructions == 133);
     KILN_FUZZ_EXPECT(first.counts.cycles >= first.counts.instructions + 10 * core->divide_cycles);
-    KILN_FUZZ_EXPECT(first.counts.cycles == second.counts.cycles && first.counts.load_misses == second.counts.load_misses);
+    KILN_FUZZ_EXPECT(first.counts.cycles == second.counts.cycles &&
+                     first.counts.load_misses == second.counts.load_misses);
     return 0;
 }
