@@ -32,6 +32,9 @@ struct Algorithm {
     // Its kernels take an input that their `prepare` made, and are timed without that: no match for those that take the
     // plain input. Used only where a name is asked for that is more than `*`.
     bool prepares = false;
+    // On a soft core it is searched only where nothing else applies, or where a name is asked for that is more than `*`: its kernels
+    // take some three times the cycles of others', and single ones half a minute of the C compiler.
+    bool last_on_soft_cores = false;
 
     Status applies(const Workload &workload, const Target &target) const;
     // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the

@@ -9,6 +9,7 @@
 #include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
+#include "cli/judge_options.h"
 #include "cli/network/network_workshop.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -24,6 +25,7 @@ struct CheckArguments {
     AlgorithmFilter algorithms;
     CheckOptions options;
     TargetOptions target;
+    JudgeOptions judge;
     AnswerOptions answer;
 };
 
@@ -138,7 +140,9 @@ int run(const CheckArguments &arguments) {
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;
     install_interrupt_handler();
-    Result<Workshop> workshop = make_workshop(place->core);
+    const Result<std::string> judge = core_judge(arguments.judge, place->core);
+    if (!judge) return fail(judge.error());
+    Result<Workshop> workshop = make_workshop(place->core, *judge);
     if (!workshop) return fail(workshop.error());
     Result<PackageParts> parts = package_parts(*workshop);
     if (!parts) return fail(parts.error());
@@ -186,6 +190,8 @@ void add_check_command(CLI::App &app, Action &action) {
         ->type_name("N");
     add_options(*command, arguments->target);
     add_core_option(*command, arguments->target);
+    add_options(*command, arguments->judge,
+                "each kernel runs there, too, and must compute the same in as many instructions");
     add_options(*command, arguments->answer, {TableFormat::table, TableFormat::json});
     command->footer(
         "Examples:\n"

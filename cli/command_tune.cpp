@@ -15,6 +15,7 @@
 #include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
+#include "cli/judge_options.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_program.h"
 #include "cli/peak_keeper.h"
@@ -34,39 +35,13 @@ struct TuneArguments {
     std::string db, cache;  // empty: warm for layers, cold for a network
     std::optional<std::string> time;
     std::optional<int64_t> trials;
-    std::string judge = "model", rtl;
+    JudgeOptions judge;
     AlgorithmFilter algorithms;
     TuneOptions options;
     AnswerOptions answer;
 };
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
-// The program that --judge rtl asks for; empty: the model alone judges.
-Result<std::string> core_judge(const TuneArguments &arguments, const SimulatedCore &core) {
-    constexpr const char *environment = "KILN_RTL";
-    if (arguments.judge == "model") {
-        if (arguments.rtl.empty()) return std::string();
-        return usage_error("--rtl: is for --judge rtl");
-    }
-    if (!core) return usage_error("--judge rtl: is for soft cores, such as --target rv32im");
-    const char *variable = std::getenv(environment);
-    const std::string path = !arguments.rtl.empty() ? arguments.rtl : variable ? variable : "";
-    constexpr const char *way_out =
-        "`bench/rtl/setup` in kiln's sources makes .rtl/vexriscv of VexRiscv's Verilog (docs/soft_cores.md)";
-    if (path.empty()) {
-        return environment_error(fmt::format(
-            "--judge rtl: needs the core's program: --rtl FILE, or its path in ${}; {}", environment, way_out));
-    }
-    std::error_code error;
-    const std::filesystem::path whole = std::filesystem::canonical(path, error);
-    if (error || !std::filesystem::is_regular_file(whole, error) || access(whole.c_str(), X_OK) != 0) {
-        return environment_error(fmt::format("--judge rtl: {} is no program that can be started; {}",
-                                             arguments.rtl.empty() ? fmt::format("{} (${})", path, environment) : path,
-                                             way_out));
-    }
-    return whole.string();
-}
 
 // --trials, --time: the first reached ends the job; with neither, 64 trials a workload.
 Result<TuneOptions> read_options(const TuneArguments &arguments) {
@@ -319,7 +294,7 @@ Status tell_of_finals(const TuneReport &report, const TuneArguments &arguments, 
 Result<TrialStore> open_store(const TuneArguments &arguments, const SimulatedCore &core,
                               std::optional<Workshop> *workshop) {
     const std::string &path = arguments.db;
-    const Result<std::string> judge = core_judge(arguments, core);
+    const Result<std::string> judge = core_judge(arguments.judge, core);
     if (!judge) return judge.error();
     std::error_code ignored;
     std::optional<TrialStore> store;
@@ -444,17 +419,9 @@ void add_tune_command(CLI::App &app, Action &action) {
         ->type_name("FILE");
     add_options(*command, arguments->target);
     add_core_option(*command, arguments->target);
-    command
-        ->add_option(
-            "--judge", arguments->judge,
-            "Who has the last word on a soft core: model, or rtl, where the three best kernels of each layer run on "
-            "the core's hardware description and the fewest cycles there win [model]")
-        ->check(one_of({"model", "rtl"}))
-        ->type_name("model|rtl");
-    command
-        ->add_option("--rtl", arguments->rtl,
-                     "The program that --judge rtl runs kernels in; bench/rtl/setup makes one [$KILN_RTL]")
-        ->type_name("FILE");
+    add_options(
+        *command, arguments->judge,
+        "the three best kernels of each layer run on the core's hardware description and the fewest cycles there win");
     command->add_option("--trials", arguments->trials, "Trials for each workload, recorded ones counted [64]")
         ->check(whole_number())
         ->type_name("N");

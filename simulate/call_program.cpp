@@ -16,6 +16,9 @@ constexpr uint32_t environment_call = 0x00000073, jump_to_itself = 0x0000006f;
 constexpr uint32_t call_write = 64, call_exit = 93;  // of Linux
 constexpr uint32_t hash_begin = 1, hash_factor = 16777619;
 constexpr uint32_t line_bytes = 64;
+constexpr uint32_t page_bytes = 4096;
+
+uint32_t whole_pages(uint32_t bytes) { return (bytes + page_bytes - 1) / page_bytes * page_bytes; }
 
 // Instructions one behind the other.
 class Code {
@@ -89,6 +92,7 @@ struct Piece {
     std::span<const std::byte> content;
 };
 
+// Pieces are pages of the file, so that an operating system can map them: their addresses are multiples of a page.
 std::string elf_of(uint32_t entry, const std::vector<Piece> &pieces) {
     constexpr uint32_t header_bytes = 52, entry_bytes = 32;
     std::vector<uint32_t> header = {0x464c457f,
@@ -104,18 +108,15 @@ std::string elf_of(uint32_t entry, const std::vector<Piece> &pieces) {
                                     header_bytes | entry_bytes << 16,  // no sections
                                     static_cast<uint32_t>(pieces.size()),
                                     0};
-    const uint32_t page = 4096;
-    uint32_t offset = (header_bytes + entry_bytes * static_cast<uint32_t>(pieces.size()) + page - 1) / page * page;
-    std::string contents;
+    std::string file(whole_pages(header_bytes + entry_bytes * static_cast<uint32_t>(pieces.size())), '\0');
     for (const Piece &piece : pieces) {
-        const auto bytes = static_cast<uint32_t>(piece.content.size());
-        header.insert(header.end(), {1, offset, piece.address, piece.address, bytes, bytes, piece.flags, 4});
-        contents.append(reinterpret_cast<const char *>(piece.content.data()), bytes);
-        offset += bytes;
+        const auto offset = static_cast<uint32_t>(file.size()), bytes = static_cast<uint32_t>(piece.content.size());
+        header.insert(header.end(), {1, offset, piece.address, piece.address, bytes, bytes, piece.flags, page_bytes});
+        file.append(reinterpret_cast<const char *>(piece.content.data()), bytes);
+        file.resize(whole_pages(static_cast<uint32_t>(file.size())));
     }
-    std::string file(offset - contents.size(), '\0');
     std::memcpy(file.data(), header.data(), 4 * header.size());
-    return file + contents;
+    return file;
 }
 
 }  // namespace
@@ -133,7 +134,7 @@ Result<std::string> Simulator::program_of(const ProgramCall &call) {
     const auto cache = static_cast<uint32_t>(core_.instructions.bytes);
     const uint32_t used = (memory_.used_bytes() + cache - 1) / cache * cache;
     const uint32_t entry = used + (code_.begin + code_.bytes() + line_bytes - 1) / line_bytes * line_bytes % cache;
-    const uint32_t hash = entry + 1024;  // behind the instructions
+    const uint32_t hash = whole_pages(entry + 1024);  // behind the instructions
     const uint32_t stack = stack_ + static_cast<uint32_t>(limits_.stack_bytes);
     Code code;
     if (call.warm) add_call(call, stack, false, &code);

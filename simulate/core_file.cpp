@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <bit>
 #include <cctype>
+#include <functional>
 
 #include "json/file_text.h"
 #include "json/json_fields.h"
+#include "json/repeated_field.h"
 
 namespace kiln {
 namespace {
@@ -65,8 +67,10 @@ FieldProblem read_name(const Json &value, std::string *name) {
 
 Result<CoreDescription> parse_core(const std::string &text, const std::string &path) {
     constexpr int deepest_level = 8;
-    const Result<Json> document = parse_json(text, deepest_level);
+    RepeatedField repeated;
+    const Result<Json> document = parse_json(text, deepest_level, std::ref(repeated));
     if (!document) return bad_input(path + ": " + document.error().message);
+    if (repeated.found()) return bad_input(fmt::format("{}: {}: is there twice; leave one", path, repeated.path()));
     CoreDescription core;
     FieldProblem problem;
     JsonFields fields(*document, path + ": ", &problem);

@@ -1,4 +1,6 @@
-"""`kiln tune --judge rtl`: finalists on another core than the simulated one. That is a script, and VexRiscv's Verilog where somebody made it."""
+"""`kiln tune --judge rtl` and `kiln check --judge rtl`: kernels on another core than the simulated one. That is a script, VexRiscv's
+Verilog where somebody made it, and qemu-riscv32 where it is installed.
+"""
 
 import json
 import os
@@ -11,6 +13,8 @@ from kiln_job import BINARIES, ROOT, KilnJob
 
 JUDGE = str(pathlib.Path(__file__).resolve().parent / "core_judge.py")
 VERILOG = ROOT / ".rtl" / "vexriscv"
+QEMU = ROOT / "bench" / "rtl" / "qemu"
+SUITE = ROOT / "tests" / "conformance" / "int8_conv.json"
 HAS_COMPILER = shutil.which("riscv64-unknown-elf-gcc") is not None
 needs_compiler = unittest.skipUnless(HAS_COMPILER, "no riscv64-unknown-elf-gcc: install gcc-riscv64-unknown-elf")
 
@@ -36,6 +40,10 @@ class CoreJudge(unittest.TestCase):
     def tune(self, *arguments, target="rv32im", trials=5, **environment):
         options = ["--workloads", self.layers, "--target", target, "--db", self.database, "--trials", trials, "--format", "json"]
         return self.run_kiln("tune", *options, *arguments, **environment)
+
+    def check(self, *arguments, cases="*_ties*", **environment):
+        options = ["--suite", SUITE, "--filter", cases, "--target", "rv32im", "--judge", "rtl", "--format", "json"]
+        return self.run_kiln("check", *options, *arguments, **environment)
 
     def rows(self, what):
         return json.loads(self.run_kiln("query", what, "--db", self.database, "--format", "json").stdout)
@@ -91,6 +99,31 @@ class CoreJudge(unittest.TestCase):
             self.assertIn("core_judge.py", answer.stderr)
         self.assertEqual([b["evidence"] for b in self.rows("best")], ["median"])
 
+    @needs_compiler
+    def test_checked_kernels_run_there(self):
+        answer = self.check("--rtl", JUDGE)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertEqual(json.loads(answer.stdout)["passed"], 3)
+        for wrong, message in (("hash", "other results there than in simulation"), ("instructions", "instructions of a call that takes")):
+            answer = self.check("--rtl", JUDGE, KILN_TEST_JUDGE=wrong)
+            self.assertEqual(answer.returncode, 1, answer.stderr)
+            for case in json.loads(answer.stdout)["cases"]:
+                self.assertEqual(case["status"], "failed")
+                self.assertIn("core_judge.py: ", case["reason"])
+                self.assertIn(message, case["reason"])
+        answer = self.check("--rtl", JUDGE, KILN_TEST_JUDGE="status")
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertIn("this core is out of order", answer.stderr)
+
+    @needs_compiler
+    @unittest.skipUnless(shutil.which("qemu-riscv32") and shutil.which("cc"), "no qemu-riscv32: install qemu-user")
+    def test_qemu_computes_the_same_in_as_many_instructions(self):
+        answer = self.check("--rtl", QEMU, "--candidates", 2, "--seed", os.environ.get("KILN_TEST_SEED", "1"))
+        self.assertEqual(answer.returncode, 0, answer.stdout)
+        answer = subprocess.run([QEMU, self.job.folder / "nothing"], capture_output=True, text=True)
+        self.assertEqual(answer.returncode, 2, answer.stderr)
+        self.assertIn("nothing: No such file or directory", answer.stderr)
+
     def test_bad_input_is_named(self):
         rows = [
             (["--judge", "rtl"], 3, "--judge rtl: needs the core's program: --rtl FILE, or its path in $KILN_RTL; `bench/rtl/setup`"),
@@ -104,6 +137,9 @@ class CoreJudge(unittest.TestCase):
             self.assertEqual(answer.returncode, status, answer.stderr)
             self.assertIn(message, answer.stderr)
             self.assertFalse(self.database.exists())
+        answer = self.check()
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        self.assertIn("--judge rtl: needs the core's program", answer.stderr)
         answer = self.tune("--judge", "rtl", target="host")
         self.assertEqual(answer.returncode, 2, answer.stderr)
         self.assertIn("--judge rtl: is for soft cores, such as --target rv32im", answer.stderr)

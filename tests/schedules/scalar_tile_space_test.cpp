@@ -26,9 +26,13 @@ TEST(ScalarTileSpace, DefaultsAreValid) {
         const char *key, *candidate;
     } rows[] = {
         {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
-         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:1/partition:1/pixels:6/rows:1"},
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:4/partition:2/pixels:4/rows:1"},
         {"conv2d/input:1x3x3x256/kernel:3x3x1x256/padding:1,1x1,1/feature_group_count:256",
-         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:1/partition:1/pixels:3/rows:1"},
+         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:4/partition:2/pixels:3/rows:1"},
+        {"conv2d/input:1x12x12x64/kernel:3x3x1x64/strides:2x2/padding:0,1x0,1/feature_group_count:64",
+         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:4/partition:2/pixels:3/rows:1"},
+        {"conv2d/input:1x6x6x128/kernel:3x3x1x128/padding:1,1x1,1/feature_group_count:128",
+         "scalar_depthwise@1/scalar_tile@1/channels:32/flags:1/partition:1/pixels:6/rows:1"},
         {"conv2d/input:1x20x20x17/kernel:7x7x1x17/feature_group_count:17",
          "scalar_depthwise@1/scalar_tile@1/channels:17/flags:1/partition:1/pixels:5/rows:1"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128",
@@ -54,7 +58,10 @@ TEST(ScalarTileSpace, RefusesWithTheReason) {
     } rows[] = {
         {"conv2d/input:1x48x48x8/kernel:5x5x1x8/feature_group_count:8",
          "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:12/rows:1",
-         "more products than are written out"},
+         "more products or results than are written out"},
+        {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
+         "scalar_depthwise@1/scalar_tile@1/channels:8/flags:0/partition:1/pixels:9/rows:2",
+         "more products or results than are written out"},
         {"conv2d/input:1x48x48x8/kernel:3x3x1x8/feature_group_count:8",
          "scalar_depthwise@1/scalar_tile@1/channels:3/flags:0/partition:1/pixels:6/rows:1", "channels"},
         {"conv2d/input:1x6x6x64/kernel:1x1x64x128",

@@ -54,6 +54,10 @@ TEST(CoreFile, NamesFileAndField) {
         {R"({"format": "core/1", "instruction_cache": {"bytes": 16, "line_bytes": 32}})",
          "c.json: instruction_cache: line_bytes: needs at most the 16 bytes of the cache; got 32"},
         {R"({"format": "core/1", "data_cache": {"ways": 2}})", "c.json: data_cache: ways: unknown field"},
+        {R"({"format": "core/1", "load_cycles": 1, "load_cycles": 2})",
+         "c.json: load_cycles: is there twice; leave one"},
+        {R"({"format": "core/1", "data_cache": {"bytes": 64, "line_bytes": 4, "bytes": 32}})",
+         "c.json: data_cache: bytes: is there twice; leave one"},
     };
     for (const auto &row : rows) {
         const auto core = parse_core(row.text, "c.json");

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -28,12 +29,18 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
     return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
+std::vector<const Algorithm *> without_last(const std::vector<const Algorithm *> &all) {
+    std::vector<const Algorithm *> others;
+    std::ranges::copy_if(all, std::back_inserter(others), [](const Algorithm *a) { return !a->last_on_soft_cores; });
+    return others.empty() ? all : others;
+}
+
 // The spaces of every algorithm that the options allow and that applies, the one to use untuned first. Without
 // any, the error says why each was refused.
 Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
     const TuneOptions &options = job.options;
     const Core core = core_of(job.environment.machine, job.target);
-    std::vector<Space> spaces;
+    std::vector<const Algorithm *> searched;
     Refusals refusals;
     for (const Algorithm *algorithm : by_preference(workload, job.target, core, options.error_budget)) {
         std::string reason;
@@ -44,12 +51,15 @@ Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workloa
         } else if (Status s = algorithm->applies(workload, job.target); !s) {
             reason = s.error().message;
         } else {
-            spaces.push_back(algorithm->space(workload, job.target, core));
+            searched.push_back(algorithm);
             continue;
         }
         refusals.add(algorithm->name, reason);
     }
-    if (spaces.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
+    if (searched.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
+    if (is_soft_core(job.target) && options.algorithm == "*") searched = without_last(searched);
+    std::vector<Space> spaces;
+    for (const Algorithm *algorithm : searched) spaces.push_back(algorithm->space(workload, job.target, core));
     return spaces;
 }
 

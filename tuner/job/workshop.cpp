@@ -63,18 +63,20 @@ Result<Workshop> make_workshop(const std::string &executables, const OnWait &on_
     GeneratorBuilderOptions builder_options;
     builder_options.generator = *generator;
     builder_options.work_folder = folder->path();
-    builder_options.avoid_cpu = measuring_cpu();
+    // A count is the same whatever else runs, so builds for a soft core may have every CPU.
+    const std::optional<int> cpu = core ? std::nullopt : measuring_cpu();
+    builder_options.avoid_cpu = cpu;
     Result<std::unique_ptr<Builder>> builder = make_builder(builder_options, core.has_value());
     if (!builder) return builder.error();
 
     ProcessRunnerOptions runner_options;
     runner_options.executable = *runner;
     runner_options.work_folder = folder->path();
-    runner_options.cpu = measuring_cpu();
+    runner_options.cpu = cpu;
     runner_options.machine = key(core ? machine_of(*core) : read_machine());
     runner_options.core = core;
     runner_options.core_judge = core_judge;
-    if (!core) runner_options.lock = machine_lock_path();  // a count is the same whatever else runs
+    if (!core) runner_options.lock = machine_lock_path();
     runner_options.on_wait = on_wait;
     ProcessRunnerOptions network_options = runner_options;
     network_options.time_limit_ns = 600'000'000'000;  // of many kernels

@@ -142,6 +142,11 @@ struct ProcessRunner::State {
         return &entries.front().files;
     }
 
+    std::optional<CoreJudge> core_judge() {
+        if (options.core_judge.empty()) return {};
+        return CoreJudge{options.core_judge, new_prefix() + "-program", judge_limit_ns};
+    }
+
     RunnerCall call_of(const Workload &workload, const Target &target) const {
         return {key(workload), target.threads, options.memory_limit_bytes, options.core};
     }
@@ -206,10 +211,8 @@ Result<Attempt<HeatReport>> ProcessRunner::heat(const HeatRequest &request) {
     job.operands = (*files)->operands();
     job.memory_bytes = state_->memory_bytes(request.workload, request.target);
     ProcessRunnerOptions options = state_->options;
-    if (!options.core_judge.empty()) {
-        job.judge = {options.core_judge, state_->new_prefix() + "-program", judge_limit_ns};
-        options.time_limit_ns += static_cast<int64_t>(job.kernels.size()) * judge_limit_ns;
-    }
+    job.judge = state_->core_judge();
+    if (job.judge) options.time_limit_ns += static_cast<int64_t>(job.kernels.size()) * judge_limit_ns;
     RunnerOrder order{job, true, request.out_of_time};
     if (Status s = set_memory(&order, job.kernels, **files); !s) {
         return s.error();
@@ -235,12 +238,14 @@ Result<Attempt<Tensor>> ProcessRunner::execute(const ExecuteRequest &request, co
         return status.error();
     }
     const ExecuteJob job{state_->call_of(request.workload, request.target), kernel_of(request.artifact),
-                         files.operands(), state_->new_prefix() + "-output"};
+                         files.operands(), state_->new_prefix() + "-output", state_->core_judge()};
+    ProcessRunnerOptions options = state_->options;
+    if (job.judge) options.time_limit_ns += judge_limit_ns;
     RunnerOrder order{job, false};
     if (Status s = set_memory(&order, {job.kernel}, files); !s) {
         return s.error();
     }
-    const auto answered = ask(order, state_->options);
+    const auto answered = ask(order, options);
     if (!answered) {
         return answered.error();
     }

@@ -22,7 +22,7 @@ struct ProcessRunnerOptions {
     SamplingLimits sampling;
     std::string machine;                  // RunnerTraits::machine
     std::optional<CoreDescription> core;  // that kernels are simulated on
-    std::string core_judge;  // a program that runs finalists in the place of that, see CoreJudge; empty: none
+    std::string core_judge;  // a program that runs what heat() and execute() run, too, see CoreJudge; empty: none
     std::string lock;        // path of what is locked while measuring, see measuring_lock.h; empty: nothing
     std::function<void(const std::optional<LockHolder> &)> on_wait;  // for that lock
 };
@@ -36,7 +36,9 @@ public:
     Result<RunResult> run(const RunRequest &request) override;
     Result<Attempt<HeatReport>> heat(const HeatRequest &request) override;
 
-    // One call of a kernel on given operands, with guard pages and limits as in run(): its output, unjudged.
+    // One call of a kernel on given operands, with guard pages and limits as in run(): its output, unjudged. One that
+    // computes
+    // something else in `core_judge` fails.
     Result<Attempt<Tensor>> execute(const ExecuteRequest &request, const Operands &operands);
 
 private:

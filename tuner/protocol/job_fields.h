@@ -129,6 +129,7 @@ void visit_fields(Fields &fields, Value &job) {
     fields("kernel", job.kernel);
     fields("operands", job.operands);
     fields("output", job.output);
+    fields("judge", job.judge);
 }
 
 template<typename Fields, IsPart<PackJob> Value>

@@ -99,6 +99,7 @@ struct ExecuteJob {
     RunnerKernel kernel;
     OperandPaths operands;
     std::string output;
+    std::optional<CoreJudge> judge;  // with a core only: where the same call must compute the same
     bool operator==(const ExecuteJob &) const = default;
 };
 

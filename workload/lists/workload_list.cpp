@@ -4,12 +4,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
-#include <set>
 #include <unordered_map>
 
 #include "json/file_text.h"
 #include "json/json_fields.h"
+#include "json/repeated_field.h"
 #include "workload/lists/workload_entry.h"
 
 namespace kiln {
@@ -28,33 +27,6 @@ std::string entry_label(size_t index, const Json &entry) {
 constexpr int deepest_level = 16;
 
 constexpr int64_t most_bytes = int64_t(256) << 20;  // a million layers
-
-// JSON leaves open what a repeated key means and parsers keep the last; a list that says two things is refused.
-class DuplicateFinder {
-public:
-    bool operator()(int depth, Json::parse_event_t event, Json &value) {
-        if (event == Json::parse_event_t::object_start) {
-            keys_.emplace_back();
-            if (depth == 2) entries_++;
-        } else if (event == Json::parse_event_t::object_end) {
-            keys_.pop_back();
-        } else if (event == Json::parse_event_t::key && !keys_.back().insert(value.get<std::string>()).second &&
-                   duplicate_.empty()) {
-            duplicate_ = value.get<std::string>();
-            if (keys_.size() > 1) entry_ = entries_ - 1;
-        }
-        return true;
-    }
-
-    const std::string &duplicate() const { return duplicate_; }  // empty: none
-    std::optional<size_t> entry() const { return entry_; }
-
-private:
-    std::vector<std::set<std::string>> keys_;
-    size_t entries_ = 0;
-    std::string duplicate_;
-    std::optional<size_t> entry_;
-};
 
 FieldProblem check_list(const Json &document) {
     constexpr std::string_view form = R"({"format": "workloads/1", "name": ..., "workloads": [...]})";
@@ -79,16 +51,16 @@ Result<std::vector<NamedWorkload>> parse_workload_list(const std::string &json, 
     if (json.find_first_not_of(" \t\r\n") == std::string::npos) {
         return refuse("the file is empty; needs a workload list (format workloads/1)");
     }
-    DuplicateFinder duplicates;
-    const Result<Json> parsed = parse_json(json, deepest_level, std::ref(duplicates));
+    RepeatedField repeated;
+    const Result<Json> parsed = parse_json(json, deepest_level, std::ref(repeated));
     if (!parsed) return refuse(parsed.error().message);
     const Json &document = *parsed;
     if (FieldProblem p = check_list(document)) return refuse(*p);
     const Json &entries = document["workloads"];
-    if (!duplicates.duplicate().empty()) {
+    if (repeated.found()) {
         std::string where;
-        if (const auto i = duplicates.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
-        return refuse(where + duplicates.duplicate() + ": is there twice; leave one");
+        if (const auto i = repeated.entry(); i && *i < entries.size()) where = entry_label(*i, entries[*i]) + ": ";
+        return refuse(where + repeated.name() + ": is there twice; leave one");
     }
     FieldProblem problem;
     const auto list = JsonFields(document, "", &problem).get<std::string>("name", read_text);

@@ -9,11 +9,15 @@
 namespace kiln {
 namespace {
 
-// Products that are written out. More do not fit an instruction cache of some KiB, and take the compiler long.
-constexpr int64_t most_products = 256;
+// Products and results of a depthwise tile, which are written out. More do not fit an instruction cache of some KiB, and take the
+// compiler long: 0.3 s for 6 results of 3x3 products, 0.7 for 16, 1.1 for 24. No winner of person_detect has more than 6.
+constexpr int64_t most_products = 256, most_results = 16;
 
 // Those of 16 of the 19 winners of person_detect.
 constexpr int64_t usual_flags = 1;
+
+// Those of most strided and large depthwise layers there.
+constexpr int64_t unspilled_flags = 4;
 
 std::vector<int64_t> up_to(int64_t last) {
     std::vector<int64_t> values;
@@ -58,7 +62,8 @@ Space made(Candidate base, const ScalarTileKnobs &standard, const ScalarTileDoma
 Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
     const int64_t taps = loops.taps(), columns = loops.output[0], rows = loops.output[1];
     const auto fits = [=](const ScalarTileKnobs &k) {
-        return k.pixels * k.rows == 1 || k.pixels * k.rows * taps <= most_products;
+        const int64_t results = k.pixels * k.rows;
+        return results == 1 || (results <= most_results && results * taps <= most_products);
     };
     ScalarTileDomains d;
     d.channels = divisors(loops.output_channels, 128);
@@ -67,9 +72,15 @@ Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
     d.partition = {0, 1, 2};
     d.flags = all_flags();
     ScalarTileKnobs k;
-    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1, k.flags = usual_flags;
-    for (k.pixels = largest_up_to(d.pixels, 6); k.pixels > 1 && !fits(k);) k.pixels--;
-    return made(std::move(base), k, d, {{"the tile has more products than are written out", fits}});
+    k.channels = largest_up_to(d.channels, 32), k.rows = 1, k.partition = 1, k.flags = usual_flags, k.pixels = 6;
+    // Winners of person_detect. The inside of large images is worth code of its own, and so is that of strided ones, whose pixels share
+    // few inputs. The smallest have padding in nearly all of their windows.
+    const bool strides = loops.stride[0] > 1;
+    if (taps <= 9 && (strides || columns >= 24 || columns <= 3)) {
+        k.partition = 2, k.flags = unspilled_flags, k.pixels = strides || columns <= 3 ? 3 : 4;
+    }
+    for (k.pixels = largest_up_to(d.pixels, k.pixels); k.pixels > 1 && !fits(k);) k.pixels--;
+    return made(std::move(base), k, d, {{"the tile has more products or results than are written out", fits}});
 }
 
 Space scalar_dense_space(Candidate base, const ConvLoops &loops) {

@@ -54,6 +54,34 @@ TEST(Tune, TheDefaultIsThatOfOtherCommandsForEveryErrorBudget) {
     }
 }
 
+// `quantized` is the last resort there, see Algorithm.
+TEST(Tune, SoftCoresSearchTheirOwnAlgorithms) {
+    const std::string layer = "conv2d/input:1x6x6x8/kernel:1x1x8x12/dtype:i8/epilogue:bias,requantize_litert";
+    const struct {
+        std::string key, target, asked;
+        std::set<std::string> searched;
+    } rows[] = {
+        {layer, "riscv-32-noos", "*", {"scalar_dense", "shared_dense"}},
+        {layer, "riscv-32-noos", "q*", {"quantized"}},
+        {layer, "x86-64-linux", "*", {"quantized"}},
+        {"conv2d/input:1x6x6x8/kernel:1x1x4x12/feature_group_count:2/dtype:i8/epilogue:bias,requantize_litert",
+         "riscv-32-noos",
+         "*",
+         {"quantized"}},
+    };
+    for (const auto &row : rows) {
+        FakeWorkshop shop;
+        shop.target = {row.target, 1};
+        TuneOptions options = trials(20);
+        options.algorithm = row.asked;
+        options.strategy = "random";
+        ASSERT_TRUE(shop.tune({{"net", "a", 1, *parse_workload_key(row.key)}}, options).ok());
+        std::set<std::string> searched;
+        for (const Trial &trial : shop.trials()) searched.insert(trial.candidate.substr(0, trial.candidate.find('@')));
+        EXPECT_EQ(searched, row.searched) << row.key << " " << row.target << " " << row.asked;
+    }
+}
+
 TEST(Tune, RecordsWhatTheTrialWas) {
     FakeWorkshop shop;
     TuneOptions options = trials(1);

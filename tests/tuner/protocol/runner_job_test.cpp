@@ -42,8 +42,9 @@ TEST(RunnerJob, IsReadBackAsItWas) {
     EXPECT_EQ(*parse_runner_job(to_json(in_simulation)), in_simulation);
     HeatJob judged = heat_job();
     judged.judge = {"/judge \"1\"", "k.elf", 12};
+    const ExecuteJob twice{call, kernel, {"a"}, "out", judged.judge};
     for (const RunnerJob &job :
-         {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()), RunnerJob(judged),
+         {RunnerJob(judge_job()), RunnerJob(unmeasured), RunnerJob(heat_job()), RunnerJob(judged), RunnerJob(twice),
           RunnerJob(ExecuteJob{call, kernel, {"a", "b"}, "out"}), RunnerJob(PrepareJob{call, judge_job().data}),
           RunnerJob(PackJob{call, kernel, "a", "b"}), RunnerJob(network_job())}) {
         const Result<RunnerJob> back = parse_runner_job(to_json(job));

@@ -16,15 +16,15 @@ struct SimulatedTwin {
     uint32_t hash = 0;
 };
 
-Result<SimulatedTwin> simulated(const HeatJob &job, const RunnerKernel &kernel, const Workload &workload) {
-    auto loaded = SimulatedKernel::create({kernel, workload, *job.call.core, job.operands});
+Result<SimulatedTwin> simulated(const SimulatedKernel::Request &request, CacheMode cache) {
+    auto loaded = SimulatedKernel::create(request);
     if (!loaded) return loaded.error();
     if (const SimulatedCall packed = loaded->pack(); !packed.problem.empty()) return bad_input(packed.problem);
     loaded->poison_output();
-    Result<std::string> executable = loaded->program(job.cache);
+    Result<std::string> executable = loaded->program(cache);
     if (!executable) return executable.error();
     SimulatedTwin twin{std::move(*executable), {}};
-    for (int call = 0; call < (job.cache == CacheMode::warm ? 2 : 1); call++) {
+    for (int call = 0; call < (cache == CacheMode::warm ? 2 : 1); call++) {
         twin.call = loaded->compute();
         if (!twin.call.problem.empty()) return bad_input(twin.call.problem);
     }
@@ -45,6 +45,11 @@ std::optional<Error> difference(const SimulatedTwin &twin, const JudgedCounts &j
                                          judge.path, judged.instructions, expected, way_out));
 }
 
+RunnerAnswer without_twin(const Error &error) {
+    return error.code == ErrorCode::environment ? environment_failed(error)
+                                                : failed(TrialStatus::refused, error.message);
+}
+
 }  // namespace
 
 RunnerAnswer run_judged_heat(const HeatJob &job, const Workload &workload, const SendLine &send) {
@@ -55,11 +60,8 @@ RunnerAnswer run_judged_heat(const HeatJob &job, const Workload &workload, const
     RunnerAnswer answer;
     for (const RunnerKernel &kernel : job.kernels) {
         send(step_line("a call on another core"));
-        const Result<SimulatedTwin> twin = simulated(job, kernel, workload);
-        if (!twin) {
-            return twin.error().code == ErrorCode::environment ? environment_failed(twin.error())
-                                                               : failed(TrialStatus::refused, twin.error().message);
-        }
+        const Result<SimulatedTwin> twin = simulated({kernel, workload, *job.call.core, job.operands}, job.cache);
+        if (!twin) return without_twin(twin.error());
         const Result<JudgedCounts> judged = ask_judge(*job.judge, twin->executable);
         if (!judged) return environment_failed(judged.error());
         if (const auto other = difference(*twin, *judged, *job.judge)) return environment_failed(*other);
@@ -70,6 +72,18 @@ RunnerAnswer run_judged_heat(const HeatJob &job, const Workload &workload, const
     answer.conditions = conditions.dump();
     answer.status = TrialStatus::ok;
     return answer;
+}
+
+End run_judged_call(const ExecuteJob &job, const Workload &workload, const SendLine &send) {
+    send(step_line("a call on another core"));
+    const Result<SimulatedTwin> twin = simulated({job.kernel, workload, *job.call.core, job.operands}, CacheMode::cold);
+    if (!twin) return without_twin(twin.error());
+    const Result<JudgedCounts> judged = ask_judge(*job.judge, twin->executable);
+    if (!judged) return environment_failed(judged.error());
+    if (const auto other = difference(*twin, *judged, *job.judge)) {
+        return failed(TrialStatus::wrong_result, other->message);
+    }
+    return {};
 }
 
 }  // namespace kiln

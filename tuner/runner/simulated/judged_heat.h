@@ -11,4 +11,7 @@ namespace kiln {
 // One sample for each kernel, in cycles. Precondition: the job has a core and a judge.
 RunnerAnswer run_judged_heat(const HeatJob &job, const Workload &workload, const SendLine &send);
 
+// One call of one kernel: its end, unless both computed the same. Precondition: as above.
+End run_judged_call(const ExecuteJob &job, const Workload &workload, const SendLine &send);
+
 }  // namespace kiln

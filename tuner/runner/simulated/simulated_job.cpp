@@ -101,6 +101,9 @@ RunnerAnswer SimulatedJob::execute(const ExecuteJob &job) {
     std::ofstream file(job.output, std::ios::binary);
     file.write(reinterpret_cast<const char *>(output.data()), static_cast<std::streamsize>(output.size()));
     if (!file.flush()) return environment_failed(environment_error(job.output + ": cannot be written"));
+    if (job.judge) {
+        if (End end = run_judged_call(job, workload_, send_)) return *end;
+    }
     return failed(TrialStatus::ok, "");
 }
 
