@@ -206,7 +206,7 @@ class SoftCore(unittest.TestCase):
             self.assertIn(message, answer.stderr)
 
     def test_other_commands_refuse_soft_cores(self):
-        answer = self.run_kiln("run", "--network", "m.onnx", "--input", "x=x.npy", "--target", "rv32im")
+        answer = self.run_kiln("run", "--network", "m.onnx", "--input", "x=x.npy", "-o", "out", "--target", "rv32im")
         self.assertEqual(answer.returncode, 2, answer.stderr)
         self.assertIn("is a soft core: `bench`, `build`, `check`, `repro` and `tune` simulate it", answer.stderr)
 
