@@ -271,7 +271,7 @@ class SoftCoreNetwork(unittest.TestCase):
     def test_layers_share_code(self):
         model, database = self.folder / "q.onnx", self.folder / "k.db"
         model.write_bytes(Quantized(SEED).model())
-        self.job.run("tune", "--network", model, "--target", "rv32im", "--db", database, "--trials", "2", "--without", "scalar_*")
+        self.job.run("tune", "--network", model, "--target", "rv32im", "--db", database, "--trials", "1", "--without", "scalar_*")
         self.build(model, "--db", database, "--without", "scalar_*")
         manifest = self.description()
         readme = (self.dist / "README.md").read_text()
