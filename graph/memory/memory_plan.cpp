@@ -36,8 +36,9 @@ MemoryPlan plan_in_order(const Graph &graph, const MemoryNeeds &needs, const std
     constexpr double worth_no_copies = 1.1;
     MemoryPlan joined = plan_in_order(graph, needs, order, true), apart = plan_in_order(graph, needs, order, false);
     const int64_t lower_bound = std::min(joined.lower_bound, apart.lower_bound);
-    const bool is_small =
-        static_cast<double>(joined.workspace) <= worth_no_copies * static_cast<double>(apart.workspace);
+    // Beside the bound rather than the other plan, whose own holes must not come on top.
+    const bool is_small = joined.workspace <= apart.workspace ||
+                          static_cast<double>(joined.workspace) <= worth_no_copies * static_cast<double>(lower_bound);
     MemoryPlan &plan = is_small ? joined : apart;
     plan.lower_bound = lower_bound;
     return plan;

@@ -95,17 +95,57 @@ bool fits(const KernelOption &option, const MemoryBudget &budget) {
                                [&](const LimitName &name) { return option.*name.need <= budget.*name.limit; });
 }
 
-// Why a layer has no kernel that fits.
-Error no_kernel(const LayerKernels &layer, const MemoryBudget &budget) {
-    std::string message = layer.layer + ": no kernel fits";
-    if (layer.options.empty()) return unsupported(layer.layer + ": there is no kernel at all");
-    for (const LimitName &name : own_limits) {
-        if (budget.*name.limit == MemoryBudget::unlimited) continue;
-        const auto least = std::ranges::min(layer.options, {}, name.need).*name.need;
-        message += "; " + std::string(name.option) + " " + std::to_string(budget.*name.limit) + ", and the least is " +
-                   std::to_string(least) + " " + name.what;
+constexpr size_t most_named = 5;  // layers in a message
+
+// Which layers have no kernel that fits, and by how much.
+std::optional<Error> layers_without_kernel(const std::vector<LayerKernels> &layers, const MemoryBudget &budget) {
+    std::vector<std::string> lines;
+    for (const LayerKernels &layer : layers) {
+        if (layer.options.empty()) return unsupported(layer.layer + ": there is no kernel at all");
+        if (std::ranges::any_of(layer.options, [&](const KernelOption &o) { return fits(o, budget); })) continue;
+        std::string line = layer.layer + ": no kernel fits";
+        for (const LimitName &name : own_limits) {
+            if (budget.*name.limit == MemoryBudget::unlimited) continue;
+            const auto least = std::ranges::min(layer.options, {}, name.need).*name.need;
+            line += "; " + std::string(name.option) + " " + std::to_string(budget.*name.limit) + ", and the least is " +
+                    std::to_string(least) + " " + name.what;
+        }
+        lines.push_back(std::move(line));
+    }
+    if (lines.empty()) return {};
+    std::string message = lines.front();
+    for (size_t i = 1; i < std::min(lines.size(), most_named); i++) message += "\n  " + lines[i];
+    if (lines.size() > most_named) {
+        message += "\n  and " + std::to_string(lines.size() - most_named) + " more layers";
     }
     return unsupported(message);
+}
+
+// The layers whose kernels have most of the code of a choice, those that share a kernel together.
+std::string largest_kernels(const std::vector<LayerKernels> &layers, const KernelChoice &choice) {
+    struct Code {
+        int64_t text = 0;
+        std::string layers;
+    };
+    std::map<std::string, Code> shared;
+    std::vector<Code> codes;
+    for (size_t i = 0; i < layers.size(); i++) {
+        const KernelOption &option = layers[i].options[choice.options[i]];
+        if (option.code.empty()) {
+            codes.push_back({option.text, layers[i].layer});
+            continue;
+        }
+        Code &code = shared[option.code];
+        code.text = option.text;
+        code.layers += (code.layers.empty() ? "" : ", ") + layers[i].layer;
+    }
+    for (auto &[name, code] : shared) codes.push_back(std::move(code));
+    std::ranges::stable_sort(codes, std::greater(), &Code::text);
+    std::string lines;
+    for (size_t i = 0; i < std::min(codes.size(), most_named); i++) {
+        lines += "\n  " + std::to_string(codes[i].text) + " bytes: " + codes[i].layers;
+    }
+    return lines;
 }
 
 class Search {
@@ -116,10 +156,7 @@ public:
     // False: some layer has no kernel that fits.
     std::optional<Error> run() {
         steps_.push_back({Partial{}});
-        for (const LayerKernels &layer : layers_) {
-            if (std::ranges::none_of(layer.options, [&](const KernelOption &o) { return fits(o, budget_); }))
-                return no_kernel(layer, budget_);
-        }
+        if (std::optional<Error> error = layers_without_kernel(layers_, budget_)) return error;
         for (size_t at = 0; at < order_.layers.size(); at++) {
             const LayerKernels &layer = layers_[order_.layers[at]];
             const uint64_t wanted = wanted_behind(at);
@@ -202,15 +239,17 @@ Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const 
         if (choice.text <= budget.text - budget.caller_text) best = &choice;  // the more code, the fewer cycles
     }
     if (best) return *best;
+    const KernelChoice &smallest = choices->front();
     const std::string caller = budget.caller_text == 0
                                    ? ""
                                    : ", and what calls them has " + std::to_string(budget.caller_text) +
-                                         " bytes: " + std::to_string(choices->front().text + budget.caller_text) +
-                                         " in all";
+                                         " bytes: " + std::to_string(smallest.text + budget.caller_text) + " in all";
     return unsupported("--max-text " + std::to_string(budget.text) + ": the smallest kernels of all " +
-                       std::to_string(layers.size()) + " layers have " + std::to_string(choices->front().text) +
-                       " bytes of code together" + caller +
-                       ". Smaller ones may be found by more trials of `kiln tune`");
+                       std::to_string(layers.size()) + " layers have " + std::to_string(smallest.text) +
+                       " bytes of code together" + caller + ", " +
+                       std::to_string(smallest.text + budget.caller_text - budget.text) +
+                       " too many. Smaller ones may be found by more trials of `kiln tune`. The largest are" +
+                       largest_kernels(layers, smallest));
 }
 
 }  // namespace kiln

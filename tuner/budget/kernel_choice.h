@@ -43,11 +43,11 @@ struct KernelChoice {
 };
 
 // The choices that are best for some limit of code, within the other limits: ascending by bytes, descending by cycles. Errors
-// (unsupported): a layer has no kernel within the limits; the message names it, and the least that it needs.
+// (unsupported): layers have no kernel within the limits; the message names them, and the least that each needs.
 Result<std::vector<KernelChoice>> pareto_choices(const std::vector<LayerKernels> &layers, const MemoryBudget &budget);
 
 // The one with the fewest cycles. Errors (unsupported): as above, or all kernels together have too much code; the message has
-// the least that is possible.
+// the least that is possible, and the layers that take most of it.
 Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const MemoryBudget &budget);
 
 }  // namespace kiln

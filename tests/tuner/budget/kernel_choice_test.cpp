@@ -124,6 +124,23 @@ TEST(KernelChoice, SaysTheLeastThatIsPossible) {
 }
 
 // Kernels without a name of their code are as many as there are layers, also where they look the same.
+TEST(KernelChoice, NamesTheLayersThatNeedMost) {
+    std::vector<LayerKernels> layers{{"net/a", {{"x", 10, 400, 16, 0}}},
+                                     {"net/b", {{"x", 10, 400, 64, 0}}},
+                                     {"net/c", {{"", 10, 90, 80, 0}, {"", 5, 700, 96, 0}}}};
+    EXPECT_NE(best_choice(layers, {.text = 480, .caller_text = 20})
+                  .error()
+                  .message.find("510 in all, 30 too many. Smaller ones may be found by more trials of `kiln tune`. The "
+                                "largest are\n  400 bytes: net/a, net/b\n  90 bytes: net/c"),
+              std::string::npos);
+    EXPECT_EQ(best_choice(layers, {.stack = 32}).error().message,
+              "net/b: no kernel fits; --max-stack 32, and the least is 64 bytes of stack\n  net/c: no kernel fits; "
+              "--max-stack 32, and the least is 80 bytes of stack");
+    for (int i = 0; i < 10; i++) layers.push_back({"net/" + std::to_string(i), {{"", 1, 1, 99, 0}}});
+    const std::string many = best_choice(layers, {.stack = 32}).error().message;
+    EXPECT_NE(many.find("\n  and 7 more layers"), std::string::npos) << many;
+}
+
 TEST(KernelChoice, CodeWithoutANameIsNobodyElses) {
     const std::vector<LayerKernels> layers = {{"net/a", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}},
                                               {"net/b", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}}};
