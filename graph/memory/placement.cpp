@@ -53,6 +53,21 @@ void hurry_highest(const std::vector<Buffer> &buffers, const Placement &placemen
     }
 }
 
+// Some holes close only when two buffers change places in the order. The tries become fewer with the buffers, as a fit takes
+// the square of their number.
+void exchange_pairs(const std::vector<Buffer> &buffers, const std::function<bool(const Placement &)> &is_close,
+                    Placement *best, std::vector<int> *best_order) {
+    constexpr int64_t most_pairs = 4'000'000;
+    const auto count = static_cast<int64_t>(buffers.size());
+    std::mt19937 random(0);  // the same plan each time
+    for (int64_t tries = most_pairs / (count * count); tries > 0 && !is_close(*best); tries--) {
+        std::vector<int> order = *best_order;
+        std::swap(order[random() % order.size()], order[random() % order.size()]);
+        Placement placement = best_fit(buffers, order);
+        if (placement.bytes <= best->bytes) *best = std::move(placement), *best_order = std::move(order);
+    }
+}
+
 }  // namespace
 
 Placement place(const std::vector<Buffer> &buffers, int64_t lower_bound) {
@@ -81,16 +96,7 @@ Placement place(const std::vector<Buffer> &buffers, int64_t lower_bound) {
             hurry_highest(buffers, placement, &order);
         }
     }
-    // Some holes need two buffers to change places. The number of tries falls with the buffers, whose square a fit takes.
-    constexpr int64_t most_pairs = 4'000'000;
-    const auto count = static_cast<int64_t>(buffers.size());
-    std::mt19937 random(0);  // the same plan each time
-    for (int64_t tries = most_pairs / (count * count); tries > 0 && !is_close(best); tries--) {
-        std::vector<int> order = best_order;
-        std::swap(order[random() % buffers.size()], order[random() % buffers.size()]);
-        Placement placement = best_fit(buffers, order);
-        if (placement.bytes <= best.bytes) best = std::move(placement), best_order = std::move(order);
-    }
+    exchange_pairs(buffers, is_close, &best, &best_order);
     return best;
 }
 

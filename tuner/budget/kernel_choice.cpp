@@ -97,7 +97,7 @@ bool fits(const KernelOption &option, const MemoryBudget &budget) {
 
 constexpr size_t most_named = 5;  // layers in a message
 
-// Which layers have no kernel that fits, and by how much.
+// Which layers have no kernel that fits, and by how much. Nothing where each has one.
 std::optional<Error> layers_without_kernel(const std::vector<LayerKernels> &layers, const MemoryBudget &budget) {
     std::vector<std::string> lines;
     for (const LayerKernels &layer : layers) {
@@ -153,7 +153,7 @@ public:
     Search(const std::vector<LayerKernels> &layers, const MemoryBudget &budget)
         : layers_(layers), budget_(budget), order_(order_of(layers)) {}
 
-    // False: some layer has no kernel that fits.
+    // The error: some layers have no kernel that fits.
     std::optional<Error> run() {
         steps_.push_back({Partial{}});
         if (std::optional<Error> error = layers_without_kernel(layers_, budget_)) return error;

@@ -123,7 +123,6 @@ TEST(KernelChoice, SaysTheLeastThatIsPossible) {
     EXPECT_EQ(best_choice({}, {})->text, 0);
 }
 
-// Kernels without a name of their code are as many as there are layers, also where they look the same.
 TEST(KernelChoice, NamesTheLayersThatNeedMost) {
     std::vector<LayerKernels> layers{{"net/a", {{"x", 10, 400, 16, 0}}},
                                      {"net/b", {{"x", 10, 400, 64, 0}}},
@@ -141,6 +140,7 @@ TEST(KernelChoice, NamesTheLayersThatNeedMost) {
     EXPECT_NE(many.find("\n  and 7 more layers"), std::string::npos) << many;
 }
 
+// Kernels without a name of their code are as many as there are layers, also where they look the same.
 TEST(KernelChoice, CodeWithoutANameIsNobodyElses) {
     const std::vector<LayerKernels> layers = {{"net/a", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}},
                                               {"net/b", {{"", 10, 100, 0, 0}, {"x", 30, 80, 0, 0}}}};
