@@ -229,11 +229,13 @@ class SoftCorePackage(unittest.TestCase):
         self.assertEqual(built("--max-text", "1M"), free)
         message = self.build(LAYERS[:2], "--db", database, "--max-text", "100", status=1).stderr.decode()
         least = int(re.search(r"the smallest kernels of all 2 layers have (\d+) bytes of code together", message)[1])
+        self.assertRegex(message, r"The largest are \d+ bytes for [^\\]+$")  # in one line, as every error
         code, cycles = built("--max-text", str(least + 200))
         self.assertLessEqual(code, least + 200)
         self.assertLessEqual(free[1], cycles)
         message = self.build(LAYERS[:2], "--db", database, "--max-stack", "4", status=1).stderr.decode()
-        self.assertRegex(message, r"no kernel fits; --max-stack 4, and the least is \d+ bytes of stack")
+        self.assertEqual(len(re.findall(r"no kernel fits; --max-stack 4, and the least is \d+ bytes of stack", message)), 2)
+        self.assertNotIn("\\n", message)
         # Layers that nobody tuned have their default.
         self.build(LAYERS[:3], "--db", database, "--max-text", "1M", "--max-workspace", "64k")
         self.build(LAYERS[:3], "--max-text", "10", status=1)

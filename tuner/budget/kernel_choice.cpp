@@ -114,9 +114,9 @@ std::optional<Error> layers_without_kernel(const std::vector<LayerKernels> &laye
     }
     if (lines.empty()) return {};
     std::string message = lines.front();
-    for (size_t i = 1; i < std::min(lines.size(), most_named); i++) message += "\n  " + lines[i];
+    for (size_t i = 1; i < std::min(lines.size(), most_named); i++) message += ". " + lines[i];
     if (lines.size() > most_named) {
-        message += "\n  and " + std::to_string(lines.size() - most_named) + " more layers";
+        message += ". And so for " + std::to_string(lines.size() - most_named) + " more";
     }
     return unsupported(message);
 }
@@ -141,11 +141,11 @@ std::string largest_kernels(const std::vector<LayerKernels> &layers, const Kerne
     }
     for (auto &[name, code] : shared) codes.push_back(std::move(code));
     std::ranges::stable_sort(codes, std::greater(), &Code::text);
-    std::string lines;
+    std::string named;
     for (size_t i = 0; i < std::min(codes.size(), most_named); i++) {
-        lines += "\n  " + std::to_string(codes[i].text) + " bytes: " + codes[i].layers;
+        named += (i == 0 ? "" : "; ") + std::to_string(codes[i].text) + " bytes for " + codes[i].layers;
     }
-    return lines;
+    return named;
 }
 
 class Search {
@@ -248,7 +248,7 @@ Result<KernelChoice> best_choice(const std::vector<LayerKernels> &layers, const 
                        std::to_string(layers.size()) + " layers have " + std::to_string(smallest.text) +
                        " bytes of code together" + caller + ", " +
                        std::to_string(smallest.text + budget.caller_text - budget.text) +
-                       " too many. Smaller ones may be found by more trials of `kiln tune`. The largest are" +
+                       " too many. Smaller ones may be found by more trials of `kiln tune`. The largest are " +
                        largest_kernels(layers, smallest));
 }
 
