@@ -180,9 +180,12 @@ Widths widths_of_mixed_groups(int whole, const Core &core) {
 }
 
 // Narrower vectors where they divide the channels, and blocks of them, and wider ones do not: what they load and store lies
-// side by side. Quarters are slower than whole vectors of which a mask leaves out some.
+// side by side. Quarters are slower than whole vectors of which a mask leaves out some. So are halves where the products of
+// many taps decide; where loads and stores decide, halves are as fast.
 Widths widths_of_depthwise(const ConvLoops &s, const Target &target, const Core &core) {
+    constexpr int64_t few_taps = 9;
     const int whole = vector_lanes(target);
+    const bool products_decide = s.taps() > few_taps && s.groups > whole && !core.half_vectors_as_fast;
     const auto fits = [&](int64_t lanes) {
         const bool in = s.input_block == s.image_channels || s.input_block == 1 || s.input_block % lanes == 0;
         const bool out = s.output_block == s.output_channels || s.output_block == 1 || s.output_block % lanes == 0;
@@ -192,7 +195,8 @@ Widths widths_of_depthwise(const ConvLoops &s, const Target &target, const Core 
     for (int64_t lanes = whole; lanes >= 4; lanes /= 2) {
         if (!fits(lanes)) continue;
         if (lanes == whole) return {{0}};
-        return 4 * lanes <= whole && has_masks ? Widths{{0, lanes}} : Widths{{lanes, 0}};
+        const bool masks_are_faster = has_masks && (4 * lanes <= whole || products_decide);
+        return masks_are_faster ? Widths{{0, lanes}} : Widths{{lanes, 0}};
     }
     return {{0}};
 }

@@ -101,20 +101,24 @@ TEST(TileCases, WidthOfDepthwiseVectors) {
         int64_t channels;
         const char *layout, *target;
         int64_t lanes;  // of the default; 0: the target's
+        int64_t kernel = 3;
     };
+    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
     const Row rows[] = {
-        {144, "NHWC", "avx512", 0},  {72, "NHWC", "avx512", 8},    {20, "NHWC", "avx512", 0},
-        {21, "NHWC", "avx512", 0},   {144, "NCHW8c", "avx512", 8}, {144, "NCHW16c", "avx512", 0},
-        {20, "NCHW8c", "avx512", 8}, {20, "NHWC", "avx2", 4},      {144, "NCHW4c", "avx512", 4},
-        {144, "NCHW", "avx512", 0},
+        {144, "NHWC", "avx512", 0},    {72, "NHWC", "avx512", 8},      {20, "NHWC", "avx512", 0},
+        {21, "NHWC", "avx512", 0},     {144, "NCHW8c", "avx512", 8},   {144, "NCHW16c", "avx512", 0},
+        {20, "NCHW8c", "avx512", 8},   {20, "NHWC", "avx2", 4},        {144, "NCHW4c", "avx512", 4},
+        {144, "NCHW", "avx512", 0},    {72, "NHWC", "avx512", 0, 5},   {8, "NHWC", "avx512", 8, 5},
+        {144, "NHWC", "avx512", 0, 5}, {72, "NCHW8c", "avx512", 8, 5}, {72, "NHWC", zen4, 8, 5},
     };
     for (const Row &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
-        Workload w = convolution({1, 14, 14, row.channels}, {3, 3, 1, row.channels});
+        Workload w = convolution({1, 14, 14, row.channels}, {row.kernel, row.kernel, 1, row.channels});
         w.feature_group_count = row.channels;
         w.input_layout = w.output_layout = *parse_activation_layout(row.layout);
         const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
-        EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.layout;
+        EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes)
+            << row.channels << " " << row.layout << ", kernel " << row.kernel;
         EXPECT_TRUE(space.check(space.default_candidate()));
         if (row.lanes == 0) continue;
         Candidate before = space.default_candidate();
