@@ -24,7 +24,8 @@ MAX_SPATIAL_RANK, MAX_RANK, MAX_EPILOGUE, MAX_LAYOUT_NAME = 3, 6, 8, 16
 
 # Operands that say how the numbers of a quantized convolution are to be read.
 QUANTIZATION = ("input_zero_point", "kernel_zero_point", "multiplier", "shift", "scale", "output_zero_point",
-                "result_bounds")  # fmt: skip
+                "result_bounds", "addend_zero_point", "addition_multiplier", "addition_shift", "addition_factors",
+                "addition_zero_point", "addition_bounds")  # fmt: skip
 
 Sizes = ctypes.c_int64 * MAX_SPATIAL_RANK
 

@@ -62,8 +62,11 @@ protected:
             operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
         }
         // Sums of integers have their bias from the start.
-        Expr value = is_quantized(this->workload) ? requantize(this->workload, total, requantization(known))
-                                                  : apply_epilogue(this->workload, total, operands);
+        Expr value = !is_quantized(this->workload) ? apply_epilogue(this->workload, total, operands)
+                     : adds_quantized(this->workload)
+                         ? requantize_and_add(this->workload, total, requantization(known),
+                                              addition(operands.at(EpilogueStep::Kind::add)))
+                         : requantize(this->workload, total, requantization(known));
         if (stored.is_filled_up()) value = select(co < channels, value, Halide::cast(value.type(), 0));
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
@@ -102,13 +105,30 @@ private:
         s->output = gathered, s->scattered = *output, s->scattered_block = l.stored_result.block;
     }
 
+    // Undefined where the workload has no such operand.
+    Expr number_of(Role role, const Expr &at) const {
+        const auto input = quantization.find(role);
+        return input == quantization.end() ? Expr() : (*input->second)(at);
+    }
+
     Requantization requantization(const Expr &channel) const {
-        const auto value = [&](Role role, const Expr &at) {
-            const auto input = quantization.find(role);
-            return input == quantization.end() ? Expr() : (*input->second)(at);
-        };
-        return {value(Role::multiplier, channel),  value(Role::shift, channel),   value(Role::scale, channel),
-                value(Role::output_zero_point, 0), value(Role::result_bounds, 0), value(Role::result_bounds, 1)};
+        return {number_of(Role::multiplier, channel), number_of(Role::shift, channel),
+                number_of(Role::scale, channel),      number_of(Role::output_zero_point, 0),
+                number_of(Role::result_bounds, 0),    number_of(Role::result_bounds, 1)};
+    }
+
+    QuantizedAddition addition(const Expr &addend) const {
+        QuantizedAddition a{.addend = addend,
+                            .addend_zero_point = number_of(Role::addend_zero_point, 0),
+                            .zero_point = number_of(Role::addition_zero_point, 0),
+                            .smallest = number_of(Role::addition_bounds, 0),
+                            .largest = number_of(Role::addition_bounds, 1)};
+        for (int i = 0; i < 3; i++) {
+            a.multiplier[i] = number_of(Role::addition_multiplier, i);
+            a.shift[i] = number_of(Role::addition_shift, i);
+            a.factors[i] = number_of(Role::addition_factors, i);
+        }
+        return a;
     }
 
     // Whether a step's operand has a value for each element of the result, else it has one for each channel.

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "generators/halide_type.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln {
 
@@ -11,13 +12,46 @@ using namespace Halide;
 
 namespace {
 
-// The bounds keep the product so small that adding 1.5 * 2^23 rounds it to an integer, halves to even, in the low bits of its
+// Bounds keep a number so small that adding 1.5 * 2^23 rounds it to an integer, halves to even, in the low bits of its
 // fraction: one addition on any processor. The lowest 8 bits of `shifter` are 0.
-Expr onnx(const Expr &sum, const Requantization &how) {
-    constexpr float shifter = 12582912;  // 0x4b400000
-    const Expr lo = cast<float>(how.smallest - how.zero_point), hi = cast<float>(how.largest - how.zero_point);
-    const Expr product = clamp(cast<float>(sum) * how.scale, lo, hi);
-    return reinterpret<int32_t>(product + shifter);
+constexpr float shifter = 12582912;  // 0x4b400000
+
+Expr between_bounds(const Expr &number, const Expr &zero_point, const Expr &smallest, const Expr &largest) {
+    return clamp(number, cast(number.type(), smallest - zero_point), cast(number.type(), largest - zero_point));
+}
+
+Expr onnx_product(const Expr &sum, const Requantization &how) {
+    return between_bounds(cast<float>(sum) * how.scale, how.zero_point, how.smallest, how.largest);
+}
+
+// The zero point is added in 8 bits, of which a vector has four times as many: what wraps around there comes back.
+Expr with_zero_point(const Type &type, const Expr &number, const Expr &zero_point) {
+    return cast(type, number) + cast(type, zero_point);
+}
+
+// Without the zero point.
+Expr requantized(const Workload &workload, const Expr &sum, const Requantization &how) {
+    if (requantization_of(workload)->kind == EpilogueStep::Kind::requantize_onnx)
+        return reinterpret<int32_t>(onnx_product(sum, how) + shifter);
+    return between_bounds(litert_requantized(sum, how.multiplier, how.shift), how.zero_point, how.smallest,
+                          how.largest);
+}
+
+Expr litert_added(const Expr &sum, const Requantization &how, const QuantizedAddition &a) {
+    constexpr int more_bits = 1 << 20;
+    const Expr number =
+        between_bounds(litert_requantized(sum, how.multiplier, how.shift), how.zero_point, how.smallest, how.largest);
+    const Expr addend = cast<int32_t>(a.addend) - a.addend_zero_point;
+    const Expr both = litert_requantized(number * more_bits, a.multiplier[0], a.shift[0]) +
+                      litert_requantized(addend * more_bits, a.multiplier[1], a.shift[1]);
+    return between_bounds(litert_requantized(both, a.multiplier[2], a.shift[2]), a.zero_point, a.smallest, a.largest);
+}
+
+// No step may be joined with another or left out, so all of them are strict.
+Expr onnx_added(const Expr &sum, const Requantization &how, const QuantizedAddition &a) {
+    const Expr rounded = (onnx_product(sum, how) + shifter) - shifter, number = rounded + cast<float>(how.zero_point);
+    const Expr both = number * a.factors[0] + cast<float>(a.addend) * a.factors[1] + a.factors[2];
+    return reinterpret<int32_t>(strict_float(between_bounds(both, a.zero_point, a.smallest, a.largest) + shifter));
 }
 
 }  // namespace
@@ -36,19 +70,16 @@ Expr litert_requantized(const Expr &sum, const Expr &multiplier, const Expr &shi
 }
 
 Expr requantize(const Workload &workload, const Expr &sum, const Requantization &how) {
-    if (workload.epilogue.empty()) return sum;
-    // The zero point is added in 8 bits, of which a vector has four times as many: what wraps around there comes back.
-    const Type type = halide_type(workload.output_dtype);
-    const auto with_zero_point = [&](const Expr &number) { return cast(type, number) + cast(type, how.zero_point); };
-    switch (workload.epilogue.back().kind) {
-        case EpilogueStep::Kind::requantize_litert:
-            return with_zero_point(clamp(litert_requantized(sum, how.multiplier, how.shift),
-                                         how.smallest - how.zero_point, how.largest - how.zero_point));
-        case EpilogueStep::Kind::requantize_onnx:
-            return with_zero_point(onnx(sum, how));
-        default:
-            return sum;
-    }
+    if (!requantization_of(workload)) return sum;
+    return with_zero_point(halide_type(workload.output_dtype), requantized(workload, sum, how), how.zero_point);
+}
+
+Expr requantize_and_add(const Workload &workload, const Expr &sum, const Requantization &how,
+                        const QuantizedAddition &addition) {
+    const bool is_onnx = requantization_of(workload)->kind == EpilogueStep::Kind::requantize_onnx;
+    return with_zero_point(halide_type(workload.output_dtype),
+                           is_onnx ? onnx_added(sum, how, addition) : litert_added(sum, how, addition),
+                           addition.zero_point);
 }
 
 }  // namespace kiln

@@ -5,6 +5,13 @@
 namespace kiln::graph {
 namespace {
 
+// Of an addition behind `requantize_onnx`, beside what is added.
+std::vector<ConvolutionInput> of_addition() {
+    return {{Role::addition_factors, "addition_factors", {Element::f32, {3}}},
+            {Role::addition_zero_point, "addition_zero_point", {Element::i32, {1}}},
+            {Role::addition_bounds, "addition_bounds", {Element::i32, {2}}}};
+}
+
 std::vector<ConvolutionInput> of_requantization(int64_t channels) {
     return {{Role::scale, "scale", {Element::f32, {channels}}},
             {Role::output_zero_point, "output_zero_point", {Element::i32, {1}}},
@@ -30,8 +37,12 @@ std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, c
         const StepOperand *operand = step_operand(step.kind);
         if (!operand) continue;
         const bool is_for_channels = epilogue_form(step.kind).operand == EpilogueForm::Operand::channels;
-        inputs.push_back(
-            {operand->role, epilogue_form(step.kind).name, {sum, is_for_channels ? Shape{channels} : result}});
+        const bool adds_quanta = has_quanta && step.kind == EpilogueStep::Kind::add;
+        inputs.push_back({operand->role,
+                          epilogue_form(step.kind).name,
+                          {adds_quanta ? op.result_type : sum, is_for_channels ? Shape{channels} : result}});
+        if (!adds_quanta) continue;
+        for (ConvolutionInput &input : of_addition()) inputs.push_back(std::move(input));
     }
     return inputs;
 }

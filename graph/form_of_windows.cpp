@@ -52,11 +52,11 @@ Status check_steps(const Convolution &op, bool has_quanta) {
     bool requantizes = false;
     for (const EpilogueStep &step : op.epilogue) {
         if (Status s = check_numbers(step); !s) return s;
-        const bool is_known =
-            has_quanta ? step.kind == Kind::bias || step.kind == Kind::requantize_onnx : !is_requantization(step.kind);
-        if (!is_known || requantizes)
-            return bad_input("its epilogue has `" + std::string(epilogue_form(step.kind).name) + "`");
-        requantizes = step.kind == Kind::requantize_onnx;
+        const bool is_known = !has_quanta   ? !is_requantization(step.kind)
+                              : requantizes ? step.kind == Kind::add
+                                            : step.kind == Kind::bias || step.kind == Kind::requantize_onnx;
+        if (!is_known) return bad_input("its epilogue has `" + std::string(epilogue_form(step.kind).name) + "`");
+        requantizes = requantizes || step.kind == Kind::requantize_onnx;
     }
     if (!has_quanta) return op.kernel_zero_point ? bad_input("floats have no zero point") : Status();
     const bool is_sum = op.result_type == Element::i32;

@@ -23,8 +23,9 @@ namespace kiln::graph {
 // Inputs: x, w, then what the epilogue takes in the order of its steps: bias (O elements), add (the shape of the result).
 //
 // One of i8 or u8 is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
-// in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias, and scale,
-// output_zero_point and result_bounds where it ends with `requantize_onnx`. graph/convolution_inputs.h has their forms.
+// in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias; scale,
+// output_zero_point and result_bounds of `requantize_onnx`; what `add` behind it adds, addition_factors, addition_zero_point and
+// addition_bounds. graph/convolution_inputs.h has their forms.
 struct Convolution {
     std::vector<int64_t> strides, input_dilation, dilations;  // one entry a spatial axis
     std::vector<Padding> padding;

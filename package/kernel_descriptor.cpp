@@ -81,6 +81,18 @@ int interface_code(Role role) {
             return KILN_OUTPUT_ZERO_POINT;
         case Role::result_bounds:
             return KILN_RESULT_BOUNDS;
+        case Role::addend_zero_point:
+            return KILN_ADDEND_ZERO_POINT;
+        case Role::addition_multiplier:
+            return KILN_ADDITION_MULTIPLIER;
+        case Role::addition_shift:
+            return KILN_ADDITION_SHIFT;
+        case Role::addition_factors:
+            return KILN_ADDITION_FACTORS;
+        case Role::addition_zero_point:
+            return KILN_ADDITION_ZERO_POINT;
+        case Role::addition_bounds:
+            return KILN_ADDITION_BOUNDS;
         case Role::output:
             return KILN_OUTPUT;
         default:

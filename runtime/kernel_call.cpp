@@ -41,9 +41,15 @@ constexpr const char *operand_names[] = {"input",
                                          "shift",
                                          "scale",
                                          "output_zero_point",
-                                         "result_bounds"};
+                                         "result_bounds",
+                                         "addend_zero_point",
+                                         "addition_multiplier",
+                                         "addition_shift",
+                                         "addition_factors",
+                                         "addition_zero_point",
+                                         "addition_bounds"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_RESULT_BOUNDS + 1);
+static_assert(operand_count == KILN_ADDITION_BOUNDS + 1);
 
 struct Problem {
     int32_t code;

@@ -98,7 +98,13 @@ enum {
     KILN_SHIFT = 19,
     KILN_SCALE = 20,
     KILN_OUTPUT_ZERO_POINT = 21,
-    KILN_RESULT_BOUNDS = 22
+    KILN_RESULT_BOUNDS = 22,
+    KILN_ADDEND_ZERO_POINT = 23,
+    KILN_ADDITION_MULTIPLIER = 24,
+    KILN_ADDITION_SHIFT = 25,
+    KILN_ADDITION_FACTORS = 26,
+    KILN_ADDITION_ZERO_POINT = 27,
+    KILN_ADDITION_BOUNDS = 28
 };
 
 typedef struct kiln_status {
@@ -140,7 +146,7 @@ enum { KILN_HWIO = 1, KILN_HWOI = 2 };
 /* Steps of an epilogue, functions of the sum x; sigmoid(x) = 1 / (1 + exp(-x)). */
 enum {
     KILN_EPILOGUE_BIAS = 1,         /* x + bias[channel] */
-    KILN_EPILOGUE_ADD = 2,          /* x + addend */
+    KILN_EPILOGUE_ADD = 2,          /* x + addend; see below behind a requantization */
     KILN_EPILOGUE_RELU = 3,         /* x < 0 ? 0 : x */
     KILN_EPILOGUE_CLAMP = 4,        /* x < lo ? lo : x > hi ? hi : x; a bound may be infinite */
     KILN_EPILOGUE_LEAKY_RELU = 5,   /* x < 0 ? lo * x : x */
@@ -152,11 +158,15 @@ enum {
     KILN_EPILOGUE_GELU = 11,      /* x * (1 + erf(x / sqrt(2))) / 2 */
     KILN_EPILOGUE_GELU_TANH = 12, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
     KILN_EPILOGUE_PRELU = 13,     /* x < 0 ? slope[channel] * x : x */
-    /* The last step of a quantized convolution, of the sum x in i32; r = output_zero_point, with saturation to result_bounds:
+    /* A step of a quantized convolution, of the sum x in i32; r = output_zero_point, with saturation to result_bounds:
      * high(x) = floor((x * 2^max(shift, 0) * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, then divided by
      * 2^max(-shift, 0) and rounded, halves away from zero; plus r. x * 2^shift saturates to what i32 holds. */
     KILN_EPILOGUE_REQUANTIZE_LITERT = 14,
     KILN_EPILOGUE_REQUANTIZE_ONNX = 15 /* x * scale[channel] in f32, rounded, halves to even; plus r */
+    /* KILN_EPILOGUE_ADD may follow, of its result q; s = addition_zero_point, with saturation to addition_bounds. Behind
+     * _LITERT h(h((q - output_zero_point) * 2^20, 0) + h((addend - addend_zero_point) * 2^20, 1), 2) + s, where h(x, i) is as above
+     * of addition_multiplier[i] and addition_shift[i]. Behind _ONNX q * addition_factors[0] + addend * addition_factors[1] +
+     * addition_factors[2], each step in f32, rounded, halves to even; plus s. */
 };
 enum {
     KILN_FINITE = 1, /* operands are finite */
@@ -284,6 +294,12 @@ typedef struct kiln_arguments {
     kiln_tensor scale;             /* f32, one for each output channel, finite, from 0 on; requantize_onnx */
     kiln_tensor output_zero_point; /* i32, one element */
     kiln_tensor result_bounds; /* i32, the smallest and the largest result: the ends of the dtype, a ReLU, a clamp */
+    /* Where KILN_EPILOGUE_ADD follows. */
+    kiln_tensor addend_zero_point;                   /* i32, one element; requantize_litert */
+    kiln_tensor addition_multiplier, addition_shift; /* i32, three each, from 0 on and -31 to 0; requantize_litert */
+    kiln_tensor addition_factors;                    /* f32, three, from -2^64 to 2^64; requantize_onnx */
+    kiln_tensor addition_zero_point;                 /* i32, one element */
+    kiln_tensor addition_bounds;                     /* i32, the smallest and the largest result */
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {
@@ -327,7 +343,7 @@ typedef struct kiln_kernel {
  * release. The kernel lies in it and points into it, so it stays where it is, unchanged, for as long as the kernel is
  * in use. Programs keep one for each descriptor, as they keep the kernels that they found. */
 typedef struct kiln_fallback {
-    uint64_t memory[256];
+    uint64_t memory[384];
 } kiln_fallback;
 
 /* What a package consists of. Callers use the functions below. */

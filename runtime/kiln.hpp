@@ -88,6 +88,9 @@ struct Operands {
     // Of quantized convolutions.
     kiln_tensor input_zero_point{}, kernel_zero_point{}, multiplier{}, shift{}, scale{}, output_zero_point{},
         result_bounds{};
+    // Where they add a quantized tensor.
+    kiln_tensor addend_zero_point{}, addition_multiplier{}, addition_shift{}, addition_factors{}, addition_zero_point{},
+        addition_bounds{};
 };
 
 // Aligned bytes of its own; none where there are zero.
@@ -149,6 +152,12 @@ public:
         arguments_.scale = operands.scale;
         arguments_.output_zero_point = operands.output_zero_point;
         arguments_.result_bounds = operands.result_bounds;
+        arguments_.addend_zero_point = operands.addend_zero_point;
+        arguments_.addition_multiplier = operands.addition_multiplier;
+        arguments_.addition_shift = operands.addition_shift;
+        arguments_.addition_factors = operands.addition_factors;
+        arguments_.addition_zero_point = operands.addition_zero_point;
+        arguments_.addition_bounds = operands.addition_bounds;
         arguments_.output = operands.output;
         if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
         check(kiln_run(kernel_, &arguments_));

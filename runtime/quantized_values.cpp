@@ -25,6 +25,14 @@ bool are_scales(const void *data, int64_t count) {
     return outside == 0;
 }
 
+// Also false for NaN.
+bool are_factors(const void *data, int64_t count) {
+    const auto *values = static_cast<const float *>(data);
+    int32_t outside = 0;
+    for (int64_t i = 0; i < count; i++) outside |= !(values[i] >= -0x1p64f && values[i] <= 0x1p64f);
+    return outside == 0;
+}
+
 int64_t largest_weight(const kiln_descriptor &d) {
     return d.kernel_dtype == KILN_I8 && d.kernel_zero_point == 0 ? 128 : 255;
 }
@@ -55,9 +63,18 @@ bool values_hold(const kiln_descriptor &d, int operand, const void *data) {
             return all_between(data, channels, -31, 30);
         case KILN_SCALE:
             return are_scales(data, channels);
+        case KILN_ADDITION_MULTIPLIER:
+            return all_between(data, 3, 0, INT32_MAX);
+        case KILN_ADDITION_SHIFT:
+            return all_between(data, 3, -31, 0);
+        case KILN_ADDITION_FACTORS:
+            return are_factors(data, 3);
         case KILN_OUTPUT_ZERO_POINT:
+        case KILN_ADDEND_ZERO_POINT:
+        case KILN_ADDITION_ZERO_POINT:
             return all_of_dtype(data, 1, d.output_dtype);
-        case KILN_RESULT_BOUNDS: {
+        case KILN_RESULT_BOUNDS:
+        case KILN_ADDITION_BOUNDS: {
             const auto *bounds = static_cast<const int32_t *>(data);
             return all_of_dtype(data, 2, d.output_dtype) && bounds[0] <= bounds[1];
         }

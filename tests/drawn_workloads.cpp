@@ -47,6 +47,7 @@ Workload ConvolutionDrawer::next_quantized() {
         if (w.output_dtype != DType::i32) {
             w.epilogue.push_back(
                 {draw(0, 1) ? EpilogueStep::Kind::requantize_litert : EpilogueStep::Kind::requantize_onnx});
+            if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::add});
         }
         if (validate(w)) return w;
     }

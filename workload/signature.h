@@ -13,7 +13,7 @@
 namespace kiln {
 
 // Which argument of a call a tensor is; in the order in which kernels take them.
-// `operand_<n>` is that operand of a nest, whose first is the input. Those from `input_zero_point` to `result_bounds` say how
+// `operand_<n>` is that operand of a nest, whose first is the input. Those from `input_zero_point` to `addition_bounds` say how
 // numbers are quantized (workload/quantization/quantization.h).
 enum class Role {
     input,
@@ -28,6 +28,12 @@ enum class Role {
     scale,
     output_zero_point,
     result_bounds,
+    addend_zero_point,
+    addition_multiplier,
+    addition_shift,
+    addition_factors,
+    addition_zero_point,
+    addition_bounds,
     operand_1,
     operand_2,
     operand_3,

@@ -4,6 +4,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/scalar/scalar_tile_space.h"
 #include "schedules/spaces/scalar/shared_tile_space.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln {
 namespace {
@@ -13,8 +14,8 @@ Status scalar_applies(const Workload &w, const Target &target) {
     if (!is_soft_core(target))
         return unsupported("only soft cores, such as rv32im, multiply one pair of numbers at a time");
     if (!is_quantized(w) || w.op != Operation::conv) return unsupported("needs a quantized convolution");
-    if (w.epilogue.empty() || !is_requantization(w.epilogue.back().kind))
-        return unsupported("needs requantize_litert or requantize_onnx");
+    if (!requantization_of(w)) return unsupported("needs requantize_litert or requantize_onnx");
+    if (adds_quantized(w)) return unsupported("the epilogue adds a quantized tensor");
     if (w.kernel_zero_point || w.kernel_dtype != DType::i8)
         return unsupported("weights need to be i8 without zero points");
     if (Status s = result_can_be_computed(w); !s) return s;

@@ -97,6 +97,8 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
     };
     const auto is_off = [&](std::string_view name) {
         if (!choice.has_alterations && !is_pass(name)) return true;
+        // No kernel of a soft core adds in its epilogue but a slow one.
+        if (choice.has_integer_multiples && name == "fuse_quantized_additions") return true;
         return !options.without.empty() && glob_match(options.without, name);
     };
     Result<std::vector<network::Alteration>> more = libraries_of(options);

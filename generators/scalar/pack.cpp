@@ -19,7 +19,7 @@ public:
 
     void generate() {
         const ScalarPanels panels(loops, knobs);
-        const ScalarRequantization requantization(terms(), workload.epilogue.back().kind);
+        const ScalarRequantization requantization(terms(), requantization_of(workload)->kind);
         define_sums(panels.width, requantization);
         packed(k, tap, panel) = cast<int8_t>(select(tap < terms(), weight(k, min(tap, terms() - 1), panel), 0));
 

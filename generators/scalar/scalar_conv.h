@@ -121,7 +121,7 @@ protected:
         using R = ScalarRequantization;
         s.all_fit = of_call(ScalarRecords::all_fit) != 0;
         s.copied(at) = sum;
-        const R requantization(terms(), this->workload.epilogue.back().kind);
+        const R requantization(terms(), requantization_of(this->workload)->kind);
         s.general(at) = requantization.general_form(s.copied(at), own);
         s.result(at) = Halide::select(s.all_fit, requantization.short_form(sum, own), s.general(at));
         const Expr bounded = R::bounded(s.result(at), of_call(ScalarRecords::span), of_call(ScalarRecords::least));

@@ -55,7 +55,7 @@ protected:
         using R = ScalarRequantization;
         const bool is_tile = sums == Sums::of_known_terms;
         const Expr own[] = {own_record(0), own_record(1), own_record(2), own_record(3)};
-        const R requantization(this->loops.taps() * this->loops.input_channels, this->workload.epilogue.back().kind,
+        const R requantization(this->loops.taps() * this->loops.input_channels, requantization_of(this->workload)->kind,
                                is_tile);
         s.all_fit = number("all_fit") != 0;
         s.copied(at) = sum;

@@ -19,7 +19,7 @@ public:
     void configure() { add_operands(); }
 
     void generate() {
-        const ScalarRequantization requantization(terms(), workload.epilogue.back().kind, is_depthwise());
+        const ScalarRequantization requantization(terms(), requantization_of(workload)->kind, is_depthwise());
         define_sums(width(), requantization);
         const OfCall call = of_call();
         // One by one: a compiler makes a table of constants of a choice by index.

@@ -31,6 +31,9 @@ std::span<const Pass> passes() {
         Pass{"fuse_epilogues", "biases, additions and activations become epilogues of convolutions", fuse_epilogues,
              true},
         Pass{"fuse_elementwise", "element-wise nodes that follow each other become one", fuse_elementwise},
+        Pass{"fuse_quantized_additions",
+             "additions of quantized tensors become the last step of a convolution's epilogue",
+             fuse_quantized_additions, true},
         Pass{"multiply_quanta", "divisions of stored numbers become multiplications with the same results",
              multiply_quanta},
     };

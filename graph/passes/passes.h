@@ -42,6 +42,7 @@ Graph fold_pads(const Graph &graph);
 Graph fold_affine(const Graph &graph);
 Graph fuse_epilogues(const Graph &graph);
 Graph fuse_elementwise(const Graph &graph);
+Graph fuse_quantized_additions(const Graph &graph);
 Graph multiply_quanta(const Graph &graph);
 
 }  // namespace kiln::graph

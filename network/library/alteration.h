@@ -17,7 +17,8 @@
  *     convolution                  strides, input_dilation, dilations, padding (lo, hi, lo, hi, ...), groups; text epilogue
  *                                  ("bias,relu"); inputs x, weights, then one for each step that has an operand. Of i8 and u8:
  *                                  kernel_zero_point (0 or 1), text result_type ("i8" behind `requantize_onnx`); inputs x, weights,
- *                                  input_zero_point, kernel_zero_point, bias, scale, output_zero_point, result_bounds
+ *                                  input_zero_point, kernel_zero_point, bias, scale, output_zero_point, result_bounds; behind
+ *                                  `requantize_onnx,add` also what is added, addition_factors, addition_zero_point, addition_bounds
  *     matrix_product
  *     maximum_pool, average_pool   window, strides, dilations, padding, beyond, counts_padding (0 or 1)
  *     elementwise                  shape; text expression ("max(add(x0,x1),0)")

@@ -6,6 +6,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/fallback.h"
+#include "runtime/fallback/quantized_extents.h"
 #include "runtime/quantized_values.h"
 
 namespace kiln {
@@ -19,16 +20,24 @@ void *set_quantization(const kiln_descriptor &workload, void **args, FallbackPro
     const auto host = [&]() -> void * { return static_cast<halide_buffer_t *>(args[next++])->host; };
     const auto integers = [&] { return static_cast<const int32_t *>(host()); };
     FallbackQuantization &q = p->quantization;
-    int32_t last = 0;
     for (int i = 0; i < workload.epilogue_count; i++) {
-        last = workload.epilogue[i].kind;
-        if (last == KILN_EPILOGUE_BIAS) q.bias = integers();
+        if (workload.epilogue[i].kind == KILN_EPILOGUE_BIAS) q.bias = integers();
+        if (workload.epilogue[i].kind == KILN_EPILOGUE_ADD) p->addend = host();
     }
+    const int32_t how = requantization_of(workload);
+    const bool is_litert = how == KILN_EPILOGUE_REQUANTIZE_LITERT;
     p->map.input.zero_point = *integers();
     if (workload.kernel_zero_point) p->map.weights.zero_points = integers();
-    if (last == KILN_EPILOGUE_REQUANTIZE_LITERT) q.multiplier = integers(), q.shift = integers();
-    if (last == KILN_EPILOGUE_REQUANTIZE_ONNX) q.scale = static_cast<const float *>(host());
-    if (q.multiplier != nullptr || q.scale != nullptr) q.zero_point = integers(), q.bounds = integers();
+    if (is_litert) q.multiplier = integers(), q.shift = integers();
+    if (how == KILN_EPILOGUE_REQUANTIZE_ONNX) q.scale = static_cast<const float *>(host());
+    if (how != 0) q.zero_point = integers(), q.bounds = integers();
+    if (p->addend == nullptr) return host();
+    if (is_litert) {
+        q.addend_zero_point = integers(), q.addition_multiplier = integers(), q.addition_shift = integers();
+    } else {
+        q.addition_factors = static_cast<const float *>(host());
+    }
+    q.addition_zero_point = integers(), q.addition_bounds = integers();
     return host();
 }
 

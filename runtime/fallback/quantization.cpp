@@ -15,14 +15,33 @@ int64_t litert(int64_t sum, int64_t multiplier, int shift) {
     return high < 0 ? -((-high + half) >> right) : (high + half) >> right;
 }
 
-// KILN_EPILOGUE_REQUANTIZE_ONNX. Adding 1.5 * 2^52 rounds numbers that are small enough to even.
-int64_t onnx(int64_t sum, float scale) {
+// Halves to even. Adding 1.5 * 2^52 rounds numbers that are small enough.
+int64_t nearest(float number) {
     constexpr double shifter = 6755399441055744.0;
-    const float product = static_cast<float>(sum) * scale;
-    if (product > 65536) return 65536;
-    if (product < -65536) return -65536;
-    const double rounded = static_cast<double>(product) + shifter;
+    if (number > 65536) return 65536;
+    if (number < -65536) return -65536;
+    const double rounded = static_cast<double>(number) + shifter;
     return static_cast<int64_t>(rounded - shifter);
+}
+
+// KILN_EPILOGUE_REQUANTIZE_ONNX.
+int64_t onnx(int64_t sum, float scale) { return nearest(static_cast<float>(sum) * scale); }
+
+int64_t litert_sum(const FallbackQuantization &how, int64_t number, int64_t addend) {
+    constexpr int64_t more_bits = 1 << 20;
+    const auto scaled = [&](int64_t x, int i) { return litert(x, how.addition_multiplier[i], how.addition_shift[i]); };
+    return scaled(
+        scaled((number - *how.zero_point) * more_bits, 0) + scaled((addend - *how.addend_zero_point) * more_bits, 1),
+        2);
+}
+
+// A product of two numbers of f32 is exact in double, and so are sums that are rounded twice as good as exact: each step is rounded
+// once, and no compiler joins two of them.
+int64_t onnx_sum(const float (&factors)[3], int32_t number, int32_t addend) {
+    const auto a = static_cast<float>(double(number) * double(factors[0]));
+    const auto b = static_cast<float>(double(addend) * double(factors[1]));
+    const auto both = static_cast<float>(double(a) + double(b));
+    return nearest(static_cast<float>(double(both) + double(factors[2])));
 }
 
 }  // namespace
@@ -33,6 +52,12 @@ int32_t quantized_result(const FallbackQuantization &how, int64_t channel, doubl
     const int64_t number =
         how.scale != nullptr ? onnx(sum, how.scale[channel]) : litert(sum, how.multiplier[channel], how.shift[channel]);
     return static_cast<int32_t>(clamp(number + *how.zero_point, how.bounds[0], how.bounds[1]));
+}
+
+int32_t quantized_sum(const FallbackQuantization &how, int32_t number, int32_t addend) {
+    const float *f = how.addition_factors;
+    const int64_t sum = f != nullptr ? onnx_sum({f[0], f[1], f[2]}, number, addend) : litert_sum(how, number, addend);
+    return static_cast<int32_t>(clamp(sum + *how.addition_zero_point, how.addition_bounds[0], how.addition_bounds[1]));
 }
 
 }  // namespace kiln

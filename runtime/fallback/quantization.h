@@ -15,6 +15,10 @@ struct FallbackQuantization {
     const int32_t *multiplier = nullptr, *shift = nullptr;  // KILN_EPILOGUE_REQUANTIZE_LITERT
     const float *scale = nullptr;                           // KILN_EPILOGUE_REQUANTIZE_ONNX
     const int32_t *zero_point = nullptr, *bounds = nullptr;
+    // Of an addition behind it.
+    const int32_t *addend_zero_point = nullptr, *addition_multiplier = nullptr, *addition_shift = nullptr;
+    const float *addition_factors = nullptr;
+    const int32_t *addition_zero_point = nullptr, *addition_bounds = nullptr;
 };
 
 // Products of numbers less their zero points, up to 255 each.
@@ -22,5 +26,8 @@ static_assert(int64_t{depth_block} * 255 * 255 < 1 << 24);
 
 // What of a channel's sum is stored.
 int32_t quantized_result(const FallbackQuantization &how, int64_t channel, double sum);
+
+// What is stored of such a number, behind which the addend is added.
+int32_t quantized_sum(const FallbackQuantization &how, int32_t number, int32_t addend);
 
 }  // namespace kiln

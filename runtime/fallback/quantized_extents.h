@@ -11,6 +11,9 @@ namespace kiln {
 // Whether dtypes and epilogue go together, quantized or not. Answers null, or a constant sentence.
 const char *check_quantization(const kiln_descriptor &normalized);
 
+// The step that makes i8 or u8 of a sum; 0 where there is none.
+int32_t requantization_of(const kiln_descriptor &d);
+
 // Whether no sum leaves i32. Precondition: quantized, valid sizes.
 bool sums_fit(const kiln_descriptor &normalized);
 

@@ -64,6 +64,13 @@ void store_quantized_pixels(const FallbackBlock &b) {
         for (int c = 0; c < b.columns; c++) {
             values[c] = quantized_result(b.problem.quantization, channel + c, b.scratch.sums[r * column_block + c]);
         }
+        if (b.problem.addend != nullptr) {
+            float addend[column_block];
+            load_channels(form, b.problem.addend, pixel, channel, b.columns, addend, 1);
+            for (int c = 0; c < b.columns; c++) {
+                values[c] = quantized_sum(b.problem.quantization, values[c], static_cast<int32_t>(addend[c]));
+            }
+        }
         store_channels(form, values, pixel, channel, b.columns, b.problem.result);
         fill_up<int32_t>(b, pixel, channel);
     }

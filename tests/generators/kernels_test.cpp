@@ -334,6 +334,14 @@ TEST_F(Kernels, RandomTransforms) {
 // holes, layouts.
 constexpr const char *quantized[] = {
     "conv2d/input:1x9x9x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x9x9x32/kernel:1x1x32x72/dtype:u8/epilogue:bias,requantize_onnx,add",
+    "conv2d/input:2x9x8x17/kernel:3x3x17x33/strides:2x1/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert,add",
+    "conv2d/input:1x9x9x20/kernel:3x3x20x24/padding:1,1x1,1/dtype:i8/output_dtype:u8/output_layout:NCHW/"
+    "epilogue:requantize_onnx,add/kernel_zero_point:true",
+    "conv2d/input:1x11x9x96/kernel:3x3x1x96/padding:1,1x1,1/feature_group_count:96/dtype:i8/"
+    "epilogue:requantize_onnx,add",
+    "conv2d/input:1x7x7x24/kernel:3x3x8x48/padding:1,1x1,1/feature_group_count:3/dtype:u8/output_layout:NCHW8c/"
+    "epilogue:bias,requantize_litert,add",
     "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",
     "conv2d/input:2x15x13x3/kernel:7x7x3x24/strides:2x2/padding:3,3x2,3/dtype:u8/output_dtype:i8/epilogue:bias,"
     "requantize_onnx",

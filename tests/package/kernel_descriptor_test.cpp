@@ -164,6 +164,8 @@ TEST(CpuFeatures, TheMachineAndDispatchAgree) {
 // Calls check operands without the code that reads workloads.
 TEST(KernelDescriptor, CallsTakeTheValuesOfQuantizationThatWorkloadsAllow) {
     for (const char *key : {"conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:i8/epilogue:bias,requantize_litert",
+                            "conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:i8/epilogue:requantize_litert,add",
+                            "conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:u8/epilogue:requantize_onnx,add",
                             "conv2d/input:1x8x8x16/kernel:3x3x16x32/dtype:u8/epilogue:bias,requantize_onnx/"
                             "kernel_dtype:u8/kernel_zero_point:true"}) {
         const auto w = parse_workload_key(key);

@@ -128,6 +128,8 @@ TEST(Fallback, RefusesQuantizationOutOfItsRange) {
     const Workload litert = workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:i8/epilogue:bias,requantize_litert");
     const Workload onnx =
         workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:u8/epilogue:requantize_onnx/kernel_zero_point:true");
+    const Workload litert_sum = workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:i8/epilogue:requantize_litert,add");
+    const Workload onnx_sum = workload("conv2d/input:1x4x4x4/kernel:1x1x4x8/dtype:u8/epilogue:requantize_onnx,add");
     const struct {
         const Workload &w;
         int operand;
@@ -150,6 +152,16 @@ TEST(Fallback, RefusesQuantizationOutOfItsRange) {
         {onnx, KILN_RESULT_BOUNDS, &Operands::result_bounds, 256, KILN_BAD_VALUE},
         {onnx, KILN_SCALE, &Operands::scale, 0x7f800000, KILN_BAD_VALUE},  // infinite
         {onnx, KILN_SCALE, &Operands::scale, 0x7fc00000, KILN_BAD_VALUE},  // NaN
+        {litert_sum, KILN_ADDITION_SHIFT, &Operands::addition_shift, -31, KILN_OK},
+        {litert_sum, KILN_ADDITION_SHIFT, &Operands::addition_shift, 1, KILN_BAD_VALUE},
+        {litert_sum, KILN_ADDITION_MULTIPLIER, &Operands::addition_multiplier, -1, KILN_BAD_VALUE},
+        {litert_sum, KILN_ADDEND_ZERO_POINT, &Operands::addend_zero_point, 128, KILN_BAD_VALUE},
+        {onnx_sum, KILN_ADDITION_ZERO_POINT, &Operands::addition_zero_point, 256, KILN_BAD_VALUE},
+        {onnx_sum, KILN_ADDITION_BOUNDS, &Operands::addition_bounds, 256, KILN_BAD_VALUE},
+        {onnx_sum, KILN_ADDITION_FACTORS, &Operands::addition_factors, int32_t(0xdf800000), KILN_OK},  // -2^64
+        {onnx_sum, KILN_ADDITION_FACTORS, &Operands::addition_factors, int32_t(0xdf800001),
+         KILN_BAD_VALUE},                                                                            // below it
+        {onnx_sum, KILN_ADDITION_FACTORS, &Operands::addition_factors, 0x7fc00000, KILN_BAD_VALUE},  // NaN
     };
     for (const auto &row : rows) {
         Operands operands = make_operands(row.w, Data::ordinary, 1);

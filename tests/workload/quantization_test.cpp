@@ -15,6 +15,8 @@ TEST(Quantization, KeysAreCanonical) {
              "/dtype:i8/epilogue:bias,requantize_onnx",
              "/dtype:u8/epilogue:bias,requantize_onnx",
              "/dtype:u8/output_dtype:i8/epilogue:requantize_litert",
+             "/dtype:i8/epilogue:bias,requantize_litert,add",
+             "/dtype:u8/output_dtype:i8/epilogue:requantize_onnx,add",
              "/dtype:i8/output_dtype:i32",
              "/dtype:u8/output_dtype:i32/epilogue:bias",
              "/dtype:i8/epilogue:requantize_onnx/kernel_zero_point:true",
@@ -34,8 +36,8 @@ TEST(Quantization, RefusesWhatHasNoMeaning) {
     const struct {
         const char *fields, *message;
     } rows[] = {
-        {"/dtype:i8", "epilogue does not end with requantize_litert or requantize_onnx"},
-        {"/dtype:u8/output_dtype:i8/epilogue:bias", "epilogue does not end with"},
+        {"/dtype:i8", "epilogue has no requantize_litert or requantize_onnx"},
+        {"/dtype:u8/output_dtype:i8/epilogue:bias", "epilogue has no"},
         {"/dtype:i8/output_dtype:i32/epilogue:requantize_litert",
          "`requantize_litert` makes i8 or u8; output_dtype is i32"},
         {"/dtype:i8/output_dtype:f32", "output_dtype is f32; results of a quantized convolution are i8, u8 or i32"},
@@ -43,8 +45,13 @@ TEST(Quantization, RefusesWhatHasNoMeaning) {
         {"/output_dtype:i8", "output_dtype is i8 and dtype f32"},
         {"/output_dtype:u8", "output_dtype is u8 and dtype f32"},
         {"/epilogue:requantize_onnx", "`requantize_onnx` needs sums of integers; dtype is f32"},
-        {"/dtype:i8/epilogue:requantize_onnx,bias", "`requantize_onnx` is not the last step"},
-        {"/dtype:i8/epilogue:requantize_onnx,requantize_litert", "`requantize_onnx` is not the last step"},
+        {"/dtype:i8/epilogue:requantize_onnx,bias",
+         "`bias` stands behind `requantize_onnx`, where only `add` may stand"},
+        {"/dtype:i8/epilogue:requantize_onnx,requantize_litert", "`requantize_litert` stands behind `requantize_onnx`"},
+        {"/dtype:i8/epilogue:requantize_onnx,add,relu", "`relu` stands behind `requantize_onnx`"},
+        {"/dtype:i8/epilogue:requantize_onnx,add,add", "`add` more than once"},
+        {"/dtype:i8/epilogue:add", "`add` has no meaning for a quantized convolution before its requantization"},
+        {"/dtype:i8/output_dtype:i32/epilogue:add", "`add` has no meaning"},
         {"/dtype:i8/epilogue:bias,bias,requantize_onnx", "`bias` more than once"},
         {"/dtype:i8/epilogue:bias,relu,requantize_litert",
          "`relu` has no meaning for a quantized convolution: the operand result_bounds"},
@@ -117,6 +124,16 @@ TEST(Quantization, OperandsFollowFromTheFields) {
         {"/dtype:i8/epilogue:requantize_onnx/kernel_dtype:u8/kernel_zero_point:true",
          "input:i8,1,8,8,4 kernel:u8,3,3,4,8 input_zero_point:i32,1 kernel_zero_point:i32,8 scale:f32,8 "
          "output_zero_point:i32,1 result_bounds:i32,2 "},
+        {"/dtype:u8/epilogue:bias,requantize_litert,add",
+         "input:u8,1,8,8,4 kernel:i8,3,3,4,8 bias:i32,8 addend:u8,1,6,6,8 input_zero_point:i32,1 multiplier:i32,8 "
+         "shift:i32,8 "
+         "output_zero_point:i32,1 result_bounds:i32,2 addend_zero_point:i32,1 addition_multiplier:i32,3 "
+         "addition_shift:i32,3 "
+         "addition_zero_point:i32,1 addition_bounds:i32,2 "},
+        {"/dtype:u8/output_dtype:i8/epilogue:requantize_onnx,add",
+         "input:u8,1,8,8,4 kernel:i8,3,3,4,8 addend:i8,1,6,6,8 input_zero_point:i32,1 scale:f32,8 "
+         "output_zero_point:i32,1 "
+         "result_bounds:i32,2 addition_factors:f32,3 addition_zero_point:i32,1 addition_bounds:i32,2 "},
     };
     for (const auto &row : rows) {
         const auto w = parse_workload_key(std::string(shape) + row.fields);
@@ -127,15 +144,24 @@ TEST(Quantization, OperandsFollowFromTheFields) {
 
 TEST(Quantization, RangesOfValues) {
     const Workload w = *parse_workload_key(
-        std::string(shape) + "/dtype:u8/output_dtype:i8/epilogue:bias,requantize_litert/kernel_zero_point:true");
+        std::string(shape) + "/dtype:u8/output_dtype:i8/epilogue:bias,requantize_litert,add/kernel_zero_point:true");
     const int64_t bias = 2147483647 - 36 * 255 * 255;
     const struct {
         Role role;
         ValueRange range;
     } rows[] = {
-        {Role::bias, {-bias, bias}},         {Role::input_zero_point, {0, 255}}, {Role::kernel_zero_point, {-128, 127}},
-        {Role::multiplier, {0, 2147483647}}, {Role::shift, {-31, 30}},           {Role::output_zero_point, {-128, 127}},
+        {Role::bias, {-bias, bias}},
+        {Role::input_zero_point, {0, 255}},
+        {Role::kernel_zero_point, {-128, 127}},
+        {Role::multiplier, {0, 2147483647}},
+        {Role::shift, {-31, 30}},
+        {Role::output_zero_point, {-128, 127}},
         {Role::result_bounds, {-128, 127}},
+        {Role::addend_zero_point, {-128, 127}},
+        {Role::addition_multiplier, {0, 2147483647}},
+        {Role::addition_shift, {-31, 0}},
+        {Role::addition_zero_point, {-128, 127}},
+        {Role::addition_bounds, {-128, 127}},
     };
     for (const auto &row : rows) EXPECT_EQ(value_range(w, row.role), row.range) << int(row.role);
     EXPECT_FALSE(value_range(w, Role::input));

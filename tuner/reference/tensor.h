@@ -25,6 +25,8 @@ struct Operands {
     Tensor first, second, bias, addend, slope;
     // How numbers are quantized (workload/quantization/quantization.h).
     Tensor input_zero_point, kernel_zero_point, multiplier, shift, scale, output_zero_point, result_bounds;
+    Tensor addend_zero_point, addition_multiplier, addition_shift, addition_factors, addition_zero_point,
+        addition_bounds;
     Tensor operand_1, operand_2, operand_3, operand_4, operand_5, operand_6, operand_7;  // of a nest
 };
 

@@ -50,7 +50,8 @@ struct EpilogueForm {
     std::string_view numbers[2];  // what its numbers are called, in lo and hi; empty where it has fewer
     Operand operand = Operand::none;
     // An expression of the sum, x0, and of the operand, x1, or of its numbers, x1 and x2. Empty where it makes a quantized
-    // result of a sum in i32: then operands of its own say how (workload/quantization/quantization.h).
+    // result of a sum in i32: then operands of its own say how (workload/quantization/quantization.h). `add` behind such a step adds
+    // quantized numbers, as is said there.
     std::string_view function;
     // Its Lipschitz constant: how much it may enlarge an error of the sum, given its operand or 0. Without one its values are
     // among those that it is given, and it leaves errors as they are.

@@ -23,13 +23,18 @@ int64_t largest_product_sum(const Workload &w) { return terms(w) * largest_input
 
 std::string quoted(Kind kind) { return "`" + std::string(epilogue_form(kind).name) + "`"; }
 
-Status check_step(const Workload &w, const EpilogueStep &step) {
+// `before`: the requantization before it, or null.
+Status check_step(const Workload &w, const EpilogueStep &step, const EpilogueStep *before) {
+    if (before && step.kind == Kind::add) return {};
+    if (before) {
+        return bad_input("epilogue: " + quoted(step.kind) + " stands behind " + quoted(before->kind) +
+                         ", where only `add` may stand");
+    }
     if (step.kind == Kind::bias) return {};
     if (is_requantization(step.kind)) {
         if (w.output_dtype == DType::i32)
             return bad_input("epilogue: " + quoted(step.kind) + " makes i8 or u8; output_dtype is i32");
-        if (&step == &w.epilogue.back()) return {};
-        return bad_input("epilogue: " + quoted(step.kind) + " is not the last step; nothing follows it");
+        return {};
     }
     if (step.kind == Kind::relu || step.kind == Kind::clamp) {
         return bad_input("epilogue: " + quoted(step.kind) +
@@ -37,7 +42,8 @@ Status check_step(const Workload &w, const EpilogueStep &step) {
     }
     return bad_input(
         "epilogue: " + quoted(step.kind) +
-        " has no meaning for a quantized convolution; needs bias, then requantize_litert or requantize_onnx");
+        " has no meaning for a quantized convolution before its requantization; needs bias, then requantize_litert or "
+        "requantize_onnx, then add");
 }
 
 Status check_quantized(const Workload &w) {
@@ -51,12 +57,13 @@ Status check_quantized(const Workload &w) {
                          "; results of a quantized convolution are i8, u8 or i32");
     }
     if (w.special_values != SpecialValues::finite) return bad_input("special_values: integers have none; leave it out");
+    const EpilogueStep *requantization = nullptr;
     for (const EpilogueStep &step : w.epilogue) {
-        if (Status s = check_step(w, step); !s) return s;
+        if (Status s = check_step(w, step, requantization); !s) return s;
+        if (is_requantization(step.kind)) requantization = &step;
     }
-    const bool requantizes = !w.epilogue.empty() && is_requantization(w.epilogue.back().kind);
-    if (!requantizes && w.output_dtype != DType::i32) {
-        return bad_input("epilogue does not end with requantize_litert or requantize_onnx, which results of " +
+    if (!requantization && w.output_dtype != DType::i32) {
+        return bad_input("epilogue has no requantize_litert or requantize_onnx, which results of " +
                          std::string(name(w.output_dtype)) + " need; else output_dtype is i32");
     }
     const int64_t most = largest_sum / (largest_input * largest_weight(w));
@@ -87,6 +94,13 @@ Status check_not_quantized(const Workload &w) {
 
 }  // namespace
 
+const EpilogueStep *requantization_of(const Workload &w) {
+    const auto step = std::ranges::find_if(w.epilogue, is_requantization, &EpilogueStep::kind);
+    return step == w.epilogue.end() ? nullptr : &*step;
+}
+
+bool adds_quantized(const Workload &w) { return requantization_of(w) && has_epilogue(w, Kind::add); }
+
 ValueRange range_of(DType dtype) { return dtype == DType::u8 ? ValueRange{0, 255} : ValueRange{-128, 127}; }
 
 std::vector<QuantizationOperand> quantization_operands(const Workload &w) {
@@ -102,6 +116,16 @@ std::vector<QuantizationOperand> quantization_operands(const Workload &w) {
         operands.push_back({Role::output_zero_point, "output_zero_point", DType::i32, 1});
         operands.push_back({Role::result_bounds, "result_bounds", DType::i32, 2});
     }
+    if (!has_epilogue(w, Kind::add)) return operands;
+    if (litert) {
+        operands.push_back({Role::addend_zero_point, "addend_zero_point", DType::i32, 1});
+        operands.push_back({Role::addition_multiplier, "addition_multiplier", DType::i32, 3});
+        operands.push_back({Role::addition_shift, "addition_shift", DType::i32, 3});
+    } else {
+        operands.push_back({Role::addition_factors, "addition_factors", DType::f32, 3});
+    }
+    operands.push_back({Role::addition_zero_point, "addition_zero_point", DType::i32, 1});
+    operands.push_back({Role::addition_bounds, "addition_bounds", DType::i32, 2});
     return operands;
 }
 
@@ -116,11 +140,17 @@ std::optional<ValueRange> value_range(const Workload &w, Role role) {
         case Role::kernel_zero_point:
             return range_of(w.kernel_dtype);
         case Role::multiplier:
+        case Role::addition_multiplier:
             return ValueRange{0, std::numeric_limits<int32_t>::max()};
         case Role::shift:
             return ValueRange{-31, 30};
+        case Role::addition_shift:
+            return ValueRange{-31, 0};
         case Role::output_zero_point:
         case Role::result_bounds:
+        case Role::addend_zero_point:
+        case Role::addition_zero_point:
+        case Role::addition_bounds:
             return range_of(w.output_dtype);
         default:
             return std::nullopt;

@@ -120,6 +120,7 @@ TEST(QuantizedReference, SumsAreThoseOfPlainLoops) {
         ConvolutionDrawer drawer(seed, {.side = 9, .channels = 12, .flops = 400'000, .elements = 20'000});
         Workload w = drawer.next_quantized();
         if (w.spatial_rank != 2 || elements(output_shape(w)) == 0) continue;
+        if (adds_quantized(w)) w.epilogue.pop_back();
         if (w.output_dtype != DType::i32) w.epilogue.pop_back(), w.output_dtype = DType::i32;
         for (const Data data : {Data::ordinary, Data::wide}) {
             const Operands operands = make_operands(w, data, seed);
@@ -137,7 +138,7 @@ Workload with_requantization(const char *step) {
 }
 
 TEST(QuantizedReference, ResultsSpreadOverTheirRange) {
-    for (const char *step : {"requantize_litert", "requantize_onnx"}) {
+    for (const char *step : {"requantize_litert", "requantize_onnx", "requantize_litert,add", "requantize_onnx,add"}) {
         const Workload w = with_requantization(step);
         bool seen[256] = {};
         for (uint64_t seed = 1; seed < 9; seed++) {
@@ -151,6 +152,56 @@ TEST(QuantizedReference, ResultsSpreadOverTheirRange) {
         int count = 0;
         for (const bool is : seen) count += is;
         EXPECT_GT(count, 200) << step;
+    }
+}
+
+std::vector<double> numbers_of(const Tensor &tensor) {
+    std::vector<double> numbers;
+    for (const std::byte byte : tensor.data) numbers.push_back(static_cast<int8_t>(byte));
+    return numbers;
+}
+
+template<typename T>
+T number_at(const Tensor &tensor, size_t i = 0) {
+    T value;
+    std::memcpy(&value, tensor.data.data() + i * sizeof value, sizeof value);
+    return value;
+}
+
+// What the step adds to the result that the convolution has without it.
+TEST(QuantizedReference, AdditionsAreThoseOfTheirDefinition) {
+    for (const char *step : {"requantize_litert", "requantize_onnx"}) {
+        const Workload plain = with_requantization(step),
+                       adding = with_requantization((std::string(step) + ",add").c_str());
+        for (const Data data : {Data::ordinary, Data::wide}) {
+            const Operands operands = make_operands(adding, data, test_seed());
+            const auto before = reference(plain, operands), after = reference(adding, operands);
+            ASSERT_TRUE(before && after);
+            const std::vector<double> addend = numbers_of(operands.addend);
+            for (size_t i = 0; i < addend.size(); i++) {
+                int64_t sum = 0;
+                if (adding.epilogue[1].kind == EpilogueStep::Kind::requantize_onnx) {
+                    const auto factor = [&](size_t f) { return number_at<float>(operands.addition_factors, f); };
+                    const volatile float own = static_cast<float>(before->expected[i]) * factor(0);
+                    const volatile float other = static_cast<float>(addend[i]) * factor(1);
+                    const volatile float both = own + other, all = both + factor(2);
+                    sum = static_cast<int64_t>(std::nearbyint(std::clamp(static_cast<float>(all), -1e6F, 1e6F)));
+                } else {
+                    const auto scaled = [&](int32_t x, size_t f) {
+                        return requantize_litert(x, number_at<int32_t>(operands.addition_multiplier, f),
+                                                 number_at<int32_t>(operands.addition_shift, f));
+                    };
+                    const auto own = int32_t(before->expected[i]) - number_at<int32_t>(operands.output_zero_point);
+                    const auto other = int32_t(addend[i]) - number_at<int32_t>(operands.addend_zero_point);
+                    sum = scaled(scaled(own * (1 << 20), 0) + scaled(other * (1 << 20), 1), 2);
+                }
+                const int64_t lo = number_at<int32_t>(operands.addition_bounds, 0),
+                              hi = number_at<int32_t>(operands.addition_bounds, 1);
+                ASSERT_EQ(after->expected[i],
+                          double(std::clamp(sum + number_at<int32_t>(operands.addition_zero_point), lo, hi)))
+                    << step << " " << i;
+            }
+        }
     }
 }
 
@@ -170,7 +221,8 @@ TEST(QuantizedReference, ComparisonIsEquality) {
 }
 
 TEST(QuantizedReference, RefusesValuesOutOfTheirRange) {
-    const Workload litert = with_requantization("requantize_litert"), onnx = with_requantization("requantize_onnx");
+    const Workload litert = with_requantization("requantize_litert,add"),
+                   onnx = with_requantization("requantize_onnx,add");
     const int32_t bias = largest - 72 * 255 * 128;
     const float nan = NAN, infinite = INFINITY, negative = -1;
     const struct {
@@ -194,6 +246,16 @@ TEST(QuantizedReference, RefusesValuesOutOfTheirRange) {
         {onnx, &Operands::scale, std::bit_cast<int32_t>(nan), false, "scale has the value nan"},
         {onnx, &Operands::scale, std::bit_cast<int32_t>(infinite), false, "scale has the value inf"},
         {onnx, &Operands::scale, std::bit_cast<int32_t>(negative), false, "scale has the value -1"},
+        {litert, &Operands::addition_shift, 0, true, ""},
+        {litert, &Operands::addition_shift, 1, false, "addition_shift has the value 1; needs -31 to 0"},
+        {litert, &Operands::addition_multiplier, -1, false, "addition_multiplier has the value -1"},
+        {litert, &Operands::addend_zero_point, 128, false, "addend_zero_point has the value 128"},
+        {onnx, &Operands::addition_zero_point, -129, false, "addition_zero_point has the value -129"},
+        {onnx, &Operands::addition_bounds, 128, false, "addition_bounds has the value 128"},
+        {onnx, &Operands::addition_factors, std::bit_cast<int32_t>(negative), true, ""},
+        {onnx, &Operands::addition_factors, std::bit_cast<int32_t>(nan), false, "addition_factors has the value nan"},
+        {onnx, &Operands::addition_factors, std::bit_cast<int32_t>(0x1.8p64F), false,
+         "addition_factors has the value 2.76"},
     };
     for (const auto &row : rows) {
         Operands operands = make_operands(row.w, Data::ordinary, 1);

@@ -119,6 +119,32 @@ Range bias_range(const Workload &w, Data data) {
     return {-range.hi, range.hi};
 }
 
+// Of an addition: operands lose what their sum regains, and a half of it.
+constexpr double addition_scales[] = {0.5, 0.4375, 0x1.8p-19};
+
+void fill_addition_multipliers(Data data, Random &random, Operands *operands) {
+    const Range most_right{-31, 0};
+    std::vector<int32_t> multiplier, shift;
+    for (const double scale : addition_scales) {
+        const Multiplier usual = multiplier_of(scale * std::exp2(random.uniform() / 4));
+        const bool is_usual = data == Data::ordinary || random.next() % 2;
+        multiplier.push_back(is_usual ? usual.multiplier : int32_t(wide_value(multipliers, random)));
+        shift.push_back(std::min(0, is_usual ? usual.shift : int32_t(wide_value(most_right, random))));
+    }
+    fill<int32_t>(operands->addition_multiplier, [&](int64_t i) { return multiplier[i]; });
+    fill<int32_t>(operands->addition_shift, [&](int64_t i) { return shift[i]; });
+}
+
+// Halves are frequent among ordinary ones.
+void fill_addition_factors(Data data, Random &random, Tensor &factors) {
+    constexpr float ends[] = {0, std::numeric_limits<float>::denorm_min(), largest_addition_factor};
+    fill<float>(factors, [&](int64_t) {
+        const double sign = random.next() % 2 ? -1 : 1;
+        if (data == Data::wide && random.next() % 2) return sign * ends[random.next() % std::size(ends)];
+        return random.next() % 4 == 0 ? sign * 0.5 : sign * std::exp2(2 * random.uniform() - 1.5);
+    });
+}
+
 void fill_bounds(const Workload &w, Data data, Random &random, Tensor &bounds) {
     Range range = range_of(w.output_dtype);
     if (data == Data::wide || random.next() % 2) {
@@ -128,7 +154,7 @@ void fill_bounds(const Workload &w, Data data, Random &random, Tensor &bounds) {
     fill<int32_t>(bounds, [&](int64_t i) { return i == 0 ? range.lo : range.hi; });
 }
 
-// Draws one operand; `shift` comes with `multiplier`.
+// Draws one operand; shifts come with their multipliers.
 void fill_operand(const Workload &w, Data data, Role role, Random &random, Operands *operands) {
     Tensor &tensor = operands->*place_of(role);
     const bool is_wide = data == Data::wide;
@@ -144,12 +170,20 @@ void fill_operand(const Workload &w, Data data, Role role, Random &random, Opera
         }
         case Role::multiplier:
             return fill_multipliers(w, data, random, operands);
+        case Role::addition_multiplier:
+            return fill_addition_multipliers(data, random, operands);
         case Role::shift:
+        case Role::addition_shift:
             return;
+        case Role::addend:
+            return fill_numbers(tensor, wide_or_ordinary(data, range_of(w.output_dtype), random), random);
+        case Role::addition_factors:
+            return fill_addition_factors(data, random, tensor);
         case Role::scale:
             return fill<float>(tensor,
                                [&](int64_t) { return is_wide ? wide_scale(random) : channel_scale(w, random); });
         case Role::result_bounds:
+        case Role::addition_bounds:
             return fill_bounds(w, data, random, tensor);
         default: {
             const Range range = *value_range(w, role);
@@ -172,6 +206,20 @@ Status check_integers(std::string_view name, const Tensor &tensor, const Range &
         return bad_input(fmt::format("{} has the value {}; needs {} to {}", name, value, range.lo, range.hi));
     }
     return {};
+}
+
+Status check_factors(const Tensor &factors) {
+    for (const float value : values_of<float>(factors)) {
+        if (std::abs(value) <= largest_addition_factor) continue;
+        return bad_input(fmt::format("addition_factors has the value {}; needs numbers from -2^64 to 2^64", value));
+    }
+    return {};
+}
+
+Status check_bounds(std::string_view name, const Tensor &tensor) {
+    const std::vector<int32_t> bounds = values_of<int32_t>(tensor);
+    if (bounds[0] <= bounds[1]) return {};
+    return bad_input(fmt::format("{} are {} and {}; needs lo <= hi", name, bounds[0], bounds[1]));
 }
 
 Status check_scales(const Tensor &scale) {
@@ -205,13 +253,13 @@ Status check_quantized_values(const Workload &w, const Operands &operands) {
         const Tensor &tensor = operands.*named.place;
         if (named.role == Role::scale) {
             if (Status s = check_scales(tensor); !s) return s;
+        } else if (named.role == Role::addition_factors) {
+            if (Status s = check_factors(tensor); !s) return s;
         } else if (const auto range = value_range(w, named.role)) {
             if (Status s = check_integers(named.name, tensor, *range); !s) return s;
         }
-        if (named.role != Role::result_bounds) continue;
-        const std::vector<int32_t> bounds = values_of<int32_t>(tensor);
-        if (bounds[0] > bounds[1])
-            return bad_input(fmt::format("result_bounds are {} and {}; needs lo <= hi", bounds[0], bounds[1]));
+        if (named.role != Role::result_bounds && named.role != Role::addition_bounds) continue;
+        if (Status s = check_bounds(named.name, tensor); !s) return s;
     }
     return {};
 }
