@@ -10,8 +10,8 @@ using namespace Halide;
 
 // Where the other stages are computed.
 struct Loops {
-    Var panel, tiles;  // over vectors of channels, over tiles of rows
-    Var outer;         // outside of both: steps are kept in it
+    Var tile, tiles;  // over register tiles, over tiles of rows
+    Var outer;        // outside of both: steps are kept in it
 };
 
 Loops tile_output(StepStages &stages, const StepTileKnobs &k, int lanes) {
@@ -32,6 +32,10 @@ Loops tile_output(StepStages &stages, const StepTileKnobs &k, int lanes) {
         out.reorder(lane, xi, yi, panel, c_block, x_tile, y_tile, z, n);
     }
     Loops made{panel, y_tile, k.by_channels ? c_block : z};
+    if (k.in_tile) {
+        out.unroll(panel);
+        made.tile = k.by_channels ? x_tile : c_block;
+    }
     if (!k.row_block) return made;
     out.split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf);
     if (k.by_channels) out.reorder(y_tile, c_block, y_block);
@@ -43,7 +47,7 @@ Loops tile_output(StepStages &stages, const StepTileKnobs &k, int lanes) {
 }
 
 void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const Loops &made, int lanes) {
-    stages.sum.compute_at(stages.output, made.panel)
+    stages.sum.compute_at(stages.output, made.tile)
         .store_in(MemoryType::Register)
         .bound(stages.lane, 0, lanes)
         .bound_extent(stages.pixel, extent(k.pixels))
@@ -55,7 +59,11 @@ void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops
         .unroll(stages.row);
     const RVar part(stages.taps[0]), group(stages.taps[1]), row(stages.taps[2]), plane(stages.taps[3]);
     Stage update = stages.sum.update();
-    update.reorder(part, stages.lane, stages.pixel, stages.row, group, row, plane)
+    if (k.in_tile) {
+        stages.sum.bound_extent(stages.panel, extent(k.block)).unroll(stages.panel);
+        update.unroll(stages.panel);
+    }
+    update.reorder(part, stages.lane, stages.pixel, stages.row, stages.panel, group, row, plane)
         .atomic()
         .vectorize(part)
         .vectorize(stages.lane)
@@ -63,6 +71,22 @@ void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops
         .unroll(stages.row)
         .unroll(group);
     if (shares_input_rows(loops, k)) update.unroll(row);
+}
+
+void make_steps_in_tile(StepStages &stages, const StepBlock &block) {
+    const RVar row(stages.taps[2]);
+    const int places = block.channels * block.parts;
+    stages.steps.compute_at(stages.sum, row)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.place, places)
+        .vectorize(stages.place)
+        .unroll(stages.step);
+    if (!stages.pairs.defined()) return;
+    stages.pairs.compute_at(stages.sum, row)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.place, places / 2)
+        .vectorize(stages.place)
+        .unroll(stages.pair);
 }
 
 void make_steps(StepStages &stages, const StepBlock &block, const Loops &made) {
@@ -97,7 +121,7 @@ void copy_input(StepStages &stages) {
 void apply_step_tile(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const StepBlock &block) {
     const Loops made = tile_output(stages, k, block.lanes);
     tile_sum(stages, k, loops, made, block.lanes);
-    make_steps(stages, block, made);
+    k.in_tile ? make_steps_in_tile(stages, block) : make_steps(stages, block, made);
     copy_input(stages);
 }
 

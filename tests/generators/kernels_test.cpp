@@ -343,6 +343,10 @@ constexpr const char *quantized[] = {
     "conv2d/input:1x7x7x24/kernel:3x3x8x48/padding:1,1x1,1/feature_group_count:3/dtype:u8/output_layout:NCHW8c/"
     "epilogue:bias,requantize_litert,add",
     "conv2d/input:1x9x9x32/kernel:1x1x32x64/dtype:u8/epilogue:requantize_onnx",
+    "conv2d/input:2x15x13x48/kernel:3x3x1x48/strides:2x2/padding:1,1x1,0/feature_group_count:48/dtype:i8/"
+    "epilogue:requantize_onnx",
+    "conv2d/input:1x17x15x64/kernel:4x3x1x64/strides:3x2/padding:1,2x0,1/feature_group_count:64/dtype:u8/epilogue:bias,"
+    "requantize_litert",
     "conv2d/input:2x15x13x3/kernel:7x7x3x24/strides:2x2/padding:3,3x2,3/dtype:u8/output_dtype:i8/epilogue:bias,"
     "requantize_onnx",
     "conv2d/input:1x21x30x1/kernel:3x5x1x8/strides:1x2/padding:1,0x3,1/dtype:u8/output_dtype:i8/"

@@ -65,6 +65,30 @@ TEST(StepTileSpace, HasADefaultForEveryShape) {
     }
 }
 
+// Steps that no other output shares took longer to store and load than to make again.
+TEST(StepTileSpace, DefaultsMakeStepsInTheTileWhereNoOutputSharesThem) {
+    const struct {
+        const char *shape;
+        int64_t parts;
+        const char *target;
+        bool in_tile;
+    } rows[] = {
+        {"input:1x112x112x64/kernel:3x3x1x64/strides:2x2/padding:1,1x1,1/feature_group_count:64", 4, avx512, true},
+        {"input:1x28x28x240/kernel:3x3x1x240/strides:2x2/padding:1,1x1,1/feature_group_count:240", 4, avx512, true},
+        {"input:1x28x28x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", 4, avx512, false},
+        {"input:1x28x28x64/kernel:5x5x1x64/strides:2x2/padding:2,2x2,2/feature_group_count:64", 4, avx512, false},
+        {"input:1x28x28x40/kernel:3x3x1x40/strides:2x2/padding:1,1x1,1/feature_group_count:40", 4, avx512, false},
+        {"input:1x28x28x64/kernel:3x3x1x64/strides:2x2/padding:1,1x1,1/feature_group_count:64", 2, avx2, false},
+    };
+    for (const auto &row : rows) {
+        const std::string key = std::string("conv2d/") + row.shape + "/dtype:i8/epilogue:requantize_litert";
+        for (const int threads : {1, 2}) {
+            const Candidate standard = space_of(key, row.parts, row.target, threads).default_candidate();
+            EXPECT_EQ(standard.knobs.contains("in_tile"), row.in_tile) << key << ": " << to_text(standard);
+        }
+    }
+}
+
 TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
     struct Row {
         const char *knob;
@@ -74,6 +98,7 @@ TEST(StepTileSpace, RefusesTilesThatDoNotFit) {
     constexpr Row rows[] = {
         {"pixels", 3, "outputs that share steps fill a tile"},
         {"pixels", 8, "registers"},
+        {"in_tile", 1, "registers"},
         {"rows", 9, "rows"},
     };
     const Space space = space_of(

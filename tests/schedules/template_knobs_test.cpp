@@ -57,7 +57,7 @@ std::vector<Case> cases() {
          {"channel_block", "lanes", "rows", "vectors"}},
         {"quantized_depthwise@1/step_tile@1/block:4/pixels:2/rows:4/share:2",
          again<StepTileKnobs>,
-         {{"by_channels", 0}, {"parallel", 0}, {"row_block", 0}},
+         {{"by_channels", 0}, {"in_tile", 0}, {"parallel", 0}, {"row_block", 0}},
          {"block", "pixels", "rows", "share"}},
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,

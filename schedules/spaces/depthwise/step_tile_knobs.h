@@ -5,7 +5,8 @@
 //   batch / planes / blocks of rows [row_block] / blocks of channels, if [by_channels] / tiles of rows / tiles of columns /
 //   vectors of channels / kernel planes, rows of the input, steps of a row / register tile
 // A register tile is [rows] x [pixels] outputs of a vector of channels. The steps of its rows are made before, of all columns
-// and of the channels of the loops inside, and kept for the next tile of rows of the block.
+// and of the channels of the loops inside, and kept for the next tile of rows of the block. With [in_tile], it has all vectors of a block of
+// channels, and makes steps just before it multiplies them, so that they stay in registers.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,7 @@ struct StepTile {
     T by_channels{0};  // 1: such blocks of channels are outside of tiles of rows, so that steps stay in the L1 cache
     T row_block{0};    // tiles of rows of a block; 0: all
     T parallel{0};     // 0: one thread; 1: blocks of rows (and batch, planes) in parallel
+    T in_tile{0};      // 1: steps are made in the register tile
 };
 
 using StepTileKnobs = StepTile<int64_t>;
@@ -39,6 +41,7 @@ void visit_knobs(Visitor &visit, StepTile<T> &k) {
     visit.may_lack("by_channels", k.by_channels);
     visit.may_lack("row_block", k.row_block);
     visit.may_lack("parallel", k.parallel);
+    visit.may_lack("in_tile", k.in_tile);
 }
 
 }  // namespace kiln

@@ -19,7 +19,8 @@ struct Facts {
     int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
     ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
     int64_t products(const StepTileKnobs &k) const {
-        return k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
+        const int64_t vectors = k.in_tile ? k.block : 1;
+        return vectors * k.pixels * k.rows * steps(k).groups * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
     }
     // The bytes of the steps that a tile of rows reads: memory has a power of two of rows.
     int64_t kept_bytes(const StepTileKnobs &k) const {
@@ -44,6 +45,7 @@ StepTileDomains domains(const Facts &f) {
     d.rows = s.dilation[1] == 1 ? up_to(std::min<int64_t>(s.output[1], 8)) : std::vector<int64_t>{1};
     for (int64_t block = 2; block <= 4 && block < 2 * f.vectors(); block *= 2) d.block.push_back(block);
     if (f.vectors() > 1) d.by_channels = {0, 1};
+    if (f.parts == 4 && s.output_channels % f.lanes == 0) d.in_tile = {0, 1};
     if (f.threads > 1) {
         d.parallel = {0, 1};
         for (int64_t tiles = 1; tiles < s.output[1]; tiles *= 2) d.row_block.push_back(tiles);
@@ -53,10 +55,12 @@ StepTileDomains domains(const Facts &f) {
 
 std::vector<Limit<StepTileKnobs>> limits(const Facts &f) {
     using K = StepTileKnobs;
-    const int64_t width = f.loops.output[0], height = f.loops.output[1];
+    const int64_t width = f.loops.output[0], height = f.loops.output[1], channels = f.loops.output_channels;
     return {
         {"the register tile needs more vector registers than the target has",
-         [=](const K &k) { return k.pixels * k.rows + 4 <= f.registers; }},
+         [=](const K &k) { return k.pixels * k.rows * (k.in_tile ? k.block : 1) + 4 <= f.registers; }},
+        {"steps are made in the register tile of whole blocks of channels only",
+         [=](const K &k) { return !k.in_tile || channels % (k.block * f.lanes) == 0; }},
         {"outputs that share steps fill a tile", [](const K &k) { return k.pixels % k.share == 0; }},
         {"a row has fewer columns", [=](const K &k) { return k.pixels < width + k.share; }},
         {"row_block is larger than the number of tiles of rows",
@@ -76,6 +80,7 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
                  rows = shares_input_rows(s, k) ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
     const double weights = double(k.share * steps.groups) * s.kernel[1] * s.kernel[2];
     const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
+    if (k.in_tile) return tiles * (products + 4 * rows * s.kernel[2] * double(steps.steps(k.pixels)) + 5 * outputs + 8);
     const double loads = rows * s.kernel[2] * double(steps.steps(k.pixels)) + weights;
     const double over = std::max(0.0, outputs + weights + 4 - f.registers);
     // Steps that leave the L1 cache are stored and loaded at half of the speed.
@@ -85,9 +90,34 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
            far * made * (steps.groups > 1 ? 1 : 0.5);
 }
 
-StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
+// The register tile of the least cost for the other knobs of `k`.
+StepTileKnobs with_best_tile(const Facts &f, const StepTileDomains &domains, StepTileKnobs k) {
     const auto allowed = limits(f);
-    StepTileKnobs k, best;
+    StepTileKnobs best;
+    double least = 1e300;
+    for (int64_t share : domains.share) {
+        for (int64_t rows : domains.rows) {
+            for (int64_t pixels : domains.pixels) {
+                k.share = share, k.rows = rows, k.pixels = pixels;
+                const bool holds =
+                    std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
+                if (!holds || (!k.in_tile && rows * pixels > f.registers / 2)) continue;
+                const double cost = tile_cost(f, k);
+                if (cost < least * 0.999) least = cost, best = k;
+            }
+        }
+    }
+    return best;
+}
+
+// Steps that no second output shares are each read by the rows of the kernel alone. What they cost in memory is then more than what it
+// costs to make them again for each tile of rows.
+bool makes_steps_in_tile(const Facts &f, const StepTileDomains &domains) {
+    return domains.in_tile.size() > 1 && f.loops.stride[0] > 1 && f.loops.kernel[0] <= f.parts;
+}
+
+StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
+    StepTileKnobs k;
     // Four vectors of steps at a time take the fewest instructions each; those behind the last channel are for nothing. Blocks that
     // do not divide the channels read a copy of all channels, which is made for each block that is outside of tiles of rows.
     const auto copies = [&](int64_t block) { return f.loops.output_channels % (block * f.lanes) != 0; };
@@ -100,19 +130,8 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
     k.parallel = domains.parallel.back();
     const int64_t blocks = ceil_div(f.vectors(), k.block);
     k.by_channels = blocks > 1 && (copies(k.block) ? blocks == 2 : k.block > 1);
-    least = 1e300;
-    for (int64_t share : domains.share) {
-        for (int64_t rows : domains.rows) {
-            for (int64_t pixels : domains.pixels) {
-                k.share = share, k.rows = rows, k.pixels = pixels;
-                const bool holds =
-                    std::all_of(allowed.begin(), allowed.end(), [&](const auto &limit) { return limit.holds(k); });
-                if (!holds || rows * pixels > f.registers / 2) continue;
-                const double cost = tile_cost(f, k);
-                if (cost < least * 0.999) least = cost, best = k;
-            }
-        }
-    }
+    if (makes_steps_in_tile(f, domains)) k.in_tile = 1, k.by_channels = 0, k.block = copies(2) ? 1 : 2;
+    StepTileKnobs best = with_best_tile(f, domains, k);
     if (best.parallel) {
         const int64_t tiles = ceil_div(f.loops.output[1], best.rows), tasks = 2 * f.threads;
         for (int64_t block : domains.row_block) {
@@ -128,6 +147,7 @@ Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, con
     const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads, core.l1_bytes};
     const StepTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
+    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&StepTileKnobs::in_tile);
     base.schedule = step_tile_name;
     base.schedule_version = step_tile_version;
     base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);
