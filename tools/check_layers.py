@@ -44,7 +44,7 @@ FOLDERS = {
         [],
     ),
     "catalog/scalar": (
-        ["catalog/conv_checks.h", "rewrites", "schedules", "schedules/spaces/scalar", "workload"], []
+        ["catalog/conv_checks.h", "rewrites", "schedules", "schedules/spaces/scalar", "workload", "workload/quantization"], []
     ),
     "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/depthwise",
                  "schedules/spaces/movement", "rewrites", "workload"], []),
@@ -157,7 +157,7 @@ FOLDERS = {
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
     "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
-    "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload"], []),
+    "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload", "workload/quantization"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network/assignment": ([], []),
     "network/joining": (["graph/memory/memory_plan.h", "network/program.h", "workload", "workload/expression", "workload/nest"], []),

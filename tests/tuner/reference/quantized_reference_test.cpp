@@ -205,6 +205,56 @@ TEST(QuantizedReference, AdditionsAreThoseOfTheirDefinition) {
     }
 }
 
+void set_integers(Tensor &tensor, const std::vector<int32_t> &values) {
+    ASSERT_EQ(tensor.data.size(), values.size() * sizeof(int32_t));
+    std::memcpy(tensor.data.data(), values.data(), tensor.data.size());
+}
+
+// Results of ADD in ai-edge-litert 2.3.0, whose reference and optimized kernels agree. The convolution hands its input on.
+TEST(QuantizedReference, AdditionsAreThoseOfLiteRT) {
+    const struct {
+        int8_t own, addend;
+        std::vector<int32_t> zero_points;  // of both and of the result
+        std::vector<int32_t> multipliers, shifts;
+        int result;
+    } rows[] = {
+        {95, 105, {85, -71, -114}, {1073741824, 1073741824, 1073741824}, {0, 0, -18}, 72},
+        {56, -63, {82, -41, -57}, {1073741824, 1073741824, 1431655765}, {-1, 0, -19}, -80},
+        {125, -15, {82, -41, -57}, {1073741824, 1073741824, 1431655765}, {-1, 0, -19}, -25},
+        {-6, 1, {82, -41, -57}, {1073741824, 1073741824, 1431655765}, {-1, 0, -19}, -58},
+        {125, -9, {51, 31, -41}, {1211332180, 1073741824, 1813090046}, {-4, 0, -17}, -128},
+        {-73, 88, {51, 31, -41}, {1211332180, 1073741824, 1813090046}, {-4, 0, -17}, 122},
+        {78, 106, {28, 120, -9}, {1073741824, 2043627347, 2036442849}, {0, -1, -23}, -7},
+        {-16, 3, {28, 120, -9}, {1073741824, 2043627347, 2036442849}, {0, -1, -23}, -18},
+        {25, -101, {58, 1, 28}, {1073741824, 1388717415, 1789193943}, {0, -6, -17}, -89},
+        {-67, -115, {116, -90, 15}, {1762361656, 1073741824, 1705016532}, {-1, 0, -19}, -124},
+        {-25, 83, {116, -90, 15}, {1762361656, 1073741824, 1705016532}, {-1, 0, -19}, 60},
+        {-105, 41, {-104, -125, -52}, {1073741824, 1501156425, 1586027740}, {0, -7, -16}, -47},
+        {-91, 16, {117, 17, -57}, {1179456448, 1073741824, 1373466633}, {-1, 0, -18}, -128},
+    };
+    const Workload w =
+        *parse_workload_key("conv2d/input:1x1x1x1/kernel:1x1x1x1/dtype:i8/epilogue:requantize_litert,add");
+    for (const auto &row : rows) {
+        Operands operands = make_operands(w, Data::ordinary, 1);
+        operands.first.data[0] = std::byte(row.own);
+        operands.second.data[0] = std::byte{1};
+        operands.addend.data[0] = std::byte(row.addend);
+        set_integers(operands.input_zero_point, {row.zero_points[0]});
+        set_integers(operands.multiplier, {1 << 30});
+        set_integers(operands.shift, {1});
+        set_integers(operands.output_zero_point, {row.zero_points[0]});
+        set_integers(operands.result_bounds, {-128, 127});
+        set_integers(operands.addend_zero_point, {row.zero_points[1]});
+        set_integers(operands.addition_multiplier, row.multipliers);
+        set_integers(operands.addition_shift, row.shifts);
+        set_integers(operands.addition_zero_point, {row.zero_points[2]});
+        set_integers(operands.addition_bounds, {-128, 127});
+        const auto r = reference(w, operands);
+        ASSERT_TRUE(r) << r.error().message;
+        EXPECT_EQ(r->expected[0], row.result) << int(row.own) << " + " << int(row.addend);
+    }
+}
+
 // Every difference is too large, whatever the budget.
 TEST(QuantizedReference, ComparisonIsEquality) {
     const Workload w = with_requantization("requantize_litert");
