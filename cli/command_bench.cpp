@@ -96,6 +96,11 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     if (arguments.steps && !arguments.layers.of_network()) {
         return Error{ErrorCode::usage, "--steps: needs --network, whose steps they are"};
     }
+    if (arguments.layers.network.batch != 1 && !job.peers.empty()) {
+        return Error{
+            ErrorCode::usage,
+            "--against: other libraries run the model as it is, with one image; leave out --batch, or --against"};
+    }
     const std::vector<std::string> columns = arguments.steps ? timed_plan_columns(job.peers) : bench_columns(job.peers);
     if (Status s = check_columns(arguments.answer, columns); !s) return s.error();
     const Result<int> round_count = rounds(arguments, !job.peers.empty());
@@ -170,8 +175,8 @@ Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &ar
 }
 
 // What `kiln query networks` tells.
-NetworkTimes times_of(const NetworkRow &row, const BenchJob &job) {
-    NetworkTimes times{.network = row.name,
+NetworkTimes times_of(const NetworkRow &row, const BenchJob &job, int64_t batch) {
+    NetworkTimes times{.network = batch == 1 ? row.name : fmt::format("{}, batch {}", row.name, batch),
                        .target = job.target.halide,
                        .threads = job.target.threads,
                        .machine = key(job.machine),
@@ -195,7 +200,8 @@ void record_networks(const BenchReport &report, const BenchArguments &arguments,
     for (const NetworkRow &row : report.networks) {
         if (!row.layer.chosen) continue;
         Result<TrialStore> store = TrialStore::open(arguments.db, OpenMode::write);
-        const Status recorded = store ? store->append(times_of(row, job)) : Status(store.error());
+        const Status recorded =
+            store ? store->append(times_of(row, job, arguments.layers.network.batch)) : Status(store.error());
         if (!recorded) {
             tell(fmt::format("note: times of {} are not recorded: {}", row.name, recorded.error().message));
         }

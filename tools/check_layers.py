@@ -157,6 +157,7 @@ FOLDERS = {
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
     "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
+    "graph/batch": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload", "workload/quantization"], []),
     "graph/workloads": (["graph", "workload"], []),
     "network/assignment": ([], []),
@@ -169,7 +170,7 @@ FOLDERS = {
     "network/alter": (["graph", "graph/evaluate", "graph/passes", "network", "workload"], []),
     "network/library": (["graph", "network/alter", "workload", "workload/expression"], []),
     "cli/network": (
-        ["cli/answers/table.h", "graph", "graph/lower", "graph/onnx", "graph/passes", "graph/passes/quantization", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",
+        ["cli/answers/table.h", "graph", "graph/batch", "graph/lower", "graph/onnx", "graph/passes", "graph/passes/quantization", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",
          "schedules", "text", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "workload", "workload/expression",
          "workload/lists"],
         ["CLI/*", "fmt/*"],

@@ -8,10 +8,13 @@
 #include <set>
 #include <string_view>
 
+#include "graph/batch/with_batch.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
+
+constexpr int64_t most_images = 1 << 16;
 
 Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 
@@ -42,6 +45,13 @@ void add_model_options(CLI::App &command, NetworkOptions &options) {
                     "The shape of an input that the model leaves open, e.g. x=1x3x480x480; once for each input")
         ->allow_extra_args(false)
         ->type_name("NAME=SHAPE");
+    command
+        .add_option("--batch", options.batch,
+                    "How many images the network takes at once, of a model that takes one; where it leaves their "
+                    "number open, use "
+                    "--shape")
+        ->check(CLI::Range(int64_t{1}, most_images))
+        ->type_name("N");
     command
         .add_option("--outputs", options.outputs,
                     "A value of the model that the network computes in place of the model's outputs, so that it ends "
@@ -124,8 +134,13 @@ Result<graph::Graph> read(const NetworkOptions &options) {
         return Error{s.error().code, fmt::format("{}: {}", quoted_line(options.file), s.error().message)};
     }
     Result<graph::Graph> graph = graph::lower(*model, *shapes);
-    if (graph) return graph;
-    return Error{graph.error().code, fmt::format("{}: {}", quoted_line(options.file), graph.error().message)};
+    if (!graph)
+        return Error{graph.error().code, fmt::format("{}: {}", quoted_line(options.file), graph.error().message)};
+    if (options.batch == 1) return graph;
+    Result<graph::Graph> batched = graph::with_batch(*graph, options.batch);
+    if (batched) return batched;
+    return Error{batched.error().code, fmt::format("{}: --batch {}: {}; leave out --batch", quoted_line(options.file),
+                                                   options.batch, batched.error().message)};
 }
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 // A network on the command line: an ONNX model and the shapes of its inputs.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct NetworkOptions {
     std::vector<std::string> alterations = {};  // --alterations: shared libraries
     std::string without = {};                   // --without: a glob over names of alterations; empty: all may be used
     bool prepares_input = false;                // --prepare-input
+    int64_t batch = 1;                          // --batch: images at once; 1: the model as it is
 };
-void add_model_options(CLI::App &command, NetworkOptions &options);  // --shape, --outputs
+void add_model_options(CLI::App &command, NetworkOptions &options);  // --shape, --batch, --outputs
 void add_alterations_option(CLI::App &command, NetworkOptions &options);
 void add_prepare_option(CLI::App &command, NetworkOptions &options);
 void add_network_options(CLI::App &command, NetworkOptions &options);  // all of them, --network too

@@ -55,6 +55,31 @@ class Run(WithFolder):
         self.assertEqual(len(got), len(expected))
         self.assertLess(max(abs(a - b) for a, b in zip(got, expected)), 1e-4)
 
+    def test_several_images_at_once(self):
+        data = INPUT.read_bytes()
+        header = data[10:128].replace(b"(1, 3, 45, 45), ", b"(2, 3, 45, 45), ")
+        pixels = data[128:]
+        other = struct.pack(f"<{len(pixels) // 4}f", *[v / 2 for v in struct.unpack(f"<{len(pixels) // 4}f", pixels)])
+        (self.folder / "two.npy").write_bytes(data[:10] + header + pixels + other)
+        (self.folder / "other.npy").write_bytes(data[:128] + other)
+        done = self.run_kiln("run", "--network", MODEL, "--batch", 2, "--input", "two.npy", "-o", "out")
+        self.assertEqual(done.stdout, "out/t2_relu.npy  f32 [2, 16, 23, 23]\n")
+        self.run_kiln("run", "--network", MODEL, "--input", "other.npy", "-o", "apart")
+        _, got = read_npy(self.folder / "out/t2_relu.npy")
+        _, second = read_npy(self.folder / "apart/t2_relu.npy")
+        _, first = read_npy(EXPECTED)
+        self.assertEqual(len(got), len(first) + len(second))
+        self.assertLess(max(abs(a - b) for a, b in zip(got, first + second)), 1e-4)
+
+    def test_batches_that_do_not_fit(self):
+        for arguments, message in (
+            (["run", "--network", MODEL, "--batch", 0, "--input", INPUT, "-o", "out"], "--batch: Value 0 not in range"),
+            (["bench", "--network", MODEL, "--batch", 2, "--against", "onnxruntime"], "--against: other libraries run the model"),
+            (["bench", "--workloads", "none.json", "--batch", 2], "--batch needs --network"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.run_kiln(*arguments, status=2).stderr)
+
     def test_what_does_not_fit_is_said_at_once(self):
         for inputs, messages in (
             ([], ["input `x` has no file; add --input x=FILE.npy with float32 (1, 3, 45, 45)"]),

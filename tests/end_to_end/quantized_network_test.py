@@ -66,7 +66,7 @@ class QuantizedNetworkTest(unittest.TestCase):
         """Times of a network that was tuned are found again."""
         model, shapes, _ = self.case("onnx_int8", "qdq_block_00")
         db = self.job.folder / "q.db"
-        self.job.run("tune", "--network", model, *shapes, "--db", db, "--time", "20s", "--trials", "2")
+        self.job.run("tune", "--network", model, *shapes, "--db", db, "--time", "60s", "--trials", "2")
         plan = self.job.run("explain", "--network", model, *shapes, "--pass", "plan", "--db", db)
         self.assertIn(" tuned ", plan)
 
