@@ -68,6 +68,19 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
            is_beyond_l2(s, core);
 }
 
+// NCHW: a window of few columns is cheaper on rows as they lie, and so are rows that fill a vector, since turning a column costs
+// as much as some taps. Rows of a quarter of a vector are for nothing but padding. Blocks of half a vector need no turning:
+// they are copied for full vectors where the products of many taps decide, and a stride has not spread these over more copies.
+bool turns_channels(const Workload &w, const Target &target, const Core &core) {
+    const ConvLoops s = conv_loops(w);
+    const int lanes = vector_lanes(target);
+    if (lanes < 16 || s.stored_input.block != s.stored_result.block) return false;
+    const bool has_columns = s.kernel[0] > 3 && s.kernel[1] > 3;
+    if (s.stored_input.block == 1)
+        return s.stride[0] > 1 && ((has_columns && s.output[0] <= lanes) || s.output[0] * 4 <= lanes);
+    return 2 * s.stored_input.block == lanes && has_columns && s.stride[0] == 1 && !core.half_vectors_as_fast;
+}
+
 // What is gathered for a pixel serves all outputs of its channel.
 bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &) {
     return conv_loops(w).group_outputs() > 16;
@@ -87,6 +100,10 @@ constexpr AlgorithmRule rules[] = {
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
+    {"depthwise_turned", turns_channels,
+     "depthwise, NCHW with strides and short rows, which fill no vectors, or blocks of half a vector: channels are "
+     "brought "
+     "together once for all taps of a large window"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},
