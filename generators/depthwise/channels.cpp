@@ -81,61 +81,83 @@ private:
 
     int first_column() const { return extent(std::max<int64_t>(loops.pad_lo[0], 0)); }
 
-    // Columns of the padding, of the input, and of what vectors of these reach behind it.
+    // A range of columns or rows.
+    struct Range {
+        int64_t from = 0, count = 0;
+        int64_t end() const { return from + count; }
+    };
+
+    // The rows that are read, also for outputs of tiles that reach behind the last; columns from the copy's first.
+    Range read_rows() const {
+        return {-loops.pad_lo[1], loops.reach(ceil_div(loops.output[1], knobs.rows) * knobs.rows, 1)};
+    }
+    Range read_columns() const { return {0, loops.reach(loops.output[0], 0) - loops.pad_lo[0] + first_column()}; }
+
+    // Rows and columns of the padding, those of the input, and what vectors of these reach behind it.
     void define_copy() {
         s.copy(s.lane, s.x, s.y, s.vector, s.z, s.n) = undef<float>();
-        const int64_t first = first_column(), read = loops.reach(loops.output[0], 0) - loops.pad_lo[0] + first;
-        const int64_t inside = std::clamp<int64_t>(read - first, 0, loops.input_map[input_index::x].extent);
-        const bool turns = is_apart(loops.stored_input);
-        const int64_t in_tile = turns ? tile_columns() : 1, copied = ceil_div(inside, in_tile) * in_tile;
-        copy_zeros(0, first);
-        if (copied > 0) turns ? copy_turned(copied) : copy_columns(copied);
-        copy_zeros(first + copied, read - first - copied);
+        const auto stored = [&](int d) { return loops.input_map[input_index::x + d].extent; };
+        const Range rows = read_rows(), columns = read_columns();
+        const int64_t first = std::clamp<int64_t>(0, rows.from, rows.end()),
+                      end = std::clamp<int64_t>(stored(1), first, rows.end());
+        const Range inside{first, end - first};
+        const int64_t in_tile = is_apart(loops.stored_input) ? tile_columns() : 1;
+        const int64_t wanted = std::clamp<int64_t>(columns.count - first_column(), 0, stored(0));
+        const int64_t copied = ceil_div(wanted, in_tile) * in_tile, copied_end = first_column() + copied;
+        const int64_t all = std::max(columns.count, copied_end);
+        copy_zeros({0, all}, {rows.from, inside.from - rows.from});
+        copy_zeros({0, first_column()}, inside);
+        if (copied > 0 && inside.count > 0) in_tile > 1 ? copy_turned(copied, inside) : copy_columns(copied, inside);
+        copy_zeros({copied_end, all - copied_end}, inside);
+        copy_zeros({0, all}, {inside.end(), rows.end() - inside.end()});
     }
 
-    void copy_zeros(int64_t from, int64_t count) {
-        if (count <= 0) return;
-        const RDom column(extent(from), extent(count));
-        s.copy(s.lane, column, s.y, s.vector, s.z, s.n) = 0.0f;
-        s.copied.push_back({column, extent(count), lanes});
+    static RDom domain(const Range &columns, const Range &rows) {
+        return {extent(columns.from), extent(columns.count), extent(rows.from), extent(rows.count)};
     }
 
-    void copy_columns(int64_t count) {
-        const RDom column(0, extent(count));
-        s.copy(s.lane, column + first_column(), s.y, s.vector, s.z, s.n) =
-            zero_outside_rows(input_at(s.vector * lanes + s.lane, column));
+    void copy_zeros(const Range &columns, const Range &rows) {
+        if (columns.count <= 0 || rows.count <= 0) return;
+        const RDom at = domain(columns, rows);
+        s.copy(s.lane, at.x, at.y, s.vector, s.z, s.n) = 0.0f;
+        s.copied.push_back({at, 1, lanes});
+    }
+
+    void copy_columns(int64_t count, const Range &rows) {
+        const RDom at = domain({0, count}, rows);
+        s.copy(s.lane, at.x + first_column(), at.y, s.vector, s.z, s.n) =
+            zero_outside_planes(input_at(s.vector * lanes + s.lane, at.x, at.y));
         const bool in_pieces = channels_in_memory(loops.stored_input, lanes) == ChannelsInMemory::in_pieces;
-        s.copied.push_back({column, 1, in_pieces ? extent(loops.stored_input.block) : lanes});
+        s.copied.push_back({at, 1, in_pieces ? extent(loops.stored_input.block) : lanes});
     }
 
-    void copy_turned(int64_t count) {
+    void copy_turned(int64_t count, const Range &rows) {
         const int columns = tile_columns();
         const Expr p = s.turned_input.place, column = s.tile * columns + p % columns;
         const int64_t width = loops.input_map[input_index::x].extent;
-        Expr value = input_at(s.vector * lanes + p / columns, column);
-        if (count > width) value = masked_load(column < extent(width), value);
+        const bool is_ragged = count > width;
+        Expr value = input_at(s.vector * lanes + p / columns, column, s.y);
+        if (is_ragged) value = masked_load(likely(column < extent(width)), value);
         turn(&s.turned_input, {lanes, columns}, value, {s.tile, s.y, s.vector, s.z, s.n});
-        const RDom at(0, extent(count));
+        const RDom at = domain({0, count}, rows);
         Expr turned =
-            s.turned_input.stages.back()(at % columns * lanes + s.lane, at / columns, s.y, s.vector, s.z, s.n);
-        if (count > width) turned = select(likely(at < extent(width)), turned, 0.0f);
-        s.copy(s.lane, at + first_column(), s.y, s.vector, s.z, s.n) = zero_outside_rows(turned);
+            s.turned_input.stages.back()(at.x % columns * lanes + s.lane, at.x / columns, at.y, s.vector, s.z, s.n);
+        if (is_ragged) turned = select(likely(at.x < extent(width)), turned, 0.0f);
+        s.copy(s.lane, at.x + first_column(), at.y, s.vector, s.z, s.n) = zero_outside_planes(turned);
         s.copied.push_back({at, columns, lanes, true});
     }
 
     // Vectors may reach behind the last channel: what they find there does not count.
-    Expr input_at(const Expr &channel, const Expr &column) {
+    Expr input_at(const Expr &channel, const Expr &column, const Expr &row) {
         const StoredActivation &stored = loops.stored_input;
         const bool is_whole = stored.channels % lanes == 0;
         const int last = extent(ceil_div(stored.channels, stored.block) * stored.block - 1);
-        const Exprs indices{channel, column, s.y, s.z, s.n};
+        const Exprs indices{channel, column, row, s.z, s.n};
         Exprs at;
-        for (int i = 0; i < extent(static_cast<int64_t>(loops.input_map.size())); i++) {
-            const Place &place = loops.input_map[i];
-            const Expr index = value_of(place.form, indices);
-            const bool may_miss = i > input_index::x && misses_rows(i - input_index::x);
-            at.push_back(may_miss ? clamp(likely(index), 0, extent(place.extent - 1)) : promised(index, place.extent));
-        }
+        for (const Place &place : loops.input_map) at.push_back(promised(value_of(place.form, indices), place.extent));
+        const Place &plane = loops.input_map[input_index::z];
+        if (loops.reads_outside(2))
+            at[input_index::z] = clamp(likely(value_of(plane.form, indices)), 0, extent(plane.extent - 1));
         if (stored.block == stored.channels) {
             const Expr value = input(promised(channel, stored.channels), at[1], at[2], at[3], 0, at[4]);
             return is_whole ? value : masked_load(channel < extent(stored.channels), value);
@@ -145,18 +167,10 @@ private:
         return input(place.in_block, at[1], at[2], at[3], place.block, at[4]);
     }
 
-    // Tiles may reach behind the last row, too.
-    bool misses_rows(int d) const {
-        return d < 3 && (loops.reads_outside(d) || (d == 1 && loops.output[1] % knobs.rows != 0));
-    }
-
-    Expr zero_outside_rows(Expr value) const {
+    Expr zero_outside_planes(const Expr &value) const {
+        if (!loops.reads_outside(2)) return value;
         const Exprs indices{0, s.x, s.y, s.z, s.n};
-        for (int d = 1; d < 3; d++) {
-            if (!misses_rows(d)) continue;
-            value = select(likely(is_in_range(loops.input_map[input_index::x + d], indices)), value, 0.0f);
-        }
-        return value;
+        return select(likely(is_in_range(loops.input_map[input_index::z], indices)), value, 0.0f);
     }
 
     void define_sum() {

@@ -119,12 +119,12 @@ void copy_input(ChannelStages &stages, const Loops &made, int lanes) {
     stages.copy.compute_at(stages.output, made.channels).bound(stages.lane, 0, lanes);
     for (size_t i = 0; i < stages.copied.size(); i++) {
         const ChannelStages::Copied &of = stages.copied[i];
-        RVar all(of.column[0]), tile("tile"), column("column");
+        RVar all(of.places[0]), row(of.places[1]), tile("tile"), column("column");
         Var piece("piece"), lane("lane_in");
         Stage update = stages.copy.update(static_cast<int>(i));
         update.split(all, tile, column, of.columns)
             .split(stages.lane, piece, lane, of.lanes)
-            .reorder(lane, piece, column, tile, stages.y, stages.vector, stages.z, stages.n)
+            .reorder(lane, piece, column, tile, row, stages.vector, stages.z, stages.n)
             .vectorize(lane)
             .unroll(piece)
             .unroll(column);

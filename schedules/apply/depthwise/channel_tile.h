@@ -18,7 +18,7 @@ namespace kiln {
 //   sums(lane, x, y, vector, z, n)        the sums of a vector of channels, where they are turned; else undefined
 //   sum(lane, x, row, y_tile, vector, z, n)
 //                                         y = y_tile * rows + row. Its update reduces over `taps`
-//   copy(lane, x, y, vector, z, n)        padded rows of the input; each update writes some columns
+//   copy(lane, x, y, vector, z, n)        padded rows of the input; each update writes some of them
 //   turned_input                          tiles of the input on their way to `copy`; else undefined
 struct ChannelStages {
     // The stages of a tile that is turned, each with the dimension `place` innermost, which counts its elements.
@@ -26,9 +26,9 @@ struct ChannelStages {
         Halide::Var place{"place"};
         std::vector<Halide::Func> stages;
     };
-    // An update of `copy`: its columns, and how many of them are written together.
+    // An update of `copy`, and how many columns of it are written together.
     struct Copied {
-        Halide::RDom column;
+        Halide::RDom places;         // columns and rows
         int columns = 1, lanes = 1;  // lanes of what memory has side by side
         bool is_turned = false;
     };
