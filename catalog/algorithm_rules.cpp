@@ -8,6 +8,7 @@
 #include "catalog/fold_cost.h"
 #include "catalog/winograd_algorithm.h"
 #include "rewrites/conv_loops.h"
+#include "schedules/spaces/depthwise/channel_tile_space.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
 #include "workload/division.h"
 
@@ -68,6 +69,26 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
            is_beyond_l2(s, core);
 }
 
+// Within L2. One side alone is turned on its way in cheaper than its sums are on their way out; on the way out it pays where taps
+// are few and results as many as inputs. NCHW on both sides: a window of few columns is cheaper on rows as they lie, and so are
+// rows that fill a vector, since turning a column costs as much as some taps. Blocks of half a vector need no turning: they are
+// copied for full vectors where the products of many taps decide, and a stride has not spread these over more copies.
+bool turns_channels(const Workload &w, const Target &target, const Core &core) {
+    const ConvLoops s = conv_loops(w);
+    const int lanes = vector_lanes(target);
+    if (lanes < 16) return false;
+    const auto in = channels_in_memory(s.stored_input, lanes), out = channels_in_memory(s.stored_result, lanes);
+    const bool has_columns = s.kernel[0] > 3 && s.kernel[1] > 3;
+    if (in == ChannelsInMemory::in_pieces && s.stored_input.block == s.stored_result.block)
+        return 2 * s.stored_input.block == lanes && has_columns && s.stride[0] == 1 && !core.half_vectors_as_fast;
+    if (is_beyond_l2(s, core)) return false;
+    if (in == ChannelsInMemory::apart && out == ChannelsInMemory::together) return s.kernel[0] > 1;
+    if (in == ChannelsInMemory::together && out == ChannelsInMemory::apart)
+        return s.kernel[0] > 1 && !has_columns && s.stride[0] == 1;
+    if (in != ChannelsInMemory::apart || out != ChannelsInMemory::apart) return false;
+    return s.stride[0] > 1 && ((has_columns && s.output[0] <= lanes) || s.output[0] * 4 <= lanes);
+}
+
 // What is gathered for a pixel serves all outputs of its channel.
 bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &) {
     return conv_loops(w).group_outputs() > 16;
@@ -87,6 +108,9 @@ constexpr AlgorithmRule rules[] = {
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
+    {"depthwise_turned", turns_channels,
+     "depthwise, within L2, and one side has channels apart, or both with strides and rows that fill no vector; or "
+     "blocks of half a vector: channels are brought together once for all taps"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},

@@ -17,6 +17,8 @@ constexpr Algorithm algorithms[] = {
     {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, sum_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, sum_space},
     {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
+    {"depthwise_turned", 1, "depthwise sums in vectors of channels that memory has apart", depthwise_turned_applies,
+     depthwise_turned_space},
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
     {"quantized", 1, "the definition in integers, several products a lane", quantized_applies, quantized_space, false,
      false, true},

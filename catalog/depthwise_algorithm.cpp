@@ -4,6 +4,7 @@
 #include "catalog/quantized_algorithm.h"
 #include "rewrites/column_steps.h"
 #include "rewrites/conv_loops.h"
+#include "schedules/spaces/depthwise/channel_tile_space.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
 #include "schedules/spaces/depthwise/step_tile_space.h"
 #include "workload/division.h"
@@ -31,6 +32,32 @@ Status depthwise_rows_applies(std::string_view, const Workload &w, const Target 
 
 Space depthwise_rows_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return row_tile_space(base, conv_loops(w), target, core);
+}
+
+Status depthwise_turned_applies(std::string_view, const Workload &w, const Target &target) {
+    if (Status s = convolution_applies(w, {Operation::conv, Operation::conv_backprop_input}); !s) return s;
+    const ConvLoops loops = conv_loops(w);
+    if (loops.groups == 1 || loops.input_channels != 1 || loops.group_outputs() != 1)
+        return unsupported("not depthwise with one output for each channel");
+    if (loops.has_groups_in_batch() || loops.scatters())
+        return unsupported("batch_group_count: groups lie in the batch");
+    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    if (loops.converts) return unsupported("channels are turned in vectors of f32");
+    const int lanes = vector_lanes(target);
+    if (lanes < 8) return unsupported("vectors have fewer than 8 lanes: masked loads cost too much");
+    const ChannelsInMemory in = channels_in_memory(loops.stored_input, lanes),
+                           out = channels_in_memory(loops.stored_result, lanes);
+    if (in == ChannelsInMemory::together && out == ChannelsInMemory::together)
+        return unsupported("channels of a vector are side by side in both activations");
+    if (in == ChannelsInMemory::mixed || out == ChannelsInMemory::mixed)
+        return unsupported("vectors of channels begin within a block and end in another");
+    if (loops.kernel[0] * (loops.dilation[1] == 1 ? loops.kernel[1] : 1) > most_channel_tile_products / 4)
+        return unsupported("a tile of the kernel is too much code unrolled");
+    return copies_fit(loops);
+}
+
+Space depthwise_turned_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    return channel_tile_space(base, conv_loops(w), target, core);
 }
 
 int64_t column_parts(const Workload &w, const Target &target) {

@@ -16,6 +16,10 @@ namespace kiln {
 Status depthwise_rows_applies(std::string_view name, const Workload &w, const Target &target);
 Space depthwise_rows_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
 
+// The same and others that have the channels of a vector apart, in vectors of channels.
+Status depthwise_turned_applies(std::string_view name, const Workload &w, const Target &target);
+Space depthwise_turned_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
+
 // Quantized ones with channels side by side, in steps of several columns (rewrites/column_steps.h).
 Status quantized_depthwise_applies(std::string_view name, const Workload &w, const Target &target);
 Space quantized_depthwise_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);

@@ -57,7 +57,8 @@ protected:
         EpilogueOperands operands;
         for (const auto &[step, input] : step_inputs) {
             const auto read = [&, step = step](const auto &buffer) {
-                return is_like_result(step) ? cast(types.sum, buffer(s.c, s.x, s.y, s.z, s.b, s.n)) : buffer(known);
+                if (!is_like_result(step)) return Expr(buffer(known));
+                return cast(types.sum, masked_column(s.x, buffer(s.c, column_of(s.x), s.y, s.z, s.b, s.n)));
             };
             operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
         }
@@ -93,6 +94,12 @@ protected:
     }
 
 private:
+    Expr column_of(const Expr &x) const { return masks_columns ? promised(x, this->loops.stored_result.space[0]) : x; }
+    Expr masked_column(const Expr &x, const Expr &value) const {
+        if (!masks_columns) return value;
+        return masked_load(Halide::likely(x < extent(this->loops.stored_result.space[0])), value);
+    }
+
     template<typename Stages>
     void scatter(Stages *s) {
         const ConvLoops &l = this->loops;
@@ -163,7 +170,8 @@ protected:
     std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
     std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};
-    bool masks_channels = false;  // vectors of the output may reach behind the last channel; their stores are masked
+    // Vectors of the output may reach behind the last channel, or the last column; their stores are masked.
+    bool masks_channels = false, masks_columns = false;
 };
 
 }  // namespace kiln

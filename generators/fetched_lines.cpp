@@ -49,14 +49,31 @@ struct Fetch {
     Access access;
 };
 
-// LLVM's own intrinsic, by its name: to be read or written, of moderate locality (L2), data.
-Stmt fetch(const Fetch &f, const Expr &place, const Type &element) {
+// Which caches a line comes into, as LLVM numbers them.
+enum class Locality { l2 = 2, l1 = 3 };
+
+// LLVM's own intrinsic, by its name: to be read or written, the locality, data.
+Stmt fetch(const Fetch &f, const Expr &place, const Type &element, Locality locality) {
     const Expr start = reinterpret<uint64_t>(Variable::make(Handle(), f.buffer));
     const Expr bytes = cast<int64_t>(place) * element.bytes() + Expr(f.bytes_ahead);
     const Expr address = reinterpret(Handle(), start + cast<uint64_t>(bytes));
     const Expr is_written = f.access == Access::written ? 1 : 0;
-    return Evaluate::make(Call::make(Int(32), "llvm.prefetch.p0", {address, is_written, 2, 1}, Call::Extern));
+    return Evaluate::make(
+        Call::make(Int(32), "llvm.prefetch.p0", {address, is_written, static_cast<int>(locality), 1}, Call::Extern));
 }
+
+// Halide's own prefetches, which are of an element's line in loops over lines.
+class FetchIntoCaches : public IRMutator {
+    using IRMutator::visit;
+
+    Stmt visit(const Evaluate *op) override {
+        const Call *call = op->value.as<Call>();
+        if (!call || !call->is_intrinsic(Call::prefetch)) return IRMutator::visit(op);
+        const auto *memory = call->args[0].as<Variable>();
+        if (!memory) return op;
+        return fetch({memory->name, 0, Access::read}, call->args[1], call->type, Locality::l1);
+    }
+};
 
 constexpr int64_t line_bytes = 64;
 
@@ -94,7 +111,8 @@ private:
     }
 
     Stmt after_fetch(const Stmt &store, const Expr &place, const Type &element) {
-        return is_new(place, line_bytes / element.bytes()) ? Block::make(fetch(what_, place, element), store) : store;
+        if (!is_new(place, line_bytes / element.bytes())) return store;
+        return Block::make(fetch(what_, place, element, Locality::l2), store);
     }
 
     // A body that is unrolled has thousands of places: each is looked up by its constant part.
@@ -123,5 +141,7 @@ private:
 void fetch_ahead(Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead, Access access) {
     pipeline.add_custom_lowering_pass(new FetchAhead({buffer, bytes_ahead, access}));
 }
+
+void fetch_into_caches(Pipeline &pipeline) { pipeline.add_custom_lowering_pass(new FetchIntoCaches()); }
 
 }  // namespace kiln

@@ -21,4 +21,8 @@ enum class Access { read, written };
 void fetch_ahead(Halide::Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead,
                  Access access = Access::read);
 
+// Prefetches of Halide's schedules into L1 and L2, in place of those that pass L2 by: lines that never were in L2 are dropped
+// where L3 only keeps what L2 drops, and come from memory again each time.
+void fetch_into_caches(Halide::Pipeline &pipeline);
+
 }  // namespace kiln

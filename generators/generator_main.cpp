@@ -155,6 +155,7 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
         const std::string name = request.candidate.algorithm + suffix;
         if (is_registered(name)) functions.push_back({symbol, generate(name, request, target)});
     }
+    fetch_into_caches(functions.front().made.pipeline);
     // The templates that have it call it the same.
     const auto ahead = request.candidate.knobs.find(knob_name(&CpuTileKnobs::fetch_weights));
     if (ahead != request.candidate.knobs.end() && ahead->second > 0) {

@@ -35,8 +35,9 @@ FOLDERS = {
     "schedules/spaces/depthwise": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/scalar": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/movement": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
-    "schedules/apply": (["schedules", "schedules/spaces", "schedules/spaces/depthwise", "schedules/spaces/scalar", "rewrites",
-                         "workload"], ["Halide.h"]),
+    "schedules/apply": (["schedules", "schedules/spaces", "schedules/spaces/scalar", "rewrites", "workload"], ["Halide.h"]),
+    "schedules/apply/depthwise": (["schedules", "schedules/apply", "schedules/spaces/depthwise", "rewrites", "workload"],
+                                  ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
     "catalog/operators": (
         ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
@@ -49,8 +50,8 @@ FOLDERS = {
     "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/depthwise",
                  "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
-        ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/movement",
-         "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
+        ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
+         "schedules/apply/movement", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
     "generators/c": ([], ["Halide.h"]),
@@ -72,7 +73,8 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/depthwise": (
-        ["catalog", "generators", "rewrites", "schedules", "schedules/apply", "schedules/spaces/depthwise", "workload"],
+        ["catalog", "generators", "rewrites", "schedules", "schedules/apply", "schedules/apply/depthwise",
+         "schedules/spaces/depthwise", "workload"],
         ["Halide.h"],
     ),
     "generators/direct": (

@@ -10,7 +10,7 @@
 #include <Halide.h>
 
 #include "rewrites/conv_loops.h"
-#include "schedules/apply/row_tile.h"
+#include "schedules/apply/depthwise/row_tile.h"
 
 namespace kiln {
 

@@ -17,7 +17,7 @@
 #include "generators/depthwise/masked_rows.h"
 #include "generators/depthwise/turned_tile.h"
 #include "rewrites/padded_row.h"
-#include "schedules/apply/row_tile.h"
+#include "schedules/apply/depthwise/row_tile.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
 
 namespace kiln {
@@ -39,6 +39,8 @@ public:
 
     void generate() {
         knobs.masked ? define_masked_rows(masked_rows()) : copy_rows();
+        masks_columns = knobs.masked && stores_columns(loops);
+        masks_channels = knobs.masked && !stores_columns(loops);
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
         const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);
         const Expr channel = loops.stored_result.is_filled_up() ? min(stored, last) : stored;

@@ -15,7 +15,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/step_panel.h"
-#include "schedules/apply/step_tile.h"
+#include "schedules/apply/depthwise/step_tile.h"
 
 namespace kiln {
 namespace {

@@ -1,11 +1,11 @@
-// How a tile in registers (schedules/apply/turned_tile.h) is turned: what its stages compute.
+// How a tile in registers (schedules/apply/depthwise/turned_tile.h) is turned: what its stages compute.
 #pragma once
 
 #include <Halide.h>
 
 #include <vector>
 
-#include "schedules/apply/turned_tile.h"
+#include "schedules/apply/depthwise/turned_tile.h"
 
 namespace kiln {
 

@@ -19,4 +19,11 @@ inline Halide::Var channel_loop(Halide::Func output, const Halide::Var &c, const
     return channel;
 }
 
+// How many channels of a vector memory has side by side: all, or those of a block that fills a part of the vector. One access of
+// a vector that meets several blocks would be one for each element.
+inline int piece_of_vector(int64_t block, int lanes) {
+    const bool is_piece = block > 1 && block < lanes && lanes % block == 0;
+    return is_piece ? static_cast<int>(block) : lanes;
+}
+
 }  // namespace kiln

@@ -33,7 +33,8 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     Var ci("ci"), lane("lane"), vector("vector"), panel("panel"), panel_group("panel_group");
     Var xi("xi"), x_lane("x_lane"), x_tile("x_tile"), x_block("x_block"), yi("yi"), y_tile("y_tile"),
         y_block("y_block");
-    Var slice("slice");
+    Var slice("slice"), piece("piece");
+    const int together = shape.group_panels ? lanes.channels : piece_of_vector(shape.output_block, lanes.channels);
 
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
@@ -44,6 +45,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         out.split(c, panel, ci, extent(k.vectors * lanes.channels), TailStrategy::GuardWithIf);
         if (shape.group_panels) out.fuse(panel, stages.b, panel);
         out.split(ci, vector, lane, lanes.channels);
+        if (together < lanes.channels) out.split(lane, piece, lane, together).unroll(piece);
     }
     out.split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
         .split(x, x_tile, xi, extent(k.pixels * lanes.pixels), TailStrategy::ShiftInwards)
@@ -55,6 +57,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         .unroll(vector)
         .unroll(xi)
         .unroll(yi);
+    if (together < lanes.channels) out.reorder(lane, piece, vector);
     if (lanes.pixels > 1)
         out.split(xi, xi, x_lane, lanes.pixels, TailStrategy::RoundUp).reorder(x_lane, lane).vectorize(x_lane);
     if (k.unroll_tiles) out.unroll(x_tile);
@@ -163,7 +166,9 @@ void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shap
     }
     const bool has_rows = k.join_columns || shape.joined;
     const int64_t contiguous = has_rows ? shape.input_channels * shape.input[0] : shape.all_input_channels();
-    stages.padded.vectorize(stages.c, extent(std::min<int64_t>(lanes, contiguous) * shape.parts), guarded);
+    const int most = extent(std::min<int64_t>(lanes, contiguous) * shape.parts);
+    const bool is_plain = !has_rows && shape.parts == 1 && !shape.folds();
+    stages.padded.vectorize(stages.c, is_plain ? piece_of_vector(shape.input_block, most) : most, guarded);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ private:
     Loops tile_output() {
         const Var channel = channel_loop(s.output, s.c, s.b, f.shape);
         Var vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block"), xi("xi"), xo("xo"),
-            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice");
+            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice"), piece("piece");
         const auto guard = TailStrategy::GuardWithIf;
         s.output.split(channel, vector, lane, f.lanes, guard)
             .split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
@@ -45,9 +45,11 @@ private:
             .split(xo, x_block, xo, extent(k.block_x), guard)
             .split(yo, y_block, yo, extent(k.block_y), guard)
             .reorder(lane, xi, yi, ci, xo, yo, channel_block, x_block, y_block, s.z, s.n)
-            .vectorize(lane)
             .unroll(xi)
             .unroll(yi);
+        const int together = piece_of_vector(f.shape.output_block, f.lanes);
+        if (together < f.lanes) s.output.split(lane, piece, lane, together).reorder(lane, piece, xi).unroll(piece);
+        s.output.vectorize(lane);
         // The guards cost little; copies of the whole body without them multiply the time to compile.
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
         Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block};
@@ -117,7 +119,14 @@ private:
             .vectorize(s.lane, step)
             .unroll(s.in_tile)
             .unroll(s.row_frequency);
-        s.input_tile.compute_at(s.transformed, tile_loop).vectorize(s.lane, step).unroll(s.in_tile).unroll(s.in_tile_y);
+        const int together = piece_of_vector(f.shape.input_block, step);
+        Var piece("piece"), lane("lane_in");
+        s.input_tile.compute_at(s.transformed, tile_loop).unroll(s.in_tile).unroll(s.in_tile_y);
+        if (together < step) {
+            s.input_tile.split(s.lane, piece, lane, together).vectorize(lane).unroll(piece);
+        } else {
+            s.input_tile.vectorize(s.lane, step);
+        }
     }
 
     WinogradStages &s;

@@ -225,7 +225,10 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     // fetched drives out what is read.
     const bool is_fetched_once = f.depthwise() || (f.panels(k.vectors) == 1 && s.stride[0] == 1);
     const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
-    k.prefetch = !k.stage_input && is_fetched_once && input_bytes > near ? nearest(domains.prefetch, 1) : 0;
+    // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
+    const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);
+    const bool comes_late = is_fetched_once && input_bytes > near && !stays;
+    k.prefetch = !k.stage_input && comes_late ? nearest(domains.prefetch, 1) : 0;
     k.fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k.pixels * k.rows, f.core);
     // Where a target has masks for free.
     k.masked = f.lanes >= 16 ? domains.masked.back() : 0;

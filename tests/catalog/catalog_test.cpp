@@ -172,12 +172,28 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/rhs_dilation:2x2/feature_group_count:32", "input_phases"},
         {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
-        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_rows"},
-        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/output_layout:NCHW", "direct"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_turned"},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/feature_group_count:144/input_layout:NCHW", "depthwise_rows"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/output_layout:NCHW", "depthwise_turned"},
+        {"conv2d/input:1x28x28x64/kernel:5x5x1x64/feature_group_count:64/output_layout:NCHW", "direct"},
         {"conv2d/input:1x128x128x144/kernel:3x3x1x144/feature_group_count:144/output_layout:NCHW", "depthwise_rows"},
         {"conv2d/input:1x128x128x144/kernel:3x3x1x144/strides:2x2/feature_group_count:144/output_layout:NCHW",
          "direct"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW8c", "direct"},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480/"
+         "input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_turned"},
+        {"conv2d/input:1x14x14x480/kernel:3x3x1x480/strides:2x2/padding:1,1x1,1/feature_group_count:480/"
+         "input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_rows"},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/padding:2,2x2,2/feature_group_count:480/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_turned"},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480/"
+         "input_layout:NCHW8c/output_layout:NCHW8c",
+         "direct"},
         {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized"},

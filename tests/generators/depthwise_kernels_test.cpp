@@ -28,6 +28,22 @@ protected:
         }
     }
 
+    // The default of each algorithm for depthwise convolutions alone.
+    void expect_defaults_right(const std::string &text, const Target &target) {
+        const auto workload = parse_workload_key(text);
+        ASSERT_TRUE(workload) << workload.error().message;
+        for (const char *name : {"depthwise_turned", "depthwise_rows"}) {
+            if (name == std::string("depthwise_rows") && workload->strides[0] > 1) continue;  // Halide refuses some
+            const Algorithm *algorithm = find_algorithm(name);
+            ASSERT_TRUE(algorithm) << name;
+            if (!algorithm->applies(*workload, target)) continue;
+            const Candidate standard =
+                algorithm->space(*workload, target, core_of(machine_, target)).default_candidate();
+            EXPECT_EQ(problem(*workload, target, standard), "")
+                << text << " " << to_text(target) << " " << to_text(standard);
+        }
+    }
+
     Rng rng_{test_seed()};
 };
 
@@ -60,7 +76,12 @@ constexpr const char *layouts[] = {
     "",
 };
 constexpr const char *extras[] = {
-    "", "/epilogue:bias,relu", "/dtype:bf16/epilogue:add,relu", "/dtype:f16/epilogue:bias,silu", "/output_dtype:bf16",
+    "",
+    "/epilogue:bias,relu",
+    "/epilogue:add,relu",
+    "/dtype:bf16/epilogue:add,relu",
+    "/dtype:f16/epilogue:bias,silu",
+    "/output_dtype:bf16",
 };
 
 // In the order of keys.
@@ -79,6 +100,23 @@ TEST_F(DepthwiseKernels, EveryLayout) {
             expect_right(
                 with(shape, gradient ? "" : extras[turn % std::size(extras)], layouts[turn % std::size(layouts)]),
                 target, 1);
+        }
+    }
+}
+
+// Images with short rows, and channels that fill neither vectors nor blocks, turned on either side or moved in pieces. Operands of
+// the epilogue end where the result does.
+TEST_F(DepthwiseKernels, ShortRowsAndPartsOfVectors) {
+    const char *short_rows[] = {
+        "conv2d/input:1x7x7x33/kernel:5x5x1x33/strides:2x2/padding:2,2x2,2/feature_group_count:33",
+        "conv2d/input:2x9x5x24/kernel:3x3x1x24/padding:1,1x1,1/feature_group_count:24",
+        "conv2d/input:1x13x11x8/kernel:3x5x1x8/padding:-1,2x4,-2/rhs_dilation:2x1/feature_group_count:8",
+    };
+    for (const char *name : {"host", "avx2"}) {
+        const Target target = *parse_target(name, 2, machine_.halide_target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        for (const char *shape : short_rows) {
+            for (const char *layout : layouts) expect_defaults_right(with(shape, "/epilogue:bias,add", layout), target);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace kiln {
 namespace {
@@ -23,6 +24,18 @@ struct Row {
     int count;
     Access access = Access::read;
 };
+
+std::string assembly_of(Pipeline pipeline, const std::vector<Argument> &arguments, const char *name) {
+    const std::filesystem::path file =
+        std::filesystem::temp_directory_path() / ("kiln-fetched-" + std::to_string(getpid()) + ".s");
+    Target target(name);
+    for (auto feature : {Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery}) target.set_feature(feature);
+    pipeline.compile_to_assembly(file.string(), arguments, "kernel", target);
+    std::ifstream stream(file);
+    std::string text((std::istreambuf_iterator<char>(stream)), {});
+    std::filesystem::remove(file);
+    return text;
+}
 
 // sum(x) = weights(x, r) * input(r) over r, r in a loop; output(x, y) = sum(x) + y, y in a loop.
 std::string assembly_of(const Row &row) {
@@ -42,15 +55,7 @@ std::string assembly_of(const Row &row) {
     Pipeline pipeline(output);
     const std::string buffer = row.buffer == std::string("output") ? output.name() : row.buffer;
     fetch_ahead(pipeline, buffer, 8 << 10, row.access);
-    const std::filesystem::path file =
-        std::filesystem::temp_directory_path() / ("kiln-fetched-" + std::to_string(getpid()) + ".s");
-    Target target(row.target);
-    for (auto feature : {Target::NoRuntime, Target::NoAsserts, Target::NoBoundsQuery}) target.set_feature(feature);
-    pipeline.compile_to_assembly(file.string(), {weights, input}, "kernel", target);
-    std::ifstream stream(file);
-    std::string text((std::istreambuf_iterator<char>(stream)), {});
-    std::filesystem::remove(file);
-    return text;
+    return assembly_of(pipeline, {weights, input}, row.target);
 }
 
 int count(const std::string &text, const std::string &what) {
@@ -85,6 +90,20 @@ TEST(FetchedLines, AreFetchedOnce) {
         EXPECT_EQ(count(text, row.instruction), row.count)
             << row.target << ", " << row.lanes << " lanes, " << row.steps << " steps, " << row.buffer;
     }
+}
+
+// A schedule's own prefetch passes no cache by.
+TEST(FetchedLines, OfSchedulesFillCaches) {
+    ImageParam input(Float(32), 2, "input");
+    const Var x("x"), y("y");
+    Func output("output");
+    output(x, y) = input(x, y) * 2;
+    output.prefetch(input, y, y, 1, PrefetchBoundStrategy::NonFaulting);
+    Pipeline pipeline(output);
+    fetch_into_caches(pipeline);
+    const std::string text = assembly_of(pipeline, {input}, "x86-64-linux-avx-avx2-f16c-fma-sse41");
+    EXPECT_EQ(count(text, "prefetchnta"), 0);
+    EXPECT_GT(count(text, "prefetcht0"), 0);
 }
 
 }  // namespace

@@ -224,6 +224,7 @@ struct FetchRow {
     const char *key;
     bool can;
     int64_t untuned;
+    int64_t l3_bytes = 0;
 };
 
 // Texts from before the knob came are candidates, too.
@@ -231,7 +232,9 @@ void expect_fetch(int64_t CpuTileKnobs::*knob, const FetchRow &row) {
     const auto w = parse_workload_key(row.key);
     ASSERT_TRUE(w) << w.error().message;
     const Target target = *parse_target("avx512", 1, "");
-    const Space space = cpu_tile_space({}, conv_loops(*w), target, core_of(Machine(), target));
+    Core core = core_of(Machine(), target);
+    core.l3_bytes = row.l3_bytes;
+    const Space space = cpu_tile_space({}, conv_loops(*w), target, core);
     const std::string name = knob_name(knob);
     const bool can = std::ranges::any_of(space.knobs(), [&](const Knob &other) { return other.name == name; });
     EXPECT_EQ(can, row.can) << row.key;
@@ -254,6 +257,9 @@ TEST(TileCases, FetchesAhead) {
         {"conv2d/input:1x128x128x64/kernel:1x1x32x24/feature_group_count:2", false, 0},
         {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1},
         {"conv2d/input:1x56x56x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1, 32 << 20},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0, 260 << 20},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24", true, 1, 260 << 20},
     };
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }

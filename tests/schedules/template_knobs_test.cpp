@@ -6,6 +6,7 @@
 
 #include "schedules/fold_knobs.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
+#include "schedules/spaces/depthwise/channel_tile_knobs.h"
 #include "schedules/spaces/depthwise/row_tile_knobs.h"
 #include "schedules/spaces/depthwise/step_tile_knobs.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
@@ -55,6 +56,10 @@ std::vector<Case> cases() {
          again<RowTileKnobs>,
          {{"by_rows", 0}, {"masked", 0}, {"parallel", 0}, {"slide", 0}, {"unroll_rows", 0}},
          {"channel_block", "lanes", "rows", "vectors"}},
+        {"depthwise_turned@1/channel_tile@1/pixels:7/rows:2",
+         again<ChannelTileKnobs>,
+         {{"parallel", 0}},
+         {"pixels", "rows"}},
         {"quantized_depthwise@1/step_tile@1/block:4/pixels:2/rows:4/share:2",
          again<StepTileKnobs>,
          {{"by_channels", 0}, {"in_tile", 0}, {"parallel", 0}, {"row_block", 0}},

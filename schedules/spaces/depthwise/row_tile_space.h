@@ -1,5 +1,5 @@
 // The space of the schedule template `row_tile`: which knobs (schedules/spaces/depthwise/row_tile_knobs.h) a depthwise
-// convolution may have. schedules/apply/row_tile.h applies them; this half is std only.
+// convolution may have. schedules/apply/depthwise/row_tile.h applies them; this half is std only.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The space of the schedule template `step_tile`: which knobs (schedules/spaces/depthwise/step_tile_knobs.h) a depthwise
-// convolution may have. schedules/apply/step_tile.h applies them; this half is std only.
+// convolution may have. schedules/apply/depthwise/step_tile.h applies them; this half is std only.
 #pragma once
 
 #include <cstdint>

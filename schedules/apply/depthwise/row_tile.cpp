@@ -1,4 +1,4 @@
-#include "schedules/apply/row_tile.h"
+#include "schedules/apply/depthwise/row_tile.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "schedules/apply/step_tile.h"
+#include "schedules/apply/depthwise/step_tile.h"
 
 #include "schedules/apply/extent.h"
 #include "schedules/spaces/depthwise/step_tile_space.h"
