@@ -59,17 +59,13 @@ void tile_sum(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops
         .unroll(stages.row);
     const RVar part(stages.taps[0]), group(stages.taps[1]), row(stages.taps[2]), plane(stages.taps[3]);
     Stage update = stages.sum.update();
+    update.reorder(part, stages.lane, stages.pixel, stages.row, group, row, plane);
     if (k.in_tile) {
         stages.sum.bound_extent(stages.panel, extent(k.block)).unroll(stages.panel);
-        update.unroll(stages.panel);
+        update.reorder(part, stages.lane, stages.pixel, stages.row, stages.panel, group, row, plane)
+            .unroll(stages.panel);
     }
-    update.reorder(part, stages.lane, stages.pixel, stages.row, stages.panel, group, row, plane)
-        .atomic()
-        .vectorize(part)
-        .vectorize(stages.lane)
-        .unroll(stages.pixel)
-        .unroll(stages.row)
-        .unroll(group);
+    update.atomic().vectorize(part).vectorize(stages.lane).unroll(stages.pixel).unroll(stages.row).unroll(group);
     if (shares_input_rows(loops, k)) update.unroll(row);
 }
 
