@@ -80,7 +80,13 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
                  rows = shares_input_rows(s, k) ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
     const double weights = double(k.share * steps.groups) * s.kernel[1] * s.kernel[2];
     const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
-    if (k.in_tile) return tiles * (products + 4 * rows * s.kernel[2] * double(steps.steps(k.pixels)) + 5 * outputs + 8);
+    if (k.in_tile) {
+        // Neighbouring steps share a pair. Sums that leave few registers for both are stored in between.
+        const double made =
+            rows * double(s.kernel[2]) * (2 * double(steps.steps(k.pixels) + 1) + 2.5 * double(steps.steps(k.pixels)));
+        const double spilled = std::max(0.0, outputs * double(k.block) + 8 - f.registers);
+        return tiles * (products + made + 5 * outputs + 8 * spilled + 8);
+    }
     const double loads = rows * s.kernel[2] * double(steps.steps(k.pixels)) + weights;
     const double over = std::max(0.0, outputs + weights + 4 - f.registers);
     // Steps that leave the L1 cache are stored and loaded at half of the speed.
