@@ -10,6 +10,22 @@
 #include "workload/division.h"
 
 namespace kiln {
+namespace {
+
+// What sums of one channel each ask for, whatever their vectors are.
+Status lies_in_rows(const ConvLoops &loops) {
+    if (loops.has_groups_in_batch() || loops.scatters())
+        return unsupported("batch_group_count: groups lie in the batch");
+    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    return {};
+}
+
+Status has_one_output_a_channel(const ConvLoops &loops) {
+    if (loops.groups > 1 && loops.input_channels == 1 && loops.group_outputs() == 1) return {};
+    return unsupported("not depthwise with one output for each channel");
+}
+
+}  // namespace
 
 Status depthwise_rows_applies(std::string_view, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, {Operation::conv, Operation::conv_backprop_input}); !s) return s;
@@ -17,10 +33,7 @@ Status depthwise_rows_applies(std::string_view, const Workload &w, const Target 
     if (loops.groups == 1 || loops.input_channels != 1) {
         return unsupported("not depthwise: a group has several input channels, or there is one group");
     }
-    if (loops.has_groups_in_batch() || loops.scatters()) {
-        return unsupported("batch_group_count: groups lie in the batch");
-    }
-    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    if (Status s = lies_in_rows(loops); !s) return s;
     if (loops.stored_input.block != 1 && loops.stored_result.block != 1) {
         return unsupported("channels are side by side in both activations: rows are not contiguous");
     }
@@ -37,11 +50,8 @@ Space depthwise_rows_space(const Candidate &base, const Workload &w, const Targe
 Status depthwise_turned_applies(std::string_view, const Workload &w, const Target &target) {
     if (Status s = convolution_applies(w, {Operation::conv, Operation::conv_backprop_input}); !s) return s;
     const ConvLoops loops = conv_loops(w);
-    if (loops.groups == 1 || loops.input_channels != 1 || loops.group_outputs() != 1)
-        return unsupported("not depthwise with one output for each channel");
-    if (loops.has_groups_in_batch() || loops.scatters())
-        return unsupported("batch_group_count: groups lie in the batch");
-    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    if (Status s = has_one_output_a_channel(loops); !s) return s;
+    if (Status s = lies_in_rows(loops); !s) return s;
     if (loops.converts) return unsupported("channels are turned in vectors of f32");
     const int lanes = vector_lanes(target);
     if (lanes < 8) return unsupported("vectors have fewer than 8 lanes: masked loads cost too much");
@@ -69,11 +79,8 @@ Status quantized_depthwise_applies(std::string_view, const Workload &w, const Ta
         return unsupported("dtype " + std::string(name(w.dtype)) + " is not quantized; needs i8 or u8");
     if (Status s = result_can_be_computed(w); !s) return s;
     const ConvLoops loops = conv_loops(w);
-    if (loops.groups == 1 || loops.input_channels != 1 || loops.group_outputs() != 1)
-        return unsupported("not depthwise with one output for each channel");
-    if (loops.has_groups_in_batch() || loops.scatters())
-        return unsupported("batch_group_count: groups lie in the batch");
-    if (loops.has_holes()) return unsupported("the input has holes (lhs_dilation), which cut through its rows");
+    if (Status s = has_one_output_a_channel(loops); !s) return s;
+    if (Status s = lies_in_rows(loops); !s) return s;
     const bool side_by_side = loops.stored_input.block == loops.stored_input.channels &&
                               loops.stored_result.block == loops.stored_result.channels;
     if (!side_by_side) return unsupported("channels are not side by side in both activations (NHWC)");

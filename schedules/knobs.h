@@ -105,6 +105,13 @@ Knobs encode_knobs(TemplateKnobs knobs) {
     return std::move(writer.knobs);
 }
 
+// The values 1, 2, ... to `last` of a domain; none where it is below 1.
+inline std::vector<int64_t> up_to(int64_t last) {
+    std::vector<int64_t> values;
+    for (int64_t v = 1; v <= last; v++) values.push_back(v);
+    return values;
+}
+
 // The name of a field in texts: `knob_name(&CpuTileKnobs::rows)` is "rows".
 template<typename TemplateKnobs>
 std::string knob_name(int64_t TemplateKnobs::*field) {

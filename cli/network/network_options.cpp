@@ -48,8 +48,7 @@ void add_model_options(CLI::App &command, NetworkOptions &options) {
     command
         .add_option("--batch", options.batch,
                     "How many images the network takes at once, of a model that takes one; where it leaves their "
-                    "number open, use "
-                    "--shape")
+                    "number open, use --shape")
         ->check(CLI::Range(int64_t{1}, most_images))
         ->type_name("N");
     command

@@ -13,7 +13,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/channel_panel.h"
-#include "generators/depthwise/turned_channels.h"
+#include "generators/depthwise/turned_tile.h"
 #include "generators/masked_load.h"
 #include "schedules/apply/depthwise/channel_tile.h"
 
@@ -74,8 +74,9 @@ private:
         const int columns = tile_columns(), width = extent(loops.output[0]);
         const Expr p = s.turned_sums.place, last = extent(loops.output[0] * loops.output[1] - 1);
         const Expr at = min(likely(s.tile * columns + p / lanes), last);
-        turn(&s.turned_sums, {columns, lanes}, s.sums(p % lanes, at % width, at / width, s.vector, s.z, s.n),
-             {s.tile, s.vector, s.z, s.n});
+        s.turned_sums.stages =
+            turned_stages(s.turned_sums.place, {columns, lanes},
+                          s.sums(p % lanes, at % width, at / width, s.vector, s.z, s.n), {s.tile, s.vector, s.z, s.n});
         return s.turned_sums.stages.back()(s.b % lanes * columns + s.x % columns, s.x / columns, s.b / lanes, s.z, s.n);
     }
 
@@ -138,7 +139,8 @@ private:
         const bool is_ragged = count > width;
         Expr value = input_at(s.vector * lanes + p / columns, column, s.y);
         if (is_ragged) value = masked_load(likely(column < extent(width)), value);
-        turn(&s.turned_input, {lanes, columns}, value, {s.tile, s.y, s.vector, s.z, s.n});
+        s.turned_input.stages =
+            turned_stages(s.turned_input.place, {lanes, columns}, value, {s.tile, s.y, s.vector, s.z, s.n});
         const RDom at = domain({0, count}, rows);
         Expr turned =
             s.turned_input.stages.back()(at.x % columns * lanes + s.lane, at.x / columns, at.y, s.vector, s.z, s.n);

@@ -1,5 +1,7 @@
 #include "generators/depthwise/turned_tile.h"
 
+#include <utility>
+
 namespace kiln {
 
 using namespace Halide;
@@ -7,26 +9,32 @@ using namespace Halide;
 Expr row_of_place(const TurnedTile &tile) { return tile.place / turned_side; }
 Expr column_of_place(const TurnedTile &tile) { return tile.place % turned_side; }
 
-// Interleaving the two halves of a tile element by element moves the highest bit of a place to the lowest. As often as a
-// side has bits, that exchanges row and column.
-void turn_tile(TurnedTile *tile, const Expr &value, std::vector<Var> of) {
-    constexpr int half = turned_side * turned_side / 2;
-    of.insert(of.begin(), tile->place);
+// Interleaving the two halves of a tile element by element moves the highest bit of a place to the lowest. As often as the
+// number of rows has bits, that puts rows behind columns. It reads halves of vectors that lie as they were written, so that
+// all stays in registers.
+std::vector<Func> turned_stages(const Var &place, const TurnedTileSize &size, const Expr &value, std::vector<Var> of) {
+    std::vector<Func> stages;
+    of.insert(of.begin(), place);
     const auto add = [&](const char *name, const Expr &element) {
         Func stage(name);
         stage(of) = element;
-        tile->stages.push_back(stage);
+        stages.push_back(stage);
     };
-    const auto before = [&](const Expr &place) {
+    const auto before = [&](const Expr &at_place) {
         std::vector<Expr> at(of.begin(), of.end());
-        at[0] = place;
-        return tile->stages.back()(at);
+        at[0] = at_place;
+        return stages.back()(at);
     };
     add("loaded", value);
-    for (int done = 1; done < turned_side; done *= 2) {
-        const Expr &p = tile->place;
+    const Expr p = place;
+    const int half = size.rows * size.columns / 2;
+    for (int done = 1; done < size.rows; done *= 2)
         add("turned", select(p % 2 == 0, before(p / 2), before(p / 2 + half)));
-    }
+    return stages;
+}
+
+void turn_tile(TurnedTile *tile, const Expr &value, std::vector<Var> of) {
+    tile->stages = turned_stages(tile->place, {turned_side, turned_side}, value, std::move(of));
 }
 
 Expr turned(const TurnedTile &tile, const Expr &row, const Expr &column, std::vector<Expr> of) {

@@ -1,4 +1,5 @@
-// How a tile in registers (schedules/apply/depthwise/turned_tile.h) is turned: what its stages compute.
+// How a tile in registers (schedules/apply/depthwise/turned_tile.h) is turned: what its stages compute. What is loaded as rows of
+// columns, a row a channel, becomes vectors of channels, a vector a column; and the other way round.
 #pragma once
 
 #include <Halide.h>
@@ -8,6 +9,16 @@
 #include "schedules/apply/depthwise/turned_tile.h"
 
 namespace kiln {
+
+// A tile has as many elements as rows times columns, both powers of two.
+struct TurnedTileSize {
+    int rows = 1, columns = 1;
+};
+
+// The stages of a tile that the variables `of` number, with `place` before them. `value` is the element of the first stage, at place
+// row * columns + column; in the last stage it is at column * rows + row.
+std::vector<Halide::Func> turned_stages(const Halide::Var &place, const TurnedTileSize &size, const Halide::Expr &value,
+                                        std::vector<Halide::Var> of);
 
 // Row and column of place(): what `value` of the first stage is stated with.
 Halide::Expr row_of_place(const TurnedTile &tile);

@@ -35,8 +35,8 @@ int64_t litert_sum(const FallbackQuantization &how, int64_t number, int64_t adde
         2);
 }
 
-// A product of two numbers of f32 is exact in double, and so are sums that are rounded twice as good as exact: each step is rounded
-// once, and no compiler joins two of them.
+// In double, products of two numbers of f32 are exact, and sums of two as good as exact. So each step is rounded once, and no compiler
+// joins two of them.
 int64_t onnx_sum(const float (&factors)[3], int32_t number, int32_t addend) {
     const auto a = static_cast<float>(double(number) * double(factors[0]));
     const auto b = static_cast<float>(double(addend) * double(factors[1]));

@@ -29,27 +29,24 @@ const char *check_quantized_steps(const kiln_descriptor &d) {
 
 }  // namespace
 
-const char *check_quantization(const kiln_descriptor &d) {
-    if (!is_quantized(d)) {
-        if (is_integer(d.dtype) || is_integer(d.output_dtype)) {
-            return "dtype and output_dtype: integers need a forward convolution of i8 or u8";
-        }
-        for (int i = 0; i < d.epilogue_count; i++) {
-            if (is_requantization(d.epilogue[i].kind)) return "epilogue: a requantization needs sums of integers";
-        }
-        return nullptr;
-    }
-    if (!is_quantized_dtype(d.kernel_dtype)) return "kernel_dtype is not i8 or u8";
-    if (!is_integer(d.output_dtype)) return "output_dtype of a quantized convolution is not i8, u8 or i32";
-    if (d.special_values != KILN_FINITE) return "special_values: integers have none";
-    return check_quantized_steps(d);
-}
-
 int32_t requantization_of(const kiln_descriptor &d) {
     for (int i = 0; i < d.epilogue_count; i++) {
         if (is_requantization(d.epilogue[i].kind)) return d.epilogue[i].kind;
     }
     return 0;
+}
+
+const char *check_quantization(const kiln_descriptor &d) {
+    if (!is_quantized(d)) {
+        if (is_integer(d.dtype) || is_integer(d.output_dtype)) {
+            return "dtype and output_dtype: integers need a forward convolution of i8 or u8";
+        }
+        return requantization_of(d) != 0 ? "epilogue: a requantization needs sums of integers" : nullptr;
+    }
+    if (!is_quantized_dtype(d.kernel_dtype)) return "kernel_dtype is not i8 or u8";
+    if (!is_integer(d.output_dtype)) return "output_dtype of a quantized convolution is not i8, u8 or i32";
+    if (d.special_values != KILN_FINITE) return "special_values: integers have none";
+    return check_quantized_steps(d);
 }
 
 bool sums_fit(const kiln_descriptor &d) {

@@ -50,12 +50,6 @@ double tile_cost(const Facts &f, const GradientTileKnobs &t) {
            (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) + 0.1 * loads);
 }
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
 std::vector<int64_t> row_blocks(int64_t rows) {
     std::set<int64_t> sizes{std::max<int64_t>(1, rows)};
     for (int64_t b = 1; b < rows; b *= 2) sizes.insert(b);

@@ -12,12 +12,6 @@ namespace {
 
 constexpr double least_fetched_image = 1 << 20;  // bytes; a smaller one stays in a cache
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
 // How many of `count` make a block: 1, 2, 4, ..., the divisors of `count` up to 64, the even shares, and `count`.
 std::vector<int64_t> block_sizes(int64_t count) {
     std::set<int64_t> sizes{count};

@@ -84,9 +84,8 @@ Status check_not_quantized(const Workload &w) {
         return bad_input("kernel_zero_point has no meaning where dtype is " + std::string(name(w.dtype)) +
                          "; leave it out");
     }
-    for (const EpilogueStep &step : w.epilogue) {
-        if (!is_requantization(step.kind)) continue;
-        return bad_input("epilogue: " + quoted(step.kind) + " needs sums of integers; dtype is " +
+    if (const EpilogueStep *step = requantization_of(w)) {
+        return bad_input("epilogue: " + quoted(step->kind) + " needs sums of integers; dtype is " +
                          std::string(name(w.dtype)));
     }
     return {};

@@ -19,12 +19,6 @@ struct Facts {
     }
 };
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
 ChannelTileDomains domains(const Facts &f) {
     const ConvLoops &s = f.loops;
     ChannelTileDomains d;

@@ -53,12 +53,6 @@ struct Facts {
 
 constexpr int64_t most_copied_vectors = 4;  // in a register tile that reads a copy
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
 RowTileDomains domains(const Facts &f) {
     const ConvLoops &s = f.loops;
     RowTileDomains d;  // what does not apply stays 0

@@ -31,12 +31,6 @@ struct Facts {
     int64_t vectors() const { return ceil_div(loops.output_channels, lanes); }
 };
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= last; v++) values.push_back(v);
-    return values;
-}
-
 StepTileDomains domains(const Facts &f) {
     const ConvLoops &s = f.loops;
     StepTileDomains d;

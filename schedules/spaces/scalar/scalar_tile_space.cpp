@@ -19,12 +19,6 @@ constexpr int64_t usual_flags = 1;
 // Those of most strided and large depthwise layers there.
 constexpr int64_t unspilled_flags = 4;
 
-std::vector<int64_t> up_to(int64_t last) {
-    std::vector<int64_t> values;
-    for (int64_t v = 1; v <= std::max<int64_t>(1, last); v++) values.push_back(v);
-    return values;
-}
-
 std::vector<int64_t> all_flags() {
     std::vector<int64_t> rows;
     for (int64_t row = 0; row < compiler_flag_rows; row++) rows.push_back(row);
@@ -67,8 +61,8 @@ Space scalar_depthwise_space(Candidate base, const ConvLoops &loops) {
     };
     ScalarTileDomains d;
     d.channels = divisors(loops.output_channels, 128);
-    d.pixels = up_to(std::min<int64_t>(columns, 12));
-    d.rows = up_to(std::min<int64_t>(rows, 2));
+    d.pixels = up_to(std::clamp<int64_t>(columns, 1, 12));
+    d.rows = up_to(std::clamp<int64_t>(rows, 1, 2));
     d.partition = {0, 1, 2};
     d.flags = all_flags();
     ScalarTileKnobs k;
@@ -88,8 +82,8 @@ Space scalar_dense_space(Candidate base, const ConvLoops &loops) {
     const int64_t outputs = loops.output_channels, taps = loops.taps() * loops.input_channels;
     const int64_t pixels = loops.output[0] * loops.output[1] * loops.output[2] * loops.batch;
     ScalarTileDomains d;
-    d.channels = up_to(std::min<int64_t>(outputs, 5));
-    d.pixels = up_to(std::min<int64_t>(pixels, 8));
+    d.channels = up_to(std::clamp<int64_t>(outputs, 1, 5));
+    d.pixels = up_to(std::clamp<int64_t>(pixels, 1, 8));
     d.paired = {0, 1};
     d.unroll = {1, 2, 4};
     d.flags = all_flags();
