@@ -239,5 +239,20 @@ TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
     }
 }
 
+// Of one vector and more than nine sums, some spill in 16 registers.
+TEST(WinogradSpace, DefaultsOfFewRegistersKeepTheirSumsInThem) {
+    constexpr int64_t most_sums = 9;
+    for (const char *target : {"baseline", "avx2"}) {
+        for (int64_t side : {7, 13, 14, 28, 55, 56, 112}) {
+            for (int64_t channels : {16, 64, 256}) {
+                const Workload w = convolution({1, side, side, channels}, {3, 3, channels, channels});
+                const Knobs knobs = space_of(w, *parse_target(target, 1, "")).default_candidate().knobs;
+                EXPECT_TRUE(knobs.at("vectors") > 1 || knobs.at("tiles_x") * knobs.at("tiles_y") <= most_sums)
+                    << target << " " << side << " " << channels;
+            }
+        }
+    }
+}
+
 }  // namespace
 }  // namespace kiln
