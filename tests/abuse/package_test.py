@@ -14,8 +14,9 @@ from kiln_job import BINARIES, ROOT, KilnJob
 
 KILN = str(BINARIES / "kiln")
 
-# A Winograd kernel needs scratch memory.
 LAYER = {"name": "layer", "op": "conv2d", "input": [1, 16, 16, 32], "kernel": [3, 3, 32, 32], "padding": [[1, 1], [1, 1]]}
+# A Winograd kernel of so many channels needs scratch memory on every CPU. That of few may lie on the stack.
+LARGE_LAYER = {**LAYER, "input": [1, 16, 16, 256], "kernel": [3, 3, 256, 256]}
 
 # Columns of the one trial, and options of the build -> what `build` says of the layer.
 # Without another id; tests/package/package_kernels_test.cpp has records whose ids fit what they say.
@@ -41,7 +42,7 @@ def tree(folder):
 class ForgedRecords(unittest.TestCase):
     def test_sizes_and_errors_of_a_package_are_those_found_here(self):
         with KilnJob() as job:
-            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": [LAYER]}))
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": [LARGE_LAYER]}))
             job.run(*job.tune_arguments(1), "--algorithm", "winograd_2", "--max-error", "1e-4")
             [(workspace, error)] = job.query("SELECT workspace_bytes, max_error FROM trials WHERE status = 'ok'")
             self.assertGreater(workspace, 0)

@@ -326,7 +326,7 @@ for line in sys.stdin:
     def test_a_peer_that_has_no_way(self):
         done = self.against(program=self.PEER % {"unsupported": "too new"})
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("d: too new", done.stdout)  # shortened in the middle
+        self.assertRegex(done.stdout, r"onednn: u.*: too new")  # shortened in the middle, by how wide the numbers are
         self.assertIn("onednn / kiln", done.stdout)
         for line in done.stdout.splitlines():
             self.assertLessEqual(len(line), 100, line)
