@@ -126,7 +126,8 @@ int64_t register_tiles(int64_t tiles, int64_t block, int64_t tile) {
 }
 
 // Sums of a step that are stored and loaded again. Where no multiply-add takes its operand to all lanes itself, LLVM loads the
-// weights of several steps at once if each is one vector; then more than nine sums have no room in 16 registers.
+// weights of unrolled steps at once if each is one vector; then more than nine sums have no room in 16 registers. SSE, whose
+// products need registers of their own, spills in tiles of more vectors, too, and is still faster with them.
 double spilled_sums(const WinogradFacts &f, const WinogradKnobs &b) {
     constexpr int64_t most_sums = 9, few_registers = 16;
     if (f.registers > few_registers || b.vectors > 1 || b.unroll < 2) return 0;

@@ -239,7 +239,7 @@ TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
     }
 }
 
-// Of one vector and more than nine sums, some spill in 16 registers.
+// A tile of one vector and more than nine sums spills some of them in 16 registers.
 TEST(WinogradSpace, DefaultsOfFewRegistersKeepTheirSumsInThem) {
     constexpr int64_t most_sums = 9;
     for (const char *target : {"baseline", "avx2"}) {
