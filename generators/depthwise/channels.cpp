@@ -41,7 +41,7 @@ public:
         if (!is_apart(loops.stored_result)) {
             const Expr stored = channel_of(loops.stored_result, s.c, s.b);
             masks_channels = channels_in_memory(loops.stored_result, lanes) == ChannelsInMemory::together;
-            define_result(s, s.sum(stored % lanes, s.x, s.y % height, s.y / height, stored / lanes, s.z, s.n));
+            define_result(s, s.sum(stored % lanes, s.x, s.y % height, s.y / height, known_vector(stored), s.z, s.n));
             return;
         }
         s.sums = Func("sums");
@@ -66,6 +66,13 @@ private:
     int rows() const { return extent(knobs.rows); }
     bool is_apart(const StoredActivation &stored) const {
         return channels_in_memory(stored, lanes) == ChannelsInMemory::apart;
+    }
+    // The vector of a stored channel. Blocks of the result may reach behind the last vector, into channels that none has.
+    Expr known_vector(const Expr &stored) const {
+        const StoredActivation &result = loops.stored_result;
+        const Expr vector = stored / lanes;
+        const bool is_known = ceil_div(result.channels, result.block) * result.block <= int64_t(vectors()) * lanes;
+        return is_known ? vector : min(vector, vectors() - 1);
     }
     int tile_columns() const { return extent(turned_columns(lanes)); }
 

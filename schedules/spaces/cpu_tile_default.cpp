@@ -92,7 +92,8 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
         if (const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums)) return *small;
     }
     const int64_t most = f.depthwise() ? most_depthwise_sums : keeps_products(f) ? f.registers / 2 : any;
-    return cheapest_tile_of(f, domains, inline_sum, most).value_or(RegisterTile());
+    if (const auto tile = cheapest_tile_of(f, domains, inline_sum, most)) return *tile;
+    return cheapest_tile_of(f, domains, inline_sum, any).value_or(RegisterTile());
 }
 
 // Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share

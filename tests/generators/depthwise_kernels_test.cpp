@@ -121,6 +121,23 @@ TEST_F(DepthwiseKernels, ShortRowsAndPartsOfVectors) {
     }
 }
 
+// Blocks of the result with more vectors than the channels have.
+TEST_F(DepthwiseKernels, BlocksBehindTheLastVector) {
+    for (const char *name : {"host", "avx2", "baseline"}) {
+        const Target target = *parse_target(name, 1, machine_.halide_target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        for (const char *text : {
+                 "conv2d/input:1x30x1x5/kernel:3x1x1x5/strides:2x1/padding:1,1x0,0/feature_group_count:5/"
+                 "input_layout:NCHW/output_layout:NCHW16c/epilogue:bias,relu",
+                 "conv2d/input:1x9x12x3/kernel:3x3x1x3/padding:1,1x1,1/feature_group_count:3/input_layout:NCHW/"
+                 "output_layout:NCHW32c/epilogue:bias,add",
+                 "conv2d/input:1x9x12x17/kernel:3x3x1x17/padding:1,1x1,1/feature_group_count:17/"
+                 "input_layout:NCHW8c/output_layout:NCHW16c/epilogue:prelu",
+             })
+            expect_defaults_right(text, target);
+    }
+}
+
 TEST_F(DepthwiseKernels, OnThreadsAndNarrowerTargets) {
     size_t turn = test_seed();
     for (const char *shape : shapes) {
