@@ -21,7 +21,7 @@ Alteration row(std::string name, std::string summary, Find find, double hope = 1
 std::span<const Alteration> alterations() {
     // Channels before what joins convolutions, since it changes their weights.
     static const std::array all{
-        row("pool_before_convolution", "a mean over a whole image behind a convolution of 1x1 is taken before it",
+        row("pool_before_convolution", "an average over pixels behind a convolution of 1x1 is taken before it",
             pool_before_convolution),
         row("shuffled_channels", "shuffles of channels become an order of weights, or move toward the output",
             shuffled_channels),
