@@ -121,9 +121,8 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     return job;
 }
 
-// Equal layers are measured once. `Report`: BenchReport or CoreReport.
 template<typename Report>
-Status measure_layers(Bench *bench, Report *report) {
+Status measure_each_layer(Bench *bench, Report *report) {
     std::map<std::string, Layer> measured;  // by key
     for (const NamedWorkload &w : report->workloads) {
         if (interrupted()) return Error{ErrorCode::interrupted, "interrupted"};
@@ -140,6 +139,17 @@ Status measure_layers(Bench *bench, Report *report) {
         report->layers.push_back(found->second);
     }
     return {};
+}
+
+// Equal layers are measured once. `Report`: BenchReport or CoreReport. What ends it early leaves the report to those before it.
+template<typename Report>
+Status measure_layers(Bench *bench, Report *report) {
+    const size_t asked = report->workloads.size();
+    const Status ended = measure_each_layer(bench, report);
+    report->workloads.resize(report->layers.size());
+    if (!ended && !report->layers.empty())
+        tell(fmt::format("{} of {} layers were measured; the answer has them", report->layers.size(), asked));
+    return ended;
 }
 
 // The package with the database's kernels and, where they may be others, the one with default kernels.
@@ -265,12 +275,14 @@ int run_for_core(const BenchArguments &arguments) {
     const auto no_copy = [](int64_t, int64_t) { return std::vector<double>(); };
     Bench bench(context, {*workshop->builder, *workshop->runner, no_copy}, 1);
     CoreReport report{std::move(*workloads), {}, place->target, place->machine.cpu_model};
-    if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
+    const Status measured = measure_layers(&bench, &report);
+    if (!measured && report.layers.empty()) return fail(measured.error());
     if (arguments.answer.format == TableFormat::json) {
         print_document(json_text(report));
     } else {
         print_table(report, arguments.answer);
     }
+    if (!measured) return fail(measured.error());
     const bool complete = std::ranges::all_of(report.layers, [](const Layer &l) { return l.is_complete(); });
     return complete ? exit_done : exit_failed;
 }
@@ -317,7 +329,8 @@ int run(const BenchArguments &arguments) {
         report.networks.push_back(std::move(*row));
     }
     if (arguments.steps) report.workloads.clear();
-    if (Status s = measure_layers(&bench, &report); !s) return fail(s.error());
+    const Status measured = measure_layers(&bench, &report);
+    if (!measured && report.layers.empty() && report.networks.empty()) return fail(measured.error());
     report.peak = settled_peak(report, PeakOf::f32, &peak.gauge());
     if (int8_peak) report.int8_peak = settled_peak(report, PeakOf::int8, &int8_peak->gauge());
     record_networks(report, arguments, *job);
@@ -325,6 +338,7 @@ int run(const BenchArguments &arguments) {
         if (Status s = write_svg(bench_chart(report), arguments.svg); !s) return fail(s.error());
     }
     arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
+    if (!measured) return fail(measured.error());
     const bool complete =
         std::all_of(report.layers.begin(), report.layers.end(), [](const Layer &l) { return l.is_complete(); }) &&
         std::all_of(report.networks.begin(), report.networks.end(),

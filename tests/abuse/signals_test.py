@@ -1,5 +1,6 @@
 """Signals and terminals that vanish: a job ends cleanly or goes on, and what it finished is there."""
 
+import json
 import os
 import pty
 import resource
@@ -45,6 +46,18 @@ class Signals(unittest.TestCase):
                 for number in signals:
                     process.send_signal(number)
                 self.assert_ended_cleanly(job, process, finished)
+
+    def test_an_interrupted_bench_answers_with_what_it_measured(self):
+        with KilnJob() as job:
+            process = job.start("bench", "--workloads", job.workloads, "--rounds", 100, "--format", "json")
+            messages = iter(process.stderr.readline, "")
+            self.assertTrue(any(line.startswith("[2/2]") for line in messages))
+            process.send_signal(signal.SIGINT)
+            answer, rest = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 130, rest)
+            self.assertEqual([layer["name"] for layer in json.loads(answer)["layers"]], ["three_by_three"])
+            self.assertIn("1 of 2 layers were measured", rest)
+            self.assertEqual(job.processes_after(5), {})
 
     def test_a_second_signal_ends_a_job_at_once(self):
         with KilnJob() as job:
