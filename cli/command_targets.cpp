@@ -155,6 +155,13 @@ std::string size_text(int64_t bytes) {
     return fmt::format("{:g} KiB", bytes / double(1 << 10));
 }
 
+std::string runs_text(const TargetFacts &t, bool wide) {
+    if (is_soft_core(t.target)) return "simulated";
+    if (t.missing.empty()) return "yes";
+    if (wide || t.missing.size() == 1) return fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
+    return fmt::format("no: lacks {} and {} more", t.missing[0], t.missing.size() - 1);
+}
+
 void print_tables(const Facts &facts, int threads, bool wide) {
     const AnswerOptions options{.wide = wide, .columns = {}, .sort = {}};
     const Machine &m = facts.machine;
@@ -164,14 +171,15 @@ void print_tables(const Facts &facts, int threads, bool wide) {
                            m.l3_bytes ? ", L3 " + size_text(m.l3_bytes) : ""));
     print_line("");
 
-    Table targets{.columns = {"target", "runs here", "about", "Halide target"}, .rows = {}};
+    // Halide's names of targets are too wide for most terminals; JSON has them, too.
+    Table targets{.columns = {"target", "runs here", "about"}, .rows = {}};
+    if (wide) targets.columns.push_back("Halide target");
     for (const TargetFacts &t : facts.targets) {
-        const std::string runs = is_soft_core(t.target) ? "simulated"
-                                 : t.missing.empty()    ? "yes"
-                                                        : fmt::format("no: lacks {}", fmt::join(t.missing, ", "));
-        targets.rows.push_back({t.name, runs, t.description, t.target.halide});
+        targets.rows.push_back({t.name, runs_text(t, wide), t.description});
+        if (wide) targets.rows.back().push_back(t.target.halide);
     }
     print(std::move(targets), {}, options);
+    if (!wide) print_line("--wide shows all that is lacked, and the targets as Halide names them");
 
     const auto print_peaks = [&](const char *what, std::vector<std::string> columns, auto TargetFacts::*peak) {
         print_line("");

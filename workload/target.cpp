@@ -125,7 +125,7 @@ const std::vector<TargetAlias> &target_aliases() {
         {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", "AVX2 with VNNI: Intel's laptops, 2021 and later"},
         {"avx512", avx512_halide, "x86-64-v4: AVX-512 as in Skylake servers and Zen 4"},
         {"avx512vnni", avx512vnni_halide, "AVX-512 with VNNI: Ice Lake, Zen 4 and later"},
-        {"rv32im", rv32im_halide, "RISC-V soft core with integers only; kernels are C, and simulated"},
+        {"rv32im", rv32im_halide, "RISC-V soft core, integers only; kernels are C"},
     };
     return aliases;
 }

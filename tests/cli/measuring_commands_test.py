@@ -56,6 +56,15 @@ class Targets(unittest.TestCase):
         for word in ("host", "flop/cycle/core", "L1", "DRAM"):
             self.assertIn(word, done.stdout)
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
+        self.assertNotIn("…", done.stdout)
+        for target in self.report["targets"]:
+            self.assertNotIn(target["halide"], done.stdout)
+
+    def test_wide_table(self):
+        done = kiln("targets", "--wide")
+        for target in self.report["targets"]:
+            self.assertIn(target["halide"], done.stdout)
+            self.assertIn(", ".join(target["missing"]), done.stdout)
 
 
 class Tune(unittest.TestCase):

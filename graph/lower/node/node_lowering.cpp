@@ -88,6 +88,16 @@ bool NodeLowering::is_known_zero(ValueId id) const {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
+std::optional<double> NodeLowering::known_non_divisor(ValueId id) const {
+    const Value &value = builder_.value(id);
+    if (!value.constant || !is_float(value.form.type)) return {};
+    const Numbers numbers = from_constant(value.form, *value.constant);
+    for (const double number : std::get<std::vector<double>>(numbers.elements)) {
+        if (number == 0 || !std::isfinite(number)) return number;
+    }
+    return {};
+}
+
 ValueId NodeLowering::add(Operator op, std::vector<ValueId> inputs) {
     const auto output =
         std::find_if(node_.outputs.begin(), node_.outputs.end(), [](const auto &o) { return !o.empty(); });

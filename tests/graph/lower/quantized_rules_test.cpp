@@ -195,6 +195,24 @@ TEST(QuantizedRules, Refused) {
     }
 }
 
+TEST(QuantizedRules, ScalesThatDivideNothing) {
+    const struct {
+        std::vector<double> scales;
+        std::string message;
+    } rows[] = {
+        {{0.5, 0}, "its scale is 0.000000, by which nothing can be divided"},
+        {{nan, 1}, "its scale is nan"},
+        {{1, infinity}, "its scale is inf"},
+        {{-0.5, 1e-40}, ""},  // unusual, and defined
+    };
+    for (const auto &row : rows) {
+        const RuleCase node{"QuantizeLinear", 13, {integer("axis", 0)}, {line({1, 2}), line(row.scales)}, {counted({2})}};
+        const auto graph = model_of(node).lowered();
+        ASSERT_EQ(graph.ok(), row.message.empty()) << row.message;
+        if (!graph) EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+    }
+}
+
 // Blocks of any length, and more places than anybody could list.
 TEST(QuantizedRules, BlocksWithoutEnd) {
     const auto message = [](Shape shape, Shape scales, int64_t block) {
