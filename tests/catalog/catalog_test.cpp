@@ -171,6 +171,18 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_4"},
         // Few tiles of large weights: smaller tiles have more products, and smaller weights.
         {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_2"},
+        // other windows: fewer products, but for few channels or many weights; errors of ten places a side are too large
+        {"conv2d/input:1x28x28x16/kernel:5x5x16x32/padding:2,2x2,2", "winograd_4"},
+        {"conv2d/input:1x28x28x64/kernel:5x5x64x64/padding:4,4x4,4/rhs_dilation:2x2", "winograd_4"},
+        {"conv2d/input:1x14x14x256/kernel:7x7x256x64/padding:3,3x3,3", "winograd_3"},
+        {"conv2d/input:1x17x17x160/kernel:1x7x160x160/padding:0,0x3,3", "winograd_4"},
+        {"conv2d/input:1x17x17x160/kernel:7x1x160x160/padding:3,3x0,0", "winograd_4"},
+        {"conv1d/input:1x1000x80/kernel:3x80x384/padding:1,1", "winograd_4"},
+        {"conv2d/input:1x28x28x4/kernel:5x5x4x32/padding:2,2x2,2", "direct"},
+        {"conv2d/input:1x28x28x32/kernel:5x5x32x8/padding:2,2x2,2", "direct"},
+        {"conv2d/input:1x7x7x512/kernel:7x7x512x1024", "direct"},
+        {"conv2d/input:1x240x240x12/kernel:2x2x12x24", "direct"},
+        {"conv2d/input:1x28x28x32/kernel:5x5x32x32/padding:2,2x2,2/special_values:exact", "direct"},
         {"conv2d/input:8x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x6x6x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},  // few tiles, half empty
         {"conv2d/input:1x5x5x64/kernel:3x3x64x64/padding:1,1x1,1", "direct"},  // tiles mostly empty

@@ -42,7 +42,8 @@ public:
     // The only element of a constant, if it is one.
     std::optional<double> known_scalar(ValueId value) const;
     bool is_known_zero(ValueId value) const;  // a constant whose elements are all 0
-    std::optional<double> known_non_divisor(ValueId value) const;  // an element of a constant that is 0, infinite or NaN
+    std::optional<double> known_non_divisor(
+        ValueId value) const;  // an element of a constant that is 0, infinite or NaN
 
     // Nodes on the way. Those that would change nothing are left out.
     ValueId add(Operator op, std::vector<ValueId> inputs);

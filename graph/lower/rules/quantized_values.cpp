@@ -72,7 +72,8 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
     if (const auto scale = node.known_non_divisor(node.input(by.scale)))
-        reject("its scale is " + std::to_string(*scale) + ", by which nothing can be divided; calibrate the model again");
+        reject("its scale is " + std::to_string(*scale) +
+               ", by which nothing can be divided; calibrate the model again");
     const Shape shape = node.shape(number);
     const auto as_f32 = [&](ValueId id) {
         return node.type(id) == Element::f32 ? id : node.elementwise(cast(operand(0), Element::f32), {id});

@@ -206,7 +206,8 @@ TEST(QuantizedRules, ScalesThatDivideNothing) {
         {{-0.5, 1e-40}, ""},  // unusual, and defined
     };
     for (const auto &row : rows) {
-        const RuleCase node{"QuantizeLinear", 13, {integer("axis", 0)}, {line({1, 2}), line(row.scales)}, {counted({2})}};
+        const RuleCase node{
+            "QuantizeLinear", 13, {integer("axis", 0)}, {line({1, 2}), line(row.scales)}, {counted({2})}};
         const auto graph = model_of(node).lowered();
         ASSERT_EQ(graph.ok(), row.message.empty()) << row.message;
         if (!graph) EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
