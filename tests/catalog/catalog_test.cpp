@@ -161,14 +161,15 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         const char *key, *algorithm, *target = "avx512";
     };
     constexpr Row rows[] = {
-        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
-        {"conv2d_backprop_input/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
-        {"conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
-        {"conv2d/input:1x14x14x8/kernel:3x3x8x16/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d_backprop_input/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x32x32x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
+        {"conv2d/input:1x16x16x8/kernel:3x3x8x16/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x14x14x7/kernel:3x3x7x64/padding:1,1x1,1", "direct"},  // few channels
         {"conv2d/input:1x14x14x64/kernel:3x3x64x15/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x9x9x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_3"},  // nine whole tiles
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_4"},
+        {"conv2d/input:1x13x13x32/kernel:3x3x32x128/padding:1,1x1,1", "winograd_5"},  // nine tiles for sixteen
         // Few tiles of large weights: smaller tiles have more products, and smaller weights.
         {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_2"},
         // other windows: fewer products, but for few channels or many weights; errors of ten places a side are too large
