@@ -65,7 +65,7 @@ protected:
         const Algorithm &algorithm = *applying[drawer.rng()() % applying.size()];
         const Space space = algorithm.space(w, on, core_of(machine_, on));
         for (Candidate candidate : candidates(space, &drawer.rng())) {
-            if (!may_demote(w)) candidate.knobs["demote"] = 0;
+            if (!may_demote(w)) candidate.knobs.erase("demote");
             EXPECT_EQ(problem(w, on, candidate, budget(candidate)), "") << again << to_text(candidate);
         }
         return true;
