@@ -1,7 +1,6 @@
 #include "catalog/winograd_algorithm.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -10,7 +9,6 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/winograd_matrices.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/winograd_rules.h"
 #include "schedules/spaces/winograd_space.h"
 #include "workload/signature.h"
 
@@ -80,44 +78,7 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
     return coarse && m + std::max(s.kernel[0], s.kernel[1]) - 1 <= 4;
 }
 
-double lanes_a_cycle(const Target &target, const Core &core) {
-    return double(vector_lanes(target)) * core.vectors_a_cycle();
-}
-
-double strided_cycles(int m, const Workload &w, const Target &target, const Core &core) {
-    const WinogradFacts f = winograd_facts(gathered(winograd_loops(w)), m, target, core);
-    const auto in = double(f.shape.input_channels), out = double(f.shape.output_channels);
-    const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
-    double products = places * in;
-    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
-        const auto [all, to_last_tap] = f.pixels[d];
-        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
-    }
-    constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
-    const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
-    return beside_weights(cycles, 4 * places * in * out, core);
-}
-
 }  // namespace
-
-bool strided_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
-    constexpr int64_t least_channels = 16;  // fewer do not fill vectors, which then reach over pixels
-    const ConvLoops whole = conv_loops(w), s = winograd_loops(w);
-    double sums = double(whole.batch * whole.output[2]);
-    for (int d = 0; d < 2; d++) {
-        if (s.kernel[d] < 2 || s.kernel[d] > 4) return false;
-        sums *= double(whole.output[d]);
-    }
-    // A block of pixels of an image of colours is one vector.
-    const bool is_stem = s.input_channels >= 12 && s.input_channels <= vector_lanes(target);
-    if ((whole.input_channels < least_channels && !is_stem) || whole.output_channels < least_channels) return false;
-    const double weights = double(whole.taps() * whole.input_channels) * double(whole.output_channels);
-    const double direct = beside_weights(sums * weights / lanes_a_cycle(target, core), 4 * weights, core);
-    const double cycles = strided_cycles(m, w, target, core);
-    return cycles < 0.9 * direct && std::ranges::none_of(std::array{2, 3, 4}, [&](int other) {
-               return strided_cycles(other, w, target, core) < 0.95 * cycles;
-           });
-}
 
 int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
 

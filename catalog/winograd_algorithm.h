@@ -20,8 +20,4 @@ int winograd_m(std::string_view algorithm);
 Status winograd_applies(std::string_view name, const Workload &workload, const Target &target);
 Space winograd_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
-// Whether F(m, r) of 2, 3 and 4 outputs a tile side is the one for a convolution with strides, and faster than direct sums.
-// An estimate that takes part in no choice among measured candidates.
-bool strided_winograd_pays(int m, const Workload &workload, const Target &target, const Core &core);
-
 }  // namespace kiln

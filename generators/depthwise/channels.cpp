@@ -74,6 +74,7 @@ private:
         const bool is_known = ceil_div(result.channels, result.block) * result.block <= int64_t(vectors()) * lanes;
         return is_known ? vector : min(vector, vectors() - 1);
     }
+
     int tile_columns() const { return extent(turned_columns(lanes)); }
 
     // The sum of a stored channel, out of a tile of columns and channels. Columns behind the last repeat it.

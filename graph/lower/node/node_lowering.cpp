@@ -89,13 +89,11 @@ bool NodeLowering::is_known_zero(ValueId id) const {
 }
 
 std::optional<double> NodeLowering::known_non_divisor(ValueId id) const {
-    const Value &value = builder_.value(id);
-    if (!value.constant || !is_float(value.form.type)) return {};
-    const Numbers numbers = from_constant(value.form, *value.constant);
-    for (const double number : std::get<std::vector<double>>(numbers.elements)) {
-        if (number == 0 || !std::isfinite(number)) return number;
-    }
-    return {};
+    const std::optional<Numbers> numbers = builder_.known(id);
+    const auto *reals = numbers ? std::get_if<std::vector<double>>(&numbers->elements) : nullptr;
+    if (!reals) return {};
+    const auto found = std::ranges::find_if(*reals, [](double real) { return real == 0 || !std::isfinite(real); });
+    return found == reals->end() ? std::nullopt : std::optional(*found);
 }
 
 ValueId NodeLowering::add(Operator op, std::vector<ValueId> inputs) {

@@ -1,0 +1,114 @@
+#include "catalog/winograd_cost.h"
+
+#include <algorithm>
+#include <array>
+
+#include "catalog/conv_rewrites.h"
+#include "rewrites/panels.h"
+#include "schedules/spaces/winograd_rules.h"
+#include "workload/division.h"
+
+namespace kiln {
+namespace {
+
+double lanes_a_cycle(const Target &target, const Core &core) {
+    return double(vector_lanes(target)) * core.vectors_a_cycle();
+}
+
+double direct_cycles(const ConvLoops &s, const Target &target, const Core &core) {
+    const double outputs = double(s.batch * s.output[2]) * double(s.output[0] * s.output[1]);
+    const double weights = double(s.taps() * s.input_channels) * double(s.output_channels);
+    return beside_weights(outputs * weights / lanes_a_cycle(target, core), 4 * weights, core);
+}
+
+bool is_three_by_three(const ConvLoops &s) { return s.kernel[0] == 3 && s.kernel[1] == 3; }
+
+// The products, what is added to make their operands and of their results, and the weights, of which each product has its own.
+double window_cycles(int m, const ConvLoops &s, const Target &target, const Core &core) {
+    double places = 1, tiles = double(s.batch * s.output[2]);
+    for (int d = 0; d < 2; d++) {
+        const bool is_transformed = s.kernel[d] > 1;
+        tiles *= double(ceil_div(s.output[d], is_transformed ? m : 1));
+        if (is_transformed) places *= double(m + s.kernel[d] - 1);
+    }
+    const int64_t lanes = vector_lanes(target);
+    const auto in = double(s.input_channels), out = double(s.output_channels);
+    // For an operand or a result, in whole vectors; of other windows by measurement of 47 layers on a Zen 3.
+    const double additions = is_three_by_three(s) ? 4 : 7;
+    const double added = additions * double(ceil_div(s.input_channels, lanes) + ceil_div(s.output_channels, lanes));
+    // Most layers of docs/winograd.md take longer with five outputs a side than their products say.
+    const double odd = m == 5 ? 1.15 : 1;
+    const double cycles = odd * tiles * places * (in * out / double(lanes) + added) / core.vectors_a_cycle();
+    return beside_weights(cycles, 4 * places * in * out, core);
+}
+
+// Fewer channels leave lanes of the transforms idle.
+bool fill_vectors(const ConvLoops &s) { return s.input_channels >= 8 && s.output_channels >= 16; }
+
+// For a window of 3x3 the products that are saved pay for the transforms where tiles of 4x4 outputs are at least half full. Few
+// tiles must be two thirds full: they read the weights, which are four times as large, for few outputs.
+bool has_full_tiles(const ConvLoops &s) {
+    int64_t tiles = s.batch * s.output[2], outputs = tiles;
+    for (int d = 0; d < 2; d++) {
+        tiles *= ceil_div(s.output[d], 4);
+        outputs *= s.output[d];
+    }
+    const int64_t places = 16 * tiles;
+    return (tiles >= 4 && 3 * outputs >= 2 * places) || (tiles >= 9 && 2 * outputs >= places);
+}
+
+// Errors grow with the places of a tile's side and with its outputs. At most, 12 layers had 2.4e-6 with eight places and 4.1e-6
+// with nine, and ten in both dimensions exceed the default budget of 1e-5.
+bool is_accurate(int m, const ConvLoops &s) {
+    const bool is_plane = s.kernel[0] > 1 && s.kernel[1] > 1;
+    const int64_t side = m + std::max(s.kernel[0], s.kernel[1]) - 1;
+    return side <= (!is_plane ? 10 : m <= 3 ? 9 : 8);
+}
+
+bool window_pays(int m, const ConvLoops &s, const Target &target, const Core &core) {
+    if (!is_accurate(m, s) || !fill_vectors(s)) return false;
+    const double cycles = window_cycles(m, s, target, core);
+    const bool beats_direct = is_three_by_three(s) ? has_full_tiles(s) : cycles < 0.75 * direct_cycles(s, target, core);
+    return beats_direct && std::ranges::none_of(std::array{2, 3, 4, 5}, [&](int other) {
+               return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
+           });
+}
+
+double strided_cycles(int m, const ConvLoops &s, const Target &target, const Core &core) {
+    const WinogradFacts f = winograd_facts(gathered(s), m, target, core);
+    const auto in = double(f.shape.input_channels), out = double(f.shape.output_channels);
+    const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
+    double products = places * in;
+    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
+        const auto [all, to_last_tap] = f.pixels[d];
+        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
+    }
+    constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
+    const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
+    return beside_weights(cycles, 4 * places * in * out, core);
+}
+
+bool strided_pays(int m, const Workload &w, const ConvLoops &s, const Target &target, const Core &core) {
+    constexpr int64_t least_channels = 16;  // fewer do not fill vectors, which then reach over pixels
+    if (m > 4) return false;
+    for (int d = 0; d < 2; d++) {
+        if (s.kernel[d] < 2 || s.kernel[d] > 4) return false;
+    }
+    const ConvLoops whole = conv_loops(w);
+    // A block of pixels of an image of colours is one vector.
+    const bool is_stem = s.input_channels >= 12 && s.input_channels <= vector_lanes(target);
+    if ((whole.input_channels < least_channels && !is_stem) || whole.output_channels < least_channels) return false;
+    const double cycles = strided_cycles(m, s, target, core);
+    return cycles < 0.9 * direct_cycles(whole, target, core) &&
+           std::ranges::none_of(std::array{2, 3, 4},
+                                [&](int other) { return strided_cycles(other, s, target, core) < 0.95 * cycles; });
+}
+
+}  // namespace
+
+bool winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
+    const ConvLoops s = loops_of("winograd_4", w);
+    return s.folds() ? strided_pays(m, w, s, target, core) : window_pays(m, s, target, core);
+}
+
+}  // namespace kiln
