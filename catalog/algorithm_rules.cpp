@@ -3,7 +3,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
-#include "catalog/winograd_cost.h"
+#include "catalog/winograd/winograd_cost.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"

@@ -8,7 +8,7 @@
 #include "catalog/operators/transform_algorithms.h"
 #include "catalog/quantized_algorithm.h"
 #include "catalog/scalar/scalar_algorithms.h"
-#include "catalog/winograd_algorithm.h"
+#include "catalog/winograd/winograd_algorithm.h"
 
 namespace kiln {
 namespace {

@@ -47,8 +47,13 @@ FOLDERS = {
     "catalog/scalar": (
         ["catalog/conv_checks.h", "rewrites", "schedules", "schedules/spaces/scalar", "workload", "workload/quantization"], []
     ),
-    "catalog": (["catalog/operators", "catalog/scalar", "schedules", "schedules/spaces", "schedules/spaces/depthwise",
-                 "schedules/spaces/movement", "rewrites", "workload"], []),
+    "catalog/winograd": (
+        ["catalog/conv_checks.h", "catalog/conv_rewrites.h", "catalog/winograd_matrices.h", "rewrites", "schedules",
+         "schedules/spaces", "workload"],
+        [],
+    ),
+    "catalog": (["catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
+                 "schedules/spaces/depthwise", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
          "schedules/apply/movement", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],

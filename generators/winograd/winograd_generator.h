@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "catalog/winograd_algorithm.h"
+#include "catalog/winograd/winograd_algorithm.h"
 #include "catalog/winograd_matrices.h"
 #include "generators/conv_generator.h"
 #include "rewrites/panels.h"

@@ -1,4 +1,4 @@
-#include "catalog/winograd_cost.h"
+#include "catalog/winograd/winograd_cost.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "catalog/winograd_algorithm.h"
+#include "catalog/winograd/winograd_algorithm.h"
 
 #include <algorithm>
 #include <limits>
