@@ -65,7 +65,7 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/winograd": (
-        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
+        ["catalog", "catalog/winograd", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
         ["Halide.h"],
     ),
     "generators/movement": (
