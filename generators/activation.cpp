@@ -78,7 +78,9 @@ Expr with_outside(const ElementMap &map, const Exprs &indices, Expr value, const
     Expr all;
     for (const Place &place : map) {
         if (place.outside != Outside::zero) continue;
-        if (tests == Tests::apart) value = Halide::select(Halide::likely(is_inside(place, indices)), value, otherwise);
+        const Expr inside = is_inside(place, indices);
+        if (tests == Tests::apart) value = Halide::select(Halide::likely(inside), value, otherwise);
+        if (tests == Tests::likely) value = Halide::select(inside, Halide::likely(value), otherwise);
         if (tests == Tests::together) all = also_inside(place, indices, all);
     }
     return all.defined() ? Halide::select(Halide::likely(all), value, otherwise) : value;

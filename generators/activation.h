@@ -32,7 +32,8 @@ ChannelPlace place_of_channel(const StoredActivation &stored, const Halide::Expr
 
 // How dimensions are tested for being outside.
 enum class Tests {
-    apart,    // each on its own: Halide's partition of loops drops those that hold inside
+    apart,   // each on its own
+    likely,  // each on its own, and likely to hold: Halide's partition of loops gives what is inside code without tests
     together  // as one, for copies
 };
 

@@ -1,5 +1,6 @@
 #include "generators/nest/float_functions.h"
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -116,17 +117,21 @@ Expr power(const Expr &x, const Expr &y) {
     return select(y == 0.0f, 1.0f, is_not_a_number(x), x, x == 0.0f, of_zero, x < 0.0f, of_negative, size);
 }
 
-// A power by a small whole number is a product.
+// A power by a few quarters is a product of x and its square roots. Local response normalization has 3 of them. Only the
+// infinite one of the negative numbers has a power by a part.
 Expr power(const Expr &x, double exponent) {
-    if (exponent == 1) return x;
-    if (exponent == 2) return x * x;
-    if (exponent == 3) return x * x * x;
-    if (exponent == 4) return (x * x) * (x * x);
-    if (exponent == 0.5) return square_root(x);
-    if (exponent == -0.5) return 1.0f / square_root(x);
-    if (exponent == -1) return 1.0f / x;
-    if (exponent == -2) return 1.0f / (x * x);
-    return power(x, number(exponent));
+    const double quarters = 4 * exponent, count = std::abs(quarters);
+    if (quarters == 0 || count != std::floor(count) || count > 16) return power(x, number(exponent));
+    const int whole = static_cast<int>(count) / 4, rest = static_cast<int>(count) % 4;
+    const Expr size = abs(x), factor = rest ? size : x;
+    const Expr root = select(x < 0.0f && !is_infinity(x), not_a_number(), sqrt(size));
+    std::vector<Expr> factors(whole / 2, factor * factor);
+    if (whole % 2 == 1) factors.push_back(factor);
+    if (rest > 1) factors.push_back(root);
+    if (rest % 2 == 1) factors.push_back(sqrt(root));
+    Expr product = factors.front();
+    for (size_t i = 1; i < factors.size(); i++) product *= factors[i];
+    return exponent < 0 ? 1.0f / product : product;
 }
 
 // In f64 the product of quotient and divisor has no rounding.

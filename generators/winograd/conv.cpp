@@ -51,14 +51,15 @@ public:
     }
 
 private:
-    // The input with zeros around it, in f32. The tests are gone inside: loop partitioning drops what is likely.
+    // The input with zeros around it, in f32.
     Expr padded(const Expr &ci, const Expr &x, const Expr &y) const {
         const int channels = extent(loops.input_channels);
         const bool filled = facts.summed_channels() != channels;
         ElementMap map = loops.input_map;
         map[input_index::x].outside = map[input_index::y].outside = Outside::zero;  // of the last tiles, too
         const Expr value =
-            element(input, loops.stored_input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n});
+            element(input, loops.stored_input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n},
+                    this->knobs.partition ? Tests::likely : Tests::apart);
         return filled ? select(likely(ci < channels), value, 0.0f) : value;
     }
 

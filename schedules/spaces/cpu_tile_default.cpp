@@ -231,6 +231,8 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool comes_late = is_fetched_once && input_bytes > near && !stays;
     k.prefetch = !k.stage_input && comes_late ? nearest(domains.prefetch, 1) : 0;
     k.fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k.pixels * k.rows, f.core);
+    // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
+    k.partition = k.stage_input || k.unroll_tiles ? 0 : domains.partition.back();
     // Where a target has masks for free.
     k.masked = f.lanes >= 16 ? domains.masked.back() : 0;
 

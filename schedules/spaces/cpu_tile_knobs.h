@@ -60,6 +60,8 @@ struct CpuTile {
 
     T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
 
+    T partition{0};  // 1: tiles whose input has no padding have code of their own, without tests
+
     T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_lines.h)
 };
 
@@ -90,6 +92,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("prefetch", k.prefetch);
     visit.may_lack("masked", k.masked);
     visit.may_lack("fetch_weights", k.fetch_weights);
+    visit.may_lack("partition", k.partition);
 }
 
 }  // namespace kiln

@@ -106,6 +106,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
         d.fetch_weights = fetched_kilobytes;
     if (f.ends_in_part()) d.masked = choice;
+    if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
     return d;
 }
 
@@ -240,7 +241,8 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
-           name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::masked);
+           name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::partition) ||
+           name == knob_name(&CpuTileKnobs::masked);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ struct Winograd {
     T demote{0};         // operands of the product stored as bf16. 0: none; 1: weights; 2: both
     T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_lines.h)
     T prefetch{0};       // tiles ahead whose input and output lines are fetched while one is transformed
+    T partition{0};      // 1: tiles whose input has no padding are read by code of their own, without tests
     T parallel{0};       // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels
 };
 
@@ -54,6 +55,7 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("fetch_weights", k.fetch_weights);
     visit.may_lack("prefetch", k.prefetch);
+    visit.may_lack("partition", k.partition);
 }
 
 }  // namespace kiln

@@ -231,6 +231,8 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
         if (cost < least * 0.999) least = cost, best = blocking;
     });
     best.prefetch = default_winograd_prefetch(f, domains);
+    // Wide vectors have masks for free, and the code takes twice as long to compile.
+    best.partition = f.lanes < 16 ? domains.partition.back() : 0;
     best.fetch_weights =
         default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), best.tiles_x * best.tiles_y, f.core);
     return best;

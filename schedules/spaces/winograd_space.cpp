@@ -42,6 +42,7 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
     const bool has_lines = f.lanes > 1 && f.input_step() + f.result_step() > 0;
     if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
+    if (!f.shape.folds()) d.partition = {0, 1};
     if (f.threads > 1) d.parallel = {1, 2};
     return d;
 }
@@ -72,10 +73,11 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
     const WinogradFacts facts = winograd_facts(shape, transform.m, target, core);
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
-    // Candidates were recorded without it.
+    // Candidates were recorded without them.
     for (Knob &knob : knobs) {
-        knob.zero_left_out =
-            knob.name == knob_name(&WinogradKnobs::fetch_weights) || knob.name == knob_name(&WinogradKnobs::prefetch);
+        knob.zero_left_out = knob.name == knob_name(&WinogradKnobs::fetch_weights) ||
+                             knob.name == knob_name(&WinogradKnobs::prefetch) ||
+                             knob.name == knob_name(&WinogradKnobs::partition);
     }
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;

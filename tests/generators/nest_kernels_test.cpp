@@ -172,7 +172,14 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"round(x0)", std::nearbyint},
         {"mul(sqrt(x0),sqrt(x0))", [](double x) { return std::sqrt(x) * std::sqrt(x); }},
         {"pow(sqrt(x0),2)", [](double x) { return std::sqrt(x) * std::sqrt(x); }},
-        {"pow(x0,2.5)", [](double x) { return std::pow(x, 2.5); }, 4e-6f},
+        {"pow(x0,2.5)", [](double x) { return std::pow(x, 2.5); }},
+        {"pow(x0,0.5)", [](double x) { return std::pow(x, 0.5); }},
+        {"pow(x0,0.75)", [](double x) { return std::pow(x, 0.75); }},
+        {"pow(x0,1.25)", [](double x) { return std::pow(x, 1.25); }},
+        {"pow(x0,-0.75)", [](double x) { return std::pow(x == 0 ? 0.0 : x, -0.75); }},
+        {"pow(x0,-1.5)", [](double x) { return std::pow(x == 0 ? 0.0 : x, -1.5); }},
+        {"pow(x0,3)", [](double x) { return std::pow(x, 3); }},
+        {"pow(x0,2.4)", [](double x) { return std::pow(x, 2.4); }, 4e-6f},
         {"f32(div(i32(x0),i32:-1))", negated_i32},
     };
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();

@@ -154,7 +154,8 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
         for (const Knob &knob : space.knobs()) {
             EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" ||
-                                              knob.name == "fetch_weights" || knob.name == "masked")
+                                              knob.name == "fetch_weights" || knob.name == "masked" ||
+                                              knob.name == "partition")
                 << knob.name;
         }
     }
@@ -277,6 +278,37 @@ TEST(TileCases, FetchesWeightsAhead) {
         {"conv2d/input:1x14x14x512/kernel:3x3x1x512/feature_group_count:512", false, 0},
     };
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_weights, row);
+}
+
+// Tiles inside of the padding have code of their own wherever there is padding; untuned where it is not copied first,
+// and where tiles are not unrolled.
+TEST(TileCases, PartitionsWhatIsReadInPlace) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x28x28x128/kernel:3x3x1x128/padding:1,1x1,1/feature_group_count:128", true, 1},
+        {"conv2d/input:1x28x28x128/kernel:3x3x32x128/padding:1,1x1,1/feature_group_count:4", true, 1},
+        {"conv2d/input:1x28x28x128/kernel:3x3x1x128/feature_group_count:128", false, 0},
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", true, 0},
+        {"conv2d/input:1x28x28x128/kernel:1x1x128x128", false, 0},
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::partition, row);
+}
+
+// A tile's sums, the inputs that it keeps for them and the weights beside these.
+TEST(TileCases, DepthwiseTilesStayInRegisters) {
+    for (const char *name : {"avx2", "baseline"}) {
+        const Target target = *parse_target(name, 1, "");
+        for (const int64_t window : {3, 5, 7}) {
+            for (const auto &[side, channels] : {std::pair{112, 64}, {56, 144}, {28, 120}, {14, 384}, {7, 960}}) {
+                Workload w = convolution({1, side, side, channels}, {window, window, 1, channels});
+                w.feature_group_count = channels;
+                w.padding = {{window / 2, window / 2}, {window / 2, window / 2}};
+                const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+                const CpuTileKnobs k = knobs_of(space.default_candidate());
+                EXPECT_LE(k.vectors * (k.rows + 1) * (k.pixels + 1), 20)
+                    << window << " " << side << " " << channels << " " << name;
+            }
+        }
+    }
 }
 
 // The last vector of channels has a mask where it is not whole and lies side by side in memory; untuned where a target has

@@ -33,10 +33,10 @@ struct Case {
     std::vector<std::string> needed;
 };
 
-const Knobs cpu_tile_lacks{{"inline_sum", 0},     {"join_columns", 0}, {"lanes", 0},        {"parallel", 0},
-                           {"share_rows", 0},     {"skip_rows", 0},    {"spread", 0},       {"stage_input", 0},
-                           {"unroll_columns", 0}, {"unroll_rows", 0},  {"unroll_tiles", 0}, {"prefetch", 0},
-                           {"masked", 0},         {"fetch_weights", 0}};
+const Knobs cpu_tile_lacks{{"inline_sum", 0},     {"join_columns", 0},  {"lanes", 0},        {"parallel", 0},
+                           {"share_rows", 0},     {"skip_rows", 0},     {"spread", 0},       {"stage_input", 0},
+                           {"unroll_columns", 0}, {"unroll_rows", 0},   {"unroll_tiles", 0}, {"prefetch", 0},
+                           {"masked", 0},         {"fetch_weights", 0}, {"partition", 0}};
 const std::vector<std::string> cpu_tile_needs{"panel_block", "pixels",  "row_block", "rows",
                                               "unroll",      "vectors", "x_block"};
 
@@ -62,7 +62,7 @@ std::vector<Case> cases() {
          {"pixels", "rows"}},
         {"quantized_depthwise@1/step_tile@1/block:4/pixels:2/rows:4/share:2",
          again<StepTileKnobs>,
-         {{"by_channels", 0}, {"in_tile", 0}, {"parallel", 0}, {"row_block", 0}},
+         {{"by_channels", 0}, {"in_tile", 0}, {"parallel", 0}, {"partition", 0}, {"row_block", 0}},
          {"block", "pixels", "rows", "share"}},
         {"scalar_dense@1/scalar_tile@1/channels:2/flags:1/pixels:6",
          again<ScalarTileKnobs>,
@@ -79,7 +79,7 @@ std::vector<Case> cases() {
         {"winograd_4@1/winograd@1/block_x:7/block_y:2/panel_block:2/stage_rows:0/tile_major:1/tiles_x:7/tiles_y:1/"
          "unroll:4/vectors:2",
          again<WinogradKnobs>,
-         {{"demote", 0}, {"fetch_weights", 0}, {"parallel", 0}, {"points", 0}, {"prefetch", 0}},
+         {{"demote", 0}, {"fetch_weights", 0}, {"parallel", 0}, {"partition", 0}, {"points", 0}, {"prefetch", 0}},
          {"block_x", "block_y", "panel_block", "stage_rows", "tile_major", "tiles_x", "tiles_y", "unroll", "vectors"}},
     };
 }

@@ -26,6 +26,7 @@ struct StepTile {
     T row_block{0};    // tiles of rows of a block; 0: all
     T parallel{0};     // 0: one thread; 1: blocks of rows (and batch, planes) in parallel
     T in_tile{0};      // 1: steps are made in the register tile
+    T partition{0};    // 1: what has no padding is read by code of its own, without tests
 };
 
 using StepTileKnobs = StepTile<int64_t>;
@@ -42,6 +43,7 @@ void visit_knobs(Visitor &visit, StepTile<T> &k) {
     visit.may_lack("row_block", k.row_block);
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("in_tile", k.in_tile);
+    visit.may_lack("partition", k.partition);
 }
 
 }  // namespace kiln

@@ -40,6 +40,7 @@ StepTileDomains domains(const Facts &f) {
     for (int64_t block = 2; block <= 4 && block < 2 * f.vectors(); block *= 2) d.block.push_back(block);
     if (f.vectors() > 1) d.by_channels = {0, 1};
     if (f.parts == 4 && s.output_channels % f.lanes == 0) d.in_tile = {0, 1};
+    if (s.reads_outside(0) || s.reads_outside(1)) d.partition = {0, 1};
     if (f.threads > 1) {
         d.parallel = {0, 1};
         for (int64_t tiles = 1; tiles < s.output[1]; tiles *= 2) d.row_block.push_back(tiles);
@@ -128,6 +129,7 @@ StepTileKnobs default_knobs(const Facts &f, const StepTileDomains &domains) {
         if (cost <= least) least = cost, k.block = block;
     }
     k.parallel = domains.parallel.back();
+    k.partition = domains.partition.back();
     const int64_t blocks = ceil_div(f.vectors(), k.block);
     k.by_channels = blocks > 1 && (copies(k.block) ? blocks == 2 : k.block > 1);
     if (makes_steps_in_tile(f, domains)) k.in_tile = 1, k.by_channels = 0, k.block = copies(2) ? 1 : 2;
@@ -147,7 +149,10 @@ Space step_tile_space(Candidate base, const ConvLoops &loops, int64_t parts, con
     const Facts facts{loops, parts, vector_lanes(target), vector_registers(target), target.threads, core.l1_bytes};
     const StepTileDomains allowed = domains(facts);
     std::vector<Knob> knobs = knob_list(allowed);
-    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&StepTileKnobs::in_tile);
+    for (Knob &knob : knobs) {
+        knob.zero_left_out =
+            knob.name == knob_name(&StepTileKnobs::in_tile) || knob.name == knob_name(&StepTileKnobs::partition);
+    }
     base.schedule = step_tile_name;
     base.schedule_version = step_tile_version;
     base.knobs = present(encode_knobs(default_knobs(facts, allowed)), knobs);

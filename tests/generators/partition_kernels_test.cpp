@@ -1,0 +1,76 @@
+// Tiles whose input has no padding have code of their own: images with and without such tiles, built by the real generator
+// and judged by the real runner.
+#include <gtest/gtest.h>
+
+#include "tests/generators/built_kernels.h"
+
+namespace kiln {
+namespace {
+
+class PartitionKernels : public BuiltKernels {
+protected:
+    int64_t object_bytes(const Workload &w, const Target &target, const Candidate &candidate) {
+        const auto built = build(w, target, candidate);
+        EXPECT_TRUE(built) << built.error().message;
+        return built ? built->artifact.object_bytes : 0;
+    }
+};
+
+struct Row {
+    const char *key, *algorithm;
+    bool has_inside = true;  // whether some tile of the default reads no padding
+};
+
+constexpr Row rows[] = {
+    {"conv2d/input:1x28x28x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "direct"},
+    {"conv2d/input:1x32x32x40/kernel:5x5x1x40/strides:2x2/padding:1,2x2,1/feature_group_count:40", "direct"},
+    {"conv2d/input:1x3x2x64/kernel:7x7x1x64/padding:3,3x3,3/feature_group_count:64", "direct", false},
+    {"conv2d/input:1x20x22x64/kernel:3x3x16x64/padding:1,1x1,1/feature_group_count:4/epilogue:bias,relu", "direct"},
+    {"conv2d/input:2x20x16x32/kernel:3x3x1x32/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:32", "direct"},
+    {"conv3d/input:1x6x12x14x32/kernel:3x3x3x1x32/padding:1,1x1,1x1,1/feature_group_count:32", "direct"},
+    {"conv2d/input:1x30x26x16/kernel:3x3x16x32/padding:1,1x1,1", "winograd_4"},
+    {"conv2d/input:1x5x3x16/kernel:3x3x16x32/padding:1,1x1,1", "winograd_4", false},
+    {"conv2d/input:1x24x26x128/kernel:3x3x1x128/strides:2x2/padding:1,1x1,1/feature_group_count:128/dtype:i8/"
+     "output_dtype:i32",
+     "quantized_depthwise"},
+    {"conv2d/input:1x9x9x70/kernel:3x3x1x70/padding:1,1x1,1/feature_group_count:70/dtype:u8/output_dtype:i32",
+     "quantized_depthwise"},
+    {"conv2d/input:1x18x18x32/kernel:3x3x32x32/padding:1,1x1,1/dtype:i8/output_dtype:i32", "quantized"},
+};
+
+TEST_F(PartitionKernels, AreRightWithTestsAndWithout) {
+    for (const char *name : {"avx2", "baseline"}) {
+        const Target target = *parse_target(name, 1, "");
+        for (const Row &row : rows) {
+            const auto w = parse_workload_key(row.key);
+            ASSERT_TRUE(w) << w.error().message;
+            const Algorithm *algorithm = find_algorithm(row.algorithm);
+            if (!algorithm->applies(*w, target)) continue;
+            Candidate candidate = algorithm->space(*w, target, core_of(machine_, target)).default_candidate();
+            for (const int64_t partition : {0, 1}) {
+                candidate.knobs.erase("partition");
+                if (partition) candidate.knobs["partition"] = partition;
+                EXPECT_EQ(problem(*w, target, candidate), "") << row.key << " " << to_text(candidate);
+            }
+        }
+    }
+}
+
+// Halide keeps the tests where it does not take them for likely: the object is no larger then.
+TEST_F(PartitionKernels, HaveCodeWithoutTests) {
+    const Target target = *parse_target("avx2", 1, "");
+    for (const Row &row : rows) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << w.error().message;
+        const Algorithm *algorithm = find_algorithm(row.algorithm);
+        if (!row.has_inside) continue;
+        Candidate candidate = algorithm->space(*w, target, core_of(machine_, target)).default_candidate();
+        candidate.knobs.erase("partition");
+        const int64_t tested = object_bytes(*w, target, candidate);
+        candidate.knobs["partition"] = 1;
+        EXPECT_GT(object_bytes(*w, target, candidate), tested) << row.key << " " << to_text(candidate);
+    }
+}
+
+}  // namespace
+}  // namespace kiln
