@@ -159,10 +159,13 @@ private:
         return {values, all};
     }
 
+    // Halide's partition of loops gives what is inside code of its own, without tests, where the value is likely.
+    Expr where_inside(const Expr &value) const { return knobs().partition ? likely(value) : value; }
+
     Expr element(const Exprs &i) const {
         const auto [values, inside] = read_all(i, {});
         const Expr value = exactly(halide_expression(nest.term, values));
-        return inside.defined() ? select(inside, value, cast(value.type(), 0)) : value;
+        return inside.defined() ? select(inside, where_inside(value), cast(value.type(), 0)) : value;
     }
 
     // On a core without floats a function of one stored number, with constants, is computed for each of its 256 values, and looked up
@@ -200,7 +203,7 @@ private:
     Expr term(const Exprs &i, const Exprs &r) const {
         const auto [values, inside] = read_all(i, r);
         const Expr value = exactly(halide_expression(nest.term, values));
-        return inside.defined() ? select(inside, value, start()) : value;
+        return inside.defined() ? select(inside, where_inside(value), start()) : value;
     }
 
     Expr finished(const Exprs &i) {

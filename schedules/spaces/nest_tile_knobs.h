@@ -23,7 +23,8 @@ struct NestTile {
     T unroll_over{0};  // 1: the reduction is unrolled
     T copied{
         0};  // 1: operands that the rows share and that are not contiguous in the innermost loop are copied, turned
-    T parallel{0};  // loops from the outermost that threads share
+    T partition{0};  // 1: elements that read nothing outside of their operands have code of their own, without tests
+    T parallel{0};   // loops from the outermost that threads share
 };
 
 using NestTileKnobs = NestTile<int64_t>;
@@ -38,6 +39,7 @@ void visit_knobs(Visitor &visit, NestTile<T> &k) {
     visit.may_lack("unroll_over", k.unroll_over);
     visit.may_lack("copied", k.copied);
     visit.may_lack("parallel", k.parallel);
+    visit.may_lack("partition", k.partition);
 }
 
 }  // namespace kiln

@@ -79,6 +79,11 @@ bool any_copied(const Facts &f) {
            std::ranges::any_of(f.form.reads, [&](const FlatRead &read) { return is_copied(read, f.form); });
 }
 
+// Pools with padding, sums along channels.
+bool may_be_outside(const Facts &f) {
+    return std::ranges::any_of(f.form.reads, [](const FlatRead &read) { return !read.checked.empty(); });
+}
+
 std::vector<int64_t> powers(int64_t last, int64_t most) {
     std::vector<int64_t> values{1};
     for (int64_t v = 2; v <= std::min(last, most); v *= 2) values.push_back(v);
@@ -96,6 +101,7 @@ NestTileDomains domains(const Facts &f) {
     d.rows = powers(f.rows(), 16);
     if (f.terms > 1 && f.terms <= most_unrolled) d.unroll_over = {0, 1};
     if (any_copied(f)) d.copied = {0, 1};
+    if (f.lanes > 1 && may_be_outside(f)) d.partition = {0, 1};
     if (f.threads > 1) {
         d.parallel.clear();
         for (size_t p = 0; p <= std::max<size_t>(1, f.form.loops.size() - 1); p++)
@@ -149,6 +155,7 @@ NestTileKnobs default_knobs(const Facts &f) {
     }
     k.unroll_over = !k.lanes && f.terms > 1 && f.terms <= 16;
     k.parallel = default_parallel(f);
+    k.partition = f.lanes > 1 && may_be_outside(f);
     return k;
 }
 
@@ -189,6 +196,7 @@ Space nest_tile_space(Candidate base, const Nest &nest, const Target &target) {
     base.schedule = nest_tile_name;
     base.schedule_version = nest_tile_version;
     std::vector<Knob> knobs = knob_list(domains(facts));
+    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&NestTileKnobs::partition);
     base.knobs = present(encode_knobs(default_knobs(facts)), knobs);
     return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
 }
