@@ -265,6 +265,21 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
+// Vectors that are a part of a line would fetch it several times.
+TEST(TileCases, FetchesNoPartsOfLines) {
+    const auto w =
+        *parse_workload_key("conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144");
+    const struct {
+        const char *target;
+        int64_t prefetch;
+    } rows[] = {{"avx512", 1}, {"avx2", 0}, {"baseline", 0}};
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.target;
+    }
+}
+
 // Weights are fetched ahead where a loop streams vectors of them; untuned beyond an eighth of L2, and where some pixels share a
 // load.
 TEST(TileCases, FetchesWeightsAhead) {
