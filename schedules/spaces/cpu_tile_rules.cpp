@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "rewrites/panels.h"
+#include "schedules/spaces/spilled_sums.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -133,6 +134,7 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
                          tile.pixels > f.core.l1_ways;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) *
                         (aliased ? 1.3 : 1) +
+                    (f.x_lanes > 1 ? 0 : double(spilled_sums(f.registers, tile.vectors, tile.pixels * tile.rows))) +
                     0.1 * loads + 0.3 * weights + stores) +
            turned;
 }

@@ -5,6 +5,7 @@
 
 #include "rewrites/panels.h"
 #include "schedules/spaces/fetched_weights.h"
+#include "schedules/spaces/spilled_sums.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -125,15 +126,6 @@ int64_t register_tiles(int64_t tiles, int64_t block, int64_t tile) {
     return tiles / block * ceil_div(block, tile) + ceil_div(tiles % block, tile);
 }
 
-// Sums of a step that are stored and loaded again. Where no multiply-add takes its operand to all lanes itself, LLVM loads the
-// weights of unrolled steps at once if each is one vector; then more than nine sums have no room in 16 registers. SSE, whose
-// products need registers of their own, spills in tiles of more vectors, too, and is still faster with them.
-double spilled_sums(const WinogradFacts &f, const WinogradKnobs &b) {
-    constexpr int64_t most_sums = 9, few_registers = 16;
-    if (f.registers > few_registers || b.vectors > 1 || b.unroll < 2) return 0;
-    return double(std::max<int64_t>(0, b.tiles_x * b.tiles_y - most_sums));
-}
-
 // How much longer it takes when `tasks` equal tasks are dealt to the threads than if they could be cut at will.
 double imbalance(const WinogradFacts &f, int64_t tasks) {
     return double(ceil_div(tasks, f.threads) * f.threads) / tasks;
@@ -153,7 +145,7 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double loads = vectors + tiles;
     const double step =
         std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) +
-        0.05 * loads + spilled_sums(f, b);
+        0.05 * loads + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, b.tiles_x * b.tiles_y)));
     const double product = channels * step + 2 * vectors * tiles + 10;  // of a register tile
 
     const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);

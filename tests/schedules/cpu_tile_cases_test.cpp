@@ -265,6 +265,27 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
+// Without multiply-adds that take an operand to all lanes, tiles of one vector have few sums, and groups have more vectors.
+TEST(TileCases, SumsOfOneVectorStayInRegisters) {
+    const struct {
+        const char *key;
+        int64_t vectors;
+    } rows[] = {
+        {"conv2d/input:1x28x28x256/kernel:3x3x32x256/padding:1,1x1,1/feature_group_count:8", 2},
+        {"conv2d/input:1x14x14x512/kernel:3x3x32x512/padding:1,1x1,1/feature_group_count:16", 2},
+        {"conv2d/input:1x112x112x32/kernel:3x3x32x8/strides:2x2/padding:1,1x1,1", 1},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x8", 1},
+    };
+    const Target target = *parse_target("avx2", 1, "");
+    for (const auto &row : rows) {
+        const Space space =
+            cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core_of(Machine(), target));
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.vectors, row.vectors) << row.key;
+        EXPECT_LE(k.pixels * k.rows, k.vectors == 1 ? 9 : 12) << row.key;
+    }
+}
+
 // Vectors that are a part of a line would fetch it several times.
 TEST(TileCases, FetchesNoPartsOfLines) {
     const auto w =
