@@ -265,27 +265,6 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
-// Without multiply-adds that take an operand to all lanes, tiles of one vector have few sums, and groups have more vectors.
-TEST(TileCases, SumsOfOneVectorStayInRegisters) {
-    const struct {
-        const char *key;
-        int64_t vectors;
-    } rows[] = {
-        {"conv2d/input:1x28x28x256/kernel:3x3x32x256/padding:1,1x1,1/feature_group_count:8", 2},
-        {"conv2d/input:1x14x14x512/kernel:3x3x32x512/padding:1,1x1,1/feature_group_count:16", 2},
-        {"conv2d/input:1x112x112x32/kernel:3x3x32x8/strides:2x2/padding:1,1x1,1", 1},
-        {"conv2d/input:1x56x56x64/kernel:1x1x64x8", 1},
-    };
-    const Target target = *parse_target("avx2", 1, "");
-    for (const auto &row : rows) {
-        const Space space =
-            cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core_of(Machine(), target));
-        const CpuTileKnobs k = knobs_of(space.default_candidate());
-        EXPECT_EQ(k.vectors, row.vectors) << row.key;
-        EXPECT_LE(k.pixels * k.rows, k.vectors == 1 ? 9 : 12) << row.key;
-    }
-}
-
 // Vectors that are a part of a line would fetch it several times.
 TEST(TileCases, FetchesNoPartsOfLines) {
     const auto w =
@@ -327,24 +306,6 @@ TEST(TileCases, PartitionsWhatIsReadInPlace) {
         {"conv2d/input:1x28x28x128/kernel:1x1x128x128", false, 0},
     };
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::partition, row);
-}
-
-// A tile's sums, the inputs that it keeps for them and the weights beside these.
-TEST(TileCases, DepthwiseTilesStayInRegisters) {
-    for (const char *name : {"avx2", "baseline"}) {
-        const Target target = *parse_target(name, 1, "");
-        for (const int64_t window : {3, 5, 7}) {
-            for (const auto &[side, channels] : {std::pair{112, 64}, {56, 144}, {28, 120}, {14, 384}, {7, 960}}) {
-                Workload w = convolution({1, side, side, channels}, {window, window, 1, channels});
-                w.feature_group_count = channels;
-                w.padding = {{window / 2, window / 2}, {window / 2, window / 2}};
-                const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
-                const CpuTileKnobs k = knobs_of(space.default_candidate());
-                EXPECT_LE(k.vectors * (k.rows + 1) * (k.pixels + 1), 20)
-                    << window << " " << side << " " << channels << " " << name;
-            }
-        }
-    }
 }
 
 // The last vector of channels has a mask where it is not whole and lies side by side in memory; untuned where a target has
