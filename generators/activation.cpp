@@ -79,6 +79,7 @@ Expr with_outside(const ElementMap &map, const Exprs &indices, Expr value, const
     for (const Place &place : map) {
         if (place.outside != Outside::zero) continue;
         const Expr inside = is_inside(place, indices);
+        // The mark of a condition splits no loop by itself. It stays, as loops that a tile's end splits lose such tests, too.
         if (tests == Tests::apart) value = Halide::select(Halide::likely(inside), value, otherwise);
         if (tests == Tests::likely) value = Halide::select(inside, Halide::likely(value), otherwise);
         if (tests == Tests::together) all = also_inside(place, indices, all);

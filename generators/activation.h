@@ -37,6 +37,8 @@ enum class Tests {
     together  // as one, for copies
 };
 
+inline Tests tests_of(bool partition) { return partition ? Tests::likely : Tests::apart; }
+
 // `value`, or `otherwise` where the place of some dimension is outside and zero there.
 Halide::Expr with_outside(const ElementMap &map, const Exprs &indices, Halide::Expr value,
                           const Halide::Expr &otherwise, Tests tests);

@@ -92,7 +92,7 @@ private:
         const Expr stored = stored_element(input, loops.stored_input, map, at);
         const Expr value = shift() ? cast<uint8_t>(stored) ^ cast<uint8_t>(shift()) : stored;
         return with_outside(map, at, cast(step_type(), value), cast(step_type(), zero_point()),
-                            knobs.partition ? Tests::likely : Tests::apart);
+                            tests_of(knobs.partition));
     }
 
     // Where blocks of channels are whole, steps read the input as it lies. Else a copy has whole vectors of bytes, and what is

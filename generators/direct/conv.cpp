@@ -38,7 +38,7 @@ public:
 
     void generate() {
         const Exprs at{s.c, s.x, s.y, s.z, s.n};
-        const Tests tests = loops.folds() ? Tests::together : knobs.partition ? Tests::likely : Tests::apart;
+        const Tests tests = loops.folds() ? Tests::together : tests_of(knobs.partition);
         s.padded(s.c, s.x, s.y, s.z, s.n) =
             knobs.masked ? element(MaskedChannels{input, loops.groups}, loops.stored_input, map_of_padded(), at, tests)
                          : element(input, loops.stored_input, map_of_padded(), at, tests);

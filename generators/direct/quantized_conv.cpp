@@ -74,8 +74,7 @@ private:
     Expr shifted_input(const Exprs &at, const ElementMap &map, const Type &type) const {
         const Expr stored = stored_element(input, loops.stored_input, map, at);
         const Expr value = shift() ? cast<uint8_t>(stored) ^ cast<uint8_t>(shift()) : stored;
-        return with_outside(map, at, cast(type, value), cast(type, zero_point()),
-                            knobs.partition ? Tests::likely : Tests::apart);
+        return with_outside(map, at, cast(type, value), cast(type, zero_point()), tests_of(knobs.partition));
     }
 
     // One of the sums of a lane's weights, which the packed ones end with.

@@ -59,7 +59,7 @@ private:
         map[input_index::x].outside = map[input_index::y].outside = Outside::zero;  // of the last tiles, too
         const Expr value =
             element(input, loops.stored_input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n},
-                    this->knobs.partition ? Tests::likely : Tests::apart);
+                    tests_of(this->knobs.partition));
         return filled ? select(likely(ci < channels), value, 0.0f) : value;
     }
 

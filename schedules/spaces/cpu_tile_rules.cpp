@@ -99,7 +99,7 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         const int64_t apart = std::max<int64_t>(1, s.groups * 4 / f.core.line_bytes);
         const int64_t sets = f.core.l1_sets / std::gcd(f.core.l1_sets, apart);
         const bool crowded = input_loads > double(f.core.l1_ways * sets);
-        // A line that was pushed out comes back for as many vectors as it has.
+        // What a load costs where its line was pushed out: six loads for a whole line, a vector's share for a part of one.
         const double for_load = std::max(1.0, 6.0 * f.lanes * 4 / double(f.core.line_bytes));
         const double loads = tile.vectors * (input_loads * (crowded ? for_load : 1) + s.taps());
         return tiles * (1 + 0.05 * double(tile.vectors)) *

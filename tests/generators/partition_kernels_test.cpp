@@ -36,6 +36,8 @@ constexpr Row rows[] = {
     {"conv2d/input:1x9x9x70/kernel:3x3x1x70/padding:1,1x1,1/feature_group_count:70/dtype:u8/output_dtype:i32",
      "quantized_depthwise"},
     {"conv2d/input:1x18x18x32/kernel:3x3x32x32/padding:1,1x1,1/dtype:i8/output_dtype:i32", "quantized"},
+    {"nest/loops:28x28x64/over:3x3/operands:28x28x64/reduction:maximum/reads:x0[i0+r0-1,i1+r1-1,i2]/term:x0", "nest"},
+    {"nest/loops:2x3x32/over:3x3/operands:2x3x32/reduction:mean/reads:x0[i0+r0-1,i1+r1-1,i2]/term:x0", "nest", false},
 };
 
 TEST_F(PartitionKernels, AreRightWithTestsAndWithout) {
