@@ -89,18 +89,22 @@ class Tune(unittest.TestCase):
         return json.loads(kiln("query", what, "--db", self.db, "--format", "json").stdout)
 
     def test_a_race_decides(self):
-        # So little work that many candidates take the same time on any CPU.
-        self.write_layer({"name": "tiny", "op": "conv2d", "input": [1, 6, 6, 8], "kernel": [1, 1, 8, 8]})
-        done = self.tune("--trials", "24")
+        # A layer whose data lies behind the L2 cache is raced in any case. Smaller ones are not where one candidate's
+        # time is far below all others', which a busy machine makes happen.
+        self.write_layer({"name": "large", "op": "conv2d", "input": [1, 160, 160, 32], "kernel": [1, 1, 32, 32]})
+        done = self.tune("--trials", "8")
         self.assertEqual(done.returncode, 0, done.stderr)
-        raced = self.query("races")
-        self.assertGreaterEqual(len(raced), 2)
-        self.assertIn(f"{len(raced)} raced", done.stderr)
+        entries = self.query("races")
+        # A race that found the machine too busy is held again; the last one, which comes first, counts.
+        last = [entry for entry in entries if entry["race"] == entries[0]["race"]]
+        self.assertGreaterEqual(len(last), 2)
+        self.assertEqual([entry["place"] for entry in last], list(range(1, len(last) + 1)))
+        self.assertIn(f"{len(last)} raced", done.stderr)
         best = self.query("best")
-        self.assertEqual([row["evidence"] for row in best], ["race"])
-        # The same trials again: nothing to build, nothing to race.
-        self.assertEqual(self.tune("--trials", "24").returncode, 0)
-        self.assertEqual(len(self.query("races")), len(raced))
+        self.assertEqual([(row["evidence"], row["trial"]) for row in best], [("race", last[0]["trial"])])
+        # The same trials again: no candidate is new. (A winner whose time does not hold is measured once more.)
+        self.assertEqual(self.tune("--trials", "8").returncode, 0)
+        self.assertEqual(len({row["candidate"] for row in self.query("trials")}), 8)
 
     def test_time_is_kept(self):
         start = time.monotonic()
