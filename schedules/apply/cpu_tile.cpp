@@ -28,7 +28,6 @@ struct Lanes {
 
 Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes) {
     Func &out = stages.output;
-    const Var c = channel_loop(stages.output, stages.c, stages.b, shape);
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
     Var ci("ci"), lane("lane"), vector("vector"), panel("panel"), panel_group("panel_group");
     Var xi("xi"), x_lane("x_lane"), x_tile("x_tile"), x_block("x_block"), yi("yi"), y_tile("y_tile"),
@@ -39,10 +38,11 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
     // sum counts them from the tile's first.
     if (k.masked) {  // such a split is the last one of its lanes
-        out.split(c, ci, lane, lanes.channels, TailStrategy::PredicateStores)
+        out.split(channel_loop(out, stages.c, stages.b, shape), ci, lane, lanes.channels, TailStrategy::PredicateStores)
             .split(ci, panel, vector, extent(k.vectors), TailStrategy::GuardWithIf);
     } else {
-        out.split(c, panel, ci, extent(k.vectors * lanes.channels), TailStrategy::GuardWithIf);
+        split_channels(out, stages.c, stages.b, shape, panel, ci, extent(k.vectors * lanes.channels),
+                       TailStrategy::GuardWithIf);
         if (shape.group_panels) out.fuse(panel, stages.b, panel);
         out.split(ci, vector, lane, lanes.channels);
         if (together < lanes.channels) out.split(lane, piece, lane, together).unroll(piece);

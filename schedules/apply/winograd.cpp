@@ -34,12 +34,11 @@ public:
 private:
     // Ragged edges: the last tiles compute all their outputs, guards drop what lies outside.
     Loops tile_output() {
-        const Var channel = channel_loop(s.output, s.c, s.b, f.shape);
         Var vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block"), xi("xi"), xo("xo"),
             x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice"), piece("piece");
         const auto guard = TailStrategy::GuardWithIf;
-        s.output.split(channel, vector, lane, f.lanes, guard)
-            .split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
+        split_channels(s.output, s.c, s.b, f.shape, vector, lane, f.lanes, guard);
+        s.output.split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
             .split(s.x, xo, xi, extent(f.m[0]), guard)
             .split(s.y, yo, yi, extent(f.m[1]), guard)
             .split(xo, x_block, xo, extent(k.block_x), guard)

@@ -36,6 +36,7 @@ int64_t most_sums(const TileFacts &f, const CpuTileDomains &domains) {
         for (int64_t p : domains.pixels) {
             for (int64_t r : domains.rows) {
                 const RegisterTile tile{v, p, r};
+                if (!f.panels_fill_blocks(v)) continue;
                 if (fits_registers(f, tile, false) && keeps_spread_inputs(f, tile)) most = std::max(most, tile.sums());
             }
         }
@@ -68,7 +69,7 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
         for (int64_t r : domains.rows) {
             for (int64_t p : domains.pixels) {
                 const RegisterTile tile{v, p, r};
-                if (!fits_registers(f, tile, inline_sum)) continue;
+                if (!fits_registers(f, tile, inline_sum) || !(inline_sum || f.panels_fill_blocks(v))) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 if (tile.sums() > most) continue;
                 const bool has_enough = tile.sums() >= f.core.latency_sums();
@@ -123,8 +124,14 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     };
     k->panel_block = block(domains.panel_block, panels, double(panels));
     if (kind.block == TileCase::Block::one_tile) {
-        // Where channels lie in blocks, the next panel's input is far away: a panel walks over its plane in order.
-        if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) k->panel_block = domains.panel_block.front();
+        // Where channels lie in blocks, the next block's input is far away: the panels of one walk over its plane in order.
+        if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) {
+            const int64_t in_block = std::max<int64_t>(1, s.input_block / (k->vectors * f.lanes));
+            // The compiler loads the weights of one panel before the loop over its tiles, and 16 registers have no room for them:
+            // tiles with strides then took up to 1.3 times as long as those of two panels in turns, on Zen 3.
+            const int64_t at_least = s.stride[0] > 1 && f.registers <= 16 ? 2 : 1;
+            k->panel_block = nearest_divisor(domains.panel_block, panels, std::max(in_block, at_least));
+        }
         k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
         return;
     }
@@ -218,6 +225,14 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
         // for each tile.
         k.stage_input = 4;
         if (!f.streams_weights()) k.x_block = domains.x_block.front(), k.row_block = domains.row_block.front();
+    }
+
+    // Each channel of a tile's pixels is a cache line of its own, most of which the next tiles need. Where L1 cannot keep these lines,
+    // a copy of a few tiles brings the channels together.
+    const bool is_by_plane = f.copies_blocks() && f.x_lanes == 1 && s.input_block == 1 && f.panels(k.vectors) > 1;
+    if (!k.stage_input && is_by_plane && s.input_channels * f.core.line_bytes >= f.core.l1_bytes) {
+        k.stage_input = nearest(domains.stage_input, 4);
+        k.x_block = nearest(domains.x_block, std::min<double>(4, double(x_tiles)));
     }
 
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;

@@ -78,6 +78,21 @@ double spilling_cycles(const TileFacts &f, const RegisterTile &tile) {
     return 0.5 * places * std::max(0.0, live - f.registers);
 }
 
+// Cycles that one step of a tile along x takes beyond its products, where there are few registers: for what it spills, as every
+// weight needs a register, and for lines of the input that the channels of a tile push out of L1. Planes that are a multiple of
+// many lines apart crowd into few of its sets. Set by hand to times of 14 tiles for 6 layers on Zen 3.
+double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
+    const ConvLoops &s = f.shape;
+    constexpr int64_t few_registers = 16, kept = 12;
+    if (f.registers > few_registers) return 0;
+    const int64_t lines = ceil_div(4 * tile.pixels * f.x_lanes, f.core.line_bytes);
+    const int64_t apart = std::max<int64_t>(1, 4 * s.input[0] * s.input[1] / f.core.line_bytes);
+    const int64_t room = f.core.l1_ways * f.core.l1_sets / std::gcd(f.core.l1_sets, apart);
+    const bool stays = s.input_channels * lines <= room * 3 / 4;
+    const double fetch = stays ? 0 : 0.4 * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
+    return fetch + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels - kept));
+}
+
 }  // namespace
 
 bool streams_depthwise(const TileFacts &f) {
@@ -134,7 +149,8 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
                          tile.pixels > f.core.l1_ways;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) *
                         (aliased ? 1.3 : 1) +
-                    (f.x_lanes > 1 ? 0 : double(spilled_sums(f.registers, tile.vectors, tile.pixels * tile.rows))) +
+                    (f.x_lanes > 1 ? cycles_along_x(f, tile)
+                                   : double(spilled_sums(f.registers, tile.vectors, tile.pixels * tile.rows))) +
                     0.1 * loads + 0.3 * weights + stores) +
            turned;
 }

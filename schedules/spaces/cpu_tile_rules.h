@@ -47,6 +47,13 @@ struct TileFacts {
                shape.output_channels % (vectors * lanes) == 0 && shape.stored_channels() == shape.output_channels &&
                shape.input_channels <= most_unrolled_channels;
     }
+    // Whether panels of `vectors` end where blocks of the output do, or several fill one. Of others Halide computes all that a
+    // block has a part of, each panel for several blocks.
+    bool panels_fill_blocks(int64_t vectors) const {
+        const int64_t panel = vectors * lanes, block = shape.output_block;
+        if (shape.group_panels || block == 1 || block >= shape.output_channels) return true;
+        return panel % block == 0 || block % panel == 0;
+    }
     // The rows of a tile can read each row of the input once for all of them.
     bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
     // Few taps of one channel, whose sums stay in registers while the rows of a tile pass.

@@ -127,6 +127,8 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
     return {
         {"the register tile needs more vector registers than the target has",
          [=](const K &k) { return fits_registers(f, register_tile(k), k.inline_sum); }},
+        {"panels of sums begin in one block of the output's channels and end in another",
+         [=](const K &k) { return k.inline_sum || f.panels_fill_blocks(k.vectors); }},
         {"too few sums to hide the latency of a multiply-add",
          [=](const K &k) { return k.inline_sum || register_tile(k).sums() >= fewest; }},
         {"row_block is larger than the number of rows of tiles",

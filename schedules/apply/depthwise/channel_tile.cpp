@@ -79,16 +79,14 @@ Loops turn_output(ChannelStages &stages, const ChannelTileKnobs &k, const ConvLo
 // Sums that are stored as they are computed: in vectors, or in the pieces of these that memory has.
 Loops store_output(ChannelStages &stages, const ChannelTileKnobs &k, const ConvLoops &loops, int lanes) {
     Func &out = stages.output;
-    const Var channel = channel_loop(out, stages.c, stages.b, loops);
     Var lane("lane_out"), piece("piece");
     const Tiles t = cut_tiles(out, stages, k, TailStrategy::GuardWithIf);
     if (channels_in_memory(loops.stored_result, lanes) == ChannelsInMemory::in_pieces) {
-        out.split(channel, stages.vector, lane, lanes, TailStrategy::GuardWithIf)
-            .split(lane, piece, lane, extent(loops.stored_result.block))
-            .unroll(piece);
+        split_channels(out, stages.c, stages.b, loops, stages.vector, lane, lanes, TailStrategy::GuardWithIf);
+        out.split(lane, piece, lane, extent(loops.stored_result.block)).unroll(piece);
         out.reorder(lane, piece, t.xi, t.yi, t.x_tile, t.y_tile, stages.vector, stages.z, stages.n);
     } else {
-        out.split(channel, stages.vector, lane, lanes, TailStrategy::PredicateStores);
+        split_channels(out, stages.c, stages.b, loops, stages.vector, lane, lanes, TailStrategy::PredicateStores);
         out.reorder(lane, t.xi, t.yi, t.x_tile, t.y_tile, stages.vector, stages.z, stages.n);
     }
     out.vectorize(lane);

@@ -46,11 +46,10 @@ void turn_sums(RowStages &stages, const Var &in_block, const Var &row, const Var
 
 Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
     Func &out = stages.output;
-    const Var channel = channel_loop(out, stages.c, stages.b, loops);
     const Var &x = stages.x, &z = stages.z, &n = stages.n;
     Var row("row_in"), row_tile("row_tile"), in_block("in_block"), block("block"), task("task");
-    out.split(stages.y, row_tile, row, extent(k.rows), TailStrategy::GuardWithIf)
-        .split(channel, block, in_block, extent(k.channel_block), TailStrategy::GuardWithIf);
+    out.split(stages.y, row_tile, row, extent(k.rows), TailStrategy::GuardWithIf);
+    split_channels(out, stages.c, stages.b, loops, block, in_block, extent(k.channel_block), TailStrategy::GuardWithIf);
     const Var &inner = k.by_rows ? block : row_tile, &outer = k.by_rows ? row_tile : block;
     Loops made{out, Var(), row_tile, block, inner};
     if (stages.in_rows.defined()) {

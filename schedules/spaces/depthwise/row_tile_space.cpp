@@ -49,6 +49,7 @@ struct Facts {
                loops.stride[0] <= 2 && !loops.converts && turns(loops.stored_input) && turns(loops.stored_result);
     }
     bool reads_columns() const { return loops.stored_input.block == 1; }
+    bool has_mask_registers() const { return lanes >= 2 * turned_tile_side; }
 };
 
 constexpr int64_t most_copied_vectors = 4;  // in a register tile that reads a copy
@@ -95,6 +96,19 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
     };
 }
 
+// Cycles of a channel that masks take where vectors are their own masks: making them for the first and the last tile of a row,
+// and stores; and those that a tile spills. The compiler keeps all weights beside the sums, and half of a row's inputs. Fitted to
+// times of 20 layers with 8 to 32 tiles each, on Zen 3.
+double masking_cycles(const Facts &f, const RowTileKnobs &k) {
+    const ConvLoops &s = f.loops;
+    const int64_t width = k.lanes * k.vectors, columns = s.output[0];
+    const double of_column = double(ceil_div(s.output[1], k.rows)), tiles = of_column * ceil_div(columns, width);
+    const double edges = of_column * std::min<double>(2, ceil_div(columns, width));
+    const double stores = width > columns ? of_column * k.rows * k.vectors : 0;
+    const double live = double(k.vectors * k.rows) + double(k.vectors * s.kernel[0]) / 2 + s.kernel[0] * s.kernel[1];
+    return 10 * (edges + stores) + tiles * f.input_rows(k.rows) * std::max(0.0, live - f.registers);
+}
+
 // Estimated cycles of a channel in units that compare tiles: multiply-adds, loads of inputs, most of which meet two cache
 // lines, and of weights, and what a tile begins with.
 double tile_cost(const Facts &f, const RowTileKnobs &k) {
@@ -109,7 +123,8 @@ double tile_cost(const Facts &f, const RowTileKnobs &k) {
     const double lines = (1 + double(k.lanes) * 4 / f.core.line_bytes) * (is_two ? 2 : 1);
     const double loads = (double(k.vectors) * rows * lines + s.kernel[1]) * s.kernel[0] * s.kernel[2];
     const double few = std::max(1.0, double(f.core.latency_sums()) / double(k.vectors * k.rows) / 2);
-    return tiles * (std::max(products / f.core.multiply_adds * few, loads / f.core.loads) + 0.1 * loads + 6);
+    const double masking = k.masked && !f.has_mask_registers() ? masking_cycles(f, k) : 0;
+    return tiles * (std::max(products / f.core.multiply_adds * few, loads / f.core.loads) + 0.1 * loads + 6) + masking;
 }
 
 // Channels that are copied together: those of a cache line, where one side has them side by side.
@@ -130,9 +145,12 @@ double kept_bytes(const Facts &f, const RowTileKnobs &k) {
     return 4.0 * double(computed_columns(f.loops, k) * std::min(f.loops.stride[0], f.loops.kernel[0]) * rows);
 }
 
+// Columns that are taken apart by several shuffles take longer in pieces than they take to come back from L2.
 bool slides(const Facts &f, RowTileKnobs k) {
     k.rows = f.loops.output[1];
-    return kept_bytes(f, k) > double(f.core.l1_bytes) / (k.masked ? 2 : 4);
+    const bool shuffles_often = k.masked && !f.has_mask_registers();
+    const double room = shuffles_often ? double(f.core.l2_bytes) / 2 : double(f.core.l1_bytes) / (k.masked ? 2 : 4);
+    return kept_bytes(f, k) > room;
 }
 
 // The register tile with the least estimated cost. Tall tiles are more code and more rows to copy before the first sum; they
@@ -152,6 +170,7 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
                     k.lanes = lanes, k.vectors = vectors, k.rows = rows, k.unroll_rows = unroll;
                     const bool divides = k.masked || most_rows > 4 || f.loops.output[1] % rows == 0;
                     if (!holds(k) || rows > most_rows || !divides) continue;
+                    if (2 * vectors * rows > f.registers && !f.has_mask_registers()) continue;
                     if (rows > 1 && !k.masked && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
                     const double cost = tile_cost(f, k);
                     if (cost < least * 0.999) least = cost, best = k;
@@ -162,12 +181,19 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
     return best;
 }
 
+// Whether masks that are vectors, made for each row's ends, take less than a padded copy. Rows of wide windows are loaded once for
+// each of their columns, a copy's as well, and masks take registers of those. Where the limits are was measured on Zen 3.
+bool gains_by_masks(const Facts &f) {
+    const int64_t window = f.loops.kernel[0], width = f.loops.output[0];
+    return f.loops.stride[0] > 1 || window <= 5 || (window <= 7 && width <= 4 * f.lanes);
+}
+
 RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
     RowTileKnobs k;
-    // Where a target has masks for free. Of few taps, it is less work to take columns apart for each.
-    k.masked = f.lanes >= 2 * turned_tile_side ? domains.masked.back() : 0;
-    if (k.masked > 1 && f.loops.kernel[0] > 3) k.masked = 1;
     const bool in_columns = f.reads_columns() && stores_columns(f.loops);
+    k.masked = f.has_mask_registers() || (in_columns && gains_by_masks(f)) ? domains.masked.back() : 0;
+    // Of few taps, it is less work to take columns apart for each, where one instruction shuffles two vectors.
+    if (k.masked > 1 && (f.loops.kernel[0] > 3 || !f.has_mask_registers())) k.masked = 1;
     k.channel_block = k.masked && in_columns ? least_masked_block(f.loops, k) : default_channel_block(f, domains);
     k = cheapest_tile(f, domains, k);
     k.by_rows = k.masked && is_beyond_l2(f.loops, f.core) ? domains.by_rows.back() : 0;
