@@ -48,10 +48,11 @@ struct TileFacts {
                shape.input_channels <= most_unrolled_channels;
     }
     // Whether panels of `vectors` end where blocks of the output do, or several fill one. Of others Halide computes all that a
-    // block has a part of, each panel for several blocks.
+    // block has a part of, each panel for several blocks. Blocks that vectors do not divide, nor fill, have no others.
     bool panels_fill_blocks(int64_t vectors) const {
         const int64_t panel = vectors * lanes, block = shape.output_block;
         if (shape.group_panels || block == 1 || block >= shape.output_channels) return true;
+        if (block % lanes != 0 && lanes % block != 0) return true;
         return panel % block == 0 || block % panel == 0;
     }
     // The rows of a tile can read each row of the input once for all of them.

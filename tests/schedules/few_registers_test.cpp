@@ -97,6 +97,10 @@ TEST(FewRegisters, NoCandidateHasPanelsOfPartsOfBlocks) {
     EXPECT_NE(refused.error().message.find("begin in one block"), std::string::npos) << refused.error().message;
     candidate.knobs["vectors"] = 2;
     EXPECT_TRUE(space.check(candidate));
+    // No panel fills blocks of 15.
+    const Workload odd = *parse_workload_key("conv2d/input:1x28x28x64/kernel:1x1x64x150/output_layout:NCHW15c");
+    const Space any = cpu_tile_space({}, conv_loops(odd), target, core_of(Machine(), target));
+    EXPECT_TRUE(any.check(any.default_candidate()));
 }
 
 // Rows of pixels: few sums beside whole lines of the input, or vectors of channels where these lines do not stay in L1; those of
