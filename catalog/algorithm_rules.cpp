@@ -37,12 +37,14 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
 // Within L2. One side alone is turned on its way in cheaper than its sums are on their way out; on the way out it pays where taps
 // are few and results as many as inputs. NCHW on both sides: a window of few columns is cheaper on rows as they lie, and so are
 // rows that fill a vector, since turning a column costs as much as some taps. Blocks of half a vector need no turning: they are
-// copied for full vectors where the products of many taps decide, and a stride has not spread these over more copies.
+// copied for full vectors where the products of many taps decide, and a stride has not spread these over more copies. Vectors of 8
+// lanes are turned on their way in wherever the image lies, as rows would be stored element by element.
 bool turns_channels(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = conv_loops(w);
     const int lanes = vector_lanes(target);
-    if (lanes < 16) return false;
+    if (lanes < 8) return false;
     const auto in = channels_in_memory(s.stored_input, lanes), out = channels_in_memory(s.stored_result, lanes);
+    if (lanes < 16) return in == ChannelsInMemory::apart && out == ChannelsInMemory::together && s.kernel[0] > 1;
     const bool has_columns = s.kernel[0] > 3 && s.kernel[1] > 3;
     if (in == ChannelsInMemory::in_pieces && s.stored_input.block == s.stored_result.block)
         return 2 * s.stored_input.block == lanes && has_columns && s.stride[0] == 1 && !core.half_vectors_as_fast;
