@@ -142,10 +142,13 @@ std::vector<Cell> count_cells(const ResultTimes &t) {
             t.best_ns && t.default_ns ? Cell(*t.default_ns / *t.best_ns) : Cell()};
 }
 
+// A network's kernels in layouts that it does not use have no part in its time.
+bool is_used(const TunedWorkload &tuned) { return tuned.workload.odds == 1; }
+
 std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &times, const std::string &candidate) {
     std::vector<Cell> row = {tuned.workload.list + "/" + tuned.workload.name};
     for (Cell &cell : times.are_cycles ? count_cells(times) : time_cells(times)) row.push_back(std::move(cell));
-    row.insert(row.end(), {tuned.trials, tuned.failures, tuned.workload.count, candidate});
+    row.insert(row.end(), {tuned.trials, tuned.failures, is_used(tuned) ? tuned.workload.count : 0, candidate});
     const std::optional<double> judged = tuned.race ? tuned.race->judged : std::nullopt;
     if (times.are_cycles) row.push_back(judged ? Cell(static_cast<int64_t>(*judged)) : Cell());
     return row;
@@ -166,10 +169,11 @@ Table results(const TuneReport &report, const JobPeaks &peaks,
         const double peak_gflops = peaks.gflops(tuned.workload.workload);
         table.rows.push_back(
             result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops, !peak}, candidate(tuned)));
-        const auto occurrences = static_cast<double>(tuned.workload.count);
-        total.workload.count += tuned.workload.count;
         total.trials += tuned.trials;
         total.failures += tuned.failures;
+        if (!is_used(tuned)) continue;
+        const auto occurrences = static_cast<double>(tuned.workload.count);
+        total.workload.count += tuned.workload.count;
         all.flops += occurrences * flops;
         if (peak_gflops > 0) at_peak_ns += occurrences * flops / peak_gflops;
         *all.best_ns += occurrences * tuned.best_ns.value_or(0);
@@ -217,6 +221,7 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
 std::optional<std::string> network_summary(const TuneReport &report) {
     double best = 0, standard = 0;
     for (const TunedWorkload &tuned : report.workloads) {
+        if (!is_used(tuned)) continue;
         if (!tuned.best_ns || !tuned.default_ns) return std::nullopt;
         best += static_cast<double>(tuned.workload.count) * *tuned.best_ns;
         standard += static_cast<double>(tuned.workload.count) * *tuned.default_ns;
@@ -331,15 +336,16 @@ int run(const TuneArguments &arguments) {
     Result<TrialStore> store = open_store(arguments, place->core, &workshop);
     if (!store) return fail(store.error());
     tell_notes(*store);
+    const ChoiceContext context{.target = target,
+                                .machine = machine,
+                                .store = &*store,
+                                .toolchain = workshop->builder->toolchain(),
+                                .algorithms = arguments.algorithms,
+                                .error_budget = options->error_budget,
+                                .caches = {options->cache}};
+    const auto read_wanted = [&] { return read_to_tune(arguments.layers, target, kernel_times(context)); };
     if (arguments.layers.of_network()) {
-        const ChoiceContext context{.target = target,
-                                    .machine = machine,
-                                    .store = &*store,
-                                    .toolchain = workshop->builder->toolchain(),
-                                    .algorithms = arguments.algorithms,
-                                    .error_budget = options->error_budget,
-                                    .caches = {options->cache}};
-        workloads = read_to_tune(arguments.layers, target, kernel_times(context));
+        workloads = read_wanted();
         if (!workloads) return fail(arguments.layers, workloads.error());
     }
     store->stop_when(interrupted);
@@ -360,7 +366,7 @@ int run(const TuneArguments &arguments) {
     tell_line(gauge ? fmt::format("{} on {}: peak {:.1f} GFLOP/s ({})", to_text(target), machine.cpu_model,
                                   gauge->peak().gflops, gauge->peak().instructions)
                     : fmt::format("{} simulated: {}", to_text(target), machine.cpu_model));
-    const TuneEnvironment environment{*workshop->builder,
+    TuneEnvironment environment{*workshop->builder,
                                       *workshop->runner,
                                       *store,
                                       machine,
@@ -369,6 +375,7 @@ int run(const TuneArguments &arguments) {
                                       interrupted,
                                       place->core || machine.cores > target.threads,  // simulating disturbs nobody
                                       leases ? *leases : Leases()};
+    if (arguments.layers.of_network()) environment.wanted = read_wanted;
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
             stderr, [] { return progress_style(STDERR_FILENO); }, now_ns,
@@ -393,15 +400,9 @@ int run(const TuneArguments &arguments) {
         print_line(*summary);
     }
     if (place->core) {
-        const Status told = tell_of_finals(*report, arguments,
-                                           {.target = target,
-                                            .machine = machine,
-                                            .store = &*store,
-                                            .toolchain = workshop->builder->toolchain(),
-                                            .algorithms = {},
-                                            .error_budget = options->error_budget,
-                                            .caches = {options->cache}});
-        if (!told) return fail(told.error());
+        ChoiceContext of_all = context;
+        of_all.algorithms = {};
+        if (const Status told = tell_of_finals(*report, arguments, of_all); !told) return fail(told.error());
     }
     return conclude(*report, arguments);
 }

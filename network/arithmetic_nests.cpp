@@ -25,6 +25,15 @@ std::vector<NestIndex> broadcast(const NestBuilder &nest, const Stored &input, s
     return indices;
 }
 
+// What an input has in blocks that is broadcast against the result. All blocks of a network have one size.
+std::optional<BlockedAxis> blocked_input(const StoredNode &node) {
+    for (const Stored &input : node.inputs) {
+        const auto blocked = blocked_axis(input, static_cast<int>(rank(node.result)) - static_cast<int>(rank(input)));
+        if (blocked) return blocked;
+    }
+    return {};
+}
+
 // The reads of an element-wise node's inputs, in their order.
 std::vector<int> read_all(NestBuilder *nest, const StoredNode &node, size_t axes) {
     std::vector<int> reads;
@@ -78,8 +87,8 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
     TypedShape halves{graph::Element::i32, node.result.form->shape};
     halves.shape.push_back(2);
     graph::Storage storage = *node.result.storage;
-    storage.order.push_back(static_cast<int>(axes));
-    NestBuilder nest({&halves, &storage});
+    storage.order.axes.push_back(static_cast<int>(axes));
+    NestBuilder nest({&halves, &storage}, blocked_input(node));
     const std::vector<int> reads = read_all(&nest, node, axes);
     const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
     using scalar::apply, scalar::cast, scalar::constant;
@@ -111,30 +120,36 @@ Result<NodeNest> nest_of(const graph::Elementwise &op, const StoredNode &node) {
         as_bytes.expression = scalar::cast(op.expression, graph::Element::u8);
         return nest_of(as_bytes, {node.inputs, {&bytes, node.result.storage}});
     }
-    NestBuilder nest(node.result);
+    NestBuilder nest(node.result, blocked_input(node));
     const std::vector<int> reads = read_all(&nest, node, rank(node.result));
     if (reads.empty()) return unsupported("without an operand");
     return std::move(nest).finish(Reduction::none, renumbered(op.expression, reads));
 }
 
 Result<NodeNest> nest_of(const graph::Reduce &op, const StoredNode &node) {
-    NestBuilder nest(node.result);
     const Stored &x = node.inputs[0];
+    NestBuilder nest(node.result, blocked_axis(x));
     std::vector<NestIndex> indices(rank(x));
     // In the order of memory, so that the innermost loop goes through neighbours.
-    for (int axis : x.storage->order) {
-        const bool is_reduced = std::ranges::count(op.axes, axis) > 0;
-        indices[axis] = is_reduced ? nest.reduce(x.form->shape[axis]) : nest.along(axis);
+    for (const graph::MemoryLoop &loop : graph::memory_loops(x.form->shape, x.storage->order)) {
+        const bool is_reduced = std::ranges::count(op.axes, loop.axis) > 0;
+        const NestIndex index = is_reduced ? sum({}, nest.reduce(loop.extent), loop.step) : nest.along(loop.axis);
+        indices[loop.axis] = is_reduced ? sum(indices[loop.axis], index) : index;
     }
     const int read = nest.read(0, x, indices);
     return std::move(nest).finish(reduction_of(op.kind), scalar::operand(read));
 }
 
 Result<NodeNest> nest_of(const graph::MatrixProduct &, const StoredNode &node) {
-    NestBuilder nest(node.result);
     const Stored &a = node.inputs[0], &b = node.inputs[1];
     const size_t axes = rank(node.result);
-    const NestIndex inner = nest.reduce(a.form->shape.back());
+    NestBuilder nest(node.result, blocked_input(node));
+    const auto block_of = [](const Stored &operand, size_t axis) {
+        const auto blocked = blocked_axis(operand);
+        return blocked && blocked->axis == static_cast<int>(axis) ? blocked->block : int64_t{1};
+    };
+    const NestIndex inner =
+        nest.reduce(a.form->shape.back(), std::max(block_of(a, rank(a) - 1), block_of(b, rank(b) - 2)));
     std::vector<NestIndex> of_a = broadcast(nest, a, rank(a) - 2, axes - 2),
                            of_b = broadcast(nest, b, rank(b) - 2, axes - 2);
     of_a.insert(of_a.end(), {nest.along(static_cast<int>(axes) - 2), inner});

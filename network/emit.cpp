@@ -67,9 +67,9 @@ private:
     // As a dense array: its own shape where it is row-major.
     TypedShape stored_form(ValueId id) const {
         const Order &order = storages_[id].order;
-        if (lie_alike(order, row_major(order.size()), shape(id))) return value(id).form;
+        if (lie_alike(order, row_major(shape(id).size()), shape(id))) return value(id).form;
         TypedShape form{value(id).form.type, {}};
-        for (const int axis : order) form.shape.push_back(shape(id)[size_t(axis)]);
+        for (const MemoryLoop &loop : memory_loops(shape(id), order)) form.shape.push_back(loop.extent);
         return form;
     }
 
@@ -117,10 +117,7 @@ private:
         for (const ValueId id : from) reads.insert(makers_[id].begin(), makers_[id].end());
         step.reads.assign(reads.begin(), reads.end());
         step.result_bytes = bytes(to);
-        const Order &order = storages_[to].order;
-        if (order.size() > 2) {
-            step.layout = lie_alike(order, channels_last(order.size()), shape(to)) ? "NHWC" : "NCHW";
-        }
+        if (shape(to).size() > 2) step.layout = kiln::name(layout_of(storages_[to].order, shape(to)));
         makers_[to].insert(int(program_.steps.size()));
         program_.steps.push_back(std::move(step));
     }
@@ -240,9 +237,9 @@ private:
     Status visit(const Concat &op) {
         const ValueId y = node_->output;
         int64_t rows = 1;
-        for (const int axis : storages_[y].order) {
-            if (axis == op.axis) break;
-            rows *= shape(y)[axis];
+        for (const MemoryLoop &loop : memory_loops(shape(y), storages_[y].order)) {
+            if (loop.axis == op.axis) break;
+            rows *= loop.extent;
         }
         int64_t offset = 0;
         for (const ValueId x : node_->inputs) {

@@ -16,10 +16,15 @@ using namespace graph;
 constexpr double flops_a_ns = 50, bytes_a_ns = 16, copied_bytes_a_ns = 40, moved_bytes_a_ns = 8, call_ns = 200;
 
 constexpr double changes_order = 1.02;  // times as long
+// Where there are blocks, channels-first is worth a measurement only for what it saves beside them: it is rarely as fast.
+constexpr double is_channels_first = 1.05;
 constexpr double not_used = std::numeric_limits<double>::infinity();
 
-bool is_channels_last(const Order &order, const Shape &shape) {
-    return lie_alike(order, channels_last(shape.size()), shape);
+bool has_channels_first(const LayoutOption &convolution, const Shape &x) {
+    const auto is_first = [](const Order &order, const Shape &shape) {
+        return layout_of(order, shape).kind == ActivationLayout::Kind::nchw;
+    };
+    return is_first(*convolution.inputs[0], x) || convolution.output == row_major(x.size());
 }
 
 // No kernel: the result has the bytes of its input, or its inputs are parts of it.
@@ -53,11 +58,11 @@ Result<Workload> workload_in(const Convolution &op, const TypedShape &x, const T
                              const Order &output) {
     Result<Workload> workload = convolution_workload(op, x, weights);
     if (!workload) return workload;
-    if (!is_channels_last(input, x.shape)) workload->input_layout = {ActivationLayout::Kind::nchw};
+    workload->input_layout = layout_of(input, x.shape);
     const std::vector<int64_t> extents = output_shape(*workload);
     Shape shape = extents;  // N, spatial..., C as N, C, spatial...
     std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
-    if (!is_channels_last(output, shape)) workload->output_layout = {ActivationLayout::Kind::nchw};
+    workload->output_layout = layout_of(output, shape);
     return workload;
 }
 
@@ -104,7 +109,7 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
     std::vector<std::optional<double>> times;
     double flops = 0;
     for (const LayoutOption &option : options) {
-        const Result<Workload> workload = workload_in(op, x, weights, option.inputs[0], option.output);
+        const Result<Workload> workload = workload_in(op, x, weights, *option.inputs[0], option.output);
         times.push_back(workload ? time_of(*workload) : std::nullopt);
         if (workload) flops = double(flop_count(*workload));
     }
@@ -117,8 +122,9 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
     for (size_t i = 0; i < times.size(); i++) {
         const bool is_allowed = i == 0 || prices_.unmeasured == Unmeasured::as_fast;
         // Between two equals, the kernel that need not change the order.
-        const double estimate =
-            lie_alike(options[i].inputs[0], options[i].output, x.shape) ? usual : usual * changes_order;
+        const bool is_one_order = lie_alike(*options[i].inputs[0], options[i].output, x.shape);
+        const double estimate = usual * (is_one_order ? 1 : changes_order) *
+                                (prices_.block > 0 && has_channels_first(options[i], x.shape) ? is_channels_first : 1);
         costs.push_back(times[i] ? *times[i] : is_allowed ? estimate : not_used);
     }
     return costs;
@@ -130,8 +136,7 @@ double LayoutCosts::of_other(const Node &node, const LayoutOption &option) {
     std::vector<Storage> storages;
     for (size_t i = 0; i < node.inputs.size(); i++) {
         const TypedShape &form = graph_.values[node.inputs[i]].form;
-        const Order &order = option.inputs[i];
-        storages.push_back(storage_of(form, order.empty() ? row_major(form.shape.size()) : order));
+        storages.push_back(storage_of(form, option.inputs[i].value_or(row_major(form.shape.size()))));
     }
     std::vector<Stored> inputs;
     for (size_t i = 0; i < node.inputs.size(); i++) {
@@ -163,7 +168,7 @@ double LayoutCosts::of_move(ValueId id, const Order &from, const Order &to) {
 double LayoutCosts::computed_move(const TypedShape &form, const Order &from, const Order &to) {
     const Storage before = storage_of(form, from), after = storage_of(form, to);
     const StoredNode node{{{&form, &before}}, {&form, &after}};
-    const Result<NodeNest> nest = nest_of(Transpose{row_major(form.shape.size())}, node);
+    const Result<NodeNest> nest = nest_of(Transpose{row_major(form.shape.size()).axes}, node);
     const double estimate = 2 * double(before.bytes) / moved_bytes_a_ns + call_ns;
     if (!nest) return estimate;
     const Workload workload = nest_workload(nest->nest);

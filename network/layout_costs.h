@@ -58,6 +58,7 @@ private:
 struct LayoutPrices {
     KernelTimes times = {};  // none: everything is estimated
     Unmeasured unmeasured = Unmeasured::not_used;
+    int64_t block = 0;               // channels of a block in NCHW<block>c; 0: no layout has blocks
     LayoutMemory *memory = nullptr;  // of the same times, for graphs that have most of their nodes in common
     bool is_input_prepared =
         false;  // what stands at the inputs (network/input_split.h) is done before the network runs

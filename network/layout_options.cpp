@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <utility>
 
 namespace kiln::network {
 namespace {
@@ -13,7 +15,7 @@ constexpr size_t most_orders = 6;  // of one value that are considered
 
 class Options {
 public:
-    explicit Options(const Graph &graph) : graph_(graph), orders_(graph.values.size()) {}
+    Options(const Graph &graph, int64_t block) : graph_(graph), block_(block), orders_(graph.values.size()) {}
 
     std::vector<std::vector<LayoutOption>> run() {
         std::vector<std::vector<LayoutOption>> all;
@@ -53,16 +55,11 @@ private:
 
     void visit(const Convolution &) {
         const size_t axes = input_shape().size();
-        const auto orders = [&](const Shape &shape) {
-            std::vector<Order> both = {channels_last(axes), row_major(axes)};
-            if (lie_alike(both[0], both[1], shape)) both.pop_back();
-            return both;
-        };
-        for (const Order &output : orders(shape(node_->output))) {
-            for (const Order &input : orders(input_shape())) {
+        for (const Order &output : image_orders(form(node_->output), block_)) {
+            for (const Order &input : image_orders(form(node_->inputs[0]), block_)) {
                 LayoutOption option{{input, kernel_order(axes)}, output};
                 for (size_t i = 2; i < node_->inputs.size(); i++) {
-                    option.inputs.push_back(input_shape(i).size() == axes ? output : Order());
+                    option.inputs.push_back(input_shape(i).size() == axes ? std::optional(output) : std::nullopt);
                 }
                 add(std::move(option));
             }
@@ -78,9 +75,10 @@ private:
             if (is_constant(node_->inputs[i]) || input_shape(i).size() != op.shape.size()) continue;
             if (!largest || *element_count(input_shape(i)) > *element_count(input_shape(*largest))) largest = i;
         }
-        // What is broadcast lies alike in orders in which the result does not.
         std::vector<Order> orders;
         if (largest) orders = orders_of(node_->inputs[*largest]);
+        std::erase_if(orders, [&](const Order &order) { return !fits(order, op.shape); });
+        // What is broadcast lies alike in orders in which the result does not.
         if (!largest || input_shape(*largest) != op.shape) {
             for (Order &order : std::vector<Order>{row_major(op.shape.size()), channels_last(op.shape.size())}) {
                 const bool is_there =
@@ -99,18 +97,47 @@ private:
         for (const Order &order : orders) {
             LayoutOption option{{}, order};
             for (size_t i = 0; i < node_->inputs.size(); i++) {
-                option.inputs.push_back(input_shape(i) == input_shape(*largest) ? order : Order());
+                option.inputs.push_back(input_shape(i) == input_shape(*largest) ? std::optional(order) : std::nullopt);
             }
             add(std::move(option));
         }
     }
 
-    void visit(const Pool &) { keep_order(); }
-    void visit(const Reduce &) { keep_order(); }
-    void visit(const Normalize &) { keep_order(); }
-    void visit(const Resample &) { keep_order(); }
-    void keep_order() {
-        for (const Order &order : orders_of(node_->inputs[0])) add({{order}, order});
+    void visit(const Pool &) {
+        keep_order([](int) { return true; });
+    }
+    void visit(const Normalize &op) {
+        keep_order([&](int axis) { return std::ranges::count(op.axes, axis) == 0; });
+    }
+    void visit(const Resample &op) {
+        keep_order([&](int axis) { return std::ranges::count(op.axes, axis, &Resample::Axis::axis) == 0; });
+    }
+    // An axis of one element has no blocks.
+    void visit(const Reduce &op) {
+        for (const Order &order : orders_of(node_->inputs[0])) {
+            Order kept = order;
+            if (order.block > 0 && std::ranges::count(op.axes, order.axes.back()) > 0) {
+                kept.axes.pop_back();
+                kept.block = 0;
+            }
+            add({{order}, kept});
+        }
+    }
+
+    // Orders of the input that fit the result, too. An axis in blocks is one that the node goes through block by block, or a
+    // part that it takes out is whole blocks.
+    void keep_order(const std::function<bool(int)> &keeps_axis) {
+        for (const Order &order : orders_of(node_->inputs[0])) {
+            if (!fits(order, shape(node_->output))) continue;
+            const bool is_allowed = order.block == 0 || keeps_axis(order.axes.back()) || takes_part(order);
+            if (is_allowed) add({{order}, order});
+        }
+    }
+
+    bool takes_part(const Order &order) const {
+        const TypedShape &x = form(node_->inputs[0]), &y = form(node_->output);
+        const Storage from = storage_of(x, order), to = storage_of(y, order);
+        return offset_of_part(node_->op, {&x, &from}, {&y, &to}).has_value();
     }
 
     void visit(const Transpose &op) {
@@ -128,6 +155,7 @@ private:
     void visit(const Reshape &op) {
         const Order last = channels_last(op.shape.size());
         for (const Order &order : orders_of(node_->inputs[0])) {
+            if (order.block > 0) continue;
             const Order same = reordered(input_shape(), order, op.shape);
             if (keeps(op, order, same)) add({{order}, same});
         }
@@ -139,16 +167,20 @@ private:
     void visit(const Concat &) {
         std::vector<ValueId> computed = node_->inputs;
         std::erase_if(computed, [&](ValueId id) { return is_constant(id); });
+        const auto throughout = [&](const Order &order) {
+            add({std::vector<std::optional<Order>>(node_->inputs.size(), order), order});
+        };
         for (const ValueId id : computed) {
             for (const Order &order : orders_of(id)) {
-                add({std::vector<Order>(node_->inputs.size(), order), order});
+                const auto has_fit = [&](ValueId part) { return fits(order, shape(part)); };
+                if (std::ranges::all_of(node_->inputs, has_fit)) throughout(order);
             }
         }
-        const Order plain = row_major(input_shape().size());
-        if (computed.empty()) add({std::vector<Order>(node_->inputs.size(), plain), plain});
+        if (computed.empty()) throughout(row_major(input_shape().size()));
     }
 
     const Graph &graph_;
+    int64_t block_;
     std::vector<std::vector<Order>> orders_;  // by value
     const Node *node_ = nullptr;
     std::vector<LayoutOption> found_;
@@ -156,7 +188,22 @@ private:
 
 }  // namespace
 
-std::vector<std::vector<LayoutOption>> layout_options(const Graph &graph) { return Options(graph).run(); }
+// Quantized kernels of most targets are channels-last alone.
+std::vector<Order> image_orders(const TypedShape &image, int64_t block) {
+    const size_t axes = image.shape.size();
+    std::vector<Order> orders = {channels_last(axes)};
+    const auto add = [&](const Order &order) {
+        const auto is_same = [&](const Order &known) { return lie_alike(known, order, image.shape); };
+        if (fits(order, image.shape) && std::ranges::none_of(orders, is_same)) orders.push_back(order);
+    };
+    add(row_major(axes));
+    if (block > 0 && image.type == Element::f32) add(in_blocks(axes, block));
+    return orders;
+}
+
+std::vector<std::vector<LayoutOption>> layout_options(const Graph &graph, int64_t block) {
+    return Options(graph, block).run();
+}
 
 graph::Storage storage_of(const TypedShape &form, const Order &order) {
     return {*element_count(form.shape) * size_of(form.type), order};

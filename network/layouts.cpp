@@ -39,8 +39,8 @@ AssignmentProblem problem_of(const Graph &graph, const Options &options, LayoutC
             const bool is_moved_before =
                 costs.is_input_prepared() && (producer[id] < 0 || is_before[size_t(producer[id])]);
             const auto move = [&](const Order &from, const LayoutOption &to) {
-                if (to.inputs[k].empty()) return 0.0;
-                return costs.of_move(id, from, to.inputs[k]) * (is_moved_before ? share_before : 1);
+                if (!to.inputs[k]) return 0.0;
+                return costs.of_move(id, from, *to.inputs[k]) * (is_moved_before ? share_before : 1);
             };
             if (producer[id] < 0) {  // an input of the network
                 const Order plain = row_major(graph.values[id].form.shape.size());
@@ -81,11 +81,11 @@ public:
     explicit Storing(const Graph &graph) : before_(graph), ids_(graph.values.size(), -1) {
         builder_ = GraphBuilder(Graph{.name = graph.name});
         for (const ValueId id : graph.inputs) {
-            ids_[id] = add(builder_.input(graph.values[id].name, graph.values[id].form), {});
+            ids_[id] = add_row_major(builder_.input(graph.values[id].name, graph.values[id].form));
         }
         for (size_t id = 0; id < graph.values.size(); id++) {
             const Value &value = graph.values[id];
-            if (value.constant) ids_[id] = add(builder_.constant(value.name, value.form, *value.constant), {});
+            if (value.constant) ids_[id] = add_row_major(builder_.constant(value.name, value.form, *value.constant));
         }
     }
 
@@ -93,7 +93,7 @@ public:
         std::vector<ValueId> inputs;
         for (size_t i = 0; i < node.inputs.size(); i++) {
             const ValueId id = ids_[node.inputs[i]];
-            inputs.push_back(option.inputs[i].empty() ? id : in_order(id, option.inputs[i], node.origins));
+            inputs.push_back(option.inputs[i] ? in_order(id, *option.inputs[i], node.origins) : id);
         }
         const Value &value = before_.values[node.output];
         const Result<ValueId> made = builder_.node(node.op, std::move(inputs), value.name, node.origins);
@@ -115,11 +115,12 @@ public:
 private:
     const Shape &shape(ValueId id) const { return builder_.value(id).form.shape; }
 
-    // An empty order is row-major.
     ValueId add(ValueId id, Order order) {
-        orders_.push_back(order.empty() ? row_major(shape(id).size()) : std::move(order));
+        orders_.push_back(std::move(order));
         return id;
     }
+
+    ValueId add_row_major(ValueId id) { return add(id, row_major(shape(id).size())); }
 
     // The value in that order, moved where it lies otherwise.
     ValueId in_order(ValueId id, const Order &order, const std::vector<std::string> &origins) {
@@ -129,7 +130,7 @@ private:
         const Value value = builder_.value(id);
         if (value.constant)
             return known->second = add(builder_.constant(value.name, value.form, *value.constant), order);
-        const Order same = row_major(value.form.shape.size());
+        const std::vector<int> same = row_major(value.form.shape.size()).axes;
         const Result<ValueId> made = builder_.node(Transpose{same}, {id}, value.name, origins);
         return known->second = add(*made, order);
     }
@@ -144,7 +145,7 @@ private:
 }  // namespace
 
 StoredGraph choose_layouts(const Graph &graph, const LayoutPrices &prices) {
-    const Options options = layout_options(graph);
+    const Options options = layout_options(graph, prices.block);
     LayoutCosts costs(graph, prices);
     const AssignmentProblem problem = problem_of(graph, options, costs);
     const Assignment chosen = solve(problem);
@@ -164,7 +165,7 @@ StoredGraph choose_layouts(const Graph &graph, const LayoutPrices &prices) {
 }
 
 LayoutCost cost_of_layouts(const Graph &graph, const LayoutPrices &prices) {
-    const Options options = layout_options(graph);
+    const Options options = layout_options(graph, prices.block);
     LayoutCosts costs(graph, prices);
     const AssignmentProblem problem = problem_of(graph, options, costs);
     const Assignment chosen = solve(problem);

@@ -47,7 +47,8 @@ std::optional<Line> line_through(const Resample::Axis &axis, int64_t extent) {
 
 class ResampleNest {
 public:
-    ResampleNest(const Resample &op, const StoredNode &node) : op_(op), node_(node), nest_(node.result) {}
+    ResampleNest(const Resample &op, const StoredNode &node)
+        : op_(op), node_(node), nest_(node.result, blocked_axis(node.inputs[0])) {}
 
     Result<NodeNest> run() && {
         std::vector<NestIndex> indices;
@@ -123,7 +124,12 @@ private:
 }  // namespace
 
 Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
-    NestBuilder nest(node.result);
+    std::optional<BlockedAxis> blocked = blocked_axis(node.inputs[0]);
+    if (blocked) {
+        const auto place = std::ranges::find(op.permutation, blocked->axis);
+        blocked->axis = static_cast<int>(place - op.permutation.begin());
+    }
+    NestBuilder nest(node.result, blocked);
     std::vector<NestIndex> indices(op.permutation.size());
     for (size_t axis = 0; axis < op.permutation.size(); axis++) {
         indices[op.permutation[axis]] = nest.along(static_cast<int>(axis));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +25,39 @@ bool is_zero(const NestIndex &index) {
         return std::ranges::all_of(factors, [](int64_t factor) { return factor == 0; });
     };
     return index.table < 0 && index.offset == 0 && none(index.loops) && none(index.over);
+}
+
+struct Digits {
+    NestIndex quotient, remainder;
+};
+
+// Adds the terms of an index whose factors the block divides to the quotient, the others to the remainder; answers the largest
+// remainder, or -1 where one may be negative.
+int64_t divide(const std::vector<int64_t> &factors, const std::vector<int64_t> &extents, int64_t block,
+               std::vector<int64_t> *quotient, std::vector<int64_t> *remainder) {
+    int64_t largest = 0;
+    bool is_negative = false;
+    for (size_t i = 0; i < factors.size(); i++) {
+        const bool is_whole = factors[i] % block == 0;
+        quotient->push_back(is_whole ? factors[i] / block : 0);
+        remainder->push_back(is_whole ? 0 : factors[i]);
+        if (is_whole) continue;
+        is_negative = is_negative || factors[i] < 0;
+        largest += factors[i] * (extents[i] - 1);
+    }
+    return is_negative ? -1 : largest;
+}
+
+// The block that an index lies in, and its place there, where both go by the loops; nothing where they do not.
+std::optional<Digits> digits_of(const NestIndex &index, int64_t block, const Nest &nest) {
+    if (index.table >= 0) return {};
+    Digits digits;
+    digits.quotient.offset = index.offset >= 0 ? index.offset / block : -((block - 1 - index.offset) / block);
+    digits.remainder.offset = index.offset - digits.quotient.offset * block;
+    const int64_t loops = divide(index.loops, nest.loops, block, &digits.quotient.loops, &digits.remainder.loops);
+    const int64_t over = divide(index.over, nest.over, block, &digits.quotient.over, &digits.remainder.over);
+    if (loops < 0 || over < 0 || digits.remainder.offset + loops + over >= block) return {};
+    return digits;
 }
 
 // Factors for loops that came later.
@@ -75,30 +109,47 @@ NestIndex sum(NestIndex a, const NestIndex &b, int64_t factor) {
     return a;
 }
 
-NestBuilder::NestBuilder(const graph::Stored &result) : place_(result.form->shape.size(), -1) {
-    for (int axis : result.storage->order) {
-        const int64_t extent = result.form->shape[axis];
-        if (extent == 1) continue;
-        place_[axis] = static_cast<int>(made_.nest.loops.size());
-        made_.nest.loops.push_back(extent);
+std::optional<BlockedAxis> blocked_axis(const graph::Stored &operand, int shift) {
+    const graph::Order &order = operand.storage->order;
+    if (order.block == 0) return {};
+    return BlockedAxis{order.axes.back() + shift, order.block};
+}
+
+NestBuilder::NestBuilder(const graph::Stored &result, std::optional<BlockedAxis> blocked)
+    : along_(result.form->shape.size()) {
+    const auto add = [&](const graph::MemoryLoop &loop) {
+        if (loop.extent == 1) return;
+        std::vector<int64_t> &factors = along_[size_t(loop.axis)].loops;
+        factors.resize(made_.nest.loops.size() + 1, 0);
+        factors.back() = loop.step;
+        made_.nest.loops.push_back(loop.extent);
+    };
+    for (const graph::MemoryLoop &loop : graph::memory_loops(result.form->shape, result.storage->order)) {
+        const bool is_cut = blocked && blocked->axis == loop.axis && loop.step == 1 && loop.extent > blocked->block &&
+                            loop.extent % blocked->block == 0;
+        if (is_cut) add({loop.axis, loop.extent / blocked->block, blocked->block});
+        add(is_cut ? graph::MemoryLoop{loop.axis, blocked->block, 1} : loop);
     }
     if (made_.nest.loops.empty()) made_.nest.loops.push_back(1);
     made_.nest.result = result.form->type;
 }
 
 NestIndex NestBuilder::along(int axis, int64_t factor, int64_t offset) const {
-    NestIndex index = constant_index(offset);
-    index.loops.assign(made_.nest.loops.size(), 0);
-    if (place_[axis] >= 0) index.loops[place_[axis]] = factor;
+    NestIndex index = sum(constant_index(offset), along_[size_t(axis)], factor);
+    index.loops.resize(made_.nest.loops.size(), 0);
     return index;
 }
 
-NestIndex NestBuilder::reduce(int64_t extent) {
+NestIndex NestBuilder::reduce(int64_t extent, int64_t block) {
     NestIndex index;
-    if (extent == 1) return index;
-    made_.nest.over.push_back(extent);
-    index.over.assign(made_.nest.over.size(), 0);
-    index.over.back() = 1;
+    const auto add = [&](int64_t steps, int64_t step) {
+        if (steps == 1) return;
+        made_.nest.over.push_back(steps);
+        index.over.resize(made_.nest.over.size(), 0);
+        index.over.back() = step;
+    };
+    add(extent / block, block);
+    add(block, 1);
     return index;
 }
 
@@ -115,11 +166,17 @@ int NestBuilder::operand(NestSource source, const std::vector<int64_t> &shape, g
 int NestBuilder::read(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &indices) {
     NestRead read;
     std::vector<int64_t> shape;
-    for (int axis : stored.storage->order) {
-        const int64_t extent = stored.form->shape[axis];
-        if (extent == 1 && is_zero(indices[axis])) continue;
-        shape.push_back(extent);
-        read.indices.push_back(indices[axis]);
+    for (const graph::MemoryLoop &loop : graph::memory_loops(stored.form->shape, stored.storage->order)) {
+        NestIndex index = indices[size_t(loop.axis)];
+        if (const int64_t block = stored.storage->order.block;
+            block > 0 && loop.axis == stored.storage->order.axes.back()) {
+            const std::optional<Digits> digits = digits_of(index, block, made_.nest);
+            if (!digits) cuts_blocks_ = true;
+            if (digits) index = loop.step == 1 ? digits->remainder : digits->quotient;
+        }
+        if (loop.extent == 1 && is_zero(index)) continue;
+        shape.push_back(loop.extent);
+        read.indices.push_back(std::move(index));
     }
     if (shape.empty()) {
         shape.push_back(1);
@@ -161,6 +218,7 @@ void NestBuilder::add_single_loop() {
 
 Result<NodeNest> NestBuilder::finish(Reduction reduction, scalar::Expression term, scalar::Expression finish) && {
     Nest &nest = made_.nest;
+    if (cuts_blocks_) return unsupported("that reads parts of blocks");
     for (NestRead &read : nest.reads) {
         for (NestIndex &index : read.indices) {
             fill_up(&index, nest);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -29,17 +30,29 @@ struct NodeNest {
     std::vector<NestSource> sources;  // by operand
 };
 
+// An axis of the result that is two loops, the inner one of `block` elements.
+struct BlockedAxis {
+    int axis = 0;
+    int64_t block = 1;
+};
+
+// The axis of the result that `operand` has in blocks, whose own axis i is axis i + `shift` of the result; nothing where it has
+// none.
+std::optional<BlockedAxis> blocked_axis(const graph::Stored &operand, int shift = 0);
+
 class NestBuilder {
 public:
-    explicit NestBuilder(const graph::Stored &result);
+    // `blocked` is what an input has in blocks. The blocks of the result are those of its order.
+    explicit NestBuilder(const graph::Stored &result, std::optional<BlockedAxis> blocked = {});
 
     // The index that walks along an axis of the result, times `factor`, plus `offset`.
     NestIndex along(int axis, int64_t factor = 1, int64_t offset = 0) const;
-    // A new loop of the reduction; no loop where there is one element.
-    NestIndex reduce(int64_t extent);
+    // A new loop of the reduction, or one through blocks of `block` elements and one inside of them; no loop where there is one
+    // element. Precondition: the block divides the extent.
+    NestIndex reduce(int64_t extent, int64_t block = 1);
 
     // Reads operand `source`, which lies in memory like `stored`, at one index for each of its logical axes; answers the number
-    // of the read.
+    // of the read. An axis in blocks must be read block by block, or finish() is an error.
     int read(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &indices);
     // Reads one of the numbers of a constant.
     int read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
@@ -59,7 +72,8 @@ private:
     int operand(NestSource source, const std::vector<int64_t> &shape, graph::Element type);
     void add_single_loop();
 
-    std::vector<int> place_;  // of each axis of the result: its loop, or -1
+    std::vector<NestIndex> along_;  // of each axis of the result: the index that walks along it
+    bool cuts_blocks_ = false;      // a read goes through parts of blocks
     NodeNest made_;
 };
 

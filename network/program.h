@@ -68,7 +68,7 @@ struct Step {
     // For people: by which steps what it reads was computed, ascending, and the form of what it computes.
     std::vector<int> reads = {};
     int64_t result_bytes = 0;
-    std::string layout = {};  // NHWC or NCHW of a tensor with spatial axes
+    std::string layout = {};  // NHWC, NCHW or NCHW<block>c of a tensor with spatial axes
     std::string why = {};     // why it computes with floats, in a network of quantized numbers
     bool operator==(const Step &) const = default;
 };

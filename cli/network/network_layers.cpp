@@ -67,14 +67,15 @@ Result<NetworkLayers> read_layers_to_tune(const NetworkOptions &options, const T
                                           const network::KernelTimes &times) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    const network::LayoutPrices known{times, network::Unmeasured::not_used};
+    const int64_t block = layout_block(target);
+    const network::LayoutPrices known{times, network::Unmeasured::not_used, block};
     if (is_soft_core(target)) {
         // Its algorithms for layers are channels-last, and alterations are not used.
         const Result<NetworkPrograms> programs = programs_of(*graph, options, choice_for(target, known));
         if (!programs) return programs.error();
         return layers_of(*programs);
     }
-    const network::LayoutPrices hopes{times, network::Unmeasured::as_fast};
+    const network::LayoutPrices hopes{times, network::Unmeasured::as_fast, block};
     const Result<NetworkPrograms> used = programs_of(*graph, options, {known, known});
     if (!used) return used.error();
     NetworkLayers layers = layers_of(*used);

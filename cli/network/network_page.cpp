@@ -16,11 +16,13 @@ using network::Program;
 using network::Step;
 
 // Light, so that black text can be read on them; told apart by people with any colour vision.
-constexpr std::string_view color_of_nhwc = "#cfe6f7", color_of_nchw = "#fbe0b5", color_of_others = "#eeeeee";
+constexpr std::string_view color_of_nhwc = "#cfe6f7", color_of_nchw = "#fbe0b5", color_of_blocks = "#e3d3ee",
+                           color_of_others = "#eeeeee";
 
 std::string_view color_of(const Step &step) {
     if (step.layout == "NHWC") return color_of_nhwc;
-    return step.layout == "NCHW" ? color_of_nchw : color_of_others;
+    if (step.layout == "NCHW") return color_of_nchw;
+    return step.layout.empty() ? color_of_others : color_of_blocks;
 }
 
 std::string size_of(int64_t bytes) {
@@ -96,9 +98,10 @@ std::string to_html(const NetworkPage &page) {
     for (const std::string &line : page.summary) html += "<li>" + xml_text(line) + "</li>\n";
     html += fmt::format(
         "</ul>\n<p>Colour: layout of the result. <span class=\"key\" style=\"background:{}\">NHWC</span> "
-        "<span class=\"key\" style=\"background:{}\">NCHW</span> <span class=\"key\" style=\"background:{}\">without "
-        "spatial axes</span>. Width of an edge: its bytes. Point at a step for its workload.</p>\n",
-        color_of_nhwc, color_of_nchw, color_of_others);
+        "<span class=\"key\" style=\"background:{}\">NCHW</span> <span class=\"key\" style=\"background:{}\">blocks of "
+        "channels</span> <span class=\"key\" style=\"background:{}\">without spatial axes</span>. Width of an edge: "
+        "its bytes. Point at a step for its workload.</p>\n",
+        color_of_nhwc, color_of_nchw, color_of_blocks, color_of_others);
     html += "<div class=\"drawing\">\n" + page.drawing + "</div>\n<h2>Steps</h2>\n" + html_of(page.steps);
     if (!page.alterations.rows.empty()) html += "<h2>Alterations</h2>\n" + html_of(page.alterations);
     return html + "</body></html>\n";

@@ -122,8 +122,15 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
     return programs;
 }
 
-ProgramChoice choice_for(const Target &target, const network::LayoutPrices &prices) {
+int64_t layout_block(const Target &target) {
+    if (is_soft_core(target)) return 0;
+    constexpr int64_t fewest = 8;
+    return std::max<int64_t>(fewest, vector_bytes(target) / int64_t(sizeof(float)));
+}
+
+ProgramChoice choice_for(const Target &target, network::LayoutPrices prices) {
     const bool is_soft = is_soft_core(target);
+    prices.block = layout_block(target);
     return {.layouts = prices,
             .alterations = prices,
             .has_alterations = !is_soft,
@@ -141,8 +148,7 @@ Result<network::Program> program_of(const graph::Graph &imported, const NetworkO
 Result<NetworkPrograms> read_programs(const NetworkOptions &options, const ChoiceContext &context) {
     const Result<graph::Graph> graph = read(options);
     if (!graph) return graph.error();
-    const network::LayoutPrices prices{.times = kernel_times(context)};
-    return programs_of(*graph, options, choice_for(context.target, prices));
+    return programs_of(*graph, options, choice_for(context.target, {.times = kernel_times(context)}));
 }
 
 Result<network::Program> read_program(const NetworkOptions &options, const ChoiceContext &context) {

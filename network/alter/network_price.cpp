@@ -52,7 +52,10 @@ std::vector<size_t> only_in(const Graph &graph, const Graph &other) {
 }  // namespace
 
 NetworkPricing::NetworkPricing(const LayoutPrices &prices)
-    : times_(remembered(prices.times)), unmeasured_(prices.unmeasured), is_input_prepared_(prices.is_input_prepared) {}
+    : times_(remembered(prices.times)),
+      unmeasured_(prices.unmeasured),
+      block_(prices.block),
+      is_input_prepared_(prices.is_input_prepared) {}
 
 PricedNetwork NetworkPricing::priced(const Graph &graph, const LayoutPrices &prices) {
     PricedNetwork result{.prepared = prepared(graph)};
@@ -67,8 +70,9 @@ std::optional<bool> NetworkPricing::is_measured(const Graph &graph, const Node &
     if (!op) return {};
     if (!times_) return false;
     const TypedShape &x = graph.values[node.inputs[0]].form, &weights = graph.values[node.inputs[1]].form;
-    for (const Order &input : {channels_last(x.shape.size()), row_major(x.shape.size())}) {
-        for (const Order &output : {channels_last(x.shape.size()), row_major(x.shape.size())}) {
+    const TypedShape &y = graph.values[node.output].form;
+    for (const Order &input : image_orders(x, block_)) {
+        for (const Order &output : image_orders(y, block_)) {
             const Result<Workload> workload = workload_in(*op, x, weights, input, output);
             if (workload && times_(*workload)) return true;
         }

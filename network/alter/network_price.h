@@ -24,21 +24,21 @@ public:
     NetworkPricing(const NetworkPricing &) = delete;
     NetworkPricing &operator=(const NetworkPricing &) = delete;
 
-    PricedNetwork by_times(const graph::Graph &graph) {
-        return priced(graph, {times_, unmeasured_, &measured_, is_input_prepared_});
-    }
-    PricedNetwork by_estimates(const graph::Graph &graph) {
-        return priced(graph, {{}, unmeasured_, &estimated_, is_input_prepared_});
-    }
+    PricedNetwork by_times(const graph::Graph &graph) { return priced(graph, prices(times_, &measured_)); }
+    PricedNetwork by_estimates(const graph::Graph &graph) { return priced(graph, prices({}, &estimated_)); }
 
     // Whether the kernel of a convolution was measured in any layout. Nothing for other nodes.
     std::optional<bool> is_measured(const graph::Graph &graph, const graph::Node &node) const;
 
 private:
     static PricedNetwork priced(const graph::Graph &graph, const LayoutPrices &prices);
+    LayoutPrices prices(const KernelTimes &times, LayoutMemory *memory) const {
+        return {times, unmeasured_, block_, memory, is_input_prepared_};
+    }
 
     KernelTimes times_;
     Unmeasured unmeasured_;
+    int64_t block_;
     bool is_input_prepared_;
     LayoutMemory measured_, estimated_;
 };

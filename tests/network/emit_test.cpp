@@ -374,6 +374,7 @@ TEST(Emit, names_every_node_without_a_kernel) {
 }
 
 TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
+    size_t in_blocks = 0;  // steps
     for (uint64_t i = 0; i < 60 && !testing::Test::HasFailure(); i++) {
         const uint64_t seed = test_seed() * 1000000 + i;
         SCOPED_TRACE(seed);
@@ -384,16 +385,22 @@ TEST(Emit, programs_of_drawn_graphs_compute_what_the_graphs_do) {
             const KernelTimes times = [&](const Workload &w) {
                 return double(std::hash<std::string>()(key(w) + std::to_string(seed)) % 1000);
             };
-            for (const LayoutPrices &prices : {LayoutPrices(), LayoutPrices{times}}) {
+            const LayoutPrices kinds[] = {
+                {}, {.times = times}, {.times = times, .block = 2}, {.times = times, .block = 4}};
+            for (LayoutPrices prices : kinds) {
                 const auto program = emit(*g, prices);
                 ASSERT_TRUE(program) << program.error().message;
                 expect_right(*g, *program, seed);
-                const auto split = emit_split(*g, {.times = prices.times, .is_input_prepared = true});
+                in_blocks += size_t(
+                    std::ranges::count_if(program->steps, [](const Step &step) { return step.layout.ends_with("c"); }));
+                prices.is_input_prepared = true;
+                const auto split = emit_split(*g, prices);
                 ASSERT_TRUE(split) << split.error().message;
                 expect_right(*g, *split, seed);
             }
         }
     }
+    EXPECT_GT(in_blocks, 0);
 }
 
 TEST(Emit, programs_of_drawn_quantized_graphs_are_right) {

@@ -56,6 +56,23 @@ Graph with_concat() {
     return std::move(s).finish(Ids{s.convolution({s.node(Concat{1}, {a, b})}, 8, {1, 1})});
 }
 
+// A part of what a convolution computes, from a channel on.
+Graph with_slice(int64_t first) {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 20, 20})}, 16, {1, 1});
+    Resample::Axis part{.axis = 1, .taps = 1, .indices = {}, .weights = {}};
+    for (int64_t i = 0; i < 8; i++) part.indices.push_back(first + i);
+    return std::move(s).finish(Ids{s.convolution({s.node(Resample{{part}, 0}, {x})}, 8, {1, 1})});
+}
+
+// Channels are multiplied by their averages.
+Graph with_average() {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 20, 20})}, 8, {1, 1});
+    const ValueId average = s.node(Reduce{Reduce::Kind::mean, {2, 3}}, {x});
+    return std::move(s).finish(Ids{s.convolution({s.elementwise("mul(x0,x1)", {x, average})}, 8, {1, 1})});
+}
+
 // What it adds lies alike in every order, and its result does not.
 Graph with_broadcast() {
     Sketch s(1);
@@ -94,6 +111,34 @@ TEST(Layouts, AreThoseThatCostLeast) {
          with_concat(),
          {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW", ms}})},
          Steps(4, "NCHW>NCHW")},
+        {"parts of a concatenation are whole blocks",
+         with_concat(),
+         {.times = by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}),
+          .block = 4},
+         {"NCHW>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW"}},
+        {"blocks do not divide the parts",
+         with_concat(),
+         {.times = by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW16c", 0}, {"NCHW16c>NCHW16c", 0}, {"NCHW16c>NCHW", 0}}),
+          .block = 16},
+         {"move", "NHWC>NHWC", "NHWC>NHWC", "NHWC>NHWC", "copy", "copy", "NHWC>NHWC", "move"}},
+        {"a slice of whole blocks is no step",
+         with_slice(4),
+         {.times = by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},
+         {"NCHW>NCHW4c", "NCHW4c>NCHW"}},
+        {"blocks are not cut by a slice",
+         with_slice(2),
+         {.times = by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},
+         {"move", "NCHW4c>NCHW", "move", "NCHW4c>NCHW"}},
+        {"blocks are worth a measurement where they save copies, rather than channels-first",
+         with_concat(),
+         {.times = by_layouts({{"NCHW>NCHW", ms}, {"NHWC>NHWC", ms / 100}}),
+          .unmeasured = Unmeasured::as_fast,
+          .block = 4},
+         {"NCHW>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW"}},
+        {"an average of each channel is read block by block",
+         with_average(),
+         {.times = by_layouts({{"NHWC>NHWC", 9 * ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},
+         {"NCHW>NCHW4c", "move", "mul(x0,x1)", "NCHW4c>NCHW"}},
     };
     for (const auto &c : cases) {
         const auto program = emit(c.graph, c.prices);

@@ -27,6 +27,8 @@ double network_ns(const LayerProgress &layer) {
     return layer.best_ns.empty() ? 0 : layer.odds * static_cast<double>(layer.count) * layer.best_ns.back();
 }
 
+bool is_unused(const LayerProgress &layer) { return layer.odds == 0 && !layer.best_ns.empty(); }
+
 }  // namespace
 
 double expected_gain(const LayerProgress &layer, const BudgetRules &rules) {
@@ -72,7 +74,8 @@ std::optional<size_t> next_layer(std::span<const LayerProgress> layers, const Bu
         return layers[a].trials < layers[b].trials;
     };
     for (size_t i = 0; i < layers.size(); i++) {
-        if (layers[i].finished || is_at_rest(layers[i], rules) || is_hopeless(layers[i], rules)) continue;
+        const LayerProgress &layer = layers[i];
+        if (layer.finished || is_unused(layer) || is_at_rest(layer, rules) || is_hopeless(layer, rules)) continue;
         if (!chosen || comes_before(i, *chosen)) chosen = i;
     }
     return chosen;

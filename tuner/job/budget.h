@@ -16,7 +16,7 @@ namespace kiln {
 
 struct LayerProgress {
     int64_t count = 1;            // occurrences in the network
-    double odds = 1;              // that what it gains is used
+    double odds = 1;              // that what it gains is used; 0: it gets one valid trial and no more
     int64_t trials = 0;           // recorded ones included
     std::vector<double> best_ns;  // after each valid trial, in the order made; descending
     double seconds_per_trial = 1;

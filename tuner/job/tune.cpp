@@ -1,6 +1,7 @@
 #include "tuner/job/tune.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -28,19 +29,23 @@ Status record_names(const std::vector<NamedWorkload> &workloads, TrialStore &sto
 
 // At most this much of a job's time is kept for races.
 constexpr double race_share = 0.15;
+// How often a job asks what is worth tuning: times of kernels in other layouts ask for those between them, and not for more.
+constexpr int most_askings = 4;
 // Trials before another workload may have its turn: changing costs little, but not nothing.
 constexpr int64_t turn_trials = 8;
 
 class Job {
 public:
-    Job(const TuneJob &job, const std::vector<NamedWorkload> &workloads, const TuneListener &listener)
-        : job_(job), workloads_(workloads), listener_(listener), start_ns_(job.environment.now_ns()) {}
+    Job(const TuneJob &job, const TuneListener &listener)
+        : job_(job), listener_(listener), start_ns_(job.environment.now_ns()) {}
 
-    Result<TuneReport> run();
+    Result<TuneReport> run(const std::vector<NamedWorkload> &workloads);
 
 private:
     using End = WorkloadTuning::End;
 
+    Status add(const std::vector<NamedWorkload> &workloads);
+    Result<bool> add_wanted();
     Status tune_in_turn();
     Status tune_by_worth();
     Status finish(size_t index, End end);
@@ -52,10 +57,10 @@ private:
     void tell(size_t index, const TuneProgress &progress);
 
     const TuneJob &job_;
-    const std::vector<NamedWorkload> &workloads_;  // distinct
     const TuneListener &listener_;
     int64_t start_ns_;
-    std::vector<TuneListener> listeners_;  // of the workloads
+    int askings_ = 0;
+    std::deque<TuneListener> listeners_;  // of the workloads, which keep references
     std::vector<std::unique_ptr<WorkloadTuning>> tunings_;
     std::vector<bool> is_finished_;
     int64_t new_trials_ = 0;
@@ -69,7 +74,7 @@ std::optional<int64_t> Job::end_ns() const {
 
 int64_t Job::race_reserve_ns() const {
     const auto most = static_cast<int64_t>(race_share * static_cast<double>(job_.options.time_limit_ns.value_or(0)));
-    return std::min(most, static_cast<int64_t>(workloads_.size()) * job_.options.race_time_ns);
+    return std::min(most, static_cast<int64_t>(tunings_.size()) * job_.options.race_time_ns);
 }
 
 std::optional<double> Job::seconds_left(const TuneProgress &progress) const {
@@ -85,7 +90,7 @@ std::optional<double> Job::seconds_left(const TuneProgress &progress) const {
                 trials += static_cast<double>(std::max<int64_t>(0, job_.options.trials - tuning->tuned().trials));
             }
         } else {
-            trials += static_cast<double>(workloads_.size() - progress.workload_index - 1) *
+            trials += static_cast<double>(tunings_.size() - progress.workload_index - 1) *
                       static_cast<double>(job_.options.trials);
         }
         const double by_trials = elapsed / static_cast<double>(new_trials_) * trials;
@@ -99,7 +104,7 @@ void Job::tell(size_t index, const TuneProgress &workload_progress) {
     if (!listener_) return;
     TuneProgress progress = workload_progress;
     progress.workload_index = index;
-    progress.workload_count = workloads_.size();
+    progress.workload_count = tunings_.size();
     progress.seconds_left = seconds_left(progress);
     if (job_.options.time_limit_ns) {
         const double spent = static_cast<double>(now() - start_ns_) /
@@ -116,9 +121,11 @@ Result<WorkloadTuning::End> Job::make_trials(size_t index, int64_t trials) {
 }
 
 Status Job::finish(size_t index, End end) {
-    int64_t race_time_ns = job_.options.race_time_ns;
-    if (const auto job_end = end_ns()) {
-        const auto left = std::count(is_finished_.begin(), is_finished_.end(), false);
+    const bool is_unused = tunings_[index]->layer().odds == 0;
+    int64_t race_time_ns = is_unused ? 0 : job_.options.race_time_ns;
+    if (const auto job_end = end_ns(); job_end && !is_unused) {
+        int64_t left = 0;
+        for (size_t i = 0; i < tunings_.size(); i++) left += !is_finished_[i] && tunings_[i]->layer().odds > 0;
         race_time_ns = std::min(race_time_ns, std::max<int64_t>(0, *job_end - now()) / left);
     }
     Result<End> ended = tunings_[index]->finish(race_time_ns, end);
@@ -129,19 +136,63 @@ Status Job::finish(size_t index, End end) {
     return {};
 }
 
-Status Job::tune_in_turn() {
-    for (size_t i = 0; i < tunings_.size() && !report_.interrupted; i++) {
-        Result<End> end = make_trials(i, unlimited_trials);
-        if (!end) return end.error();
-        if (Status s = finish(i, *end); !s) return s;
+Status Job::add(const std::vector<NamedWorkload> &workloads) {
+    if (Status s = record_names(workloads, job_.environment.store); !s) return s;
+    std::vector<NamedWorkload> added;
+    for (const NamedWorkload &workload : merge_equal(workloads)) {
+        const auto is_same = [&](const auto &tuning) { return tuning->tuned().workload.workload == workload.workload; };
+        const auto known = std::ranges::find_if(tunings_, is_same);
+        if (known == tunings_.end()) added.push_back(workload);
+        if (known != tunings_.end()) (*known)->weigh(workload.count, workload.odds);
+    }
+    for (const NamedWorkload &workload : added) {
+        const size_t index = tunings_.size();
+        listeners_.push_back([this, index](const TuneProgress &progress) { tell(index, progress); });
+        tunings_.push_back(std::make_unique<WorkloadTuning>(job_, workload, listeners_.back()));
+        is_finished_.push_back(false);
+        if (Status s = tunings_.back()->begin(); !s) return s;
     }
     return {};
+}
+
+// Whether there is anything new.
+Result<bool> Job::add_wanted() {
+    if (!job_.environment.wanted || askings_ == most_askings) return false;
+    askings_++;
+    const Result<std::vector<NamedWorkload>> wanted = job_.environment.wanted();
+    if (!wanted) return wanted.error();
+    const size_t before = tunings_.size();
+    for (const auto &tuning : tunings_) tuning->weigh(tuning->tuned().workload.count, 0);
+    if (Status s = add(*wanted); !s) return s.error();
+    return tunings_.size() > before;
+}
+
+Status Job::tune_in_turn() {
+    size_t next = 0;
+    while (true) {
+        for (; next < tunings_.size() && !report_.interrupted; next++) {
+            Result<End> end = make_trials(next, unlimited_trials);
+            if (!end) return end.error();
+            if (Status s = finish(next, *end); !s) return s;
+        }
+        if (report_.interrupted) return {};
+        const Result<bool> has_more = add_wanted();
+        if (!has_more) return has_more.error();
+        if (!*has_more) return {};
+    }
 }
 
 Status Job::tune_by_worth() {
     const BudgetRules rules;
     End end = End::finished;
+    bool has_asked = false;  // for more than there is
     while (end != End::interrupted && end != End::out_of_time) {
+        const auto was_tried = [](const auto &tuning) { return tuning->layer().finished || tuning->layer().trials > 0; };
+        if (!has_asked && std::ranges::all_of(tunings_, was_tried)) {
+            const Result<bool> has_more = add_wanted();
+            if (!has_more) return has_more.error();
+            has_asked = !*has_more;
+        }
         std::vector<LayerProgress> layers;
         for (const auto &tuning : tunings_) layers.push_back(tuning->layer());
         const auto next = next_layer(layers, rules);
@@ -164,15 +215,8 @@ Status Job::tune_by_worth() {
     return {};
 }
 
-Result<TuneReport> Job::run() {
-    is_finished_.resize(workloads_.size());
-    for (size_t i = 0; i < workloads_.size(); i++) {
-        listeners_.push_back([this, i](const TuneProgress &progress) { tell(i, progress); });
-    }
-    for (size_t i = 0; i < workloads_.size(); i++) {
-        tunings_.push_back(std::make_unique<WorkloadTuning>(job_, workloads_[i], listeners_[i]));
-        if (Status s = tunings_.back()->begin(); !s) return s.error();
-    }
+Result<TuneReport> Job::run(const std::vector<NamedWorkload> &workloads) {
+    if (Status s = add(workloads); !s) return s.error();
     if (Status s = job_.options.time_limit_ns ? tune_by_worth() : tune_in_turn(); !s) return s.error();
     for (size_t i = 0; i < tunings_.size(); i++) {
         if (is_finished_[i]) report_.workloads.push_back(tunings_[i]->tuned());
@@ -184,10 +228,8 @@ Result<TuneReport> Job::run() {
 
 Result<TuneReport> tune(const std::vector<NamedWorkload> &workloads, const Target &target, const TuneOptions &options,
                         TuneEnvironment environment, const TuneListener &listener) {
-    if (Status s = record_names(workloads, environment.store); !s) return s.error();
-    const std::vector<NamedWorkload> distinct = merge_equal(workloads);
     const TuneJob job{target, options, environment};
-    return Job(job, distinct, listener).run();
+    return Job(job, listener).run(workloads);
 }
 
 }  // namespace kiln

@@ -6,11 +6,13 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "database/trial_store.h"
 #include "tuner/build/builder.h"
 #include "tuner/measure/runner.h"
 #include "tuner/process/leases.h"
+#include "workload/lists/workload_list.h"
 #include "workload/machine.h"
 #include "workload/target.h"
 
@@ -41,6 +43,9 @@ struct TuneEnvironment {
     std::function<bool()> interrupted;
     bool builds_ahead = false;  // build the next candidate while one is measured: there is a core for it
     Leases leases = {};         // with other processes that tune into the same database
+    // What is worth tuning by the times that are recorded now. Asked when each workload has been tried: what is new is tuned
+    // beside them, and what is no longer there gets no more trials. None: the workloads of the job are all.
+    std::function<Result<std::vector<NamedWorkload>>()> wanted = {};
 };
 
 // What all workloads of a job share.

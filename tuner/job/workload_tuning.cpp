@@ -71,8 +71,12 @@ WorkloadTuning::WorkloadTuning(const TuneJob &job, const NamedWorkload &workload
       builds_(job.environment.builder, job.environment.builds_ahead),
       race_(job, tuned_.workload.workload) {
     tuned_.workload = workload;
-    layer_.count = workload.count;
-    layer_.odds = workload.odds;
+    weigh(workload.count, workload.odds);
+}
+
+void WorkloadTuning::weigh(int64_t count, double odds) {
+    layer_.count = tuned_.workload.count = count;
+    layer_.odds = tuned_.workload.odds = odds;
 }
 
 Status WorkloadTuning::begin() {

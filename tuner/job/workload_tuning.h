@@ -36,6 +36,9 @@ public:
     // Makes up to so many trials. At `end_ns` of the job's clock nothing is begun any more that would go on after it.
     Result<End> make_trials(int64_t trials, std::optional<int64_t> end_ns);
 
+    // How much its gains are worth from now on.
+    void weigh(int64_t count, double odds);
+
     // The race, where it has any time, and what there is to say in the end.
     Result<End> finish(int64_t race_time_ns, End end);
 

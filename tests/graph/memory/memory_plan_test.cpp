@@ -180,7 +180,17 @@ TEST(Placement, keeps_apart_what_is_alive_together) {
 MemoryNeeds channels_last(const Graph &graph) {
     MemoryNeeds needs = needs_of(graph);
     for (size_t id = 0; id < graph.values.size(); id++) {
-        if (graph.values[id].form.shape.size() == 4) needs.storages[id].order = {0, 2, 3, 1};
+        if (graph.values[id].form.shape.size() == 4) needs.storages[id].order = {{0, 2, 3, 1}};
+    }
+    return needs;
+}
+
+// Every image whose channels are even in blocks of two, everything else in row-major order.
+MemoryNeeds in_blocks(const Graph &graph) {
+    MemoryNeeds needs = needs_of(graph);
+    for (size_t id = 0; id < graph.values.size(); id++) {
+        const Shape &shape = graph.values[id].form.shape;
+        if (shape.size() == 4 && shape[1] % 2 == 0) needs.storages[id].order = {{0, 1, 2, 3, 1}, 2};
     }
     return needs;
 }
@@ -193,7 +203,7 @@ TEST(MemoryPlan, is_right_on_random_graphs) {
         const uint64_t i = seed % 1000000;
         Graph graph = random_graph(seed, {.nodes = 40});
         if (i % 2) graph = run_passes(graph).value();
-        for (MemoryNeeds needs : {needs_of(graph), channels_last(graph)}) {
+        for (MemoryNeeds needs : {needs_of(graph), channels_last(graph), in_blocks(graph)}) {
             if (i % 3 == 0) needs.scratch.assign(graph.nodes.size(), 64 * static_cast<int64_t>(i % 5));
             const MemoryPlan plan = plan_memory(graph, needs);
             const Status status = check_plan(graph, needs, plan);

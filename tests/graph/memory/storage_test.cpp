@@ -14,8 +14,16 @@ struct Form {
     Stored stored() const { return {&form, &storage}; }
 };
 
-Form in_order(const Shape &shape, std::vector<int> order) {
-    return {{Element::f32, shape}, {*element_count(shape) * 4, std::move(order)}};
+Form in_order(const Shape &shape, std::vector<int> axes) {
+    return {{Element::f32, shape}, {*element_count(shape) * 4, {std::move(axes)}}};
+}
+
+// Blocks of axis 1, whose elements are innermost.
+Form in_blocks(const Shape &shape, int64_t block) {
+    Form form = in_order(shape, row_major_order(shape.size()).axes);
+    form.storage.order.axes.push_back(1);
+    form.storage.order.block = block;
+    return form;
 }
 
 Form row_major(const Shape &shape) {
@@ -53,7 +61,21 @@ TEST(Storage, keeps_bytes) {
          in_order({1, 2, 3, 4}, {0, 3, 2, 1}), false},
         {"extents that do not divide each other", Reshape{{3, 2}}, in_order({2, 3}, {1, 0}), in_order({3, 2}, {1, 0}),
          false},
-        {"a blocked value", Reshape{{6}}, in_order({2, 3}, {}), row_major({6}), false},
+        {"blocks that are all of their axis", Transpose{{0, 2, 3, 1}}, in_blocks({2, 8, 4, 5}, 8),
+         row_major({2, 4, 5, 8}), true},
+        {"blocks that are parts of their axis", Transpose{{0, 2, 3, 1}}, in_blocks({2, 16, 4, 5}, 8),
+         row_major({2, 4, 5, 16}), false},
+        {"a transpose out of the order of blocks", Transpose{{0, 1, 3, 4, 2}}, row_major({1, 2, 8, 4, 5}),
+         row_major({1, 2, 4, 5, 8}), false},
+        {"blocks of one pixel", Reshape{{2, 16}}, in_blocks({2, 16, 1, 1}, 8), row_major({2, 16}), true},
+        {"an axis cut into its blocks", Reshape{{2, 2, 8, 4, 5}}, in_blocks({2, 16, 4, 5}, 8),
+         in_order({2, 2, 8, 4, 5}, {0, 1, 3, 4, 2}), true},
+        {"an axis cut elsewhere", Reshape{{2, 4, 4, 4, 5}}, in_blocks({2, 16, 4, 5}, 8),
+         in_order({2, 4, 4, 4, 5}, {0, 1, 3, 4, 2}), false},
+        {"pixels joined, in blocks", Reshape{{2, 16, 20}}, in_blocks({2, 16, 4, 5}, 8), in_blocks({2, 16, 20}, 8),
+         true},
+        {"blocks of another size", Reshape{{2, 16, 4, 5}}, in_blocks({2, 16, 4, 5}, 8), in_blocks({2, 16, 4, 5}, 4),
+         false},
         {"nothing at all", Reshape{{0, 3}}, in_order({3, 0}, {1, 0}), row_major({0, 3}), true},
         {"another operator", Resample{}, row_major({6}), row_major({6}), false},
     };
@@ -76,7 +98,15 @@ TEST(Storage, parts) {
     EXPECT_EQ(offset(slice(0, {Resample::outside, 0}), row_major({4, 3}), row_major({2, 3})), std::nullopt);
     EXPECT_EQ(offset(slice(2, {1, 2}), channels_last({1, 3, 4, 5}), channels_last({1, 3, 2, 5})), 60);
     EXPECT_EQ(offset(slice(1, {1, 2}), channels_last({1, 3, 4, 5}), channels_last({1, 2, 4, 5})), std::nullopt);
-    EXPECT_EQ(offset(slice(0, {1}), row_major({4, 3}), in_order({1, 3}, {})), std::nullopt);
+    EXPECT_EQ(offset(slice(0, {1}), row_major({4, 3}), row_major({1, 3})), 12);
+    const Form blocks = in_blocks({1, 24, 4, 5}, 8);
+    const std::vector<int64_t> second{8, 9, 10, 11, 12, 13, 14, 15}, across{4, 5, 6, 7, 8, 9, 10, 11};
+    EXPECT_EQ(offset(slice(1, second), blocks, in_blocks({1, 8, 4, 5}, 8)), 8 * 4 * 5 * 4);
+    EXPECT_EQ(offset(slice(1, second), blocks, channels_last({1, 8, 4, 5})), 8 * 4 * 5 * 4);
+    EXPECT_EQ(offset(slice(1, second), blocks, row_major({1, 8, 4, 5})), std::nullopt);
+    EXPECT_EQ(offset(slice(1, across), blocks, in_blocks({1, 8, 4, 5}, 8)), std::nullopt);
+    EXPECT_EQ(offset(slice(1, {8}), blocks, row_major({1, 1, 4, 5})), std::nullopt);
+    EXPECT_EQ(offset(slice(1, second), in_blocks({2, 24, 4, 5}, 8), in_blocks({2, 8, 4, 5}, 8)), std::nullopt);
 }
 
 TEST(Storage, joins) {
@@ -91,6 +121,12 @@ TEST(Storage, joins) {
     EXPECT_FALSE(joins(1, {channels_last({1, 2, 4, 5}), channels_last({1, 1, 4, 5})}, channels_last({1, 3, 4, 5})));
     EXPECT_TRUE(joins(2, {channels_last({1, 2, 4, 5}), channels_last({1, 2, 1, 5})}, channels_last({1, 2, 5, 5})));
     EXPECT_FALSE(joins(2, {channels_last({1, 2, 4, 5}), row_major({1, 2, 1, 5})}, channels_last({1, 2, 5, 5})));
+    const Form two = in_blocks({1, 16, 4, 5}, 8), three = in_blocks({1, 24, 4, 5}, 8);
+    EXPECT_TRUE(joins(1, {two, in_blocks({1, 8, 4, 5}, 8)}, three));
+    EXPECT_TRUE(joins(1, {two, channels_last({1, 8, 4, 5})}, three));
+    EXPECT_FALSE(joins(1, {two, row_major({1, 8, 4, 5})}, three));
+    EXPECT_FALSE(joins(1, {channels_last({1, 16, 4, 5}), channels_last({1, 8, 4, 5})}, three));
+    EXPECT_FALSE(joins(2, {two, two}, in_blocks({1, 16, 8, 5}, 8)));
 }
 
 }  // namespace

@@ -152,6 +152,7 @@ struct FakeWorkshop {
     Target target{machine.halide_target, 1};
     std::string emulator;  // who measures, where that is not the machine
     Leases leases;
+    std::function<Result<std::vector<NamedWorkload>>()> wanted;
     std::function<bool()> interrupted = [] { return false; };
     std::function<std::string()> timestamp = [] { return std::string("2026-01-01T00:00:00.000Z"); };
     std::vector<TuneProgress> progress;  // pointers in them are stale
@@ -166,7 +167,8 @@ struct FakeWorkshop {
                 [this] { return timestamp(); },
                 [this] { return interrupted(); },
                 false,
-                leases};
+                leases,
+                wanted};
     }
 
     Result<TuneReport> tune(const std::vector<NamedWorkload> &workloads, const TuneOptions &options) {
