@@ -367,14 +367,14 @@ int run(const TuneArguments &arguments) {
                                   gauge->peak().gflops, gauge->peak().instructions)
                     : fmt::format("{} simulated: {}", to_text(target), machine.cpu_model));
     TuneEnvironment environment{*workshop->builder,
-                                      *workshop->runner,
-                                      *store,
-                                      machine,
-                                      now_ns,
-                                      utc_timestamp,
-                                      interrupted,
-                                      place->core || machine.cores > target.threads,  // simulating disturbs nobody
-                                      leases ? *leases : Leases()};
+                                *workshop->runner,
+                                *store,
+                                machine,
+                                now_ns,
+                                utc_timestamp,
+                                interrupted,
+                                place->core || machine.cores > target.threads,  // simulating disturbs nobody
+                                leases ? *leases : Leases()};
     if (arguments.layers.of_network()) environment.wanted = read_wanted;
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(

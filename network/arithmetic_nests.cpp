@@ -25,15 +25,6 @@ std::vector<NestIndex> broadcast(const NestBuilder &nest, const Stored &input, s
     return indices;
 }
 
-// What an input has in blocks that is broadcast against the result. All blocks of a network have one size.
-std::optional<BlockedAxis> blocked_input(const StoredNode &node) {
-    for (const Stored &input : node.inputs) {
-        const auto blocked = blocked_axis(input, static_cast<int>(rank(node.result)) - static_cast<int>(rank(input)));
-        if (blocked) return blocked;
-    }
-    return {};
-}
-
 // The reads of an element-wise node's inputs, in their order.
 std::vector<int> read_all(NestBuilder *nest, const StoredNode &node, size_t axes) {
     std::vector<int> reads;
@@ -88,7 +79,7 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
     halves.shape.push_back(2);
     graph::Storage storage = *node.result.storage;
     storage.order.axes.push_back(static_cast<int>(axes));
-    NestBuilder nest({&halves, &storage}, blocked_input(node));
+    NestBuilder nest({&halves, &storage}, blocked_axes(node.inputs, axes));
     const std::vector<int> reads = read_all(&nest, node, axes);
     const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
     using scalar::apply, scalar::cast, scalar::constant;
@@ -120,7 +111,7 @@ Result<NodeNest> nest_of(const graph::Elementwise &op, const StoredNode &node) {
         as_bytes.expression = scalar::cast(op.expression, graph::Element::u8);
         return nest_of(as_bytes, {node.inputs, {&bytes, node.result.storage}});
     }
-    NestBuilder nest(node.result, blocked_input(node));
+    NestBuilder nest(node.result, blocked_axes(node.inputs, rank(node.result)));
     const std::vector<int> reads = read_all(&nest, node, rank(node.result));
     if (reads.empty()) return unsupported("without an operand");
     return std::move(nest).finish(Reduction::none, renumbered(op.expression, reads));
@@ -128,7 +119,7 @@ Result<NodeNest> nest_of(const graph::Elementwise &op, const StoredNode &node) {
 
 Result<NodeNest> nest_of(const graph::Reduce &op, const StoredNode &node) {
     const Stored &x = node.inputs[0];
-    NestBuilder nest(node.result, blocked_axis(x));
+    NestBuilder nest(node.result, blocked_axes(node.inputs, rank(x)));
     std::vector<NestIndex> indices(rank(x));
     // In the order of memory, so that the innermost loop goes through neighbours.
     for (const graph::MemoryLoop &loop : graph::memory_loops(x.form->shape, x.storage->order)) {
@@ -143,7 +134,7 @@ Result<NodeNest> nest_of(const graph::Reduce &op, const StoredNode &node) {
 Result<NodeNest> nest_of(const graph::MatrixProduct &, const StoredNode &node) {
     const Stored &a = node.inputs[0], &b = node.inputs[1];
     const size_t axes = rank(node.result);
-    NestBuilder nest(node.result, blocked_input(node));
+    NestBuilder nest(node.result, blocked_axes(node.inputs, axes));
     const auto block_of = [](const Stored &operand, size_t axis) {
         const auto blocked = blocked_axis(operand);
         return blocked && blocked->axis == static_cast<int>(axis) ? blocked->block : int64_t{1};

@@ -17,7 +17,7 @@ constexpr double flops_a_ns = 50, bytes_a_ns = 16, copied_bytes_a_ns = 40, moved
 
 constexpr double changes_order = 1.02;  // times as long
 // Where there are blocks, channels-first is worth a measurement only for what it saves beside them: it is rarely as fast.
-constexpr double is_channels_first = 1.05;
+constexpr double channels_first = 1.05;
 constexpr double not_used = std::numeric_limits<double>::infinity();
 
 bool has_channels_first(const LayoutOption &convolution, const Shape &x) {
@@ -123,8 +123,8 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
         const bool is_allowed = i == 0 || prices_.unmeasured == Unmeasured::as_fast;
         // Between two equals, the kernel that need not change the order.
         const bool is_one_order = lie_alike(*options[i].inputs[0], options[i].output, x.shape);
-        const double estimate = usual * (is_one_order ? 1 : changes_order) *
-                                (prices_.block > 0 && has_channels_first(options[i], x.shape) ? is_channels_first : 1);
+        const bool is_rarely_as_fast = prices_.block > 0 && has_channels_first(options[i], x.shape);
+        const double estimate = usual * (is_one_order ? 1 : changes_order) * (is_rarely_as_fast ? channels_first : 1);
         costs.push_back(times[i] ? *times[i] : is_allowed ? estimate : not_used);
     }
     return costs;

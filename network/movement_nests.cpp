@@ -48,7 +48,7 @@ std::optional<Line> line_through(const Resample::Axis &axis, int64_t extent) {
 class ResampleNest {
 public:
     ResampleNest(const Resample &op, const StoredNode &node)
-        : op_(op), node_(node), nest_(node.result, blocked_axis(node.inputs[0])) {}
+        : op_(op), node_(node), nest_(node.result, blocked_axes(node.inputs, node.result.form->shape.size())) {}
 
     Result<NodeNest> run() && {
         std::vector<NestIndex> indices;
@@ -124,10 +124,9 @@ private:
 }  // namespace
 
 Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
-    std::optional<BlockedAxis> blocked = blocked_axis(node.inputs[0]);
-    if (blocked) {
-        const auto place = std::ranges::find(op.permutation, blocked->axis);
-        blocked->axis = static_cast<int>(place - op.permutation.begin());
+    std::vector<BlockedAxis> blocked = blocked_axes(node.inputs, op.permutation.size());
+    for (BlockedAxis &axis : blocked) {
+        axis.axis = static_cast<int>(std::ranges::find(op.permutation, axis.axis) - op.permutation.begin());
     }
     NestBuilder nest(node.result, blocked);
     std::vector<NestIndex> indices(op.permutation.size());

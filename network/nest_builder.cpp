@@ -109,13 +109,24 @@ NestIndex sum(NestIndex a, const NestIndex &b, int64_t factor) {
     return a;
 }
 
-std::optional<BlockedAxis> blocked_axis(const graph::Stored &operand, int shift) {
-    const graph::Order &order = operand.storage->order;
+std::optional<BlockedAxis> blocked_axis(const graph::Stored &value) {
+    const graph::Order &order = value.storage->order;
     if (order.block == 0) return {};
-    return BlockedAxis{order.axes.back() + shift, order.block};
+    return BlockedAxis{order.axes.back(), order.block};
 }
 
-NestBuilder::NestBuilder(const graph::Stored &result, std::optional<BlockedAxis> blocked)
+std::vector<BlockedAxis> blocked_axes(const std::vector<graph::Stored> &inputs, size_t result_axes) {
+    std::vector<BlockedAxis> axes;
+    for (const graph::Stored &input : inputs) {
+        std::optional<BlockedAxis> blocked = blocked_axis(input);
+        if (!blocked) continue;
+        blocked->axis += static_cast<int>(result_axes) - static_cast<int>(input.form->shape.size());
+        axes.push_back(*blocked);
+    }
+    return axes;
+}
+
+NestBuilder::NestBuilder(const graph::Stored &result, const std::vector<BlockedAxis> &blocked)
     : along_(result.form->shape.size()) {
     const auto add = [&](const graph::MemoryLoop &loop) {
         if (loop.extent == 1) return;
@@ -125,10 +136,16 @@ NestBuilder::NestBuilder(const graph::Stored &result, std::optional<BlockedAxis>
         made_.nest.loops.push_back(loop.extent);
     };
     for (const graph::MemoryLoop &loop : graph::memory_loops(result.form->shape, result.storage->order)) {
-        const bool is_cut = blocked && blocked->axis == loop.axis && loop.step == 1 && loop.extent > blocked->block &&
-                            loop.extent % blocked->block == 0;
-        if (is_cut) add({loop.axis, loop.extent / blocked->block, blocked->block});
-        add(is_cut ? graph::MemoryLoop{loop.axis, blocked->block, 1} : loop);
+        const auto cuts = [&](const BlockedAxis &by) {
+            return by.axis == loop.axis && loop.step == 1 && loop.extent > by.block && loop.extent % by.block == 0;
+        };
+        const auto cut = std::ranges::find_if(blocked, cuts);
+        if (cut == blocked.end()) {
+            add(loop);
+        } else {
+            add({loop.axis, loop.extent / cut->block, cut->block});
+            add({loop.axis, cut->block, 1});
+        }
     }
     if (made_.nest.loops.empty()) made_.nest.loops.push_back(1);
     made_.nest.result = result.form->type;

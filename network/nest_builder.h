@@ -36,14 +36,15 @@ struct BlockedAxis {
     int64_t block = 1;
 };
 
-// The axis of the result that `operand` has in blocks, whose own axis i is axis i + `shift` of the result; nothing where it has
-// none.
-std::optional<BlockedAxis> blocked_axis(const graph::Stored &operand, int shift = 0);
+// The axis that a value has in blocks.
+std::optional<BlockedAxis> blocked_axis(const graph::Stored &value);
+// Those of inputs that are aligned with the result at its innermost axes, as axes of the result.
+std::vector<BlockedAxis> blocked_axes(const std::vector<graph::Stored> &inputs, size_t result_axes);
 
 class NestBuilder {
 public:
-    // `blocked` is what an input has in blocks. The blocks of the result are those of its order.
-    explicit NestBuilder(const graph::Stored &result, std::optional<BlockedAxis> blocked = {});
+    // `blocked` are axes that inputs have in blocks. The blocks of the result are those of its order.
+    NestBuilder(const graph::Stored &result, const std::vector<BlockedAxis> &blocked);
 
     // The index that walks along an axis of the result, times `factor`, plus `offset`.
     NestIndex along(int axis, int64_t factor = 1, int64_t offset = 0) const;

@@ -48,7 +48,7 @@ scalar::Expression divisor(const Pool &op, const StoredNode &node, NestBuilder *
 
 Result<NodeNest> nest_of(const Pool &op, const StoredNode &node) {
     const Stored &x = node.inputs[0];
-    NestBuilder nest(node.result, blocked_axis(x));
+    NestBuilder nest(node.result, blocked_axes(node.inputs, node.result.form->shape.size()));
     std::vector<NestIndex> indices{nest.along(0), nest.along(1)};
     for (size_t d = 0; d < op.window.size(); d++) {
         const NestIndex start = nest.along(static_cast<int>(d) + 2, op.strides[d], -op.padding[d].lo);

@@ -15,8 +15,8 @@ namespace kiln {
 using network::KernelCall;
 using network::Step;
 
-const std::vector<std::string> plan_columns = {"step",  "nodes", "kind",      "algorithm", "source",
-                                               "fused", "key",   "candidate", "why"};
+const std::vector<std::string> plan_columns = {"step",   "nodes", "kind", "layout",    "algorithm",
+                                               "source", "fused", "key",  "candidate", "why"};
 
 namespace {
 
@@ -78,7 +78,8 @@ Table plan_table(const network::Program &program, const ChoiceContext &context) 
     for (const Step &step : program.steps) {
         std::vector<std::string> nodes;
         for (const std::string &origin : step.origins) nodes.push_back(quoted_line(origin));
-        std::vector<Cell> row = {quoted_line(step.name), fmt::format("{}", fmt::join(nodes, ", ")), kind(step)};
+        std::vector<Cell> row = {quoted_line(step.name), fmt::format("{}", fmt::join(nodes, ", ")), kind(step),
+                                 step.layout};
         if (const auto *call = std::get_if<KernelCall>(&step.work)) {
             const Chosen chosen = choose(call->workload, context);
             row.insert(row.end(), {chosen.algorithm, chosen.source, fused(call->workload), key(call->workload),
@@ -91,8 +92,8 @@ Table plan_table(const network::Program &program, const ChoiceContext &context) 
 }
 
 TableForm plan_form() {
-    return {{.name = "step"},  {.name = "kind"}, {.name = "algorithm"}, {.name = "source"}, {.name = "fused"},
-            {.name = "nodes"}, {.name = "key"},  {.name = "candidate"}, {.name = "why"}};
+    return {{.name = "step"},  {.name = "kind"},  {.name = "layout"}, {.name = "algorithm"}, {.name = "source"},
+            {.name = "fused"}, {.name = "nodes"}, {.name = "key"},    {.name = "candidate"}, {.name = "why"}};
 }
 
 Table timed_plan_table(const network::Program &program, const ChoiceContext &context, const StepTimes &times) {

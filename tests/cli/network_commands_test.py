@@ -244,6 +244,7 @@ class ExplainPlan(WithFolder):
         rows = json.loads(self.explain("--format", "json").stdout)
         self.assertIn("conv2d", [row["kind"] for row in rows])
         self.assertIn("bias+relu", [row["fused"] for row in rows])
+        self.assertIn("NHWC", [row["layout"] for row in rows])
 
     def test_alterations(self):
         network = SUITES / "onnx_graph" / "n01_residual_broadcast.onnx"

@@ -187,7 +187,9 @@ Status Job::tune_by_worth() {
     End end = End::finished;
     bool has_asked = false;  // for more than there is
     while (end != End::interrupted && end != End::out_of_time) {
-        const auto was_tried = [](const auto &tuning) { return tuning->layer().finished || tuning->layer().trials > 0; };
+        const auto was_tried = [](const auto &tuning) {
+            return tuning->layer().finished || tuning->layer().trials > 0;
+        };
         if (!has_asked && std::ranges::all_of(tunings_, was_tried)) {
             const Result<bool> has_more = add_wanted();
             if (!has_more) return has_more.error();
