@@ -144,10 +144,14 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
 
 // What an integer of `type` is after arithmetic, which wraps around. Those of 64 bits are as exact as f64.
 double wrapped(Element type, double value) {
+    if (type == Element::i32 && value >= -0x1p31 && value < 0x1p31) return value;  // most of all
     const int bits = 8 * scalar::size_of(type);
     if (bits == 64) return value;
-    const double range = std::ldexp(1, bits), rest = value - std::floor(value / range) * range;
+    const auto range = static_cast<double>(uint64_t{1} << bits);
     const bool is_unsigned = type == Element::u8 || type == Element::u16 || type == Element::u32;
+    const double lowest = is_unsigned ? 0 : -range / 2;
+    if (value >= lowest && value < lowest + range) return value;
+    const double rest = value - std::floor(value / range) * range;
     return !is_unsigned && rest >= range / 2 ? rest - range : rest;
 }
 
@@ -179,8 +183,8 @@ double value_of_integers(Function function, Element type, double x, double y) {
     if (function == Function::divide) return y == 0 ? 0 : wrapped(type, std::trunc(x / y));
     if (function == Function::remainder && y == 0) return 0;
     if (function == Function::power) return cut_off(type, std::pow(x, y));
-    if (function == Function::multiply &&
-        scalar::size_of(type) < 8) {  // a product may need more digits than a double has
+    const bool is_wide = type == Element::i64 || type == Element::u64;
+    if (function == Function::multiply && !is_wide) {  // a product may need more digits than a double has
         const auto product =
             static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
         return wrapped(type, static_cast<double>(static_cast<uint32_t>(product)));
@@ -193,8 +197,6 @@ Bounded of_integers(Function function, Element type, const Bounded &a, const Bou
 }
 
 }  // namespace
-
-bool is_integer(Element type) { return !scalar::is_float(type) && type != Element::boolean; }
 
 Bounded bounded(Function function, Element type, const Bounded &x) {
     Bounded result = of_one(function, x);

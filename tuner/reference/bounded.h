@@ -11,8 +11,19 @@ struct Bounded {
     bool is_given = false;  // no arithmetic has rounded it, so that every kernel has the same number
 };
 
-// Neither a float nor a condition.
-bool is_integer(scalar::Element type);
+// Neither a float nor a condition. References ask it for each step of each element.
+inline bool is_integer(scalar::Element type) {
+    switch (type) {
+        case scalar::Element::f16:
+        case scalar::Element::bf16:
+        case scalar::Element::f32:
+        case scalar::Element::f64:
+        case scalar::Element::boolean:
+            return false;
+        default:
+            return true;
+    }
+}
 
 // A function of arguments of one type. Where it rounds or compares what an error could turn, that is an error as large as the
 // difference.

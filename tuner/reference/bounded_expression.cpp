@@ -67,7 +67,7 @@ bool is_defined_exactly(const scalar::Expression &expression) {
 BoundedExpression::BoundedExpression(const scalar::Expression &expression, const std::vector<Element> &operands,
                                      Rounding rounding)
     : is_exact_(rounding == Rounding::exact) {
-    stack_.reserve(expression.steps.size());
+    stack_.resize(expression.steps.size());
     std::vector<Element> types;
     for (const scalar::Step &step : expression.steps) {
         const int count = scalar::argument_count(step.function);
@@ -77,51 +77,68 @@ BoundedExpression::BoundedExpression(const scalar::Expression &expression, const
         types.push_back(result);
         steps_.push_back({&step, argument, result, static_cast<size_t>(count), count == 0 ? 0 : roundings(result)});
     }
+    const auto is = [&](size_t i, Function function) { return steps_[i].step->function == function; };
+    is_product_ = !is_exact_ && steps_.size() == 3 && is(0, Function::operand) && is(1, Function::operand) &&
+                  is(2, Function::multiply) && steps_[2].roundings == 0;
 }
 
 Bounded BoundedExpression::operator()(const std::vector<Bounded> &operands) {
-    stack_.clear();
-    for (const TypedStep &typed : steps_) {
-        is_exact_ ? take_exactly(typed, operands) : take(typed, operands);
+    if (is_product_) {
+        return bounded(Function::multiply, steps_[2].argument, operands[steps_[0].step->operand],
+                       operands[steps_[1].step->operand]);
     }
-    return stack_.back();
+    Bounded *end = stack_.data();
+    for (const TypedStep &typed : steps_) {
+        Bounded *first = end - typed.count;
+        is_exact_ ? take_exactly(typed, operands, first) : take(typed, operands, first);
+        end = first + 1;
+    }
+    return end[-1];
 }
 
 // In f32 step by step, as kernels compute what they round to integers. Only what IEEE 754 leaves open is an error.
-void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands) {
+void BoundedExpression::take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands,
+                                     Bounded *first) const {
     const scalar::Step &step = *typed.step;
-    if (step.function == Function::operand) return stack_.push_back(operands[step.operand]);
-    if (step.function == Function::constant) return stack_.push_back({rounded(step.type, step.number), 0, true});
-    const Bounded *first = &stack_[stack_.size() - typed.count];
+    if (step.function == Function::operand) {
+        *first = operands[step.operand];
+        return;
+    }
+    if (step.function == Function::constant) {
+        *first = {rounded(step.type, step.number), 0, true};
+        return;
+    }
     const bool is_exact = is_defined_exactly(step.function) &&
                           std::all_of(first, first + typed.count, [](const Bounded &a) { return a.error == 0; });
-    take(typed, operands);
-    Bounded &result = stack_.back();
-    const bool is_unknown = std::isinf(result.error) && std::isfinite(result.value);  // an integer of no number
-    if (is_exact && !is_unknown) result.error = 0;
-    if (typed.result == Element::f32) result.value = static_cast<float>(result.value);
+    take(typed, operands, first);
+    const bool is_unknown = std::isinf(first->error) && std::isfinite(first->value);  // an integer of no number
+    if (is_exact && !is_unknown) first->error = 0;
+    if (typed.result == Element::f32) first->value = static_cast<float>(first->value);
 }
 
-void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands) {
+void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const {
     const scalar::Step &step = *typed.step;
-    if (step.function == Function::operand) return stack_.push_back(operands[step.operand]);
-    if (step.function == Function::constant)
-        return stack_.push_back({step.number, is_integer(step.type) ? 0 : std::fabs(step.number), true});
-    Bounded *a = &stack_[stack_.size() - typed.count];
+    if (step.function == Function::operand) {
+        *first = operands[step.operand];
+        return;
+    }
+    if (step.function == Function::constant) {
+        *first = {step.number, is_integer(step.type) ? 0 : std::fabs(step.number), true};
+        return;
+    }
     if (step.function == Function::cast) {
-        a[0] = converted(a[0], typed.argument, step.type);
+        *first = converted(first[0], typed.argument, step.type);
     } else if (step.function == Function::select) {
-        a[0] = selected(a[0], a[1], a[2]);
+        *first = selected(first[0], first[1], first[2]);
     } else if (typed.count == 1) {
-        a[0] = bounded(step.function, typed.argument, a[0]);
+        *first = bounded(step.function, typed.argument, first[0]);
     } else {
         // Conditions about integers are those about numbers.
         const Element type = typed.result == Element::boolean ? Element::f32 : typed.argument;
-        a[0] = bounded(step.function, type, a[0], a[1]);
+        *first = bounded(step.function, type, first[0], first[1]);
     }
     if (typed.roundings > 0)
-        a[0] = {rounded(typed.result, a[0].value), a[0].error + std::fabs(a[0].value) * typed.roundings};
-    stack_.resize(stack_.size() - typed.count + 1);
+        *first = {rounded(typed.result, first->value), first->error + std::fabs(first->value) * typed.roundings};
 }
 
 }  // namespace kiln

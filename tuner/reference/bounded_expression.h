@@ -31,12 +31,14 @@ private:
         double roundings;                  // of f32, in one of the result's type
     };
 
-    void take(const TypedStep &typed, const std::vector<Bounded> &operands);
-    void take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands);
+    // A step's result, in the place of its arguments; a leaf's is behind all others.
+    void take(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const;
+    void take_exactly(const TypedStep &typed, const std::vector<Bounded> &operands, Bounded *first) const;
 
     bool is_exact_ = false;
+    bool is_product_ = false;  // of two operands, in a type that adds no roundings: what large nests sum up
     std::vector<TypedStep> steps_;
-    std::vector<Bounded> stack_;
+    std::vector<Bounded> stack_;  // as large as it ever gets
 };
 
 }  // namespace kiln

@@ -34,8 +34,14 @@ public:
           finish_(nest_.finish, types_of_finish(nest_), rounding_) {
         const Signature tensors = signature(w);
         const std::vector<NamedOperand> list = operand_list(w);
-        for (size_t i = 0; i < list.size(); i++)
+        for (size_t i = 0; i < list.size(); i++) {
             values_.push_back(canonical(operands.*list[i].place, tensors.operands[i]));
+            const scalar::Element type = nest_.type_of(static_cast<int>(i));
+            for (double &value : values_.back()) value = bounded_number(type, value).value;
+            is_rounded_.push_back(rounding_ == Rounding::any && !is_integer(type));
+        }
+        for (const NestRead &read : nest_.reads) addresses_.push_back(address_of(read));
+        reads_.resize(nest_.reads.size());
     }
 
     Sums compute() {
@@ -56,7 +62,37 @@ private:
         return types;
     }
 
+    // Where a read that stays in its operand, without tables, finds its element.
+    struct Address {
+        bool is_linear = false;
+        int64_t offset = 0;
+        std::vector<int64_t> loops, over;
+        int64_t begin = 0;  // with the loops where they are now
+    };
+
+    Address address_of(const NestRead &read) const {
+        Address address{.is_linear = !nest_.may_leave(read),
+                        .offset = 0,
+                        .loops = std::vector<int64_t>(nest_.loops.size(), 0),
+                        .over = std::vector<int64_t>(nest_.over.size(), 0)};
+        if (!address.is_linear) return address;
+        const std::vector<int64_t> &shape = nest_.operands[read.operand];
+        for (size_t d = 0; d < shape.size(); d++) {
+            const NestIndex &index = read.indices[d];
+            address.offset = address.offset * shape[d] + index.offset;
+            for (size_t l = 0; l < address.loops.size(); l++)
+                address.loops[l] = address.loops[l] * shape[d] + index.loops[l];
+            for (size_t o = 0; o < address.over.size(); o++)
+                address.over[o] = address.over[o] * shape[d] + index.over[o];
+        }
+        return address;
+    }
+
     Bounded element(const std::vector<int64_t> &i) {
+        for (Address &address : addresses_) {
+            address.begin = address.offset;
+            for (size_t d = 0; d < address.loops.size(); d++) address.begin += address.loops[d] * i[d];
+        }
         std::vector<int64_t> r(nest_.over.size(), 0);
         if (nest_.reduction == Reduction::none) return read_all(i, r) ? term_(reads_) : Bounded{};
         std::optional<Bounded> reduced;
@@ -125,25 +161,36 @@ private:
         return static_cast<int64_t>(values_[index.table][address]);
     }
 
+    // The element that a read finds, or -1 outside of its operand.
+    int64_t place_of(size_t n, const std::vector<int64_t> &i, const std::vector<int64_t> &r) const {
+        if (addresses_[n].is_linear) {
+            int64_t place = addresses_[n].begin;
+            for (size_t d = 0; d < r.size(); d++) place += addresses_[n].over[d] * r[d];
+            return place;
+        }
+        const NestRead &read = nest_.reads[n];
+        const std::vector<int64_t> &shape = nest_.operands[read.operand];
+        int64_t place = 0;
+        bool is_inside = true;
+        for (size_t d = 0; d < shape.size(); d++) {
+            const int64_t at = looked_up(read.indices[d], i, r);
+            is_inside = is_inside && at >= 0 && at < shape[d];
+            place = place * shape[d] + at;
+        }
+        return is_inside ? place : -1;
+    }
+
     // Whether all reads are inside of their operands; those that are not are 0.
     bool read_all(const std::vector<int64_t> &i, const std::vector<int64_t> &r) {
-        reads_.assign(nest_.reads.size(), {});
         bool all_inside = true;
         for (size_t n = 0; n < nest_.reads.size(); n++) {
-            const NestRead &read = nest_.reads[n];
-            const std::vector<int64_t> &shape = nest_.operands[read.operand];
-            int64_t address = 0;
-            bool is_inside = true;
-            for (size_t d = 0; d < shape.size(); d++) {
-                const int64_t at = looked_up(read.indices[d], i, r);
-                is_inside = is_inside && at >= 0 && at < shape[d];
-                address = address * shape[d] + at;
-            }
-            all_inside = all_inside && is_inside;
-            if (!is_inside) continue;
-            const double value = values_[read.operand][address];
-            reads_[n] = bounded_number(nest_.type_of(read.operand), value);
-            if (rounding_ == Rounding::exact) reads_[n].error = 0;
+            const int64_t place = place_of(n, i, r);
+            reads_[n] = {};
+            all_inside = all_inside && place >= 0;
+            if (place < 0) continue;
+            const int operand = nest_.reads[n].operand;
+            const double value = values_[operand][place];
+            reads_[n] = {value, is_rounded_[operand] ? std::fabs(value) : 0, true};
         }
         return all_inside;
     }
@@ -153,7 +200,9 @@ private:
     BoundedExpression term_;
     scalar::Element reduced_;  // the type of what is reduced
     BoundedExpression finish_;
-    std::vector<std::vector<double>> values_;
+    std::vector<std::vector<double>> values_;  // of each operand, as its type has them
+    std::vector<char> is_rounded_;             // by operand: whether its numbers count as rounded once
+    std::vector<Address> addresses_;           // by read
     std::vector<Bounded> reads_;
 };
 
