@@ -394,7 +394,8 @@ int run(const TuneArguments &arguments) {
     if (int8_keeper) peaks.int8 = int8_keeper->gauge().peak();
     print_results(*report, peaks, {.target = target, .machine = machine, .toolchain = "", .algorithms = {}},
                   arguments.answer);
-    const auto summary = arguments.layers.of_network() ? network_summary(*report) : std::nullopt;
+    const bool has_all = arguments.layers.of_network() && !report->interrupted;
+    const auto summary = has_all ? network_summary(*report) : std::nullopt;
     if (summary && arguments.answer.format == TableFormat::table) {
         print_line("");
         print_line(*summary);

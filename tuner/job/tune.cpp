@@ -210,8 +210,9 @@ Status Job::tune_by_worth() {
         end = *made;
     }
     for (size_t i = 0; i < tunings_.size(); i++) {
-        if (Status s = finish(i, tunings_[i]->layer().finished && end == End::out_of_time ? End::finished : end); !s)
-            return s;
+        const LayerProgress &layer = tunings_[i]->layer();
+        if (end == End::interrupted && layer.trials == 0 && !layer.finished) continue;  // it was not begun
+        if (Status s = finish(i, layer.finished && end == End::out_of_time ? End::finished : end); !s) return s;
         if (report_.interrupted) end = End::interrupted;
     }
     return {};

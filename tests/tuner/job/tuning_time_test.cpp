@@ -69,6 +69,18 @@ TEST(TuningTime, GivesUpALayerWhoseTrialsAllFail) {
     EXPECT_TRUE(report->workloads[0].problem.starts_with("none of 5")) << report->workloads[0].problem;
 }
 
+TEST(TuningTime, AnInterruptedJobTellsOfWhatItBegan) {
+    FakeWorkshop shop;
+    shop.interrupted = [&] { return shop.runner.runs > 0; };
+    const auto report = shop.tune({layer_a, layer_b}, seconds(300));
+    ASSERT_TRUE(report.ok());
+    EXPECT_TRUE(report->interrupted);
+    ASSERT_EQ(report->workloads.size(), 1);
+    EXPECT_EQ(report->workloads[0].workload.name, "a");
+    for (const TuneProgress &progress : shop.progress)
+        EXPECT_TRUE(progress.workload_index == 0 || progress.event == TuneProgress::Event::workload_started);
+}
+
 TEST(TuningTime, WithoutTimeLeftNothingStarts) {
     FakeWorkshop shop;
     TuneOptions options = seconds(1);  // less than the first trial takes
