@@ -38,7 +38,7 @@ public:
             values_.push_back(canonical(operands.*list[i].place, tensors.operands[i]));
             const scalar::Element type = nest_.type_of(static_cast<int>(i));
             for (double &value : values_.back()) value = bounded_number(type, value).value;
-            is_rounded_.push_back(rounding_ == Rounding::any && !is_integer(type));
+            counts_as_rounded_.push_back(rounding_ == Rounding::any && !is_integer(type));
         }
         for (const NestRead &read : nest_.reads) addresses_.push_back(address_of(read));
         reads_.resize(nest_.reads.size());
@@ -190,7 +190,7 @@ private:
             if (place < 0) continue;
             const int operand = nest_.reads[n].operand;
             const double value = values_[operand][place];
-            reads_[n] = {value, is_rounded_[operand] ? std::fabs(value) : 0, true};
+            reads_[n] = {value, counts_as_rounded_[operand] ? std::fabs(value) : 0, true};
         }
         return all_inside;
     }
@@ -201,7 +201,7 @@ private:
     scalar::Element reduced_;  // the type of what is reduced
     BoundedExpression finish_;
     std::vector<std::vector<double>> values_;  // of each operand, as its type has them
-    std::vector<char> is_rounded_;             // by operand: whether its numbers count as rounded once
+    std::vector<char> counts_as_rounded_;      // by operand: its numbers have the error of one rounding
     std::vector<Address> addresses_;           // by read
     std::vector<Bounded> reads_;
 };
