@@ -20,11 +20,8 @@ constexpr double changes_order = 1.02;  // times as long
 constexpr double channels_first = 1.05;
 constexpr double not_used = std::numeric_limits<double>::infinity();
 
-bool has_channels_first(const LayoutOption &convolution, const Shape &x) {
-    const auto is_first = [](const Order &order, const Shape &shape) {
-        return layout_of(order, shape).kind == ActivationLayout::Kind::nchw;
-    };
-    return is_first(*convolution.inputs[0], x) || convolution.output == row_major(x.size());
+bool is_channels_first(const Order &order, const Shape &shape) {
+    return layout_of(order, shape).kind == ActivationLayout::Kind::nchw;
 }
 
 // No kernel: the result has the bytes of its input, or its inputs are parts of it.
@@ -106,6 +103,7 @@ std::vector<double> LayoutCosts::computed(const Node &node, const std::vector<La
 std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vector<LayoutOption> &options) {
     const auto &op = std::get<Convolution>(node.op);
     const TypedShape &x = graph_.values[node.inputs[0]].form, &weights = graph_.values[node.inputs[1]].form;
+    const Shape &result = graph_.values[node.output].form.shape;
     std::vector<std::optional<double>> times;
     double flops = 0;
     for (const LayoutOption &option : options) {
@@ -123,7 +121,9 @@ std::vector<double> LayoutCosts::of_convolution(const Node &node, const std::vec
         const bool is_allowed = i == 0 || prices_.unmeasured == Unmeasured::as_fast;
         // Between two equals, the kernel that need not change the order.
         const bool is_one_order = lie_alike(*options[i].inputs[0], options[i].output, x.shape);
-        const bool is_rarely_as_fast = prices_.block > 0 && has_channels_first(options[i], x.shape);
+        const bool has_channels_first =
+            is_channels_first(*options[i].inputs[0], x.shape) || is_channels_first(options[i].output, result);
+        const bool is_rarely_as_fast = prices_.block > 0 && has_channels_first;
         const double estimate = usual * (is_one_order ? 1 : changes_order) * (is_rarely_as_fast ? channels_first : 1);
         costs.push_back(times[i] ? *times[i] : is_allowed ? estimate : not_used);
     }

@@ -52,6 +52,7 @@ private:
     Result<End> make_trials(size_t index, int64_t trials);
     int64_t now() const { return job_.environment.now_ns(); }
     std::optional<int64_t> end_ns() const;  // of the job
+    int64_t races_left() const;             // of workloads that are worth one
     int64_t race_reserve_ns() const;        // for all races to come
     std::optional<double> seconds_left(const TuneProgress &progress) const;
     void tell(size_t index, const TuneProgress &progress);
@@ -72,9 +73,15 @@ std::optional<int64_t> Job::end_ns() const {
     return start_ns_ + *job_.options.time_limit_ns;
 }
 
+int64_t Job::races_left() const {
+    int64_t left = 0;
+    for (size_t i = 0; i < tunings_.size(); i++) left += !is_finished_[i] && tunings_[i]->layer().odds > 0;
+    return left;
+}
+
 int64_t Job::race_reserve_ns() const {
     const auto most = static_cast<int64_t>(race_share * static_cast<double>(job_.options.time_limit_ns.value_or(0)));
-    return std::min(most, static_cast<int64_t>(tunings_.size()) * job_.options.race_time_ns);
+    return std::min(most, races_left() * job_.options.race_time_ns);
 }
 
 std::optional<double> Job::seconds_left(const TuneProgress &progress) const {
@@ -124,9 +131,7 @@ Status Job::finish(size_t index, End end) {
     const bool is_unused = tunings_[index]->layer().odds == 0;
     int64_t race_time_ns = is_unused ? 0 : job_.options.race_time_ns;
     if (const auto job_end = end_ns(); job_end && !is_unused) {
-        int64_t left = 0;
-        for (size_t i = 0; i < tunings_.size(); i++) left += !is_finished_[i] && tunings_[i]->layer().odds > 0;
-        race_time_ns = std::min(race_time_ns, std::max<int64_t>(0, *job_end - now()) / left);
+        race_time_ns = std::min(race_time_ns, std::max<int64_t>(0, *job_end - now()) / races_left());
     }
     Result<End> ended = tunings_[index]->finish(race_time_ns, end);
     if (!ended) return ended.error();
@@ -138,14 +143,12 @@ Status Job::finish(size_t index, End end) {
 
 Status Job::add(const std::vector<NamedWorkload> &workloads) {
     if (Status s = record_names(workloads, job_.environment.store); !s) return s;
-    std::vector<NamedWorkload> added;
     for (const NamedWorkload &workload : merge_equal(workloads)) {
         const auto is_same = [&](const auto &tuning) { return tuning->tuned().workload.workload == workload.workload; };
-        const auto known = std::ranges::find_if(tunings_, is_same);
-        if (known == tunings_.end()) added.push_back(workload);
-        if (known != tunings_.end()) (*known)->weigh(workload.count, workload.odds);
-    }
-    for (const NamedWorkload &workload : added) {
+        if (const auto known = std::ranges::find_if(tunings_, is_same); known != tunings_.end()) {
+            (*known)->weigh(workload.count, workload.odds);
+            continue;
+        }
         const size_t index = tunings_.size();
         listeners_.push_back([this, index](const TuneProgress &progress) { tell(index, progress); });
         tunings_.push_back(std::make_unique<WorkloadTuning>(job_, workload, listeners_.back()));

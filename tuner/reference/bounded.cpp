@@ -144,7 +144,6 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
 
 // What an integer of `type` is after arithmetic, which wraps around. Those of 64 bits are as exact as f64.
 double wrapped(Element type, double value) {
-    if (type == Element::i32 && value >= -0x1p31 && value < 0x1p31) return value;  // most of all
     const int bits = 8 * scalar::size_of(type);
     if (bits == 64) return value;
     const auto range = static_cast<double>(uint64_t{1} << bits);
@@ -183,8 +182,8 @@ double value_of_integers(Function function, Element type, double x, double y) {
     if (function == Function::divide) return y == 0 ? 0 : wrapped(type, std::trunc(x / y));
     if (function == Function::remainder && y == 0) return 0;
     if (function == Function::power) return cut_off(type, std::pow(x, y));
-    const bool is_wide = type == Element::i64 || type == Element::u64;
-    if (function == Function::multiply && !is_wide) {  // a product may need more digits than a double has
+    if (function == Function::multiply &&
+        scalar::size_of(type) < 8) {  // a product may need more digits than a double has
         const auto product =
             static_cast<uint64_t>(static_cast<int64_t>(x)) * static_cast<uint64_t>(static_cast<int64_t>(y));
         return wrapped(type, static_cast<double>(static_cast<uint32_t>(product)));
