@@ -4,14 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <limits>
 
 #include "catalog/catalog.h"
 #include "cli/answers/answer_options.h"
-#include "cli/answers/candidate_text.h"
 #include "cli/answers/output.h"
 #include "cli/clock.h"
 #include "cli/command.h"
@@ -20,6 +16,7 @@
 #include "cli/network/network_program.h"
 #include "cli/peak_keeper.h"
 #include "cli/progress.h"
+#include "cli/tune/tune_results.h"
 #include "text/shell_word.h"
 #include "tuner/job/tune.h"
 #include "tuner/process/interrupt.h"
@@ -78,157 +75,6 @@ Result<TuneOptions> read_options(const TuneArguments &arguments) {
     if (!cache) return usage_error(fmt::format("--cache {}: needs warm or cold", arguments.cache));
     options.cache = *cache;
     return options;
-}
-
-const std::vector<std::string> result_columns = {"name",     "best_us", "gflops",   "share_of_peak", "default_us",
-                                                 "speed_up", "trials",  "failures", "count",         "candidate"};
-
-const TableForm result_form = {{.name = "name", .title = "layer"},
-                               {.name = "best_us", .title = "us", .digits = 1},
-                               {.name = "gflops", .title = "GFLOP/s", .digits = 1},
-                               {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
-                               {.name = "speed_up", .title = "speed-up", .digits = 2},
-                               {.name = "trials"},
-                               {.name = "failures"},
-                               {.name = "candidate"},
-                               {.name = "default_us", .title = "default us", .digits = 1},
-                               {.name = "count"}};
-
-// The same of a core that is simulated, where cycles are counted.
-const std::vector<std::string> count_columns = {"name",     "cycles", "default_cycles", "speed_up",  "trials",
-                                                "failures", "count",  "candidate",      "rtl_cycles"};
-
-const TableForm count_form = {{.name = "name", .title = "layer"},
-                              {.name = "cycles"},
-                              {.name = "speed_up", .title = "speed-up", .digits = 2},
-                              {.name = "trials"},
-                              {.name = "failures"},
-                              {.name = "candidate"},
-                              {.name = "default_cycles", .title = "default cycles"},
-                              {.name = "count"},
-                              {.name = "rtl_cycles", .title = "rtl cycles"}};
-
-// Peaks that shares are of; none for a simulated core.
-struct JobPeaks {
-    std::optional<FmaPeak> f32, int8;  // the latter where some layer is quantized
-
-    double gflops(const Workload &workload) const {
-        const std::optional<FmaPeak> &peak = int8 && is_quantized(workload) ? int8 : f32;
-        return peak ? peak->gflops : 0;
-    }
-};
-
-// One layer, or all of them together.
-struct ResultTimes {
-    std::optional<double> best_ns, default_ns;
-    double flops = 0, peak_gflops = 0;
-    bool are_cycles = false;
-};
-
-// The columns from "best_us" to "speed_up"; NULL where there is nothing to say.
-std::vector<Cell> time_cells(const ResultTimes &t) {
-    const auto cell = [](bool known, double value) { return known ? Cell(value) : Cell(); };
-    const double best = t.best_ns.value_or(1), standard = t.default_ns.value_or(0), speed = t.flops / best;
-    const bool computes = t.best_ns && t.flops > 0;
-    return {cell(t.best_ns.has_value(), best * 1e-3), cell(computes, speed),
-            cell(computes && t.peak_gflops > 0, speed / t.peak_gflops), cell(t.default_ns.has_value(), standard * 1e-3),
-            cell(t.best_ns && t.default_ns, standard / best)};
-}
-
-// The columns from "cycles" to "speed_up".
-std::vector<Cell> count_cells(const ResultTimes &t) {
-    const auto whole = [](std::optional<double> value) { return value ? Cell(static_cast<int64_t>(*value)) : Cell(); };
-    return {whole(t.best_ns), whole(t.default_ns),
-            t.best_ns && t.default_ns ? Cell(*t.default_ns / *t.best_ns) : Cell()};
-}
-
-// A network's kernels in layouts that it does not use have no part in its time.
-bool is_used(const TunedWorkload &tuned) { return tuned.workload.odds == 1; }
-
-std::vector<Cell> result_row(const TunedWorkload &tuned, const ResultTimes &times, const std::string &candidate) {
-    std::vector<Cell> row = {tuned.workload.list + "/" + tuned.workload.name};
-    for (Cell &cell : times.are_cycles ? count_cells(times) : time_cells(times)) row.push_back(std::move(cell));
-    row.insert(row.end(), {tuned.trials, tuned.failures, is_used(tuned) ? tuned.workload.count : 0, candidate});
-    const std::optional<double> judged = tuned.race ? tuned.race->judged : std::nullopt;
-    if (times.are_cycles) row.push_back(judged ? Cell(static_cast<int64_t>(*judged)) : Cell());
-    return row;
-}
-
-// The last row is weighted by count: what the network spends in these layers.
-Table results(const TuneReport &report, const JobPeaks &peaks,
-              const std::function<std::string(const TunedWorkload &)> &candidate) {
-    const std::optional<FmaPeak> &peak = peaks.f32;
-    Table table{.columns = peak ? result_columns : count_columns, .rows = {}};
-    double at_peak_ns = 0;
-    TunedWorkload total;
-    total.workload.count = 0;
-    ResultTimes all{.best_ns = 0, .default_ns = 0, .flops = 0, .peak_gflops = 0, .are_cycles = !peak};
-    bool complete = true;
-    for (const TunedWorkload &tuned : report.workloads) {
-        const auto flops = static_cast<double>(flop_count(tuned.workload.workload));
-        const double peak_gflops = peaks.gflops(tuned.workload.workload);
-        table.rows.push_back(
-            result_row(tuned, {tuned.best_ns, tuned.default_ns, flops, peak_gflops, !peak}, candidate(tuned)));
-        total.trials += tuned.trials;
-        total.failures += tuned.failures;
-        if (!is_used(tuned)) continue;
-        const auto occurrences = static_cast<double>(tuned.workload.count);
-        total.workload.count += tuned.workload.count;
-        all.flops += occurrences * flops;
-        if (peak_gflops > 0) at_peak_ns += occurrences * flops / peak_gflops;
-        *all.best_ns += occurrences * tuned.best_ns.value_or(0);
-        *all.default_ns += occurrences * tuned.default_ns.value_or(0);
-        complete = complete && tuned.best_ns && tuned.default_ns;
-    }
-    if (complete && table.rows.size() > 1) {
-        if (at_peak_ns > 0) all.peak_gflops = all.flops / at_peak_ns;
-        table.rows.push_back(result_row(total, all, ""));
-        table.rows.back().front() = std::string("total");
-    }
-    return table;
-}
-
-// Without a peak the times are cycles of a simulated core.
-void print_results(const TuneReport &report, const JobPeaks &peaks, const ChoiceContext &context,
-                   const AnswerOptions &options) {
-    const bool is_short = options.format == TableFormat::table && !options.wide;
-    bool any = false;
-    const auto candidate = [&](const TunedWorkload &tuned) {
-        const Result<Candidate> parsed = parse_candidate(tuned.best_candidate);
-        if (!is_short || !parsed) return tuned.best_candidate;
-        std::string text = short_text(*parsed, {tuned.workload.workload, context.target, context.machine});
-        any = any || text != tuned.best_candidate;
-        return text;
-    };
-    const std::optional<FmaPeak> &peak = peaks.f32;
-    Table table = results(report, peaks, candidate);
-    if (options.format == TableFormat::table) {
-        print_head("target " + context.target.halide, options);
-        print_line(peak ? fmt::format("threads {}, peak {:.1f} GFLOP/s ({})", context.target.threads, peak->gflops,
-                                      peak->instructions)
-                        : "cycles of " + context.machine.cpu_model);
-        if (peaks.int8) {
-            print_line(
-                fmt::format("quantized layers: peak {:.1f} GOP/s ({})", peaks.int8->gflops, peaks.int8->instructions));
-        }
-        print_line("");
-    }
-    print(std::move(table), peak ? result_form : count_form, options);
-    if (any) tell(short_candidates_note);
-}
-
-// What a network spends in its layers. Nothing where one of them has no time.
-std::optional<std::string> network_summary(const TuneReport &report) {
-    double best = 0, standard = 0;
-    for (const TunedWorkload &tuned : report.workloads) {
-        if (!is_used(tuned)) continue;
-        if (!tuned.best_ns || !tuned.default_ns) return std::nullopt;
-        best += static_cast<double>(tuned.workload.count) * *tuned.best_ns;
-        standard += static_cast<double>(tuned.workload.count) * *tuned.default_ns;
-    }
-    if (report.workloads.empty()) return std::nullopt;
-    return fmt::format("{}: {:.3f} ms in its layers, {:.3f} ms with default kernels ({:.2f} times as long)",
-                       report.workloads.front().workload.list, best * 1e-6, standard * 1e-6, standard / best);
 }
 
 // Whether so many of the new trials failed that something is wrong with more than candidates.

@@ -186,6 +186,7 @@ FOLDERS = {
     "cli/bench": (
         ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
     ),
+    "cli/tune": (["cli/answers", "compare", "tuner/job", "workload"], ["fmt/*"]),
     "cli/pareto": (["cli/answers", "database", "records", "text", "tuner/budget", "workload"], ["fmt/*"]),
     "cli/build": (
         ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/c", "package/network", "package/output",
@@ -193,7 +194,7 @@ FOLDERS = {
         ["CLI/*", "fmt/*"],
     ),
     "cli": (
-        ["cli/answers", "cli/bench", "cli/build", "cli/network", "cli/pareto", "graph", "graph/passes", "network/program.h", "catalog", "check", "compare", "database", "package", "package/network",
+        ["cli/answers", "cli/bench", "cli/build", "cli/network", "cli/pareto", "cli/tune", "graph", "graph/passes", "network/program.h", "catalog", "check", "compare", "database", "package", "package/network",
          "package/output", "records", "schedules", "simulate/core_file.h", "simulate/core_description.h", "text", "tuner/budget", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
