@@ -103,8 +103,9 @@ private:
         }
     }
 
-    void visit(const Pool &) {
-        keep_order([](int) { return true; });
+    void visit(const Pool &op) {
+        const int first_spatial = static_cast<int>(input_shape().size() - op.window.size());
+        keep_order([&](int axis) { return axis < first_spatial; });
     }
     void visit(const Normalize &op) {
         keep_order([&](int axis) { return std::ranges::count(op.axes, axis) == 0; });

@@ -176,12 +176,12 @@ void unroll_less(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs
     const ConvLoops &s = f.shape;
     // Columns that are unrolled apart cannot be left out by the phases that do not have them.
     if (s.skips_missing_taps(k->vectors * f.lanes)) k->unroll_columns = k->unroll_tiles = 0;
-    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_tiles = 0;
-    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_columns = 0;
+    if (is_too_much_code(s, *k)) k->unroll_tiles = 0;
+    if (is_too_much_code(s, *k)) k->unroll_columns = 0;
     // Only columns that are unrolled share what was spread.
     if (k->spread > 1 && s.kernel[0] > 1 && !k->unroll_columns)
         k->spread = nearest(domains.spread, f.spreads() ? 1 : 0);
-    if (unrolled_steps(s, *k) > most_unrolled_steps(s)) k->unroll_rows = k->share_rows = 0;
+    if (is_too_much_code(s, *k)) k->unroll_rows = k->share_rows = 0;
     if (k->rows > 1 && !k->share_rows) k->skip_rows = 0;
 }
 

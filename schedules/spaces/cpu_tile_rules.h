@@ -118,9 +118,11 @@ struct RegisterTile {
 };
 inline RegisterTile register_tile(const CpuTileKnobs &k) { return {k.vectors, k.pixels, k.rows}; }
 
-// The limit of multiply-adds in the unrolled body of the innermost loop. Beyond it, code leaves the instruction cache and
-// compiling takes seconds. With holes each multiply-add has tests of its own, and seconds become minutes.
-inline int64_t most_unrolled_steps(const ConvLoops &shape) { return shape.has_holes() ? 1024 : 4096; }
+// Multiply-adds in the unrolled body of the innermost loop.
+int64_t unrolled_steps(const ConvLoops &shape, const CpuTileKnobs &knobs);
+// Whether they are more code than the instruction cache holds and a compiler finishes in
+// seconds.
+bool is_too_much_code(const ConvLoops &shape, const CpuTileKnobs &knobs);
 
 bool fits_registers(const TileFacts &facts, const RegisterTile &tile, bool inline_sum);
 // Whether the inputs that groups spread over lanes, if there are any, stay in registers beside the sums.
@@ -128,7 +130,6 @@ bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 // Whether dense vectors are shuffled within 128 bits. Such shuffles have their pattern in the instruction and read from
 // memory; wider ones keep patterns in registers.
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
-int64_t unrolled_steps(const ConvLoops &shape, const CpuTileKnobs &knobs);
 
 // Estimated cycles of the whole convolution in units that compare tiles.
 double tile_cost(const TileFacts &facts, const RegisterTile &tile);

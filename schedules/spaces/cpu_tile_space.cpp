@@ -164,8 +164,7 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
              return spread_vectors(s, k) <= most;
          }},
         {"input that is copied first is not fetched ahead", [](const K &k) { return !k.prefetch || !k.stage_input; }},
-        {"the unrolled reduction is too much code",
-         [=](const K &k) { return unrolled_steps(s, k) <= most_unrolled_steps(s); }},
+        {"the unrolled reduction is too much code", [=](const K &k) { return !is_too_much_code(s, k); }},
     };
 }
 

@@ -73,6 +73,14 @@ Graph with_average() {
     return std::move(s).finish(Ids{s.convolution({s.elementwise("mul(x0,x1)", {x, average})}, 8, {1, 1})});
 }
 
+// A pool goes along what was the channels before.
+Graph with_pool_of_channels() {
+    Sketch s(1);
+    const ValueId x = s.transpose(s.convolution({s.input({1, 8, 8, 8})}, 8, {1, 1}), {0, 2, 1, 3});
+    const ValueId pooled = s.node(Pool{Pool::Kind::maximum, {3, 1}, {1, 1}, {1, 1}, {{1, 1}, {0, 0}}, {0, 0}}, {x});
+    return std::move(s).finish(Ids{s.convolution({s.transpose(pooled, {0, 2, 1, 3})}, 8, {1, 1})});
+}
+
 // What it adds lies alike in every order, and its result does not.
 Graph with_broadcast() {
     Sketch s(1);
@@ -129,6 +137,10 @@ TEST(Layouts, AreThoseThatCostLeast) {
          with_slice(2),
          {.times = by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},
          {"move", "NCHW4c>NCHW", "move", "NCHW4c>NCHW"}},
+        {"blocks are not cut by windows",
+         with_pool_of_channels(),
+         {.times = by_layouts({{"NHWC>NHWC", 9 * ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},
+         {"NCHW>NCHW4c", "move", "move", "move", "NCHW4c>NCHW"}},
         {"blocks are worth a measurement where they save copies, rather than channels-first",
          with_concat(),
          {.times = by_layouts({{"NCHW>NCHW", ms}, {"NHWC>NHWC", ms / 100}}),
