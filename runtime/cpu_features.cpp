@@ -4,6 +4,11 @@
 
 #include "runtime/cpuid.h"
 
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace kiln {
 
 namespace {
@@ -36,12 +41,25 @@ uint64_t unnamed_features(uint64_t features) {
 #if defined(__x86_64__)
 namespace {
 
+// Linux gives tile registers to processes that ask, and stops others at the first instruction that uses them. What was given stays,
+// also for threads that are started later.
+bool may_use_tiles() {
+#if defined(__linux__)
+    constexpr long request = 0x1023, tile_data = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILE_DATA
+    return syscall(SYS_arch_prctl, request, tile_data) == 0;
+#else
+    return false;
+#endif
+}
+
 // XCR0: the register state that the system saves. A feature whose state it does not save must not be used.
 uint64_t enabled_state() {
     if (!(cpuid(1).ecx >> 27 & 1)) return 0;
     unsigned low = 0, high = 0;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return uint64_t(high) << 32 | low;
+    const uint64_t state = uint64_t(high) << 32 | low;
+    const bool has_tiles = (state & tile_state) == tile_state;
+    return has_tiles && !may_use_tiles() ? state & ~uint64_t(tile_state) : state;
 }
 
 CpuidWords read_words() {

@@ -90,7 +90,8 @@ uint64_t cpu_features_of(const CpuReport &report);
 // What target strings do not name beside the rest of these features.
 uint64_t unnamed_features(uint64_t features);
 
-// Asks CPUID and XGETBV each time, which is slow under a hypervisor.
+// Asks CPUID and XGETBV each time, which is slow under a hypervisor. Asks the system for tile registers (AMX) for this process,
+// where the CPU has them; without them there is no feature that needs them.
 uint64_t read_cpu_features();
 
 }  // namespace kiln

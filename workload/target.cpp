@@ -18,6 +18,8 @@ constexpr std::string_view avx512_halide = "x86-64-linux-avx-avx2-avx512-avx512_
 
 constexpr std::string_view avx512vnni_halide =
     "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_icelake-avx512_skylake-f16c-fma-sse41";
+constexpr std::string_view amx_halide =
+    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_sapphirerapids-avx512_skylake-f16c-fma-sse41";
 
 // Halide 21's names. Kept as a list, so that a misspelt feature is found before a compiler starts.
 constexpr std::string_view architectures[] = {"arm", "hexagon", "powerpc", "riscv", "wasm", "x86"};
@@ -125,6 +127,7 @@ const std::vector<TargetAlias> &target_aliases() {
         {"avxvnni", "x86-64-linux-avx-avx2-avxvnni-f16c-fma-sse41", "AVX2 with VNNI: Intel's laptops, 2021 and later"},
         {"avx512", avx512_halide, "x86-64-v4: AVX-512 as in Skylake servers and Zen 4"},
         {"avx512vnni", avx512vnni_halide, "AVX-512 with VNNI: Ice Lake, Zen 4 and later"},
+        {"amx", amx_halide, "AVX-512 with AMX: Sapphire Rapids and later"},
         {"rv32im", rv32im_halide, "RISC-V soft core, integers only; kernels are C"},
     };
     return aliases;

@@ -152,6 +152,25 @@ KILN_PAIR_KERNEL(pairs_avx2, __attribute__((target("avx2"))), "vpmaddwd %%ymm14,
 KILN_PAIR_KERNEL(pairs_sse, , "pmaddwd %%xmm14, %%xmm\\r\n", "paddd %%xmm15, %%xmm\\r\n", "")
 #undef KILN_PAIR_KERNEL
 
+// Products of 16 x 64 by 64 x 16 numbers, four sums side by side.
+void tiles_amx(int64_t iterations) {
+    struct alignas(64) TileConfiguration {
+        uint8_t palette = 1, start_row = 0, reserved[14] = {};
+        uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64};
+        uint8_t rows[16] = {16, 16, 16, 16, 16, 16};
+    } const configuration;
+    __asm__ volatile(
+        "ldtilecfg %1\n"
+        ".irp r,0,1,2,3,4,5\ntilezero %%tmm\\r\n.endr\n"
+        ".p2align 5\n1:\n"
+        ".irp r,0,1,2,3\ntdpbssd %%tmm4, %%tmm5, %%tmm\\r\n.endr\n"
+        "dec %0\njnz 1b\n"
+        "tilerelease\n"
+        : "+r"(iterations)
+        : "m"(configuration)
+        : "cc");
+}
+
 // Loads alone, which a CPU executes even when nothing uses them: 8 vectors a pass.
 #define KILN_STREAM_KERNELS(suffix, attributes, move, registers, vector_bytes, finish)             \
     attributes void read_##suffix(const char *data, size_t bytes) {                                \
@@ -207,6 +226,7 @@ FmaKernel fma_kernel(const Target &target) {
 FmaKernel int8_kernel(const Target &target) {
 #if defined(__x86_64__)
     const int bytes = is_x86(target) ? vector_bytes(target) : 0;
+    if (has_feature(target, "avx512_sapphirerapids")) return {"AMX tiles", 4 * 16 * 16 * 64 * 2, tiles_amx};
     if (bytes == 64 && has_dot_products(target)) return {"AVX-512 VNNI", 24 * 64 * 2, dot_avx512};
     if (bytes == 64) return {"AVX-512 pairs of i16", 7 * 32 * 2, pairs_avx512};
     if (bytes == 32 && has_feature(target, "avxvnni")) return {"AVX VNNI", 14 * 32 * 2, dot_avx};

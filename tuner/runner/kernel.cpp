@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "runtime/arena.h"
+#include "runtime/dispatch.h"
 #include "tuner/runner/crash.h"
 
 namespace kiln {
@@ -29,6 +30,7 @@ size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 void LoadedKernel::Close::operator()(void *library) const { dlclose(library); }
 
 Result<LoadedKernel> LoadedKernel::load(const std::string &shared_object) {
+    enabled_cpu_features();  // asks the system for what has to be asked for
     LoadedKernel kernel;
     kernel.library_.reset(dlopen(shared_object.c_str(), RTLD_NOW | RTLD_LOCAL));
     if (!kernel.library_) {

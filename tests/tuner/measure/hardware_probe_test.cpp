@@ -24,7 +24,7 @@ TEST(HardwareProbe, PeaksOfAllRunnableTargetsArePlausible) {
         const FmaPeak int8_peak = measure_int8_peak(*target);
         EXPECT_EQ(int8_peak.instructions, int8_instructions(*target));
         EXPECT_GT(int8_peak.flop_per_cycle, 1) << alias.name;
-        EXPECT_LT(int8_peak.flop_per_cycle, 512) << alias.name;
+        EXPECT_LT(int8_peak.flop_per_cycle, 4096) << alias.name;
     }
 }
 
@@ -41,6 +41,7 @@ TEST(HardwareProbe, TargetsChooseInstructions) {
         {"avxvnni", "AVX FMA", "AVX VNNI"},
         {"avx512", "AVX-512 FMA", "AVX-512 pairs of i16"},
         {"avx512vnni", "AVX-512 FMA", "AVX-512 VNNI"},
+        {"amx", "AVX-512 FMA", "AMX tiles"},
         {"x86-64-linux-avx512_zen4", "AVX-512 FMA", "AVX-512 VNNI"},
         {"arm-64-linux", "portable loop", "portable loop of integers"},
     };

@@ -1,0 +1,23 @@
+// The space of the schedule template `matrix_tile` (schedules/spaces/matrix/matrix_tile_knobs.h). schedules/apply/matrix_tile.h
+// applies it; this half is std only.
+#pragma once
+
+#include "rewrites/conv_loops.h"
+#include "schedules/space.h"
+#include "schedules/spaces/matrix/matrix_tile_knobs.h"
+#include "workload/core.h"
+#include "workload/target.h"
+
+namespace kiln {
+
+inline constexpr const char *matrix_tile_name = "matrix_tile";
+inline constexpr int matrix_tile_version = 1;
+
+// `base` has the algorithm's name and version. The default knobs are a function of the arguments alone. Precondition: one group,
+// strides and dilations of 1.
+Space matrix_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core);
+
+// Cycles of the products alone, for comparison with other units.
+double matrix_cycles(const ConvLoops &loops, int64_t block);
+
+}  // namespace kiln

@@ -1,0 +1,62 @@
+// Products of matrices in tile registers (AMX): built everywhere, and judged where the machine has these registers.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/generators/built_kernels.h"
+#include "tuner/process/host_machine.h"
+
+namespace kiln {
+namespace {
+
+class MatrixKernels : public BuiltKernels {
+protected:
+    void expect_right(const Workload &workload, const Target &target, const Candidate &candidate) {
+        SCOPED_TRACE(key(workload) + " " + to_text(candidate));
+        if (missing_features(target, machine_.halide_target).empty()) {
+            EXPECT_EQ(problem(workload, target, candidate), "");
+        } else {
+            const auto built = build(workload, target, candidate);
+            EXPECT_TRUE(built) << built.error().message;
+        }
+    }
+
+    Rng rng_{test_seed()};
+};
+
+// Channels that fill one product, several, and none; outputs and positions that do not fill tiles; rows whose ends lie within a
+// tile; strides, whose blocks of pixels are channels; padding on one side; images of one row; a batch.
+constexpr const char *shapes[] = {
+    "conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x14x14x256/kernel:3x3x256x32/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x9x7x24/kernel:3x3x24x37/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_onnx",
+    "conv2d/input:2x9x7x68/kernel:5x3x68x20/padding:2,1x1,0/dtype:u8/output_dtype:i32",
+    "conv2d/input:1x28x28x32/kernel:3x3x32x48/strides:2x2/padding:0,1x0,1/dtype:u8/epilogue:bias,requantize_onnx",
+    "conv2d/input:1x15x13x96/kernel:1x1x96x24/strides:2x2/dtype:i8/output_dtype:u8/epilogue:requantize_litert",
+    "conv2d/input:1x21x19x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/dtype:u8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x12x17x40/kernel:3x5x40x16/strides:1x3/padding:-1,2x3,-2/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x1x1x130/kernel:1x1x130x10/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x3x2x5/kernel:4x4x5x3/padding:3,2x2,3/dtype:u8/epilogue:bias,requantize_onnx",
+    "conv1d/input:2x39x40/kernel:5x40x33/padding:2,2/dtype:i8/epilogue:bias,requantize_litert",
+    "conv2d/input:1x14x14x80/kernel:1x1x80x24/dtype:u8/kernel_layout:HWOI/epilogue:bias,requantize_onnx/"
+    "kernel_dtype:u8",
+    "conv2d/input:1x8x8x64/kernel:1x1x64x64/dtype:i8/epilogue:bias,requantize_litert,add",
+};
+
+TEST_F(MatrixKernels, AreRight) {
+    for (const int threads : {1, 3}) {
+        const Target target = *parse_target("amx", threads, machine_.halide_target);
+        const Algorithm &algorithm = *find_algorithm("quantized_matrix");
+        for (const char *text : shapes) {
+            const auto workload = parse_workload_key(text);
+            ASSERT_TRUE(workload) << text << workload.error().message;
+            ASSERT_TRUE(algorithm.applies(*workload, target)) << text;
+            const Space space = algorithm.space(*workload, target, core_of(machine_, target));
+            expect_right(*workload, target, space.default_candidate());
+            expect_right(*workload, target, *space.sample(rng_));
+        }
+    }
+}
+
+}  // namespace
+}  // namespace kiln
