@@ -3,7 +3,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
-#include "catalog/quantized_algorithm.h"
+#include "catalog/matrix/matrix_algorithm.h"
 #include "catalog/winograd/winograd_cost.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
@@ -63,6 +63,8 @@ bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &)
 }
 
 constexpr AlgorithmRule rules[] = {
+    {"matrix", matrix_pays,
+     "tile registers, and products of 16 positions by 16 outputs are estimated to take fewer cycles than vectors"},
     {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_is_fastest<4>,
      "8 input and 16 output channels or more: for 3x3 36 products for 144, at errors within the default budget; other "
@@ -90,8 +92,6 @@ constexpr AlgorithmRule rules[] = {
      "a core without vectors: two pixels share a word, where a product is one instruction for both"},
     {"quantized_depthwise", always,
      "depthwise: a lane has one channel, and its columns fill the units that multiply several numbers a lane"},
-    {"quantized_matrix", matrix_pays,
-     "tile registers, and products of 16 positions by 16 outputs are estimated to take fewer cycles than vectors"},
     {"quantized", always, "the definition, several input channels a lane"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

@@ -3,6 +3,7 @@
 #include "catalog/conv_algorithms.h"
 #include "catalog/depthwise_algorithm.h"
 #include "catalog/fold_algorithm.h"
+#include "catalog/matrix/matrix_algorithm.h"
 #include "catalog/operators/movement_algorithms.h"
 #include "catalog/operators/nest_algorithm.h"
 #include "catalog/operators/transform_algorithms.h"
@@ -22,7 +23,7 @@ constexpr Algorithm algorithms[] = {
     {"input_phases", 1, "convolutions without dilation on the input's phases", input_phases_applies, sum_space},
     {"quantized", 1, "the definition in integers, several products a lane", quantized_applies, quantized_space, false,
      false, true},
-    {"quantized_matrix", 1, "products of matrices in tile registers", quantized_matrix_applies, quantized_matrix_space},
+    {"matrix", 1, "products of matrices in tile registers", matrix_applies, matrix_space},
     {"quantized_depthwise", 1, "depthwise sums of several columns a lane", quantized_depthwise_applies,
      quantized_depthwise_space},
     {"scalar_depthwise", 2, "sums of one channel on a core without vectors", scalar_depthwise_applies,

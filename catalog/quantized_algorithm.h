@@ -15,14 +15,6 @@ namespace kiln {
 Status quantized_applies(std::string_view name, const Workload &w, const Target &target);
 Space quantized_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
 
-// The same for products of matrices in tile registers (AMX), of one group and an image of channels side by side.
-Status quantized_matrix_applies(std::string_view name, const Workload &w, const Target &target);
-Space quantized_matrix_space(const Candidate &base, const Workload &w, const Target &target, const Core &core);
-// Its loops, without strides. Precondition: it applies, whatever the target.
-ConvLoops matrix_loops(const Workload &w);
-// Whether it is estimated to take fewer cycles than products of vectors.
-bool matrix_pays(const Workload &w, const Target &target, const Core &core);
-
 // The loops of a quantized convolution in parts (rewrites/parts.h):
 //   4   products of u8 and i8 in one instruction (VNNI). Pairs of them that add up in i16, as AVX2 has, saturate and are not used
 //   2   products of i16, which any x86-64 adds up in i32

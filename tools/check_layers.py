@@ -40,6 +40,9 @@ FOLDERS = {
     "schedules/apply/depthwise": (["schedules", "schedules/apply", "schedules/spaces/depthwise", "rewrites", "workload"],
                                   ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
+    "catalog/matrix": (
+        ["catalog/conv_checks.h", "catalog/quantized_algorithm.h", "rewrites", "schedules", "schedules/spaces/matrix", "workload"], []
+    ),
     "catalog/operators": (
         ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
          "workload/expression"],
@@ -53,7 +56,7 @@ FOLDERS = {
          "schedules/spaces", "workload"],
         [],
     ),
-    "catalog": (["catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
+    "catalog": (["catalog/matrix", "catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
                  "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
@@ -84,7 +87,7 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/direct": (
-        ["catalog", "generators", "schedules", "schedules/apply", "schedules/spaces", "schedules/spaces/matrix", "rewrites",
+        ["catalog", "catalog/matrix", "generators", "schedules", "schedules/apply", "schedules/spaces", "schedules/spaces/matrix", "rewrites",
          "workload", "workload/quantization"],
         ["Halide.h"],
     ),

@@ -1,13 +1,13 @@
-// What the generator of quantized products of matrices shares with that of their packed weights: the loops, and steps of four
-// channels in the order in which they are read (schedules/spaces/matrix/matrix_steps.h). Behind the steps of each panel of
-// outputs lies the sum of its weights, in i32.
+// What the generator of products of matrices shares with that of their packed weights: the loops, and steps of channels in the
+// order in which they are read (schedules/spaces/matrix/matrix_steps.h). Behind the steps of each panel of integers lies the sum
+// of its weights, in i32.
 #pragma once
 
 #include <Halide.h>
 
 #include <vector>
 
-#include "catalog/quantized_algorithm.h"
+#include "catalog/matrix/matrix_algorithm.h"
 #include "generators/conv_generator.h"
 #include "schedules/spaces/matrix/matrix_steps.h"
 #include "schedules/spaces/matrix/matrix_tile_knobs.h"
@@ -20,17 +20,20 @@ protected:
     void read_matrix() {
         this->read_convolution();
         this->loops = matrix_loops(this->workload);
-        steps = matrix_steps(this->loops);
+        steps = matrix_steps(this->loops, size_of(this->workload.dtype));
     }
 
     int outputs() const { return extent(matrix_outputs); }
-    int parts() const { return extent(matrix_step_channels); }
+    int parts() const { return extent(steps.step_channels); }
+    Halide::Type weight_type() const {
+        return halide_type(is_quantized(this->workload) ? this->workload.kernel_dtype : this->workload.dtype);
+    }
     int panel_steps() const { return extent(steps.of_panel()); }
     int panels() const { return extent(this->loops.panels(matrix_outputs)); }
 
     // Extents of the packed weights, innermost first: channel of a step, output, step of all panels.
     std::vector<int64_t> packed_steps() const {
-        return {matrix_step_channels, matrix_outputs, steps.of_panel() * panels()};
+        return {steps.step_channels, matrix_outputs, steps.of_panel() * panels()};
     }
 
     MatrixSteps steps;

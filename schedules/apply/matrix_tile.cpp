@@ -38,7 +38,7 @@ Loops block_output(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoo
 
 // The rows of the input that a block reads.
 void copy_rows(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoops &shape, const Loops &loops) {
-    constexpr int64_t most_lanes = 64;
+    const int64_t bytes = stages.rows.type().bytes(), most_lanes = 64 / bytes;
     const int64_t row = row_positions(shape);
     const int64_t read =
         block_positions(shape, k.block) + (shape.kernel[1] - 1) * row + (shape.kernel[0] - 1) * shape.dilation[0];
@@ -46,7 +46,7 @@ void copy_rows(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoops &
     RVar channels("channels"), lane("lane_in");
     Var in_row("in_row"), line("line");
     stages.rows.compute_at(stages.output, loops.block)
-        .bound_extent(stages.c, extent(matrix_steps(shape).channels()))
+        .bound_extent(stages.c, extent(matrix_steps(shape, bytes).channels()))
         .bound_extent(stages.p, extent(is_one_row(shape) ? read : ceil_div(read, row) * row));
     Stage update = stages.rows.update();
     update.split(stages.channels.x, channels, lane, lanes, TailStrategy::GuardWithIf).vectorize(lane);
@@ -57,7 +57,7 @@ void copy_rows(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoops &
     }
 }
 
-// A product is one vector for Halide: four channels, steps, outputs, positions. What is stored must not be one dense vector, or
+// A product is one vector for Halide: channels of a step, steps, outputs, positions. What is stored must not be one dense vector, or
 // Halide 21 does not see rows in it.
 void multiply(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoops &shape, const Loops &loops) {
     const int outputs = extent(matrix_outputs), positions = extent(matrix_positions);

@@ -1,10 +1,11 @@
+#include "catalog/matrix/matrix_algorithm.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
 #include "catalog/catalog.h"
-#include "catalog/quantized_algorithm.h"
 #include "schedules/spaces/matrix/matrix_steps.h"
 #include "schedules/spaces/matrix/matrix_tile_space.h"
 
@@ -24,7 +25,7 @@ TEST(MatrixSteps, ChannelsFillProducts) {
     for (const auto &row : rows) {
         ConvLoops loops;
         loops.input_channels = row.channels;
-        const MatrixSteps steps = matrix_steps(loops);
+        const MatrixSteps steps = matrix_steps(loops, 1);
         EXPECT_EQ(steps.chunks, row.chunks) << row.what;
         EXPECT_EQ(steps.chunk_channels, row.chunk_channels) << row.what;
         EXPECT_GE(steps.channels(), row.channels) << row.what;
@@ -46,12 +47,12 @@ TEST(MatrixSteps, InputIsReadInPlaceWhereProductsFindAllOfIt) {
         {"conv2d/input:1x8x8x64/kernel:1x1x64x16/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", false},
         {"conv2d/input:1x1x18x64/kernel:1x3x64x16/dtype:i8/epilogue:requantize_litert", false},
     };
-    for (const auto &row : rows) EXPECT_EQ(reads_in_place(loops_of_key(row.key)), row.in_place) << row.key;
+    for (const auto &row : rows) EXPECT_EQ(reads_in_place(loops_of_key(row.key), 1), row.in_place) << row.key;
 }
 
 std::vector<int64_t> blocks_of(const char *text, int threads) {
     const Target target = *parse_target("amx", threads, "");
-    const Space space = matrix_tile_space({}, loops_of_key(text), target, core_of(Machine(), target));
+    const Space space = matrix_tile_space({}, loops_of_key(text), 1, target, core_of(Machine(), target));
     for (const Knob &knob : space.knobs()) {
         if (knob.name == "block") return knob.values;
     }
@@ -85,7 +86,7 @@ TEST(MatrixTileSpace, DefaultsStayInL2AndOccupyAllThreads) {
     };
     for (const auto &row : rows) {
         const Target target = *parse_target("amx", row.threads, "");
-        const Space space = matrix_tile_space({}, loops_of_key(row.key), target, core_of(Machine(), target));
+        const Space space = matrix_tile_space({}, loops_of_key(row.key), 1, target, core_of(Machine(), target));
         const auto knobs = checked_knobs<MatrixTileKnobs>(space.default_candidate().knobs);
         EXPECT_EQ(knobs.block, row.block) << row.key << " " << row.threads;
         EXPECT_EQ(knobs.parallel, row.parallel) << row.key << " " << row.threads;
@@ -99,11 +100,13 @@ TEST(MatrixTileSpace, TileRegistersAreForManyChannels) {
         const char *key, *target, *algorithm;
     } rows[] = {
         {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "amx",
-         "quantized_matrix"},
+         "matrix"},
         {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "amx",
-         "quantized_matrix"},
-        {"conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:requantize_litert", "amx", "quantized_matrix"},
+         "matrix"},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:requantize_litert", "amx", "matrix"},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:requantize_litert", "avx512vnni", "quantized"},
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:bf16", "amx", "matrix"},
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "amx", "winograd_4"},
         {"conv2d/input:1x56x56x16/kernel:1x1x16x64/dtype:i8/epilogue:requantize_litert", "amx", "quantized"},
         {"conv2d/input:1x1x1x512/kernel:1x1x512x1000/dtype:i8/epilogue:requantize_litert", "amx", "quantized"},
         {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3/dtype:u8/epilogue:requantize_litert",
@@ -126,7 +129,7 @@ TEST(MatrixTileSpace, RefusesWhatHasNoRowsOfPositions) {
     } rows[] = {
         {"conv2d/input:1x8x8x64/kernel:1x1x64x16/dtype:i8/epilogue:requantize_litert", "avx512vnni",
          "no tile registers"},
-        {"conv2d/input:1x8x8x64/kernel:1x1x64x16", "amx", "not quantized"},
+        {"conv2d/input:1x8x8x64/kernel:1x1x64x16", "amx", "multiply i8, u8 and bf16"},
         {"conv2d/input:1x8x8x64/kernel:1x1x32x16/feature_group_count:2/dtype:i8/epilogue:requantize_litert", "amx",
          "groups"},
         {"conv2d/input:1x8x8x64/kernel:3x3x64x16/rhs_dilation:2x2/dtype:i8/epilogue:requantize_litert", "amx",
@@ -142,7 +145,7 @@ TEST(MatrixTileSpace, RefusesWhatHasNoRowsOfPositions) {
     for (const auto &row : rows) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << row.key << workload.error().message;
-        const Status applies = quantized_matrix_applies("", *workload, *parse_target(row.target, 1, ""));
+        const Status applies = matrix_applies("", *workload, *parse_target(row.target, 1, ""));
         ASSERT_FALSE(applies) << row.key;
         EXPECT_NE(applies.error().message.find(row.reason), std::string::npos) << applies.error().message;
     }

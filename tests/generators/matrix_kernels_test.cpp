@@ -25,7 +25,8 @@ protected:
 };
 
 // Channels that fill one product, several, and none; outputs and positions that do not fill tiles; rows whose ends lie within a
-// tile; strides, whose blocks of pixels are channels; padding on one side; images of one row; a batch.
+// tile; strides, whose blocks of pixels are channels; padding on one side; images of one row; a batch; bf16, whose channels that
+// fill up a product must be zeros.
 constexpr const char *shapes[] = {
     "conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:bias,requantize_litert",
     "conv2d/input:1x14x14x256/kernel:3x3x256x32/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
@@ -41,12 +42,16 @@ constexpr const char *shapes[] = {
     "conv2d/input:1x14x14x80/kernel:1x1x80x24/dtype:u8/kernel_layout:HWOI/epilogue:bias,requantize_onnx/"
     "kernel_dtype:u8",
     "conv2d/input:1x8x8x64/kernel:1x1x64x64/dtype:i8/epilogue:bias,requantize_litert,add",
+    "conv2d/input:1x14x12x64/kernel:3x3x64x48/padding:1,1x1,1/dtype:bf16/output_dtype:f32/epilogue:bias,relu",
+    "conv2d/input:1x8x8x32/kernel:1x1x32x20/dtype:bf16/epilogue:add",
+    "conv2d/input:2x9x11x37/kernel:3x2x37x17/strides:2x1/padding:1,0x1,1/dtype:bf16/kernel_layout:HWOI",
+    "conv2d/input:1x5x5x1/kernel:3x3x1x5/padding:1,1x1,1/dtype:bf16",
 };
 
 TEST_F(MatrixKernels, AreRight) {
     for (const int threads : {1, 3}) {
         const Target target = *parse_target("amx", threads, machine_.halide_target);
-        const Algorithm &algorithm = *find_algorithm("quantized_matrix");
+        const Algorithm &algorithm = *find_algorithm("matrix");
         for (const char *text : shapes) {
             const auto workload = parse_workload_key(text);
             ASSERT_TRUE(workload) << text << workload.error().message;

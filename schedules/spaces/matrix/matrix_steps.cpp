@@ -6,16 +6,19 @@
 
 namespace kiln {
 
-MatrixSteps matrix_steps(const ConvLoops &s) {
-    const int64_t steps = ceil_div(s.input_channels, matrix_step_channels);
-    const int64_t chunks = ceil_div(s.input_channels, most_matrix_channels);
+MatrixSteps matrix_steps(const ConvLoops &s, int64_t bytes) {
+    constexpr int64_t most_steps = 16;  // rows of a tile register
+    const int64_t step_channels = 4 / bytes, steps = ceil_div(s.input_channels, step_channels);
+    const int64_t chunks = ceil_div(steps, most_steps);
     // Of a single step Halide 21 would not see the rows.
-    return {chunks, std::max<int64_t>(2, ceil_div(steps, chunks)) * matrix_step_channels, s.taps()};
+    const int64_t chunk_steps = std::max<int64_t>(2, ceil_div(steps, chunks));
+    return {chunks, chunk_steps * step_channels, step_channels, s.taps(), bytes == 1};
 }
 
-bool reads_in_place(const ConvLoops &s) {
+bool reads_in_place(const ConvLoops &s, int64_t bytes) {
     if (!is_one_row(s) || s.taps() != 1 || s.folds() || s.output[0] % matrix_positions != 0) return false;
-    if (matrix_steps(s).channels() != s.input_channels || s.stored_input.channels != s.input_channels) return false;
+    if (matrix_steps(s, bytes).channels() != s.input_channels || s.stored_input.channels != s.input_channels)
+        return false;
     for (int d = 0; d < 3; d++) {
         const Place &place = s.input_map[input_index::x + d];
         if (s.outside[d] || !place.form.is_index(input_index::x + d)) return false;

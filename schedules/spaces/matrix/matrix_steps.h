@@ -1,5 +1,5 @@
-// A quantized convolution as products of matrices that fill tile registers (AMX): 16 positions of the image by 64 channels,
-// times 64 channels by 16 outputs.
+// A convolution as products of matrices that fill tile registers (AMX): 16 positions of the image by 64 bytes of channels, times
+// as many channels by 16 outputs.
 //
 // The rows of a padded image lie one behind the other, so that position p = y * row + x. A tap (s, r) of an output at p is then
 // at p + r * row + s: 16 neighbouring positions are the rows of one matrix for every tap, also where a row of the image ends
@@ -12,22 +12,24 @@
 
 namespace kiln {
 
-// Of one product: positions and outputs of the result, and the most channels. Weights lie in steps of four channels.
-inline constexpr int64_t matrix_positions = 16, matrix_outputs = 16, most_matrix_channels = 64,
-                         matrix_step_channels = 4;
+// Of one product: positions and outputs of the result. Weights lie in steps of channels of 32 bits.
+inline constexpr int64_t matrix_positions = 16, matrix_outputs = 16;
 
 struct MatrixSteps {
     int64_t chunks = 1,
             chunk_channels = 4;  // products of a tap, and the channels of each, of which the last may be none
+    int64_t step_channels = 4;
     int64_t taps = 1;
+    bool has_sums = true;  // of integers: behind the steps of a panel lies the sum of its weights, in i32
 
     int64_t channels() const { return chunks * chunk_channels; }
-    int64_t chunk_steps() const { return chunk_channels / matrix_step_channels; }
-    // Of a panel of outputs, with the one that holds the sum of its weights, in i32.
-    int64_t of_panel() const { return taps * chunks * chunk_steps() + 1; }
+    int64_t chunk_steps() const { return chunk_channels / step_channels; }
+    // Of a panel of outputs.
+    int64_t of_panel() const { return taps * chunks * chunk_steps() + has_sums; }
 };
 
-MatrixSteps matrix_steps(const ConvLoops &loops);
+// `bytes` is the size of an element.
+MatrixSteps matrix_steps(const ConvLoops &loops, int64_t bytes);
 
 // Positions from one row to the next.
 inline int64_t row_positions(const ConvLoops &loops) { return loops.reach(loops.output[0], 0); }
@@ -36,7 +38,7 @@ inline int64_t row_positions(const ConvLoops &loops) { return loops.reach(loops.
 inline bool is_one_row(const ConvLoops &loops) { return loops.output[1] == 1 && loops.kernel[1] == 1; }
 
 // Whether products can read the input as it lies: whole tiles of one row, whole products of channels, no padding.
-bool reads_in_place(const ConvLoops &loops);
+bool reads_in_place(const ConvLoops &loops, int64_t bytes);
 
 // Positions of a block of `block` tiles of one row, or of `block` rows, in whole tiles.
 int64_t block_positions(const ConvLoops &loops, int64_t block);

@@ -11,13 +11,13 @@ namespace {
 constexpr int64_t most_positions = 4096;  // of a block
 
 // Blocks that cut an image into equal parts, but for the last one. Those that are read in place have no last one.
-std::vector<int64_t> blocks(const ConvLoops &s) {
+std::vector<int64_t> blocks(const ConvLoops &s, int64_t bytes) {
     const int64_t all = is_one_row(s) ? ceil_div(s.output[0], matrix_positions) : s.output[1];
     std::vector<int64_t> sizes;
     for (int64_t parts = all; parts > 0; parts--) {
         const int64_t size = ceil_div(all, parts);
         if (!sizes.empty() && sizes.back() == size) continue;
-        if (reads_in_place(s) && all % parts != 0) continue;
+        if (reads_in_place(s, bytes) && all % parts != 0) continue;
         if (!sizes.empty() && block_positions(s, size) > most_positions) break;
         sizes.push_back(size);
     }
@@ -26,11 +26,13 @@ std::vector<int64_t> blocks(const ConvLoops &s) {
 
 // A block's copy of the input and its sums, which panels pass through again and again, are to stay in L2 beside the weights of a
 // panel.
-int64_t default_block(const ConvLoops &s, const std::vector<int64_t> &sizes, const Target &target, const Core &core) {
+int64_t default_block(const ConvLoops &s, int64_t element_bytes, const std::vector<int64_t> &sizes,
+                      const Target &target, const Core &core) {
     const int64_t all = is_one_row(s) ? ceil_div(s.output[0], matrix_positions) : s.output[1];
     int64_t best = sizes.front();
     for (const int64_t size : sizes) {
-        const int64_t bytes = block_positions(s, size) * (matrix_steps(s).channels() + 8 * matrix_outputs);
+        const int64_t bytes =
+            block_positions(s, size) * (matrix_steps(s, element_bytes).channels() * element_bytes + 8 * matrix_outputs);
         const bool is_for_all_threads = target.threads == 1 || ceil_div(all, size) * s.batch >= 2 * target.threads;
         if (2 * bytes <= core.l2_bytes && is_for_all_threads) best = size;
     }
@@ -39,12 +41,12 @@ int64_t default_block(const ConvLoops &s, const std::vector<int64_t> &sizes, con
 
 }  // namespace
 
-Space matrix_tile_space(Candidate base, const ConvLoops &s, const Target &target, const Core &core) {
+Space matrix_tile_space(Candidate base, const ConvLoops &s, int64_t bytes, const Target &target, const Core &core) {
     MatrixTileDomains domains;
-    domains.block = blocks(s);
+    domains.block = blocks(s, bytes);
     if (target.threads > 1) domains.parallel = {1, 2};
     MatrixTileKnobs k;
-    k.block = default_block(s, domains.block, target, core);
+    k.block = default_block(s, bytes, domains.block, target, core);
     const int64_t all = is_one_row(s) ? ceil_div(s.output[0], matrix_positions) : s.output[1];
     const bool has_blocks = ceil_div(all, k.block) * s.batch >= target.threads;
     if (target.threads > 1) k.parallel = has_blocks ? 1 : 2;
@@ -55,11 +57,11 @@ Space matrix_tile_space(Candidate base, const ConvLoops &s, const Target &target
     return Space(std::move(base), std::move(knobs), {});
 }
 
-double matrix_cycles(const ConvLoops &s, int64_t block) {
+double matrix_cycles(const ConvLoops &s, int64_t bytes, int64_t block) {
     // A product waits for the one before it, whose sums it adds to (uops.info: 52 cycles for TDPBUSD); loads of the next ones and the
     // last tile's way to memory lie beside it.
     constexpr double product = 52, end_of_tile = 32;
-    const MatrixSteps steps = matrix_steps(s);
+    const MatrixSteps steps = matrix_steps(s, bytes);
     const int64_t all = is_one_row(s) ? ceil_div(s.output[0], matrix_positions) : s.output[1];
     const double tiles = double(block_positions(s, block)) / matrix_positions * double(ceil_div(all, block));
     const double panels = double(ceil_div(s.output_channels, matrix_outputs));

@@ -1,4 +1,4 @@
-// The weights of products of matrices, in the order in which they are read, each panel with the sums of its weights.
+// The weights of products of matrices, in the order in which they are read, each panel of integers with the sums of its weights.
 #include <Halide.h>
 
 #include "generators/activation.h"
@@ -9,40 +9,44 @@ namespace {
 
 using namespace Halide;
 
-class QuantizedMatrixPack : public MatrixGenerator<QuantizedMatrixPack> {
+class MatrixPack : public MatrixGenerator<MatrixPack> {
 public:
     Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
     Output<Buffer<void, 3>> packed{"packed"};  // channel of a step, output, step of all panels
 
     void configure() {
         read_matrix();
-        kernel.set_type(halide_type(workload.kernel_dtype));
-        packed.set_type(halide_type(workload.kernel_dtype));
+        kernel.set_type(weight_type());
+        packed.set_type(weight_type());
     }
 
     void generate() {
         const int columns = extent(loops.kernel[0]), tap_steps = extent(steps.chunks * steps.chunk_steps());
-        const RDom taps(0, extent(loops.input_channels), 0, columns, 0, extent(loops.kernel[1]));
-        sums(lane, panel) = 0;
-        sums(lane, panel) += cast<int32_t>(weight(panel * outputs() + lane, taps[0], taps[1], taps[2]));
-
         const Expr of_panel = step / panel_steps(), in_panel = step % panel_steps();
         const Expr tap = min(in_panel / tap_steps, extent(steps.taps - 1)),
                    channel = in_panel % tap_steps * parts() + part;
         const Expr value = weight(of_panel * outputs() + lane, channel, tap % columns, tap / columns);
-        const Expr of_sum = reinterpret<uint32_t>(sums(lane, of_panel)) >> cast<uint32_t>(8 * part);
         packed(part, lane, step) =
-            select(in_panel < panel_steps() - 1, value, reinterpret(packed.type(), cast<uint8_t>(of_sum)));
+            steps.has_sums ? select(in_panel < panel_steps() - 1, value, piece_of_sum(of_panel)) : value;
     }
 
     void schedule() {
         fix_kernel(kernel, hwio(), loops.kernel_map);
         fix(packed, packed_steps());
-        sums.compute_root();
+        if (sums.defined()) sums.compute_root();
     }
 
 private:
     bool hwio() const { return workload.kernel_layout == KernelLayout::hwio; }
+
+    Expr piece_of_sum(const Expr &of_panel) {
+        const RDom taps(0, extent(loops.input_channels), 0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]));
+        sums = Func("sums");
+        sums(lane, panel) = 0;
+        sums(lane, panel) += cast<int32_t>(weight(panel * outputs() + lane, taps[0], taps[1], taps[2]));
+        const Expr piece = reinterpret<uint32_t>(sums(lane, of_panel)) >> cast<uint32_t>(8 * part);
+        return reinterpret(packed.type(), cast<uint8_t>(piece));
+    }
 
     // Zero for outputs, channels and taps that there are not.
     Expr weight(const Expr &co, const Expr &ci, const Expr &s, const Expr &r) const {
@@ -54,10 +58,10 @@ private:
     }
 
     Var part{"part"}, lane{"lane"}, step{"step"}, panel{"panel"};
-    Func sums{"sums"};
+    Func sums;  // of a lane's weights
 };
 
 }  // namespace
 }  // namespace kiln
 
-HALIDE_REGISTER_GENERATOR(kiln::QuantizedMatrixPack, quantized_matrix_pack)
+HALIDE_REGISTER_GENERATOR(kiln::MatrixPack, matrix_pack)
