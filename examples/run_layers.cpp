@@ -113,6 +113,8 @@ double after_step(const kiln_epilogue_step &step, double x) {
             return x * (1 + std::erf(x * std::sqrt(0.5))) / 2;
         case KILN_EPILOGUE_GELU_TANH:
             return x * (1 + std::tanh(std::sqrt(2 / 3.141592653589793) * (x + 0.044715 * x * x * x))) / 2;
+        case KILN_EPILOGUE_AFFINE:
+            return step.lo * x + step.hi;
         default:
             return x;
     }

@@ -23,8 +23,7 @@ const char *check(const kiln_descriptor &d) {
     if (!is_in(d.special_values, KILN_FINITE, KILN_EXACT)) return "special_values is unknown";
     if (!is_in(d.epilogue_count, 0, KILN_MAX_EPILOGUE)) return "epilogue_count is not 0 to 8";
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_REQUANTIZE_ONNX))
-            return "an epilogue step is unknown";
+        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_AFFINE)) return "an epilogue step is unknown";
     }
     return nullptr;
 }
@@ -90,6 +89,7 @@ int epilogue_numbers(int32_t kind) {
     switch (kind) {
         case KILN_EPILOGUE_CLAMP:
         case KILN_EPILOGUE_HARD_SIGMOID:
+        case KILN_EPILOGUE_AFFINE:
             return 2;
         case KILN_EPILOGUE_LEAKY_RELU:
             return 1;

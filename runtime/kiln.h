@@ -162,11 +162,12 @@ enum {
      * high(x) = floor((x * 2^max(shift, 0) * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, then divided by
      * 2^max(-shift, 0) and rounded, halves away from zero; plus r. x * 2^shift saturates to what i32 holds. */
     KILN_EPILOGUE_REQUANTIZE_LITERT = 14,
-    KILN_EPILOGUE_REQUANTIZE_ONNX = 15 /* x * scale[channel] in f32, rounded, halves to even; plus r */
+    KILN_EPILOGUE_REQUANTIZE_ONNX = 15, /* x * scale[channel] in f32, rounded, halves to even; plus r */
     /* KILN_EPILOGUE_ADD may follow, of its result q; s = addition_zero_point, with saturation to addition_bounds. Behind
      * _LITERT h(h((q - output_zero_point) * 2^20, 0) + h((addend - addend_zero_point) * 2^20, 1), 2) + s, where h(x, i) is as above
      * of addition_multiplier[i] and addition_shift[i]. Behind _ONNX q * addition_factors[0] + addend * addition_factors[1] +
      * addition_factors[2], each step in f32, rounded, halves to even; plus s. */
+    KILN_EPILOGUE_AFFINE = 16 /* lo * x + hi */
 };
 enum {
     KILN_FINITE = 1, /* operands are finite */

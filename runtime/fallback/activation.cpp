@@ -41,6 +41,8 @@ void activate(const kiln_epilogue_step &step, float *values, int count) {
         case KILN_EPILOGUE_GELU_TANH:
             return map(values, count,
                        [](float x) { return 0.5f * (x * (1 + tanhf(0.79788456f * (x + 0.044715f * (x * x * x))))); });
+        case KILN_EPILOGUE_AFFINE:
+            return map(values, count, [=](float x) { return lo * x + hi; });
         default:
             return;
     }

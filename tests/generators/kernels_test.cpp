@@ -104,6 +104,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x8x20/kernel:3x3x5x12/feature_group_count:4/epilogue:hard_sigmoid:0.2:0.5,clamp:-inf:0.75",
     "conv2d/input:2x5x6x20/kernel:3x3x20x37/dtype:f16/epilogue:bias,gelu,clamp:0.25:inf",
     "conv2d/input:1x9x8x20/kernel:3x3x20x37/padding:1,1x1,1/epilogue:bias,prelu",
+    "conv2d/input:1x9x8x20/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:20/"
+    "epilogue:bias,hard_swish,affine:0.75:-0.5",
     "conv2d/input:1x9x8x20/kernel:1x1x20x37/output_layout:NCHW8c/epilogue:bias,prelu,add,relu",
     "conv2d/input:1x9x8x20/kernel:3x3x1x20/feature_group_count:20/dtype:f16/epilogue:add,prelu,gelu",
     "conv2d/input:1x9x8x12/kernel:4x4x3x8/lhs_dilation:2x2/feature_group_count:4/output_layout:NCHW/"

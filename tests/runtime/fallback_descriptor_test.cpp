@@ -82,7 +82,7 @@ const BadDescriptor bad_descriptors[] = {
      }},
     {KILN_BAD_DESCRIPTOR, "an epilogue step is unknown", [](auto &d) { d.epilogue_count = 1; }},
     {KILN_BAD_DESCRIPTOR, "an epilogue step is unknown",
-     [](auto &d) { d.epilogue_count = 1, d.epilogue[0].kind = KILN_EPILOGUE_REQUANTIZE_ONNX + 1; }},
+     [](auto &d) { d.epilogue_count = 1, d.epilogue[0].kind = KILN_EPILOGUE_AFFINE + 1; }},
     {KILN_BAD_DESCRIPTOR, "bias more than once",
      [](auto &d) { d.epilogue_count = 2, d.epilogue[0].kind = d.epilogue[1].kind = KILN_EPILOGUE_BIAS; }},
     {KILN_BAD_DESCRIPTOR, "add more than once",

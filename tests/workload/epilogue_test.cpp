@@ -66,7 +66,8 @@ TEST(EpilogueStep, codes_stay) {
                 {Kind::gelu_tanh, 12},
                 {Kind::prelu, 13},
                 {Kind::requantize_litert, 14},
-                {Kind::requantize_onnx, 15}};
+                {Kind::requantize_onnx, 15},
+                {Kind::affine, 16}};
     EXPECT_EQ(std::size(rows), epilogue_forms().size()) << "a row for each step";
     for (const auto &row : rows) EXPECT_EQ(interface_code(row.kind), row.code);
 }

@@ -81,6 +81,13 @@ constexpr EpilogueForm forms[] = {
      [](const EpilogueStep &, double slope) { return std::max(1.0, std::fabs(slope)); }},
     {Kind::requantize_litert, "requantize_litert", KILN_EPILOGUE_REQUANTIZE_LITERT, {}, Operand::none, {}},
     {Kind::requantize_onnx, "requantize_onnx", KILN_EPILOGUE_REQUANTIZE_ONNX, {}, Operand::none, {}},
+    {Kind::affine,
+     "affine",
+     KILN_EPILOGUE_AFFINE,
+     {"scale", "shift"},
+     Operand::none,
+     "add(mul(x0,x1),x2)",
+     [](const EpilogueStep &step, double) { return std::fabs(double(step.lo)); }},
 };
 
 // An infinite bound bounds nothing, and the compiler may take any comparison of floats to have no infinity in it.

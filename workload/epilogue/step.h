@@ -35,6 +35,7 @@ struct EpilogueStep {
         prelu,
         requantize_litert,
         requantize_onnx,
+        affine,
     } kind = Kind::bias;
     float lo = 0, hi = 0;  // the numbers of its own; 0 where it has fewer
     bool operator==(const EpilogueStep &) const = default;

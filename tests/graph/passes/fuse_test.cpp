@@ -75,6 +75,15 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("min(max(add(mul(x0,0.25),0.5),0),1)", {y})};
          },
          "%0 = convolution epilogue=leaky_relu:0.0625,hard_sigmoid:0.25:0.5 (x0, 2x2x1)\n-> %0"},
+        {"a number times an activation, and another one added",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1}, {.epilogue = {{hard_swish}}});
+             const auto d = s.elementwise("add(0.5,mul(x0,-1.5))", {c});
+             const auto e = s.convolution({x}, 2, {1}, {.epilogue = {{relu}}});
+             return Ids{d, s.elementwise("max(add(mul(0.75,x0),0.25),0)", {e})};
+         },
+         "%0 = convolution epilogue=hard_swish,affine:-1.5:0.5 (x0, 2x2x1)\n"
+         "%1 = convolution epilogue=relu,affine:0.75:0.25,relu (x0, 2x2x1)\n-> %0 %1"},
         {"a slope for each channel, with and without a batch, in any order",
          [](Sketch &s) {
              constexpr auto prelu_of = "select(less(x0,0),mul(x0,x1),x0)";
