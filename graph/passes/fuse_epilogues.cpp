@@ -1,7 +1,8 @@
 // What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each
-// channel or of a tensor of the same shape, clamps and the functions that workload/epilogue/step.cpp has, in any order and with
-// at most one step of each kind that has an operand: a bias, an addition, a PReLU.
+// channel or of a tensor of the same shape, clamps, one number as factor or summand and the functions that workload/epilogue/step.cpp
+// has, in any order and with at most one step of each kind that has an operand: a bias, an addition, a PReLU.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -30,6 +31,16 @@ struct Steps {
         steps.push_back(step);
         inputs.push_back(input);
     }
+    // A number is added. What a factor came with was nothing: x + -0 is x, whatever the sign of x.
+    void push_number(float number) {
+        const bool is_factor = !steps.empty() && steps.back().kind == StepKind::affine && steps.back().hi == 0 &&
+                               std::signbit(steps.back().hi);
+        if (is_factor) {
+            steps.back().hi = number;
+        } else {
+            push({StepKind::affine, 1, number});
+        }
+    }
     bool has(StepKind kind) const {
         return std::ranges::any_of(steps, [&](const EpilogueStep &step) { return step.kind == kind; });
     }
@@ -49,8 +60,10 @@ public:
         if (is(term, operand)) return term.step.operand == convolution_;
         if (activation(term, steps)) return true;
         if (is(term, minimum) || is(term, maximum)) return bound(term, steps);
+        if (is(term, multiply)) return factor(term, steps);
         if (!is(term, add)) return false;
         const Term &a = term.arguments[0], &b = term.arguments[1];
+        if (is_number(b)) return summand(term, steps);
         return reads(a, convolution_) ? addition(a, b, steps) : addition(b, a, steps);
     }
 
@@ -94,6 +107,28 @@ private:
         return true;
     }
 
+    bool factor(const Term &term, Steps *steps) const {
+        const std::optional<float> number = number_of(term);
+        if (!number || !read(term.arguments[0], steps)) return false;
+        steps->push({StepKind::affine, *number, -0.0f});
+        return true;
+    }
+
+    bool summand(const Term &term, Steps *steps) const {
+        const std::optional<float> number = number_of(term);
+        if (!number || !read(term.arguments[0], steps)) return false;
+        steps->push_number(*number);
+        return true;
+    }
+
+    // The second argument of a term of f32, where it is a finite number.
+    static std::optional<float> number_of(const Term &term) {
+        if (term.type != Element::f32 || !is_number(term.arguments[1])) return {};
+        const auto number = static_cast<float>(term.arguments[1].step.number);
+        if (!std::isfinite(number)) return {};
+        return number;
+    }
+
     bool addition(const Term &inner, const Term &added, Steps *steps) const {
         if (!is(added, operand) || !read(inner, steps)) return false;
         const ValueId id = added.step.operand;
@@ -130,8 +165,8 @@ std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id
     const size_t before = steps.steps.size();
     if (!Reader(graph, id).read(term_of(graph, node), &steps) || steps.steps.size() > most_steps) return {};
     std::vector<ValueId> inputs = convolution.inputs;
+    op.epilogue = steps.steps;
     for (size_t i = before; i < steps.steps.size(); i++) {
-        op.epilogue.push_back(steps.steps[i]);
         if (steps.inputs[i] < 0) continue;
         const bool is_for_channels = epilogue_form(steps.steps[i].kind).operand == EpilogueForm::Operand::channels;
         inputs.push_back(is_for_channels ? graph.between(Reshape{{graph.shape(id)[1]}}, {steps.inputs[i]})
