@@ -40,8 +40,7 @@ Loops block_output(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoo
 void copy_rows(MatrixStages &stages, const MatrixTileKnobs &k, const ConvLoops &shape, const Loops &loops) {
     const int64_t bytes = stages.rows.type().bytes(), most_lanes = 64 / bytes;
     const int64_t row = row_positions(shape);
-    const int64_t read =
-        block_positions(shape, k.block) + (shape.kernel[1] - 1) * row + (shape.kernel[0] - 1) * shape.dilation[0];
+    const int64_t read = block_positions(shape, k.block) + (shape.kernel[1] - 1) * row + shape.kernel[0] - 1;
     const int lanes = extent(std::min(most_lanes, shape.input_channels));
     RVar channels("channels"), lane("lane_in");
     Var in_row("in_row"), line("line");

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tests/generators/built_kernels.h"
-#include "tuner/process/host_machine.h"
 
 namespace kiln {
 namespace {

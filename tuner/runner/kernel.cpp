@@ -30,7 +30,7 @@ size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
 void LoadedKernel::Close::operator()(void *library) const { dlclose(library); }
 
 Result<LoadedKernel> LoadedKernel::load(const std::string &shared_object) {
-    enabled_cpu_features();  // asks the system for what has to be asked for
+    enabled_cpu_features();  // Linux gives tile registers to processes that ask for them
     LoadedKernel kernel;
     kernel.library_.reset(dlopen(shared_object.c_str(), RTLD_NOW | RTLD_LOCAL));
     if (!kernel.library_) {
