@@ -63,9 +63,9 @@ bool has_many_outputs_a_channel(const Workload &w, const Target &, const Core &)
 }
 
 constexpr AlgorithmRule rules[] = {
+    {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"matrix", matrix_pays,
      "tile registers, and products of 16 positions by 16 outputs are estimated to take fewer cycles than vectors"},
-    {"phases", always, "the input has holes: the output's phases multiply none of their zeros"},
     {"winograd_4", winograd_is_fastest<4>,
      "8 input and 16 output channels or more: for 3x3 36 products for 144, at errors within the default budget; other "
      "windows, and strides with blocks of pixels as channels, where an estimate has fewer cycles"},

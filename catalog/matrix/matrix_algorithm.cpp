@@ -38,13 +38,10 @@ Status matrix_applies(std::string_view, const Workload &w, const Target &target)
     const bool is_nhwc = stated.stored_input.block == stated.stored_input.channels &&
                          stated.stored_result.block == stated.stored_result.channels;
     if (!is_nhwc) return unsupported("channels of a pixel are not side by side");
-    const ConvLoops loops = matrix_loops(w);
-    const MatrixSteps steps = matrix_steps(loops, size_of(w.dtype));
-    constexpr int64_t most = int64_t{1} << 31;
-    const int64_t packed = steps.of_panel() * steps.step_channels * matrix_outputs * loops.panels(matrix_outputs);
-    const int64_t copied = (loops.output[1] + loops.kernel[1]) * row_positions(loops) * steps.channels();
-    if (packed >= most || copied >= most) return unsupported("a kernel would need arrays of 2^31 elements");
-    return {};
+    ConvLoops filled_up = matrix_loops(w);
+    filled_up.output_channels = filled_up.panels(matrix_outputs) * matrix_outputs;
+    filled_up.input_channels = matrix_steps(filled_up, size_of(w.dtype)).channels();
+    return copies_fit(filled_up);
 }
 
 Space matrix_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {

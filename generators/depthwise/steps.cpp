@@ -15,6 +15,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/step_panel.h"
+#include "generators/stored_sum.h"
 #include "schedules/apply/depthwise/step_tile.h"
 
 namespace kiln {
@@ -60,14 +61,9 @@ private:
 
     // The sum of a lane's weights, which the packed ones end with.
     Expr sum_of_weights() const {
-        const int bits = weight_type().bits();
-        Expr sum = cast<uint32_t>(0);
-        for (int part = 0; part < parts(); part++) {
-            const Expr piece =
-                reinterpret(weight_type().with_code(Type::UInt), weights(part, s.lane, steps(), s.panel));
-            sum = sum | (cast<uint32_t>(piece) << cast<uint32_t>(part * bits));
-        }
-        return reinterpret<int32_t>(sum);
+        Exprs pieces;
+        for (int part = 0; part < parts(); part++) pieces.push_back(weights(part, s.lane, steps(), s.panel));
+        return sum_of_pieces(pieces);
     }
 
     void define_first() {

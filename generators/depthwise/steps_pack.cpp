@@ -3,6 +3,7 @@
 
 #include "generators/activation.h"
 #include "generators/depthwise/step_panel.h"
+#include "generators/stored_sum.h"
 
 namespace kiln {
 namespace {
@@ -32,10 +33,8 @@ public:
         const Expr tap = of_columns.tap<Expr>(loops, which, group, part);
         const Expr value = weight(channel, clamp(tap, 0, columns - 1), row, plane);
         const Expr of_step = select(tap >= 0 && tap < columns, value, 0);
-        const int bits = packed.type().bits();
-        const Expr of_sum = reinterpret<uint32_t>(sums(lane, panel)) >> cast<uint32_t>(part * bits);
-        packed(part, lane, step, panel) =
-            cast(packed.type(), select(step < steps(), of_step, reinterpret<int32_t>(of_sum)));
+        const Expr of_sum = piece_of_sum(sums(lane, panel), part, packed.type());
+        packed(part, lane, step, panel) = cast(packed.type(), select(step < steps(), of_step, of_sum));
     }
 
     void schedule() {

@@ -12,6 +12,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/direct/matrix_generator.h"
+#include "generators/stored_sum.h"
 #include "schedules/apply/matrix_tile.h"
 
 namespace kiln {
@@ -100,12 +101,10 @@ private:
     }
 
     Expr sum_of_weights() const {
-        Expr sum = cast<uint32_t>(0);
-        for (int part = 0; part < parts(); part++) {
-            const Expr stored = weights(part, s.lane, s.panel * panel_steps() + panel_steps() - 1);
-            sum = sum | (cast<uint32_t>(reinterpret<uint8_t>(stored)) << (8 * part));
-        }
-        return reinterpret<int32_t>(sum);
+        Exprs pieces;
+        for (int part = 0; part < parts(); part++)
+            pieces.push_back(weights(part, s.lane, s.panel * panel_steps() + panel_steps() - 1));
+        return sum_of_pieces(pieces);
     }
 
     MatrixStages s;

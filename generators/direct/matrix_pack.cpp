@@ -3,6 +3,7 @@
 
 #include "generators/activation.h"
 #include "generators/direct/matrix_generator.h"
+#include "generators/stored_sum.h"
 
 namespace kiln {
 namespace {
@@ -27,7 +28,7 @@ public:
                    channel = in_panel % tap_steps * parts() + part;
         const Expr value = weight(of_panel * outputs() + lane, channel, tap % columns, tap / columns);
         packed(part, lane, step) =
-            steps.has_sums ? select(in_panel < panel_steps() - 1, value, piece_of_sum(of_panel)) : value;
+            steps.has_sums ? select(in_panel < panel_steps() - 1, value, of_sum(of_panel)) : value;
     }
 
     void schedule() {
@@ -39,13 +40,12 @@ public:
 private:
     bool hwio() const { return workload.kernel_layout == KernelLayout::hwio; }
 
-    Expr piece_of_sum(const Expr &of_panel) {
+    Expr of_sum(const Expr &of_panel) {
         const RDom taps(0, extent(loops.input_channels), 0, extent(loops.kernel[0]), 0, extent(loops.kernel[1]));
         sums = Func("sums");
         sums(lane, panel) = 0;
         sums(lane, panel) += cast<int32_t>(weight(panel * outputs() + lane, taps[0], taps[1], taps[2]));
-        const Expr piece = reinterpret<uint32_t>(sums(lane, of_panel)) >> cast<uint32_t>(8 * part);
-        return reinterpret(packed.type(), cast<uint8_t>(piece));
+        return cast(packed.type(), piece_of_sum(sums(lane, of_panel), part, packed.type()));
     }
 
     // Zero for outputs, channels and taps that there are not.

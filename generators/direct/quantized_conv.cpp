@@ -14,6 +14,7 @@
 #include "generators/conv_result.h"
 #include "generators/direct/quantized_panel.h"
 #include "generators/direct/sum.h"
+#include "generators/stored_sum.h"
 #include "schedules/apply/cpu_tile.h"
 
 namespace kiln {
@@ -79,15 +80,11 @@ private:
 
     // One of the sums of a lane's weights, which the packed ones end with.
     Expr sum_of_weights(int which) const {
-        const int parts = extent(loops.parts), bits = weight_type().bits();
-        const int from = steps() + which * sum_steps();
-        const Type piece_type = weight_type().with_code(Type::UInt);
-        Expr sum = cast<uint32_t>(0);
-        for (int piece = 0; piece < sum_steps() * parts; piece++) {
-            const Expr stored = weights(piece % parts, lane, vector, from + piece / parts, panel);
-            sum = sum | (cast<uint32_t>(reinterpret(piece_type, stored)) << cast<uint32_t>(piece * bits));
-        }
-        return reinterpret<int32_t>(sum);
+        const int parts = extent(loops.parts), from = steps() + which * sum_steps();
+        Exprs pieces;
+        for (int i = 0; i < sum_steps() * parts; i++)
+            pieces.push_back(weights(i % parts, lane, vector, from + i / parts, panel));
+        return sum_of_pieces(pieces);
     }
 
     // Those of the rows that an output of row y reads.

@@ -3,6 +3,7 @@
 
 #include "generators/activation.h"
 #include "generators/direct/quantized_panel.h"
+#include "generators/stored_sum.h"
 
 namespace kiln {
 namespace {
@@ -38,12 +39,11 @@ public:
             weight(lane, vector, panel,
                    {loops.joined ? there % channels : there, column, tap / columns % rows, tap / (columns * rows)});
         const Expr known = select(ci < in_row, value, 0);
-        const int bits = packed.type().bits();
         const Expr behind = max(step - steps(), 0), row = sums_of_lane() == 1 ? Expr(0) : behind / sum_steps();
         const Expr piece = (behind - row * sum_steps()) * parts + part;
-        const Expr of_sum = reinterpret<uint32_t>(sums(lane, vector, panel, row)) >> cast<uint32_t>(piece * bits);
+        const Expr of_sum = piece_of_sum(sums(lane, vector, panel, row), piece, packed.type());
         packed(part, lane, vector, step, panel) =
-            select(step < steps(), cast(packed.type(), known), cast(packed.type(), reinterpret<int32_t>(of_sum)));
+            select(step < steps(), cast(packed.type(), known), cast(packed.type(), of_sum));
     }
 
     void schedule() {

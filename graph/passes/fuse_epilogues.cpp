@@ -31,7 +31,7 @@ struct Steps {
         steps.push_back(step);
         inputs.push_back(input);
     }
-    // A number is added. What a factor came with was nothing: x + -0 is x, whatever the sign of x.
+    // A factor adds -0, which leaves each x as it is, -0 too, until the number behind it takes that place.
     void push_number(float number) {
         const bool is_factor = !steps.empty() && steps.back().kind == StepKind::affine && steps.back().hi == 0 &&
                                std::signbit(steps.back().hi);

@@ -136,6 +136,8 @@ TEST(MatrixTileSpace, RefusesWhatHasNoRowsOfPositions) {
          "rhs_dilation"},
         {"conv2d/input:1x8x8x64/kernel:3x3x64x16/lhs_dilation:2x2/dtype:i8/epilogue:requantize_litert", "amx",
          "lhs_dilation"},
+        // One output of a panel of 16.
+        {"conv2d/input:1x1x1x268435456/kernel:1x1x268435456x1/dtype:bf16", "amx", "packed weights"},
         {"conv3d/input:1x8x8x8x64/kernel:3x3x3x64x16/dtype:i8/epilogue:requantize_litert", "amx", "planes"},
         {"conv2d/input:1x8x8x64/kernel:1x1x64x16/dtype:i8/input_layout:NCHW/epilogue:requantize_litert", "amx",
          "side by side"},

@@ -26,6 +26,10 @@ bool reads_in_place(const ConvLoops &s, int64_t bytes) {
     return true;
 }
 
+int64_t block_units(const ConvLoops &s) {
+    return is_one_row(s) ? ceil_div(s.output[0], matrix_positions) : s.output[1];
+}
+
 int64_t block_positions(const ConvLoops &s, int64_t block) {
     if (is_one_row(s)) return block * matrix_positions;
     const int64_t positions = (block - 1) * row_positions(s) + s.output[0];

@@ -16,8 +16,8 @@ namespace kiln {
 inline constexpr int64_t matrix_positions = 16, matrix_outputs = 16;
 
 struct MatrixSteps {
-    int64_t chunks = 1,
-            chunk_channels = 4;  // products of a tap, and the channels of each, of which the last may be none
+    int64_t chunks = 1;          // products of a tap
+    int64_t chunk_channels = 4;  // of each; behind the input's last one they are none
     int64_t step_channels = 4;
     int64_t taps = 1;
     bool has_sums = true;  // of integers: behind the steps of a panel lies the sum of its weights, in i32
@@ -40,7 +40,9 @@ inline bool is_one_row(const ConvLoops &loops) { return loops.output[1] == 1 && 
 // Whether products can read the input as it lies: whole tiles of one row, whole products of channels, no padding.
 bool reads_in_place(const ConvLoops &loops, int64_t bytes);
 
-// Positions of a block of `block` tiles of one row, or of `block` rows, in whole tiles.
+// What blocks of the image are cut out of: rows, or tiles of one row.
+int64_t block_units(const ConvLoops &loops);
+// Positions of a block of so many of them, in whole tiles.
 int64_t block_positions(const ConvLoops &loops, int64_t block);
 
 }  // namespace kiln

@@ -24,7 +24,7 @@ TEST(HardwareProbe, PeaksOfAllRunnableTargetsArePlausible) {
         const FmaPeak int8_peak = measure_int8_peak(*target);
         EXPECT_EQ(int8_peak.instructions, int8_instructions(*target));
         EXPECT_GT(int8_peak.flop_per_cycle, 1) << alias.name;
-        EXPECT_LT(int8_peak.flop_per_cycle, 4096) << alias.name;
+        EXPECT_LT(int8_peak.flop_per_cycle, int8_peak.instructions == "AMX tiles" ? 4096 : 512) << alias.name;
     }
 }
 
