@@ -1,6 +1,6 @@
 // Races given candidates of one layer in turns, and the default, each built and judged first.
 //
-//   race-candidates KEY [warm|cold [TARGET]] < FILE     FILE has a candidate a line; prints one JSON object a candidate
+//   race-candidates KEY [warm|cold [TARGET [THREADS]]] < FILE     FILE has a candidate a line; prints one JSON object a candidate
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,13 +88,15 @@ int run(const std::vector<std::string> &arguments) {
         return 2;
     };
     const std::string cache = arguments.size() >= 2 ? arguments[1] : "warm";
-    if (arguments.empty() || arguments.size() > 3 || (cache != "warm" && cache != "cold"))
-        return fail(bad_input("usage: race-candidates KEY [warm|cold [TARGET]] < FILE"));
+    const int threads = arguments.size() >= 4 ? std::atoi(arguments[3].c_str()) : 1;
+    if (arguments.empty() || arguments.size() > 4 || (cache != "warm" && cache != "cold") || threads < 1)
+        return fail(bad_input("usage: race-candidates KEY [warm|cold [TARGET [THREADS]]] < FILE"));
     const Result<Workload> workload = parse_workload_key(arguments[0]);
     if (!workload) return fail(workload.error());
     install_interrupt_handler();
     const Machine machine = read_machine();
-    const Result<Target> target = parse_target(arguments.size() == 3 ? arguments[2] : "host", 1, machine.halide_target);
+    const Result<Target> target =
+        parse_target(arguments.size() >= 3 ? arguments[2] : "host", threads, machine.halide_target);
     if (!target) return fail(target.error());
     Result<Workshop> workshop = make_workshop(std::filesystem::read_symlink("/proc/self/exe").parent_path(), {});
     if (!workshop) return fail(workshop.error());

@@ -31,6 +31,35 @@ void run_in_order(int count, ParallelTask task, void *argument) {
     for (int i = 0; i < count; i++) task(argument, i, 0);
 }
 
+// Pieces of a share are a sixteenth of what is left of it: few enough that short iterations do not wait for the pool, and
+// the last ones are so short that all threads end at about the same time.
+constexpr uint32_t pieces_of_what_is_left = 16;
+
+struct Piece {
+    uint32_t begin = 0, end = 0;
+    bool is_empty() const { return begin == end; }
+};
+
+uint64_t packed(const Piece &piece) { return uint64_t(piece.begin) << 32 | piece.end; }
+
+enum class Side { first, last };
+
+// Threads see what the iterations work on when they join the loop; the counter itself orders nothing.
+Piece take(std::atomic<uint64_t> *share, Side side) {
+    uint64_t seen = share->load(std::memory_order_relaxed);
+    for (;;) {
+        const Piece left{static_cast<uint32_t>(seen >> 32), static_cast<uint32_t>(seen)};
+        if (left.is_empty()) return {};
+        const uint32_t size = left.end - left.begin;
+        const uint32_t taken = size > pieces_of_what_is_left ? size / pieces_of_what_is_left : 1;
+        const uint32_t cut = side == Side::first ? left.begin + taken : left.end - taken;
+        const Piece first{left.begin, cut}, last{cut, left.end};
+        if (share->compare_exchange_weak(seen, packed(side == Side::first ? last : first), std::memory_order_relaxed)) {
+            return side == Side::first ? first : last;
+        }
+    }
+}
+
 constexpr size_t mark_bytes = sizeof(std::atomic<uint64_t>);  // of a page of its own
 
 // Memory that is 1 here and 0 in every child. Looking at it costs a load, and asking for the process id a system call.
@@ -46,7 +75,7 @@ std::atomic<uint64_t> *make_mark() {
 
 }  // namespace
 
-ThreadPool::ThreadPool(Worker *workers) : workers_(workers), owner_(getpid()), mark_(make_mark()) {}
+ThreadPool::ThreadPool(Member *members) : members_(members), owner_(getpid()), mark_(make_mark()) {}
 
 bool ThreadPool::is_in_child_of_fork() const {
     return mark_ != nullptr ? mark_->load(std::memory_order_relaxed) == 0 : getpid() != owner_;
@@ -54,14 +83,15 @@ bool ThreadPool::is_in_child_of_fork() const {
 
 ThreadPool *ThreadPool::create(int threads) {
     if (threads < 1 || threads > max_threads) return nullptr;
-    auto *workers = static_cast<Worker *>(calloc(threads, sizeof(Worker)));
+    auto *members = static_cast<Member *>(aligned_alloc(alignof(Member), sizeof(Member) * threads));
     void *memory = aligned_alloc(alignof(ThreadPool), sizeof(ThreadPool));
-    if (workers == nullptr || memory == nullptr) {
-        free(workers);
+    if (members == nullptr || memory == nullptr) {
+        free(members);
         free(memory);
         return nullptr;
     }
-    auto *pool = new (memory) ThreadPool(workers);
+    auto *pool = new (memory) ThreadPool(members);
+    for (int t = 0; t < threads; t++) new (&members[t]) Member{{0}, pool, t, {}};
     if (!pool->start(threads - 1)) {
         destroy(pool);
         return nullptr;
@@ -78,7 +108,7 @@ void ThreadPool::destroy(ThreadPool *pool) {
 ThreadPool::~ThreadPool() {
     if (!is_in_child_of_fork()) stop_threads();
     if (mark_ != nullptr) munmap(mark_, mark_bytes);
-    free(workers_);
+    free(members_);
 }
 
 void ThreadPool::stop_threads() {
@@ -86,7 +116,7 @@ void ThreadPool::stop_threads() {
     stop_.store(true);
     pthread_cond_broadcast(&wake_);
     pthread_mutex_unlock(&mutex_);
-    for (int i = 0; i < started_; i++) pthread_join(workers_[i].handle, nullptr);
+    for (int t = 1; t <= started_; t++) pthread_join(members_[t].handle, nullptr);
     pthread_cond_destroy(&wake_);
     pthread_mutex_destroy(&mutex_);
 }
@@ -97,19 +127,37 @@ bool ThreadPool::start(int workers) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (started_ < workers) {
-        Worker &worker = workers_[started_];
-        worker.pool = this;
-        worker.thread = started_ + 1;
+        Member &member = members_[started_ + 1];
         const auto entry = [](void *argument) -> void * {
-            auto *self = static_cast<Worker *>(argument);
+            auto *self = static_cast<Member *>(argument);
             self->pool->work(self->thread);
             return nullptr;
         };
-        if (pthread_create(&worker.handle, nullptr, entry, &worker) != 0) break;
+        if (pthread_create(&member.handle, nullptr, entry, &member) != 0) break;
         started_++;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return started_ == workers;
+}
+
+// Where there are fewer iterations than threads, the first threads get one each: the caller is there in any case.
+void ThreadPool::share_out(int64_t count) {
+    const int64_t shares = count < threads() ? count : threads();
+    for (int t = 0; t < threads(); t++) {
+        const auto begin = static_cast<uint32_t>(t < shares ? count * t / shares : count);
+        const auto end = static_cast<uint32_t>(t < shares ? count * (t + 1) / shares : count);
+        members_[t].left.store(packed({begin, end}), std::memory_order_relaxed);
+    }
+}
+
+void ThreadPool::run_iterations(int thread) {
+    const auto run_all = [&](Member &member, Side side) {
+        for (Piece piece; !(piece = take(&member.left, side)).is_empty();) {
+            for (uint32_t i = piece.begin; i < piece.end; i++) task_(argument_, static_cast<int>(i), thread);
+        }
+    };
+    run_all(members_[thread], Side::first);
+    for (int other = 1; other < threads(); other++) run_all(members_[(thread + other) % threads()], Side::last);
 }
 
 void ThreadPool::run(int count, ParallelTask task, void *argument) {
@@ -119,8 +167,7 @@ void ThreadPool::run(int count, ParallelTask task, void *argument) {
     }
     task_ = task;
     argument_ = argument;
-    count_ = count;
-    next_.store(0, std::memory_order_relaxed);
+    share_out(count);
     const uint64_t loop = (gate_.load(std::memory_order_relaxed) >> loop_shift) + 1;
     gate_.store(loop << loop_shift | open_bit);
     if (sleepers_.load() > 0) {
@@ -128,7 +175,7 @@ void ThreadPool::run(int count, ParallelTask task, void *argument) {
         pthread_cond_broadcast(&wake_);
         pthread_mutex_unlock(&mutex_);
     }
-    for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count;) task(argument, i, 0);
+    run_iterations(0);
     gate_.fetch_and(~open_bit, std::memory_order_relaxed);
     for (int spins = 0; (gate_.load(std::memory_order_acquire) & inside_mask) != 0; spins++) {
         if (spins < spins_before_yield) {
@@ -171,7 +218,7 @@ void ThreadPool::work(int thread) {
             joined = gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire);
         }
         if (!joined) continue;
-        for (int i; (i = next_.fetch_add(1, std::memory_order_relaxed)) < count_;) task_(argument_, i, thread);
+        run_iterations(thread);
         gate_.fetch_sub(1, std::memory_order_release);
     }
 }

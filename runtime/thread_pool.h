@@ -1,9 +1,11 @@
 // A pool of threads for the parallel loops of kernels. The caller of a loop works too, as thread 0, so a pool of n
 // threads owns n - 1.
 //
-// Threads take one iteration at a time, in order. The caller does not wait for threads that never joined a loop, so a
-// thread that the system does not schedule costs nothing. A loop that finds the pool busy with another caller's loop
-// does not wait for it but runs on its caller's thread alone.
+// Each thread has a share of consecutive iterations, the same of each loop with that many. So what a thread wrote in one
+// loop, it mostly reads in the next: it finds it in its own caches. A thread that is done takes iterations from the ends of
+// the others' shares. The caller does not wait for threads that never joined a loop, so a thread that the system does not
+// schedule costs nothing. A loop that finds the pool busy with another caller's loop does not wait for it but runs on its
+// caller's thread alone.
 //
 // After fork() the child has no thread of the pool, and another thread may have held its lock. The child's copy of the
 // pool therefore runs loops on the calling thread alone, and destroying it only frees memory.
@@ -38,25 +40,27 @@ public:
     ThreadPool &operator=(const ThreadPool &) = delete;
 
 private:
-    struct Worker {
+    // A thread, the caller of a loop as the first one, in a cache line of its own.
+    struct alignas(64) Member {
+        std::atomic<uint64_t> left;  // of its share: first iteration << 32 | end
         ThreadPool *pool;
         int thread;
-        pthread_t handle;
+        pthread_t handle;  // not of the caller
     };
 
-    explicit ThreadPool(Worker *workers);
+    explicit ThreadPool(Member *members);
     ~ThreadPool();
     bool start(int workers);
     bool is_in_child_of_fork() const;
     void stop_threads();
     void work(int thread);
+    void share_out(int64_t count);
+    void run_iterations(int thread);
     uint64_t wait_for_loop(uint64_t seen);
 
     // The loop that runs. It is written only while the gate is closed and nobody is inside.
     ParallelTask task_ = nullptr;
     void *argument_ = nullptr;
-    int count_ = 0;
-    alignas(64) std::atomic<int> next_{0};  // iteration
 
     // Number of the loop << 16 | open << 15 | threads inside besides the caller. A thread joins by adding itself while
     // the gate is open, and so never sees half a loop.
@@ -69,7 +73,7 @@ private:
     pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t wake_ = PTHREAD_COND_INITIALIZER;
 
-    Worker *workers_;
+    Member *members_;
     int started_ = 0;
     pid_t owner_;                            // the process that has the threads
     std::atomic<uint64_t> *mark_ = nullptr;  // not 0 there; the kernel wipes its page in a child. Null: not supported

@@ -13,6 +13,10 @@ constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
 constexpr size_t no_index = SIZE_MAX;
 
+// A thread copies 64 KiB in some microseconds, in which others have just begun.
+constexpr uint64_t least_shared_copy = 64 << 10;
+constexpr int copies_of_a_thread = 8;
+
 kiln_status refuse(int32_t code, int operand, size_t index, const char *detail) {
     const auto dimension = index <= INT16_MAX ? static_cast<int16_t>(index) : int16_t(-1);
     return {code, static_cast<int16_t>(operand), dimension, detail};
@@ -58,6 +62,7 @@ private:
     kiln_status check_output(size_t i, const ByteRange &workspace) const;
     char *at(const NetworkPlace &place) const;
     void copy(const NetworkStep &step) const;
+    void copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const;
     int call(const NetworkStep &step);
     int convert(ArgvFunction function, char *made, halide_buffer_t *operand);
 
@@ -153,13 +158,34 @@ char *Run::at(const NetworkPlace &place) const {
     return workspace_ + place.offset;
 }
 
-void Run::copy(const NetworkStep &step) const {
+void Run::copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const {
+    const NetworkCopy &copy = step.copy;
     const char *from = at(step.places[0]);
     char *to = at(step.places[1]);
-    const NetworkCopy &copy = step.copy;
-    for (uint64_t row = 0; row < copy.rows; row++) {
+    for (uint64_t row = begin; row < end; row++) {
         memcpy(to + row * copy.to_pitch, from + row * copy.from_pitch, copy.row_bytes);
     }
+}
+
+// Threads share rows as they share those of kernels, so that each finds its own in its caches.
+void Run::copy(const NetworkStep &step) const {
+    const NetworkCopy &copy = step.copy;
+    const auto most = static_cast<uint64_t>(context_.parallel.threads) * copies_of_a_thread;
+    const auto tasks = static_cast<int>(copy.rows < most ? copy.rows : most);
+    if (context_.parallel.threads == 1 || copy.rows * copy.row_bytes < least_shared_copy || tasks < 2) {
+        return copy_rows(step, 0, copy.rows);
+    }
+    struct Task {
+        const Run &run;
+        const NetworkStep &step;
+        uint64_t tasks;
+    } task{*this, step, static_cast<uint64_t>(tasks)};
+    const auto copy_part = [](void *argument, int index, int) {
+        const Task &t = *static_cast<const Task *>(argument);
+        const uint64_t rows = t.step.copy.rows, i = static_cast<uint64_t>(index);
+        t.run.copy_rows(t.step, rows * i / t.tasks, rows * (i + 1) / t.tasks);
+    };
+    context_.parallel.run(context_.parallel.pool, tasks, copy_part, &task);
 }
 
 // pack and prepare: one operand, and its other form in the scratch memory, which takes its place.

@@ -70,6 +70,11 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
         return {x_tile, x_block, slice};
     }
+    if (k.parallel == 3) {
+        out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);
+        out.fuse(x_block, y_block, slice).fuse(slice, z, slice).fuse(slice, n, slice).parallel(slice);
+        return {x_tile, slice, slice};
+    }
     if (k.parallel == 2) out.parallel(panel_group);
     return {x_tile, x_block, y_block};
 }

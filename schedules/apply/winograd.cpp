@@ -56,6 +56,10 @@ private:
             s.output.fuse(y_block, s.z, slice).fuse(slice, s.n, slice).parallel(slice);
             if (k.stage_rows) loops.block = slice;
         }
+        if (k.parallel == 3) {
+            s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, s.n, slice).parallel(slice);
+            loops.block = slice;
+        }
         if (k.parallel == 2) s.output.parallel(channel_block);
         return loops;
     }

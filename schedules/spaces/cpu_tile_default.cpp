@@ -97,23 +97,6 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
     return cheapest_tile_of(f, domains, inline_sum, any).value_or(RegisterTile());
 }
 
-// Threads share row blocks that are small enough for every thread to get some. Where there are too few rows they share
-// panels, and where rows of quantized sums would leave a thread idle for a tenth of the time that panels would not.
-void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
-    const int64_t images = f.shape.batch * f.shape.output[2];
-    const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows);
-    const auto time = [&](int64_t pieces) { return double(ceil_div(pieces, f.threads) * f.threads) / double(pieces); };
-    const bool is_even = f.shape.parts == 1 || time(images * y_tiles) < 1.1 * time(f.panels(k->vectors));
-    if (images * y_tiles >= 2 * f.threads && is_even) {
-        k->parallel = 1;
-        const double share = std::max<double>(1, double(images * y_tiles) / f.threads);
-        k->row_block = nearest(domains.row_block, std::min<double>(double(k->row_block), share));
-    } else {
-        k->parallel = 2;
-        k->panel_block = nearest(domains.panel_block, double(ceil_div(f.panels(k->vectors), f.threads)));
-    }
-}
-
 // How many tiles make a block of pixels.
 void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;

@@ -51,7 +51,8 @@ struct CpuTile {
     //   4: a block of tiles in x, where a layout has the channels of its pixels apart
     T stage_input{0};
 
-    T parallel{0};  // 0: one thread; 1: row blocks (and batch, planes) in parallel; 2: panel groups
+    // 0: one thread; 1: row blocks (and batch, planes) in parallel; 2: panel groups; 3: blocks of pixels, in x too
+    T parallel{0};
 
     // Tiles of a block of pixels, in rows and in x; panels that walk over a block before the next block comes.
     T row_block{1}, x_block{1}, panel_block{1};

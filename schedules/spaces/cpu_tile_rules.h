@@ -139,5 +139,7 @@ int64_t fewest_sums(const TileFacts &facts, const CpuTileDomains &domains);
 
 // The default knobs: a function of the facts alone, chosen from the domains.
 CpuTileKnobs default_tile_knobs(const TileFacts &facts, const CpuTileDomains &domains);
+// The part of it for several threads: what they share. Precondition: all other knobs are chosen.
+void split_over_threads(const TileFacts &facts, const CpuTileDomains &domains, CpuTileKnobs *knobs);
 
 }  // namespace kiln

@@ -98,6 +98,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (padded_y && can_skip) d.skip_rows = choice;
     d.stage_input = stagings(f);
     if (f.threads > 1) d.parallel = {1, 2};
+    if (f.threads > 1 && f.x_tiles(1) > 1) d.parallel.push_back(3);
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
     d.row_block = block_sizes(s.output[1]);
     d.x_block = block_sizes(f.x_tiles(1));
@@ -137,6 +138,8 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [=](const K &k) { return k.x_block <= f.x_tiles(k.pixels); }},
         {"panel_block is larger than the number of panels",
          [=](const K &k) { return k.panel_block <= f.panels(k.vectors); }},
+        {"a depthwise block of tiles that is fetched ahead is the next of the same thread",
+         [=](const K &k) { return !k.prefetch || s.groups == 1 || k.parallel != 3; }},
         {"unrolled x tiles are too much code", [](const K &k) { return !k.unroll_tiles || k.x_block <= 4; }},
         {"unroll does not divide the innermost loop",
          [=](const K &k) { return s.input_channels * (k.join_columns ? s.kernel[0] : 1) % k.unroll == 0; }},

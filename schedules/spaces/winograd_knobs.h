@@ -32,7 +32,8 @@ struct Winograd {
     T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_lines.h)
     T prefetch{0};       // tiles ahead whose input and output lines are fetched while one is transformed
     T partition{0};      // 1: tiles whose input has no padding are read by code of their own, without tests
-    T parallel{0};       // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels
+    // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
+    T parallel{0};
 };
 
 using WinogradKnobs = Winograd<int64_t>;

@@ -1,6 +1,7 @@
 #include "schedules/spaces/winograd_rules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "rewrites/panels.h"
@@ -103,6 +104,10 @@ bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradKnobs
     if (b.parallel == 1) {
         return f.images() * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
     }
+    if (b.parallel == 3) {
+        const int64_t blocks = f.images() * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
+        return blocks >= std::min(threads, f.images() * f.tiles[0] * f.tiles[1]);
+    }
     if (b.parallel == 2) {
         const int64_t blocks = ceil_div(ceil_div(f.output_vectors(), b.vectors), b.panel_block);
         return blocks >= std::min(threads, f.output_vectors());
@@ -126,9 +131,31 @@ int64_t register_tiles(int64_t tiles, int64_t block, int64_t tile) {
     return tiles / block * ceil_div(block, tile) + ceil_div(tiles % block, tile);
 }
 
-// How much longer it takes when `tasks` equal tasks are dealt to the threads than if they could be cut at will.
-double imbalance(const WinogradFacts &f, int64_t tasks) {
-    return double(ceil_div(tasks, f.threads) * f.threads) / tasks;
+// How much longer it takes when `tasks` of the size `each` are dealt to the threads than if `all` could be cut at will.
+double imbalance(const WinogradFacts &f, double tasks, double each, double all) {
+    return std::ceil(tasks / double(f.threads)) * double(f.threads) * each / all;
+}
+
+// With parts of the image, a thread mostly reads what it wrote itself in the layer before. With blocks of channels it does not, and
+// one thread transforms the input for all.
+double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double cycles) {
+    const auto images = double(f.images()), tiles = double(f.tiles[0] * f.tiles[1]);
+    const auto x_blocks = double(ceil_div(f.tiles[0], b.block_x)), y_blocks = double(ceil_div(f.tiles[1], b.block_y));
+    if (b.parallel == 1) {
+        return cycles * imbalance(f, images * y_blocks, double(b.block_y), images * double(f.tiles[1]));
+    }
+    if (b.parallel == 3) {
+        return cycles * imbalance(f, images * y_blocks * x_blocks, double(b.block_x * b.block_y), images * tiles);
+    }
+    if (b.parallel == 2) {
+        const auto vectors = double(f.output_vectors()), each = double(b.vectors * b.panel_block);
+        constexpr double cycles_a_vector = 3;  // some six instructions, two a cycle
+        const double transform =
+            cycles_a_vector * f.frequencies() * images * tiles * double(f.summed_channels()) / f.lanes;
+        return 1.1 * cycles * imbalance(f, std::ceil(vectors / each), each, vectors) +
+               double(f.threads - 1) * transform;
+    }
+    return cycles;
 }
 
 }  // namespace
@@ -163,9 +190,7 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double held = input_bytes + product_bytes + 2 * panel_bytes;
     cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f.core, held, false);
     cycles += blocks * channel_blocks * 2 * product_bytes / bytes_a_cycle(f.core, 2 * product_bytes, false);
-    if (b.parallel == 1) cycles *= imbalance(f, f.images() * ceil_div(f.tiles[1], b.block_y));
-    if (b.parallel == 2) cycles *= 1.02 * imbalance(f, static_cast<int64_t>(channel_blocks));
-    return cycles;
+    return cycles_of_threads(f, b, cycles);
 }
 
 namespace {

@@ -43,7 +43,7 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     const bool has_lines = f.lanes > 1 && f.input_step() + f.result_step() > 0;
     if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
     if (!f.shape.folds()) d.partition = {0, 1};
-    if (f.threads > 1) d.parallel = {1, 2};
+    if (f.threads > 1) d.parallel = {1, 2, 3};
     return d;
 }
 
@@ -59,7 +59,8 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
          [](const K &k) { return winograd_waste(k) <= most_winograd_waste; }},
         {"panel_block has more panels than there are",
          [=](const K &k) { return k.panel_block <= ceil_div(f.output_vectors(), k.vectors); }},
-        {"stage_rows needs several blocks a row", [=](const K &k) { return !k.stage_rows || k.block_x < f.tiles[0]; }},
+        {"stage_rows needs several blocks a row, which one thread computes",
+         [=](const K &k) { return !k.stage_rows || (k.block_x < f.tiles[0] && k.parallel != 3); }},
         {"some threads would be without work", [=](const K &k) { return winograd_gives_all_threads_work(f, k); }},
         {"transformed input and products of a block need more than 16 MiB",
          [=](const K &k) { return winograd_workspace(f, k) <= workspace; }},

@@ -122,15 +122,16 @@ TEST_F(WinogradKernels, AwkwardShapesOnNarrowerTargetsAndThreads) {
     EXPECT_GE(tried, std::size(awkward) / 3 / 3 * 2);  // all but those for AVX2, where the machine has none
 }
 
-// Threads get rows of tiles or blocks of channels; both ways with counts that do not divide.
-TEST_F(WinogradKernels, BothSplitsOverThreads) {
+// Threads get rows of tiles, blocks of channels or blocks of tiles, with counts that do not divide.
+TEST_F(WinogradKernels, EverySplitOverThreads) {
     const Target target = *parse_target("host", 3, machine_.halide_target);
     const Workload workload = *parse_workload_key("conv2d/input:2x22x13x40/kernel:3x3x40x72/padding:1,1x1,1");
-    for (int64_t split : {1, 2}) {
+    for (int64_t split : {1, 2, 3}) {
         Candidate candidate = space(4, workload, target).default_candidate();
         candidate.knobs["parallel"] = split;
         candidate.knobs["tiles_y"] = candidate.knobs["block_y"] = 1;
         candidate.knobs["vectors"] = candidate.knobs["panel_block"] = 1;
+        if (split == 3) candidate.knobs["tiles_x"] = candidate.knobs["block_x"] = 1;
         expect_right(workload, target, candidate);
     }
 }

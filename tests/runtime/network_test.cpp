@@ -240,6 +240,50 @@ TEST(Network, JustItsWorkspaceAtAnyAddressIsEnough) {
     }
 }
 
+// One step that copies rows of an input to rows that are farther apart, more than one thread copies alone.
+TEST(Network, ThreadsShareCopies) {
+    constexpr int64_t rows = 3001, from = 10, to = 13;  // floats of a row
+    const FakePackage kernels;
+    const kiln_package *package = *kernels;
+    const NetworkPlace places[] = {{NetworkPlace::input, 0, 0}, {NetworkPlace::output, 0, 0}};
+    const NetworkStep step = {nullptr, places, 1, 0, {rows, 4 * from, 4 * from, 4 * to}};
+    const NetworkVariant variant = {&step, 1, 0, 0, 64, 64};
+    const int64_t input_shape[] = {rows, from}, output_shape[] = {rows, to};
+    const kiln_port input = {"x", KILN_F32, 2, input_shape, 4 * rows * from},
+                    output = {"y", KILN_F32, 2, output_shape, 4 * rows * to};
+    const kiln_network_variant any = {"any", 0, 1};
+    const FakeWeights weights = fake_weights();
+    const NetworkTable table = {&variant, weights.sections, 3, weights.header};
+    const kiln_network_info info = {sizeof info,        "copy", "30",   1, 1, &input, &output, 1, &any,
+                                    fake_weights_bytes, 64,     nullptr};
+    const kiln_network network = make_network(package, &info, &table);
+    kiln_bound_network bound;
+    ASSERT_EQ(kiln_bind_network(&network, &weights, fake_weights_bytes, &bound).code, KILN_OK);
+    std::vector<float> x(rows * from);
+    std::iota(x.begin(), x.end(), 1.0f);
+    for (const int threads : {1, 2, 5}) {
+        kiln_parallel pool = {};
+        ASSERT_EQ(kiln_pool_create(package, threads, &pool).code, KILN_OK);
+        std::vector<float> y(rows * to, -1);
+        std::vector<char> workspace(kiln_network_workspace_bytes(&network, threads));
+        const void *inputs[] = {x.data()};
+        void *outputs[] = {y.data()};
+        kiln_network_arguments arguments = {};
+        arguments.struct_size = sizeof arguments;
+        arguments.inputs = inputs, arguments.outputs = outputs;
+        arguments.workspace = workspace.data(), arguments.workspace_bytes = workspace.size();
+        arguments.parallel = &pool;
+        ASSERT_EQ(kiln_run_network(&bound, &arguments).code, KILN_OK);
+        int64_t wrong = 0;
+        for (int64_t i = 0; i < rows * to; i++) {
+            const int64_t row = i / to, column = i % to;
+            wrong += y[i] != (column < from ? x[row * from + column] : -1);
+        }
+        EXPECT_EQ(wrong, 0) << threads;
+        kiln_pool_destroy(package, &pool);
+    }
+}
+
 TEST(Network, ManyThreadsRunOneBoundNetworkAtOnce) {
     const FakeNetwork network;
     const FakeWeights weights = fake_weights();

@@ -45,8 +45,8 @@ TEST(ThreadPool, RunsEachIndexOnceOnOneThreadAtATime) {
         const Pool pool(ThreadPool::create(threads));
         ASSERT_TRUE(pool);
         EXPECT_EQ(pool->threads(), threads);
-        for (const int count : {0, 1, 2, 7, 100}) {
-            for (int repeat = 0; repeat < 200; repeat++) {
+        for (const int count : {0, 1, 2, 7, 100, 5000}) {
+            for (int repeat = 0; repeat < (count > 100 ? 10 : 200); repeat++) {
                 Record r(count, threads);
                 pool->run(count, record, &r);
                 for (const auto &runs : r.runs) ASSERT_EQ(runs, 1);
@@ -153,6 +153,57 @@ TEST(ThreadPool, WakesThreadsThatSleep) {
             &meeting);
         EXPECT_EQ(meeting.arrived, 2);
     }
+}
+
+// What a thread wrote in one loop is what it reads in the next: each begins with the same share of both.
+TEST(ThreadPool, EachThreadBeginsWithItsShare) {
+    constexpr int threads = 3, count = 100;
+    const Pool pool(ThreadPool::create(threads));
+    for (int repeat = 0; repeat < 20; repeat++) {
+        // The first iteration of each share waits for those of the others, so that nobody takes what is not its own before.
+        struct Loop {
+            std::atomic<int> arrived{0}, wrong{0};
+        } loop;
+        pool->run(
+            count,
+            [](void *argument, int index, int thread) {
+                auto &l = *static_cast<Loop *>(argument);
+                const bool is_first = index == thread * count / threads;
+                for (int t = 0; t < threads; t++) l.wrong += index == t * count / threads && thread != t;
+                if (!is_first) return;
+                l.arrived++;
+                while (l.arrived < threads && l.wrong == 0) std::this_thread::yield();
+            },
+            &loop);
+        EXPECT_EQ(loop.arrived, threads);
+        EXPECT_EQ(loop.wrong, 0);
+    }
+}
+
+// Threads that have done their own share take from those of others.
+TEST(ThreadPool, AThreadThatIsHeldUpLeavesItsShareToOthers) {
+    constexpr int count = 40;
+    const Pool pool(ThreadPool::create(2));
+    struct Loop {
+        std::atomic<int> done{0}, by_the_other{0};
+        std::atomic<bool> other_is_held{false};
+    } loop;
+    pool->run(
+        count,
+        [](void *argument, int, int thread) {
+            auto &l = *static_cast<Loop *>(argument);
+            if (thread == 0) {
+                while (!l.other_is_held) std::this_thread::yield();
+            } else {
+                l.by_the_other++;
+                l.other_is_held = true;
+                while (l.done < count - l.by_the_other) std::this_thread::yield();
+            }
+            l.done += thread == 0;
+        },
+        &loop);
+    EXPECT_EQ(loop.done + loop.by_the_other, count);
+    EXPECT_EQ(loop.by_the_other, 1);
 }
 
 TEST(ThreadPool, CallersThatMeetDoNotWaitForEachOther) {

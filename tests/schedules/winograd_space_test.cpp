@@ -75,6 +75,8 @@ TEST(WinogradSpace, RefusesCandidatesThatDoNotFit) {
         {{{"stage_rows", 1}}, 1, "several blocks"},
         {{{"parallel", 1}, {"block_y", 14}}, 4, "some threads would be without work"},
         {{{"parallel", 2}, {"panel_block", 2}}, 4, "some threads would be without work"},
+        {{{"parallel", 3}, {"block_y", 14}}, 4, "some threads would be without work"},
+        {{{"parallel", 3}, {"block_x", 7}, {"tiles_x", 7}, {"stage_rows", 1}}, 4, "one thread computes"},
         {{{"parallel", 0}}, 4, "parallel"},
     };
     const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
