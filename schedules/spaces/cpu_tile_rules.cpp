@@ -42,6 +42,11 @@ bool is_too_much_code(const ConvLoops &s, const CpuTileKnobs &k) {
     return unrolled_steps(s, k) > (s.has_holes() || tests_tiles ? 1024 : 4096);
 }
 
+bool blocks_are_apart(const TileFacts &f, int64_t pixels, int64_t x_block) {
+    const int64_t tiles = f.x_tiles(pixels);
+    return f.shape.output[0] % (pixels * f.x_lanes) == 0 || tiles == 1 || tiles % x_block != 1 % x_block;
+}
+
 bool shuffles_in_place(const TileFacts &f, const RegisterTile &tile) {
     return f.spreads_densely(tile.vectors) && f.shape.input_channels <= 4 && f.shape.group_outputs() <= 4;
 }

@@ -137,6 +137,10 @@ double tile_cost(const TileFacts &facts, const RegisterTile &tile);
 // Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.
 int64_t fewest_sums(const TileFacts &facts, const CpuTileDomains &domains);
 
+// Whether blocks of `x_block` tiles compute no pixel twice that a block beside them computes, too. The last tile of a row is moved
+// back onto the one before it, whose code may round otherwise: with threads, it would be chance which of the two is stored last.
+bool blocks_are_apart(const TileFacts &facts, int64_t pixels, int64_t x_block);
+
 // The default knobs: a function of the facts alone, chosen from the domains.
 CpuTileKnobs default_tile_knobs(const TileFacts &facts, const CpuTileDomains &domains);
 // The part of it for several threads: what they share. Precondition: all other knobs are chosen.

@@ -140,6 +140,8 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [=](const K &k) { return k.panel_block <= f.panels(k.vectors); }},
         {"a depthwise block of tiles that is fetched ahead is the next of the same thread",
          [=](const K &k) { return !k.prefetch || s.groups == 1 || k.parallel != 3; }},
+        {"threads would compute the same pixels",
+         [=](const K &k) { return k.parallel != 3 || blocks_are_apart(f, k.pixels, k.x_block); }},
         {"unrolled x tiles are too much code", [](const K &k) { return !k.unroll_tiles || k.x_block <= 4; }},
         {"unroll does not divide the innermost loop",
          [=](const K &k) { return s.input_channels * (k.join_columns ? s.kernel[0] : 1) % k.unroll == 0; }},

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "workload/division.h"
@@ -48,13 +50,18 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
     const Split by_rows = even_split(f, {y_tiles, images, k->row_block}, domains.row_block);
     Split by_pixels;
     if (x_tiles > 1 && (k->stage_input == 0 || k->stage_input == 4) && !(k->prefetch && f.shape.groups > 1)) {
-        by_pixels = even_split(f, {x_tiles, images * ceil_div(y_tiles, k->row_block), k->x_block}, domains.x_block);
+        constexpr int64_t few = 8;  // tiles that walk with a panel even where one tile would do
+        std::vector<int64_t> blocks;
+        std::ranges::copy_if(domains.x_block, std::back_inserter(blocks),
+                             [&](int64_t block) { return blocks_are_apart(f, k->pixels, block); });
+        by_pixels =
+            even_split(f, {x_tiles, images * ceil_div(y_tiles, k->row_block), std::max(k->x_block, few)}, blocks);
     }
     const Split by_panels = even_split(
         f, {panels, 1, ceil_div(panels, f.threads), 0.1 * std::min(1.0, image_by_weights)}, domains.panel_block);
     if (by_panels.time * (image_by_weights < 1 ? 0.8 : 1.25) < std::min(by_rows.time, by_pixels.time)) {
         k->parallel = 2, k->panel_block = by_panels.block;
-    } else if (by_pixels.time < 0.98 * by_rows.time) {
+    } else if (by_pixels.time < 0.9 * by_rows.time) {
         k->parallel = 3, k->x_block = by_pixels.block;
     } else {
         k->parallel = 1, k->row_block = by_rows.block;

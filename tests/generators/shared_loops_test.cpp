@@ -2,6 +2,7 @@
 // real runner.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <utility>
 
 #include "tests/generators/built_kernels.h"
@@ -21,25 +22,32 @@ TEST_F(SharedLoops, AreRight) {
         "conv3d/input:1x5x9x8x8/kernel:3x3x3x8x16/padding:1,1x1,1x1,1",
     };
     const Target target = *parse_target("host", 3, machine_.halide_target);
+    std::array<size_t, 3> tried{};
     for (const char *key : keys) {
         const Workload workload = *parse_workload_key(key);
         const Space space = find_algorithm("direct")->space(workload, target, core_of(machine_, target));
-        for (const auto &[shared, x_block] : {std::pair{1, 1}, {2, 1}, {3, 1}, {3, 2}}) {
+        for (const auto &[shared, x_block] : {std::pair{1, 1}, {2, 1}, {3, 1}, {3, 2}, {3, 3}}) {
             Candidate candidate = space.default_candidate();
             candidate.knobs["parallel"] = shared, candidate.knobs["x_block"] = x_block;
             candidate.knobs["panel_block"] = candidate.knobs["row_block"] = 1;
+            if (!space.check(candidate))
+                continue;  // the last tile is not in the same block as the one that it is moved onto
             EXPECT_EQ(problem(workload, target, candidate), "") << to_text(candidate);
+            tried[shared - 1]++;
         }
     }
+    for (const size_t count : tried) EXPECT_GE(count, std::size(keys)) << "one of the blocks of pixels fits each";
 }
 
 TEST_F(SharedLoops, CopiesOfTheirInputAreRight) {
     const Target target = *parse_target("host", 3, machine_.halide_target);
-    const Workload workload = *parse_workload_key("conv2d/input:1x17x19x16/kernel:3x3x16x24/padding:1,1x1,1");
+    const Workload workload = *parse_workload_key("conv2d/input:1x17x19x16/kernel:3x3x16x32/padding:1,1x1,1");
     const Space space = find_algorithm("direct")->space(workload, target, core_of(machine_, target));
     for (int64_t staged : {0, 1, 2}) {
         Candidate candidate = space.default_candidate();
-        candidate.knobs["parallel"] = 3, candidate.knobs["x_block"] = candidate.knobs["row_block"] = 1;
+        candidate.knobs["parallel"] = 3, candidate.knobs["x_block"] = 2, candidate.knobs["row_block"] = 1;
+        candidate.knobs["vectors"] = 2,
+        candidate.knobs["pixels"] = 5;  // tiles of 19 pixels, the last of which is moved onto the third
         candidate.knobs["stage_input"] = staged;
         candidate.knobs["unroll_tiles"] = 0;
         if (staged) candidate.knobs.erase("partition");

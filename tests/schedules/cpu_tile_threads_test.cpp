@@ -28,7 +28,7 @@ constexpr Row rows[] = {
     {"conv2d/input:1x13x13x64/kernel:1x1x64x256", 2, Shared::pixels},
     {"conv2d/input:1x56x56x24/kernel:1x1x6x112/feature_group_count:4", 2, Shared::pixels},
     {"conv2d/input:1x100x76x128/kernel:1x1x128x128", 4, Shared::pixels},
-    {"conv2d/input:8x1x1x64/kernel:1x1x64x32", 4, Shared::rows},
+    {"conv2d/input:8x7x7x32/kernel:3x3x32x32/padding:1,1x1,1", 4, Shared::rows},
     {"conv2d/input:1x14x14x1024/kernel:1x1x1024x2048/strides:2x2", 2, Shared::panels},
     {"conv2d/input:1x14x14x512/kernel:3x3x512x512/strides:2x2/padding:1,1x1,1", 2, Shared::panels},
     {"conv1d/input:1x1x4096/kernel:1x4096x4096/epilogue:bias,relu", 2, Shared::panels},
@@ -68,6 +68,25 @@ TEST(SharedByThreads, ThereAreSeveralPiecesForEach) {
         if (c.knobs.parallel == 1 || std::string_view(row.key).find("1x1x1x32") != std::string_view::npos) continue;
         EXPECT_GE(c.pieces, 4 * row.threads) << row.key;
     }
+}
+
+// The last tile of 7 pixels in tiles of 3 computes two pixels of the one before it.
+TEST(SharedByThreads, NoTwoComputeTheSamePixels) {
+    const Target target = *parse_target("avx2", 2, "");
+    const ConvLoops loops = conv_loops(*parse_workload_key("conv2d/input:1x40x7x64/kernel:3x3x64x64/padding:1,1x1,1"));
+    const TileFacts facts = tile_facts(loops, vector_lanes(target), target, core_of(Machine(), target));
+    for (const int64_t block : {1, 2}) EXPECT_FALSE(blocks_are_apart(facts, 3, block)) << block;
+    EXPECT_TRUE(blocks_are_apart(facts, 3, 3));
+    EXPECT_TRUE(blocks_are_apart(facts, 7, 1));
+    Candidate base;
+    base.algorithm = "direct";
+    const Space space = cpu_tile_space(base, loops, target, core_of(Machine(), target));
+    Candidate candidate = space.default_candidate();
+    candidate.knobs["parallel"] = 3, candidate.knobs["x_block"] = 1;
+    candidate.knobs["vectors"] = 2, candidate.knobs["pixels"] = 4, candidate.knobs["rows"] = 1;
+    const Status status = space.check(candidate);
+    ASSERT_FALSE(status);
+    EXPECT_NE(status.error().message.find("same pixels"), std::string::npos) << status.error().message;
 }
 
 }  // namespace
