@@ -57,9 +57,13 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
         by_pixels =
             even_split(f, {x_tiles, images * ceil_div(y_tiles, k->row_block), std::max(k->x_block, few)}, blocks);
     }
-    const Split by_panels = even_split(
-        f, {panels, 1, ceil_div(panels, f.threads), 0.1 * std::min(1.0, image_by_weights)}, domains.panel_block);
-    if (by_panels.time * (image_by_weights < 1 ? 0.8 : 1.25) < std::min(by_rows.time, by_pixels.time)) {
+    // Each block of panels makes its own copies of the input.
+    const bool copies = k->stage_input != 0 && k->stage_input != 2;
+    const double reread = copies ? 0.25 : 0.1 * std::min(1.0, image_by_weights);
+    const Split by_panels = even_split(f, {panels, 1, ceil_div(panels, f.threads), reread}, domains.panel_block);
+    // Quantized images are a quarter of the bytes.
+    const double written_elsewhere = image_by_weights < 1 ? 0.8 : f.shape.parts > 1 ? 1.05 : 1.25;
+    if (by_panels.time * written_elsewhere < std::min(by_rows.time, by_pixels.time)) {
         k->parallel = 2, k->panel_block = by_panels.block;
     } else if (by_pixels.time < 0.9 * by_rows.time) {
         k->parallel = 3, k->x_block = by_pixels.block;
