@@ -40,6 +40,7 @@ Status Algorithm::applies(const Workload &workload, const Target &target) const 
     if (is_soft_core(target)) {
         if (Status s = fits_soft_core(workload); !s) return s;
     }
+    if (!workload.prologue.empty() && !has_prologue) return unsupported("prologue is not what this algorithm computes");
     return conditions(name, workload, target);
 }
 

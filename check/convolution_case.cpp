@@ -101,7 +101,7 @@ void take_shapes(const Names &names, JsonFields &a, CaseTensors &tensors, Worklo
     };
     tensors.check_shape(names.x, stored(w->input, w->input_layout));
     tensors.check_shape(names.y, stored(output_shape(*w), w->output_layout));
-    if (has_epilogue(*w, EpilogueStep::Kind::bias)) tensors.check_shape("bias", {w->kernel.back()});
+    if (has_step(w->epilogue, EpilogueStep::Kind::bias)) tensors.check_shape("bias", {w->kernel.back()});
 }
 
 // Precondition: the shapes were taken without a problem.
@@ -112,7 +112,7 @@ void take_files(const Names &names, JsonFields &a, CaseTensors &tensors, Conform
     result->first = file(by_input ? names.y : names.x);
     result->second = file(by_kernel ? names.y : names.k);
     result->expected = file(by_input ? names.x : by_kernel ? names.k : names.y);
-    if (has_epilogue(w, EpilogueStep::Kind::bias)) result->bias = file("bias");
+    if (has_step(w.epilogue, EpilogueStep::Kind::bias)) result->bias = file("bias");
     for (const auto &operand : {*result->first, *result->second}) {
         if (operand.dtype != w.dtype) {
             a.fail("operand_dtype",

@@ -65,7 +65,7 @@ void take_files(bool depthwise, CaseTensors &tensors, ConformanceCase *result) {
     result->second = tensors.find("w")->tensor;
     result->outputs_first = !depthwise;
     result->expected = tensors.find("y")->tensor;
-    if (has_epilogue(w, EpilogueStep::Kind::bias)) {
+    if (has_step(w.epilogue, EpilogueStep::Kind::bias)) {
         tensors.check_shape("bias", {w.kernel.back()});
         result->bias = tensors.find("bias")->tensor;
     }

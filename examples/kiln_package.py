@@ -58,6 +58,7 @@ class Descriptor(ctypes.Structure):
         ("without_batch", ctypes.c_int32),
         ("nest", ctypes.c_uint64),
         ("kernel_dtype", ctypes.c_int32), ("kernel_zero_point", ctypes.c_int32),
+        ("prologue_count", ctypes.c_int32), ("reserved_too", ctypes.c_int32), ("prologue", EpilogueStep * MAX_EPILOGUE),
     ]  # fmt: skip
 
     def __init__(self, operation, spatial_rank, **fields):
@@ -94,7 +95,8 @@ class Arguments(ctypes.Structure):
                 ("packed_bytes", ctypes.c_size_t), ("prepared_bytes", ctypes.c_size_t), ("workspace", ctypes.c_void_p),
                 ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
                 *[(f"operand_{i}", Tensor) for i in range(1, 8)], ("slope", Tensor),
-                *[(name, Tensor) for name in QUANTIZATION]]  # fmt: skip
+                *[(name, Tensor) for name in QUANTIZATION], ("factor", Tensor), ("input_factor", Tensor),
+                ("input_bias", Tensor)]  # fmt: skip
 
 
 class KernelInfo(ctypes.Structure):
@@ -277,10 +279,9 @@ class Layer:
         self.arguments.weights = Tensor.of(weights)
         check(self.table.pack(self.kernel.handle, self.arguments))
 
-    def run(self, x, output, bias=None, addend=None, slope=None, **quantization):
-        """Writes `output` and answers it. All arrays as stored."""
-        arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope,
-                  **quantization}
+    def run(self, x, output, bias=None, addend=None, slope=None, **others):
+        """Writes `output` and answers it. All arrays as stored; `others` by their names in kiln_arguments."""
+        arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope, **others}
         for name, array in arrays.items():
             if array is not None:
                 setattr(self.arguments, name, Tensor.of(array))

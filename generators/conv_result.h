@@ -27,7 +27,7 @@ protected:
     void add_result_operands() {
         const ConvTypes types(this->workload);
         for (const StepOperand &operand : step_operands()) {
-            if (!has_epilogue(this->workload, operand.step)) continue;
+            if (!has_step(this->workload.epilogue, operand.step)) continue;
             const bool is_stored = is_like_result(operand.step);
             step_inputs[operand.step] = this->template add_input<Halide::Buffer<>>(
                 std::string(operand.name), is_stored ? types.result : types.sum, is_stored ? 6 : 1);
@@ -54,7 +54,7 @@ protected:
                                    : gathered(of[0] * extent(l.group_outputs()) + of[1], of[2], of[3], of[4], 0, of[5]);
         }
         const ConvTypes types(this->workload);
-        EpilogueOperands operands;
+        StepValues operands;
         for (const auto &[step, input] : step_inputs) {
             const auto read = [&, step = step](const auto &buffer) {
                 if (!is_like_result(step)) return Expr(buffer(known));
@@ -63,7 +63,8 @@ protected:
             operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
         }
         // Sums of integers have their bias from the start.
-        Expr value = !is_quantized(this->workload) ? apply_epilogue(this->workload, total, operands)
+        const Workload &w = this->workload;
+        Expr value = !is_quantized(w) ? apply_steps(w.epilogue, w.special_values, total, operands)
                      : adds_quantized(this->workload)
                          ? requantize_and_add(this->workload, total, requantization(known),
                                               addition(operands.at(EpilogueStep::Kind::add)))

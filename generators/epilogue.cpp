@@ -17,16 +17,17 @@ Expr is_nan_in_bits(const Expr &value) {
 
 }  // namespace
 
-Expr apply_epilogue(const Workload &workload, Expr sum, const EpilogueOperands &operands) {
-    const bool keeps_nan = workload.special_values == SpecialValues::exact;
-    for (const EpilogueStep &step : workload.epilogue) {
+Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, Expr value,
+                 const StepValues &operands) {
+    const bool keeps_nan = special == SpecialValues::exact;
+    for (const EpilogueStep &step : steps) {
         const auto operand = operands.find(step.kind);
-        std::vector<Expr> values{sum};
+        std::vector<Expr> values{value};
         if (operand != operands.end()) values.push_back(operand->second);
         const Expr result = halide_expression(function_of(step), values);
-        sum = keeps_nan && !is_addition(step.kind) ? select(is_nan_in_bits(sum), sum, result) : result;
+        value = keeps_nan && !is_addition(step.kind) ? select(is_nan_in_bits(value), value, result) : result;
     }
-    return sum;
+    return value;
 }
 
 Expr convert_result(const Workload &workload, const Halide::Type &type, const Expr &value) {

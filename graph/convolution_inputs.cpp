@@ -1,5 +1,6 @@
 #include "graph/convolution_inputs.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace kiln::graph {
@@ -22,11 +23,11 @@ std::vector<ConvolutionInput> of_requantization(int64_t channels) {
 
 bool is_quantized(Element x) { return x == Element::i8 || x == Element::u8; }
 
-std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, const Shape &result) {
+std::vector<ConvolutionInput> further_inputs(const Convolution &op, const TypedShape &x, const Shape &result) {
     std::vector<ConvolutionInput> inputs;
-    const bool has_quanta = is_quantized(x);
+    const bool has_quanta = is_quantized(x.type);
     const int64_t channels = result[1];
-    const Element sum = has_quanta ? Element::i32 : x;
+    const Element sum = has_quanta ? Element::i32 : x.type;
     if (has_quanta) inputs.push_back({Role::input_zero_point, "input_zero_point", {Element::i32, {1}}});
     if (op.kernel_zero_point)
         inputs.push_back({Role::kernel_zero_point, "kernel_zero_point", {Element::i32, {channels}}});
@@ -43,6 +44,11 @@ std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, c
                           {adds_quanta ? op.result_type : sum, is_for_channels ? Shape{channels} : result}});
         if (!adds_quanta) continue;
         for (ConvolutionInput &input : of_addition()) inputs.push_back(std::move(input));
+    }
+    for (const EpilogueStep &step : op.prologue) {
+        const auto operand = std::ranges::find(prologue_operands(), step.kind, &StepOperand::step);
+        if (operand != prologue_operands().end())
+            inputs.push_back({operand->role, epilogue_form(step.kind).name, {x.type, {x.shape[1]}}});
     }
     return inputs;
 }

@@ -17,6 +17,6 @@ struct ConvolutionInput {
 };
 
 // In the order of the node's inputs, behind x and w. `result` is the shape of the sums.
-std::vector<ConvolutionInput> further_inputs(const Convolution &op, Element x, const Shape &result);
+std::vector<ConvolutionInput> further_inputs(const Convolution &op, const TypedShape &x, const Shape &result);
 
 }  // namespace kiln::graph

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "graph/convolution_inputs.h"
@@ -46,7 +47,7 @@ Status check_length(const char *field, const Values &values, size_t rank) {
                      std::to_string(rank) + " spatial axes");
 }
 
-// Whether an epilogue goes with the type of the sums.
+// Whether an epilogue goes with the type of the sums, and a prologue with that of the input.
 Status check_steps(const Convolution &op, bool has_quanta) {
     using Kind = EpilogueStep::Kind;
     bool requantizes = false;
@@ -58,6 +59,11 @@ Status check_steps(const Convolution &op, bool has_quanta) {
         if (!is_known) return bad_input("its epilogue has `" + std::string(epilogue_form(step.kind).name) + "`");
         requantizes = requantizes || step.kind == Kind::requantize_onnx;
     }
+    for (const EpilogueStep &step : op.prologue) {
+        if (Status s = check_numbers(step); !s) return s;
+        if (has_quanta || !is_prologue_step(step.kind))
+            return bad_input("its prologue has `" + std::string(epilogue_form(step.kind).name) + "`");
+    }
     if (!has_quanta) return op.kernel_zero_point ? bad_input("floats have no zero point") : Status();
     const bool is_sum = op.result_type == Element::i32;
     if (is_sum != requantizes && (is_sum || is_quantized(op.result_type))) return {};
@@ -67,12 +73,15 @@ Status check_steps(const Convolution &op, bool has_quanta) {
 // The inputs behind x and w.
 Status check_further_inputs(const Convolution &op, const Forms &inputs, const Shape &result) {
     size_t next = 2;
-    for (const ConvolutionInput &further : further_inputs(op, inputs[0].type, result)) {
-        if (next == inputs.size()) return bad_input("the input of an epilogue step is missing");
+    for (const ConvolutionInput &further : further_inputs(op, inputs[0], result)) {
+        if (next == inputs.size()) return bad_input("the input of a step of its epilogue or prologue is missing");
         const TypedShape &input = inputs[next++];
         if (input.shape != further.form.shape) {
-            return bad_input("the operand of the epilogue's " + std::string(further.name) + " has shape " +
-                             to_text(input.shape) + "; needs " + to_text(further.form.shape));
+            const bool is_first =
+                std::ranges::find(prologue_operands(), further.role, &StepOperand::role) != prologue_operands().end();
+            return bad_input("the operand of the " + std::string(is_first ? "prologue" : "epilogue") + "'s " +
+                             std::string(further.name) + " has shape " + to_text(input.shape) + "; needs " +
+                             to_text(further.form.shape));
         }
         if (input.type != further.form.type) {
             return bad_input("its " + std::string(further.name) + " is of " + std::string(name(input.type)) +

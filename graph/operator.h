@@ -20,7 +20,9 @@ namespace kiln::graph {
 // y[n, o, p] = sum over (i, r) of w[o, i, r] * xe[n, group(o) * I + i, p * stride + r * dilation], without a kernel flip:
 // xe is x with input_dilation - 1 zeros between neighbours, then padded with zeros; negative padding crops (XLA's
 // ConvGeneralDilated). A transposed convolution is one with an input dilation whose weights were turned.
-// Inputs: x, w, then what the epilogue takes in the order of its steps: bias (O elements), add (the shape of the result).
+// A prologue changes the elements of x first, and padding and holes stay zero.
+// Inputs: x, w, then what the epilogue takes in the order of its steps: bias, prelu, scale (O elements), add (the shape of the
+// result); then what the prologue takes: bias, scale (one element for each channel of x).
 //
 // One of i8 or u8 is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
 // in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias; scale,
@@ -31,6 +33,7 @@ struct Convolution {
     std::vector<Padding> padding;
     int64_t groups = 1;
     std::vector<EpilogueStep> epilogue;
+    std::vector<EpilogueStep> prologue;  // of floats
     // For quantized ones only:
     bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
     Element result_type = Element::i32;  // of sums; i8 or u8 where they are requantized

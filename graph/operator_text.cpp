@@ -76,9 +76,8 @@ std::string fields(const Convolution &op) {
     f.add_unless(1, "dilations", op.dilations);
     f.add_padding(op.padding);
     if (op.groups != 1) f.add("groups", std::to_string(op.groups));
-    std::string epilogue;
-    for (const EpilogueStep &step : op.epilogue) epilogue += (epilogue.empty() ? "" : ",") + name(step);
-    if (!epilogue.empty()) f.add("epilogue", epilogue);
+    if (!op.epilogue.empty()) f.add("epilogue", names(op.epilogue));
+    if (!op.prologue.empty()) f.add("prologue", names(op.prologue));
     if (op.kernel_zero_point) f.text += " kernel_zero_point";
     if (op.result_type != Element::i32) f.add("result", std::string(graph::name(op.result_type)));
     return f.text;

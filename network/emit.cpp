@@ -140,7 +140,7 @@ private:
         std::vector<Place> operands{place(inputs[0]), place(inputs[1])};
         size_t next = 2;
         std::map<Role, Place> taken;
-        for (const ConvolutionInput &input : further_inputs(op, type, shape(node_->output))) {
+        for (const ConvolutionInput &input : further_inputs(op, value(inputs[0]).form, shape(node_->output))) {
             const ValueId id = inputs[next++];
             if (Status s = check_range(*workload, input, id); !s) return s;
             if (!taken.emplace(input.role, place(id)).second) {

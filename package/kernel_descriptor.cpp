@@ -27,8 +27,9 @@ Status check_rank(const TensorForm &form) {
 
 // Lists and names must fit into the arrays of a descriptor.
 Status check_fits(const Workload &w) {
-    if (w.epilogue.size() > KILN_MAX_EPILOGUE) {
-        return unsupported(fmt::format("an epilogue of {} steps; a package's descriptor holds {}", w.epilogue.size(),
+    for (const auto &[what, steps] : {std::pair{"an epilogue", &w.epilogue}, {"a prologue", &w.prologue}}) {
+        if (steps->size() <= KILN_MAX_EPILOGUE) continue;
+        return unsupported(fmt::format("{} of {} steps; a package's descriptor holds {}", what, steps->size(),
                                        int(KILN_MAX_EPILOGUE)));
     }
     for (const auto &[field, layout] : {std::pair{"from_layout", &w.from_layout}, {"to_layout", &w.to_layout}}) {
@@ -67,6 +68,12 @@ int interface_code(Role role) {
             return KILN_ADDEND;
         case Role::slope:
             return KILN_SLOPE;
+        case Role::factor:
+            return KILN_FACTOR;
+        case Role::input_factor:
+            return KILN_INPUT_FACTOR;
+        case Role::input_bias:
+            return KILN_INPUT_BIAS;
         case Role::input_zero_point:
             return KILN_INPUT_ZERO_POINT;
         case Role::kernel_zero_point:

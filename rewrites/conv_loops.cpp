@@ -158,7 +158,7 @@ ConvLoops conv_loops(const Workload &w) {
         stored(s.output_channels, turned ? w.input_layout : w.output_layout, s.output, s, groups_in_batch && turned);
     s.image_channels = s.stored_input.channels;
     s.input_block = s.stored_input.block, s.output_block = s.stored_result.block;
-    s.converts = w.dtype != DType::f32;
+    s.converts = w.dtype != DType::f32 || !w.prologue.empty();
     for (int d = 0; d < 3; d++) s.outside[d] = s.leaves_input(d);
     s.input_map = plain_input_map(s);
     s.kernel_map = kernel_map_of(s, turned);

@@ -70,7 +70,7 @@ struct ConvLoops : ConvShape {
     // Panels of output channels start anew with every group: no vector needs inputs of two groups. A group's outputs
     // then count as a block.
     bool group_panels = false;
-    bool converts = false;  // the input is not f32
+    bool converts = false;  // the input is not f32, or a prologue changes it
     int64_t joined = 0;     // channels of one column, where a row's columns and channels are one dimension (panels.h)
     int64_t phases = 1;     // of the outputs of one group, side by side as further channels (output_phases.h)
     bool taps_missing = false;  // some phase has fewer taps than the window

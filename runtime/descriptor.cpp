@@ -9,6 +9,19 @@ namespace {
 
 bool is_in(int32_t value, int32_t first, int32_t last) { return value >= first && value <= last; }
 
+// Of those with an operand, the ones that have one of the input's channels.
+bool is_prologue_step(int32_t kind) {
+    switch (kind) {
+        case KILN_EPILOGUE_ADD:
+        case KILN_EPILOGUE_PRELU:
+        case KILN_EPILOGUE_REQUANTIZE_LITERT:
+        case KILN_EPILOGUE_REQUANTIZE_ONNX:
+            return false;
+        default:
+            return is_in(kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_SCALE);
+    }
+}
+
 bool is_dtype(int32_t value) { return is_in(value, KILN_F32, KILN_I32) || value == KILN_U8; }
 
 const char *check(const kiln_descriptor &d) {
@@ -23,7 +36,11 @@ const char *check(const kiln_descriptor &d) {
     if (!is_in(d.special_values, KILN_FINITE, KILN_EXACT)) return "special_values is unknown";
     if (!is_in(d.epilogue_count, 0, KILN_MAX_EPILOGUE)) return "epilogue_count is not 0 to 8";
     for (int i = 0; i < d.epilogue_count; i++) {
-        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_AFFINE)) return "an epilogue step is unknown";
+        if (!is_in(d.epilogue[i].kind, KILN_EPILOGUE_BIAS, KILN_EPILOGUE_SCALE)) return "an epilogue step is unknown";
+    }
+    if (!is_in(d.prologue_count, 0, KILN_MAX_EPILOGUE)) return "prologue_count is not 0 to 8";
+    for (int i = 0; i < d.prologue_count; i++) {
+        if (!is_prologue_step(d.prologue[i].kind)) return "a step is none of a prologue";
     }
     return nullptr;
 }
@@ -37,10 +54,10 @@ constexpr PerDimension lists[] = {
     &kiln_descriptor::output,
 };
 
-void normalize_epilogue(kiln_descriptor *n) {
+void normalize_steps(int count, kiln_epilogue_step *steps) {
     for (int i = 0; i < KILN_MAX_EPILOGUE; i++) {
-        kiln_epilogue_step &step = n->epilogue[i];
-        if (i >= n->epilogue_count) step.kind = 0;
+        kiln_epilogue_step &step = steps[i];
+        if (i >= count) step.kind = 0;
         const int numbers = epilogue_numbers(step.kind);
         step.lo = numbers > 0 ? step.lo + 0.0f : 0;  // -0 is 0, in bytes too
         step.hi = numbers > 1 ? step.hi + 0.0f : 0;
@@ -102,7 +119,7 @@ int epilogue_numbers(int32_t kind) {
 const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     if (const char *problem = check(d)) return problem;
     *n = d;  // there is no padding between its fields
-    n->reserved = 0;
+    n->reserved = n->reserved_too = 0;
     if (d.operation != KILN_NEST) n->nest = 0;
     normalize_quantization(n);
     for (const PerDimension list : lists) {
@@ -110,7 +127,8 @@ const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     }
     if (d.input_layout != KILN_NCHWC) n->input_layout_block = 0;
     if (d.output_layout != KILN_NCHWC) n->output_layout_block = 0;
-    normalize_epilogue(n);
+    normalize_steps(n->epilogue_count, n->epilogue);
+    normalize_steps(n->prologue_count, n->prologue);
     normalize_layout_name(n->from_layout);
     normalize_layout_name(n->to_layout);
     return normalize_transform(n);
@@ -138,6 +156,7 @@ uint64_t descriptor_hash(const kiln_descriptor &n) {
     }
     add(n.feature_group_count);
     add(n.epilogue_count);
+    add(n.prologue_count);
     add(static_cast<int64_t>(n.nest));
     sum = (sum ^ (sum >> 32)) * 0xff51afd7ed558ccd;
     return sum ^ (sum >> 32);

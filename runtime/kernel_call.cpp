@@ -47,9 +47,12 @@ constexpr const char *operand_names[] = {"input",
                                          "addition_shift",
                                          "addition_factors",
                                          "addition_zero_point",
-                                         "addition_bounds"};
+                                         "addition_bounds",
+                                         "factor",
+                                         "input_factor",
+                                         "input_bias"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_ADDITION_BOUNDS + 1);
+static_assert(operand_count == KILN_INPUT_BIAS + 1);
 
 struct Problem {
     int32_t code;

@@ -104,7 +104,10 @@ enum {
     KILN_ADDITION_SHIFT = 25,
     KILN_ADDITION_FACTORS = 26,
     KILN_ADDITION_ZERO_POINT = 27,
-    KILN_ADDITION_BOUNDS = 28
+    KILN_ADDITION_BOUNDS = 28,
+    KILN_FACTOR = 29,
+    KILN_INPUT_FACTOR = 30, /* of a prologue */
+    KILN_INPUT_BIAS = 31
 };
 
 typedef struct kiln_status {
@@ -167,7 +170,8 @@ enum {
      * _LITERT h(h((q - output_zero_point) * 2^20, 0) + h((addend - addend_zero_point) * 2^20, 1), 2) + s, where h(x, i) is as above
      * of addition_multiplier[i] and addition_shift[i]. Behind _ONNX q * addition_factors[0] + addend * addition_factors[1] +
      * addition_factors[2], each step in f32, rounded, halves to even; plus s. */
-    KILN_EPILOGUE_AFFINE = 16 /* lo * x + hi */
+    KILN_EPILOGUE_AFFINE = 16, /* lo * x + hi */
+    KILN_EPILOGUE_SCALE = 17   /* x * factor[channel] */
 };
 enum {
     KILN_FINITE = 1, /* operands are finite */
@@ -210,6 +214,10 @@ typedef struct kiln_descriptor {
     /* Of a convolution with dtype KILN_I8 or KILN_U8; they do not count in others. */
     int32_t kernel_dtype;      /* of the weights, KILN_I8 or KILN_U8; 0: KILN_I8 */
     int32_t kernel_zero_point; /* 1: weights have zero points, an operand of each call; 0: theirs is 0 */
+    /* Steps of each element of the input before it is multiplied; padding stays 0. KILN_EPILOGUE_SCALE takes input_factor,
+     * KILN_EPILOGUE_BIAS input_bias; ADD, PRELU and requantizations are no steps of a prologue. */
+    int32_t prologue_count, reserved_too;
+    kiln_epilogue_step prologue[KILN_MAX_EPILOGUE];
 } kiln_descriptor;
 
 /* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
@@ -301,6 +309,8 @@ typedef struct kiln_arguments {
     kiln_tensor addition_factors;                    /* f32, three, from -2^64 to 2^64; requantize_onnx */
     kiln_tensor addition_zero_point;                 /* i32, one element */
     kiln_tensor addition_bounds;                     /* i32, the smallest and the largest result */
+    kiln_tensor factor;                              /* like the bias */
+    kiln_tensor input_factor, input_bias;            /* f32, one for each input channel; of a prologue */
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {
@@ -404,7 +414,7 @@ static inline kiln_status kiln_find_key(const kiln_package *package, const char 
 }
 
 /* The package's own kernel where it has one that this CPU runs; else one for any sizes, made in `memory`, slower than a
- * tuned one. It computes every valid convolution, in f32, f16, bf16 and quantized, and gradient, with every layout, epilogue
+ * tuned one. It computes every valid convolution without a prologue, in f32, f16, bf16 and quantized, and gradient, with every layout, epilogue
  * and number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
  * and no prepared form, and the descriptor in `workload`; its key is empty.
  *

@@ -91,6 +91,8 @@ struct Operands {
     // Where they add a quantized tensor.
     kiln_tensor addend_zero_point{}, addition_multiplier{}, addition_shift{}, addition_factors{}, addition_zero_point{},
         addition_bounds{};
+    kiln_tensor factor{};
+    kiln_tensor input_factor{}, input_bias{};  // of a prologue
 };
 
 // Aligned bytes of its own; none where there are zero.
@@ -158,6 +160,9 @@ public:
         arguments_.addition_factors = operands.addition_factors;
         arguments_.addition_zero_point = operands.addition_zero_point;
         arguments_.addition_bounds = operands.addition_bounds;
+        arguments_.factor = operands.factor;
+        arguments_.input_factor = operands.input_factor;
+        arguments_.input_bias = operands.input_bias;
         arguments_.output = operands.output;
         if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
         check(kiln_run(kernel_, &arguments_));

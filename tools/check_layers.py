@@ -164,7 +164,7 @@ FOLDERS = {
     "graph/lower/composed": (["graph", "graph/lower/node", "workload"], []),
     "graph/lower/rules": (["graph", "graph/lower/composed", "graph/lower/node", "graph/onnx", "workload"], []),
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
-    "graph/rewriting": (["graph", "graph/evaluate", "workload"], []),
+    "graph/rewriting": (["graph", "graph/evaluate", "workload", "workload/epilogue"], []),
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
     "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload"], []),
     "graph/memory": (["graph", "workload"], []),
@@ -178,7 +178,7 @@ FOLDERS = {
          "network/joining", "workload", "workload/expression", "workload/nest", "workload/quantization"],
         [],
     ),
-    "network/alter": (["graph", "graph/evaluate", "graph/passes", "network", "workload"], []),
+    "network/alter": (["graph", "graph/evaluate", "graph/passes", "graph/rewriting", "network", "workload", "workload/epilogue"], []),
     "network/library": (["graph", "network/alter", "workload", "workload/expression"], []),
     "cli/network": (
         ["cli/answers/table.h", "graph", "graph/batch", "graph/lower", "graph/onnx", "graph/passes", "graph/passes/quantization", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",

@@ -30,7 +30,7 @@ Signature forward(const Workload &w) {
     Signature s{{image(Role::input, "input", w, w.input), kernel(Role::weights, "kernel", w)},
                 image(Role::output, "output", w, output_shape(w))};
     for (const StepOperand &operand : step_operands()) {
-        if (!has_epilogue(w, operand.step)) continue;
+        if (!has_step(w.epilogue, operand.step)) continue;
         const int64_t channels = w.kernel.back();
         const DType sum = is_quantized(w) ? DType::i32 : DType::f32;
         TensorForm form{{}, {}, sum, {channels}, {{"c", channels, 0}}};
@@ -38,6 +38,10 @@ Signature forward(const Workload &w) {
         form.role = operand.role;
         form.name = operand.name;
         s.operands.push_back(std::move(form));
+    }
+    for (const StepOperand &operand : prologue_operands()) {
+        if (!has_step(w.prologue, operand.step)) continue;
+        s.operands.push_back({operand.role, operand.name, DType::f32, {w.input.back()}, {{"c", w.input.back(), 0}}});
     }
     for (const QuantizationOperand &operand : quantization_operands(w)) {
         s.operands.push_back({operand.role, operand.name, operand.dtype, {operand.count}, {{"c", operand.count, 0}}});
@@ -175,8 +179,17 @@ Signature signature(const Workload &w) {
 
 std::span<const StepOperand> step_operands() {
     using Kind = EpilogueStep::Kind;
-    static constexpr StepOperand operands[] = {
-        {Kind::bias, Role::bias, "bias"}, {Kind::add, Role::addend, "addend"}, {Kind::prelu, Role::slope, "slope"}};
+    static constexpr StepOperand operands[] = {{Kind::bias, Role::bias, "bias"},
+                                               {Kind::add, Role::addend, "addend"},
+                                               {Kind::prelu, Role::slope, "slope"},
+                                               {Kind::scale, Role::factor, "factor"}};
+    return operands;
+}
+
+std::span<const StepOperand> prologue_operands() {
+    using Kind = EpilogueStep::Kind;
+    static constexpr StepOperand operands[] = {{Kind::scale, Role::input_factor, "input_factor"},
+                                               {Kind::bias, Role::input_bias, "input_bias"}};
     return operands;
 }
 

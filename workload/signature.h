@@ -21,6 +21,9 @@ enum class Role {
     bias,
     addend,
     slope,
+    factor,
+    input_factor,
+    input_bias,
     input_zero_point,
     kernel_zero_point,
     multiplier,
@@ -82,6 +85,7 @@ struct StepOperand {
 };
 std::span<const StepOperand> step_operands();
 const StepOperand *step_operand(EpilogueStep::Kind step);  // null where it has none
+std::span<const StepOperand> prologue_operands();          // the same of a prologue's steps
 
 // Dimensions of a tensor whose logical extents are N, spatial, C or spatial, Ci, Co.
 std::vector<StoredDimension> activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout);

@@ -60,11 +60,8 @@ bool has_field(Operation op, std::string_view field_name) {
 
 bool transforms_weights(const Workload &w) { return w.op == Operation::layout_transform && w.input.empty(); }
 
-bool has_epilogue(const Workload &w, EpilogueStep::Kind kind) {
-    for (const EpilogueStep &step : w.epilogue) {
-        if (step.kind == kind) return true;
-    }
-    return false;
+bool has_step(const std::vector<EpilogueStep> &steps, EpilogueStep::Kind kind) {
+    return std::ranges::find(steps, kind, &EpilogueStep::kind) != steps.end();
 }
 
 std::vector<int64_t> output_shape(const Workload &w) {

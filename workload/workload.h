@@ -101,6 +101,7 @@ struct Workload {
     ActivationLayout input_layout, output_layout;
     KernelLayout kernel_layout = KernelLayout::hwio;
     std::vector<EpilogueStep> epilogue;
+    std::vector<EpilogueStep> prologue;  // of each element of the input that is stored; padding and holes stay 0
     SpecialValues special_values = SpecialValues::finite;
     // For quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
     DType kernel_dtype = DType::i8;      // of the weights
@@ -136,7 +137,7 @@ bool is_data_movement(Operation op);         // space_to_depth, depth_to_space, 
 bool transforms_weights(const Workload &w);  // layout_transform of a kernel
 // Whether a field of the key, by its name there, says anything about an operation; else it must have its default.
 bool has_field(Operation op, std::string_view field);
-bool has_epilogue(const Workload &w, EpilogueStep::Kind kind);
+bool has_step(const std::vector<EpilogueStep> &steps, EpilogueStep::Kind kind);
 
 // Extents of the forward output of a convolution, N, spatial..., C. A spatial extent that XLA's formula makes zero or
 // negative is 0: a valid, empty tensor. Precondition: validate(w). See workload/signature.h for other operations.

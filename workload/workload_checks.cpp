@@ -108,6 +108,34 @@ Status check_blocks(const Workload &w) {
                      std::to_string(w.input.back()) + " channels of input");
 }
 
+// Of an epilogue or a prologue.
+Status check_steps(const std::string &field, const std::vector<EpilogueStep> &steps) {
+    for (const EpilogueStep &step : steps) {
+        if (Status s = check_numbers(step); !s) return bad_input(field + ": " + s.error().message);
+    }
+    for (const EpilogueForm &form : epilogue_forms()) {
+        if (form.operand == EpilogueForm::Operand::none) continue;
+        if (std::ranges::count(steps, form.kind, &EpilogueStep::kind) > 1) {
+            return bad_input(field + " has `" + std::string(form.name) + "` more than once");
+        }
+    }
+    return {};
+}
+
+Status check_prologue(const Workload &w) {
+    if (w.prologue.empty()) return {};
+    if (is_integer(w.dtype)) {
+        return bad_input("prologue has no meaning where dtype is " + std::string(name(w.dtype)) +
+                         "; needs f32, f16 or bf16");
+    }
+    for (const EpilogueStep &step : w.prologue) {
+        if (is_prologue_step(step.kind)) continue;
+        return bad_input("prologue has `" + std::string(epilogue_form(step.kind).name) +
+                         "`; needs scale, bias or an activation without an operand");
+    }
+    return check_steps("prologue", w.prologue);
+}
+
 }  // namespace
 
 Status check_sizes(std::string_view field, const std::vector<int64_t> &values, size_t count, int64_t smallest) {
@@ -163,15 +191,8 @@ Status check_convolution(const Workload &w) {
                          std::to_string(batch_groups) + " does not divide");
     }
     if (Status s = check_quantization(w); !s) return s;
-    for (const EpilogueStep &step : w.epilogue) {
-        if (Status s = check_numbers(step); !s) return bad_input("epilogue: " + s.error().message);
-    }
-    for (const EpilogueForm &form : epilogue_forms()) {
-        if (form.operand == EpilogueForm::Operand::none) continue;
-        if (std::ranges::count(w.epilogue, form.kind, &EpilogueStep::kind) > 1) {
-            return bad_input("epilogue has `" + std::string(form.name) + "` more than once");
-        }
-    }
+    if (Status s = check_steps("epilogue", w.epilogue); !s) return s;
+    if (Status s = check_prologue(w); !s) return s;
     const std::vector<int64_t> output = output_shape(w);
     if (Status s = check_tensor_size("output (from input, padding and dilations)", output); !s) return s;
     int64_t flops = 2;

@@ -65,11 +65,7 @@ std::string text(const std::vector<Padding> &padding) {
         text += (text.empty() ? "" : "x") + std::to_string(p.lo) + "," + std::to_string(p.hi);
     return text;
 }
-std::string text(const std::vector<EpilogueStep> &epilogue) {
-    std::string text;
-    for (const EpilogueStep &step : epilogue) text += (text.empty() ? "" : ",") + name(step);
-    return text;
-}
+std::string text(const std::vector<EpilogueStep> &epilogue) { return names(epilogue); }
 std::string text(const std::vector<DType> &dtypes) {
     std::string text;
     for (const DType dtype : dtypes) text += (text.empty() ? "" : ",") + std::string(name(dtype));
@@ -173,6 +169,12 @@ void describe_epilogue(const Workload &w, Descriptor *d) {
     }
 }
 
+void describe_prologue(const Workload &w, Descriptor *d) {
+    for (const EpilogueStep &step : w.prologue) {
+        d->prologue[d->prologue_count++] = {interface_code(step.kind), step.lo, step.hi};
+    }
+}
+
 void describe_input_layout(const Workload &w, Descriptor *d) {
     d->input_layout = interface_code(w.input_layout.kind);
     d->input_layout_block = w.input_layout.block;
@@ -224,6 +226,7 @@ constexpr WorkloadField fields[] = {
      [](const W &w, D *d) { d->kernel_dtype = is_quantized(w) ? interface_code(w.kernel_dtype) : 0; }},
     {"kernel_zero_point", forward_convolutions, &W::kernel_zero_point, LeftOut::initial,
      [](const W &w, D *d) { d->kernel_zero_point = w.kernel_zero_point; }},
+    {"prologue", forward_convolutions, &W::prologue, LeftOut::initial, describe_prologue},
     {"block", blocks, &W::block, LeftOut::refused, [](const W &w, D *d) { copy(w.block, d->block); }, 1, true},
     {"from_layout", layout_transforms, &W::from_layout, LeftOut::refused,
      [](const W &w, D *d) { copy(w.from_layout, d->from_layout); }},

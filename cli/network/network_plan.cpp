@@ -34,6 +34,7 @@ std::string kind(const Step &step) {
 // What a convolution computes beside its sums.
 std::string fused(const Workload &workload) {
     std::vector<std::string> steps;
+    for (const EpilogueStep &step : workload.prologue) steps.push_back(name(step) + " first");
     for (const EpilogueStep &step : workload.epilogue) steps.push_back(name(step));
     return fmt::format("{}", fmt::join(steps, "+"));
 }

@@ -1,6 +1,6 @@
 // Direct convolution, with groups: the definition, with the output channels in panels of a register tile's width.
 //
-//   padded(c, x, y, z, n)                  = the input where the loops' map says, zero outside
+//   padded(c, x, y, z, n)                  = prologue(the input where the loops' map says), zero outside
 //   sum(lane, vector, panel, x, y, z, n)   = sum over (ci, s, r, t) of weights(lane, vector, ci, s, r, t, panel) *
 //                                            padded(first(group) + ci, x * sx + s * dx - px, ...)
 //   output(c, x, y, z, b, n)               = epilogue(the sum that the loops' result says)
@@ -12,6 +12,7 @@
 // or of blocks of pixels, which the kernel reads as they are or `prepare` has folded before.
 #include <Halide.h>
 
+#include "generators/conv_prologue.h"
 #include "generators/conv_result.h"
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
@@ -23,7 +24,7 @@ namespace {
 
 using namespace Halide;
 
-class DirectConv : public WithResult<PanelGenerator<DirectConv>> {
+class DirectConv : public WithPrologue<WithResult<PanelGenerator<DirectConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
     Input<Buffer<void, 7>> weights{"weights"};  // lane, vector, ci, s, r, t, panel
@@ -34,14 +35,16 @@ public:
         input.set_type(ConvTypes(workload).operand);
         weights.set_type(ConvTypes(workload).weight);
         add_result_operands();
+        add_prologue_operands();
     }
 
     void generate() {
         const Exprs at{s.c, s.x, s.y, s.z, s.n};
         const Tests tests = loops.folds() ? Tests::together : tests_of(knobs.partition);
-        s.padded(s.c, s.x, s.y, s.z, s.n) =
-            knobs.masked ? element(MaskedChannels{input, loops.groups}, loops.stored_input, map_of_padded(), at, tests)
-                         : element(input, loops.stored_input, map_of_padded(), at, tests);
+        const ElementMap map = map_of_padded();
+        s.padded(s.c, s.x, s.y, s.z, s.n) = knobs.masked
+                                                ? loaded(MaskedChannels{input, loops.groups}, map, at, tests, true)
+                                                : loaded(input, map, at, tests);
         masks_channels = knobs.masked != 0;
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
@@ -49,6 +52,7 @@ public:
     void schedule() {
         fix_activation(input, loops.stored_input);
         fix(weights, packed_extents(loops));
+        fix_prologue_operands();
         give_result_to(&s);
         s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);

@@ -30,7 +30,7 @@ protected:
 
     void add_operands() {
         this->read_convolution();
-        if (has_epilogue(this->workload, EpilogueStep::Kind::bias)) bias = add_i32("bias");
+        if (has_step(this->workload.epilogue, EpilogueStep::Kind::bias)) bias = add_i32("bias");
         for (const QuantizationOperand &operand : quantization_operands(this->workload)) {
             numbers[operand.role] =
                 this->template add_input<Halide::Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1);

@@ -1,6 +1,6 @@
 // Winograd convolution F(m x m, r x r), fused: input transform, batched product, output transform with the epilogue.
 //
-//   transformed(ci; tile; fy, fx) = bt_y D bt_x^T, D the tile's inputs, padding included
+//   transformed(ci; tile; fy, fx) = bt_y D bt_x^T, D the tile's inputs behind the prologue, padding included
 //   sum(co; tile; fy, fx)         = sum over ci of weights(co; ci; fy, fx) * transformed(ci; tile; fy, fx)
 //   output(co; tile)              = epilogue(at_y sum at_x^T)
 //   weights(co; ci; fy, fx)       = g_y K g_x^T, by the pack generator
@@ -13,6 +13,7 @@
 // reads them. Operands are converted to f32 when loaded, the result to output_dtype when stored.
 #include <Halide.h>
 
+#include "generators/conv_prologue.h"
 #include "generators/conv_result.h"
 #include "generators/fetched_lines.h"
 #include "generators/winograd/transform.h"
@@ -24,7 +25,7 @@ namespace {
 
 using namespace Halide;
 
-class WinogradConv : public WithResult<WinogradGenerator<WinogradConv>> {
+class WinogradConv : public WithPrologue<WithResult<WinogradGenerator<WinogradConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
     Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, frequency, block
@@ -34,6 +35,7 @@ public:
         input.set_type(ConvTypes(workload).operand);
         weights.set_type(weight_type());
         add_result_operands();
+        add_prologue_operands();
     }
 
     void generate() {
@@ -45,6 +47,7 @@ public:
     void schedule() {
         fix_activation(input, loops.stored_input);
         fix(weights, weight_extents());
+        fix_prologue_operands();
         give_result_to(&s);
         apply_winograd(s, this->knobs, facts);
         fetch_image_ahead();
@@ -58,8 +61,7 @@ private:
         ElementMap map = loops.input_map;
         map[input_index::x].outside = map[input_index::y].outside = Outside::zero;  // of the last tiles, too
         const Expr value =
-            element(input, loops.stored_input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n},
-                    tests_of(this->knobs.partition));
+            loaded(input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n}, tests_of(this->knobs.partition));
         return filled ? select(likely(ci < channels), value, 0.0f) : value;
     }
 

@@ -62,7 +62,13 @@ void accumulate(const Run &run, double weight, const double *from, double *to) {
 class ConvolutionLoops {
 public:
     ConvolutionLoops(const Convolution &op, const Task &task)
-        : op_(op), task_(task), images_(task.shape(0)[0]), outputs_(task.shape(1)[0]), inputs_(task.shape(1)[1]) {
+        : op_(op),
+          task_(task),
+          loaded_(op.prologue.empty() ? std::vector<double>() : apply_prologue(op, task)),
+          input_(op.prologue.empty() ? task.floats(0).data() : loaded_.data()),
+          images_(task.shape(0)[0]),
+          outputs_(task.shape(1)[0]),
+          inputs_(task.shape(1)[1]) {
         const Shape &x = task.shape(0), &w = task.shape(1), &y = task.result->form.shape;
         for (size_t d = 0; d + 2 < x.size(); d++) {
             axes_.push_back(
@@ -140,7 +146,7 @@ private:
     void sum(int64_t image, int64_t output, const std::vector<Run> &runs, double *to) {
         const int64_t group = output / (outputs_ / op_.groups);
         const double *weights = task_.floats(1).data() + output * inputs_ * taps_;
-        const double *input = task_.floats(0).data() + (image * op_.groups + group) * inputs_ * input_plane_;
+        const double *input = input_ + (image * op_.groups + group) * inputs_ * input_plane_;
         for (int64_t channel = 0; channel < inputs_; channel++) {
             for (const RowTap &tap : taps_of_row_) {
                 const double *row_weights = weights + channel * taps_ + tap.weights;
@@ -154,6 +160,8 @@ private:
 
     const Convolution &op_;
     const Task &task_;
+    std::vector<double> loaded_;  // the input behind a prologue
+    const double *input_;
     int64_t images_, outputs_, inputs_;  // inputs of one group
     std::vector<Axis> axes_;
     int64_t input_plane_ = 1, result_plane_ = 1, taps_ = 1;

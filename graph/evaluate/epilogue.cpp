@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/evaluate/functions.h"
+#include "graph/evaluate/walk.h"
 
 namespace kiln::graph {
 namespace {
@@ -10,7 +11,33 @@ namespace {
 // A block of what is computed in double, whatever the type of the graph's values.
 Block block(std::vector<double> values) { return {.floats = std::move(values), .integers = {}}; }
 
+bool takes_channels(const EpilogueStep &step) {
+    return epilogue_form(step.kind).operand == EpilogueForm::Operand::channels;
+}
+
 }  // namespace
+
+std::vector<double> apply_prologue(const Convolution &op, const Task &task) {
+    std::vector<double> result = task.floats(0);
+    const Shape &shape = task.shape(0);
+    const int64_t channels = shape[1], plane = product(shape) / (shape[0] * channels);
+    size_t input = task.inputs.size();  // operands of a prologue are the last ones
+    for (const EpilogueStep &step : op.prologue) input -= takes_channels(step);
+    for (const EpilogueStep &step : op.prologue) {
+        const Expression function = function_of(step);
+        Program program(function, 2);
+        for (int64_t row = 0; row < shape[0] * channels; row++) {
+            const auto first = result.begin() + row * plane;
+            program.operands[0] = block(std::vector<double>(first, first + plane));
+            if (takes_channels(step)) {
+                program.operands[1] = block(std::vector<double>(plane, task.floats(input)[row % channels]));
+            }
+            std::ranges::copy(program.run(plane).floats, first);
+        }
+        input += takes_channels(step);
+    }
+    return result;
+}
 
 void apply_epilogue(const std::vector<EpilogueStep> &steps, const Task &task, const SumRange &range) {
     using Operand = EpilogueForm::Operand;

@@ -1,4 +1,4 @@
-// What a convolution does with its sums.
+// What a convolution does with its input and with its sums.
 #pragma once
 
 #include <vector>
@@ -12,6 +12,8 @@ struct SumRange {
     int64_t channel;
 };
 
+// The input, N, C, ..., behind a prologue.
+std::vector<double> apply_prologue(const Convolution &op, const Task &task);
 void apply_epilogue(const std::vector<EpilogueStep> &steps, const Task &task, const SumRange &range);
 
 }  // namespace kiln::graph

@@ -32,7 +32,7 @@ class Operands {
 public:
     Operands(const Convolution &op, const Task &task) {
         size_t next = 2;
-        for (const ConvolutionInput &input : further_inputs(op, task.inputs[0]->form.type, task.result->form.shape)) {
+        for (const ConvolutionInput &input : further_inputs(op, task.inputs[0]->form, task.result->form.shape)) {
             inputs_[input.role] = task.inputs[next++];
         }
     }

@@ -1,5 +1,5 @@
 // Multiplications and additions of a constant for each channel, such as a batch normalization, become part of the weights and
-// the bias of the convolution in front of them, or of the one behind them.
+// the bias of the convolution in front of them, or of the one behind them. Two of them in a row become one.
 //
 // Everything is computed in double and rounded once. A shift in front of a convolution that pads stays: its padding is zeros
 // behind the shift, not in front of it.
@@ -184,8 +184,49 @@ std::optional<ValueId> into_convolution_behind(Rewriting &graph, const Node &nod
     return {};
 }
 
+struct AffineOf {
+    ValueId x;
+    Affine values;
+};
+
+// What a node does with its one input that is no constant, where that is nothing else. Channels are axis 1.
+std::optional<AffineOf> affine_of(const Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op || op->shape.size() < 2) return {};
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        if (graph.is_constant(node.inputs[i])) continue;
+        auto values = affine(graph, node, static_cast<int>(i), 1);
+        if (!values) return {};
+        return AffineOf{node.inputs[i], std::move(*values)};
+    }
+    return {};
+}
+
+std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &node) {
+    const auto outer = affine_of(graph, node);
+    if (!outer || !graph.computed_by<Elementwise>(outer->x) || graph.uses(outer->x) > 1) return {};
+    const auto inner = affine_of(graph, *graph.producer(outer->x));
+    if (!inner) return {};
+    std::vector<double> scale, shift;
+    for (size_t c = 0; c < inner->values.scale.size(); c++) {
+        scale.push_back(outer->values.scale[c] * inner->values.scale[c]);
+        shift.push_back(outer->values.scale[c] * inner->values.shift[c] + outer->values.shift[c]);
+        if (!std::isfinite(scale[c]) || !std::isfinite(shift[c])) return {};
+    }
+    const TypedShape &form = graph.value(outer->x).form;
+    TypedShape of_channels{form.type, Shape(form.shape.size() - 1, 1)};
+    of_channels.shape[0] = form.shape[1];
+    Elementwise both{std::move(*scalar::parse_expression("add(mul(x0,x1),x2)")), form.shape};
+    const std::vector<ValueId> inputs{inner->x, graph.constant(Numbers{of_channels, std::move(scale)}),
+                                      graph.constant(Numbers{of_channels, std::move(shift)})};
+    return graph.result(std::move(both), inputs, {outer->x});
+}
+
 std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
-    if (std::holds_alternative<Elementwise>(node.op)) return into_convolution_before(graph, node);
+    if (std::holds_alternative<Elementwise>(node.op)) {
+        const auto folded = into_convolution_before(graph, node);
+        return folded ? folded : into_elementwise_before(graph, node);
+    }
     if (std::holds_alternative<Convolution>(node.op)) return into_convolution_behind(graph, node);
     return {};
 }

@@ -22,12 +22,16 @@ void collect(const Term &term, std::set<ValueId> *ids) {
 
 Term value_term(const Rewriting &graph, ValueId id) { return operand_term(id, graph.value(id).form.type); }
 
-Term term_of(const Rewriting &graph, const Node &node) {
-    std::vector<Element> types;
-    for (ValueId id : node.inputs) types.push_back(graph.value(id).form.type);
+Term term_of(const Node &node, std::span<const Element> types) {
     Term term = to_term(std::get<Elementwise>(node.op).expression, types);
     change_operands(&term, [&](Term *t) { t->step.operand = node.inputs[t->step.operand]; });
     return term;
+}
+
+Term term_of(const Rewriting &graph, const Node &node) {
+    std::vector<Element> types;
+    for (ValueId id : node.inputs) types.push_back(graph.value(id).form.type);
+    return term_of(node, types);
 }
 
 Term term_of(const Rewriting &graph, ValueId id) {

@@ -2,6 +2,7 @@
 // of the nodes before it can be put into each other.
 #pragma once
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,8 @@
 
 namespace kiln::graph {
 
-// Precondition: an Elementwise computes the node's output.
+// Precondition: an Elementwise computes the node's output. `types` are those of its inputs.
+Term term_of(const Node &node, std::span<const Element> types);
 Term term_of(const Rewriting &graph, const Node &node);
 
 // A value as a term: what an Elementwise computes it with, or the value itself.

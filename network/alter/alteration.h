@@ -38,6 +38,7 @@ std::vector<AlterationName> alteration_names();  // all of kiln, passes first
 std::vector<Patch> side_by_side(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> space_to_depth(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> pool_before_convolution(const GraphIndex &graph, const graph::Node &node);
+std::vector<Patch> fuse_prologues(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> shuffled_channels(const GraphIndex &graph, const graph::Node &node);
 
 }  // namespace kiln::network

@@ -19,7 +19,7 @@ Alteration row(std::string name, std::string summary, Find find, double hope = 1
 }  // namespace
 
 std::span<const Alteration> alterations() {
-    // Channels before what joins convolutions, since it changes their weights.
+    // Channels before what joins convolutions, since it changes their weights. Prologues last: others do not see through them.
     static const std::array all{
         row("pool_before_convolution", "an average over pixels behind a convolution of 1x1 is taken before it",
             pool_before_convolution),
@@ -28,6 +28,9 @@ std::span<const Alteration> alterations() {
         row("side_by_side", "convolutions that share their input become one, whose result is cut", side_by_side),
         row("space_to_depth", "a strided convolution of few channels has none, and its strides as channels",
             space_to_depth, 0.5),
+        row("fuse_prologues",
+            "factors, summands and activations in front of a convolution become what it does with its input",
+            fuse_prologues),
     };
     return all;
 }

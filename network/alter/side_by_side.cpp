@@ -30,8 +30,8 @@ bool has_only_constants(const GraphIndex &graph, const Node &node) {
 
 bool is_single(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
-    return op && op->groups == 1 && node.inputs[0] != node.inputs[1] && !graph.is_constant(node.inputs[0]) &&
-           has_only_constants(graph, node) && graph.shape(node.output)[1] > 0;
+    return op && op->groups == 1 && op->prologue.empty() && node.inputs[0] != node.inputs[1] &&
+           !graph.is_constant(node.inputs[0]) && has_only_constants(graph, node) && graph.shape(node.output)[1] > 0;
 }
 
 bool fit(const GraphIndex &graph, const Node &a, const Node &b) {

@@ -50,7 +50,8 @@ std::optional<double> zero_of(const GraphIndex &graph, const Node &node) {
 
 bool applies(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
-    if (!op || op->groups != 1 || !graph.is_constant(node.inputs[1]) || graph.is_constant(node.inputs[0])) return false;
+    if (!op || op->groups != 1 || !op->prologue.empty()) return false;
+    if (!graph.is_constant(node.inputs[1]) || graph.is_constant(node.inputs[0])) return false;
     const auto is_one = [](int64_t n) { return n == 1; };
     const auto is_small = [](int64_t n) { return n <= most_new_channels; };
     const auto is_thin = [](const Padding &p) { return p.lo <= most_padding && p.hi <= most_padding; };

@@ -36,9 +36,8 @@ public:
         field("dilations", op.dilations);
         padding(op.padding);
         field("groups", op.groups);
-        std::string epilogue;
-        for (const EpilogueStep &step : op.epilogue) epilogue += (epilogue.empty() ? "" : ",") + kiln::name(step);
-        out.texts["epilogue"] = epilogue;
+        out.texts["epilogue"] = names(op.epilogue);
+        if (!op.prologue.empty()) out.texts["prologue"] = names(op.prologue);
         if (op.kernel_zero_point) field("kernel_zero_point", int64_t(1));
         if (op.result_type != Element::i32) out.texts["result_type"] = graph::name(op.result_type);
     }
@@ -151,6 +150,19 @@ private:
     std::string problem_;
 };
 
+std::vector<EpilogueStep> steps(Reader &in, const char *field) {
+    std::vector<EpilogueStep> steps;
+    const std::string text = in.text(field);
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find(',', begin), text.size());
+        const auto step = parse_epilogue_step(text.substr(begin, end - begin));
+        if (!step) in.complain(field, "`" + text.substr(begin, end - begin) + "` is no step");
+        if (step) steps.push_back(*step);
+        begin = end + 1;
+    }
+    return steps;
+}
+
 Operator convolution(Reader &in) {
     Convolution op{in.whole<int64_t>("strides"),
                    in.whole<int64_t>("input_dilation"),
@@ -158,14 +170,8 @@ Operator convolution(Reader &in) {
                    in.padding(),
                    in.one("groups", 1),
                    {}};
-    const std::string text = in.text("epilogue");
-    for (size_t begin = 0; begin < text.size();) {
-        const size_t end = std::min(text.find(',', begin), text.size());
-        const auto step = parse_epilogue_step(text.substr(begin, end - begin));
-        if (!step) in.complain("epilogue", "`" + text.substr(begin, end - begin) + "` is no step");
-        if (step) op.epilogue.push_back(*step);
-        begin = end + 1;
-    }
+    op.epilogue = steps(in, "epilogue");
+    op.prologue = steps(in, "prologue");
     op.kernel_zero_point = in.one("kernel_zero_point", 0) != 0;
     if (const std::string type = in.text("result_type"); !type.empty()) {
         const auto element = parse_element(type);

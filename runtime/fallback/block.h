@@ -40,7 +40,7 @@ struct FallbackProblem {
     const kiln_descriptor &workload;
     ConvolutionMap map;
     const void *left, *right;
-    const float *bias, *slope;
+    const float *bias, *slope, *factor;
     const void *addend;
     FallbackQuantization quantization;
     void *result;

@@ -72,6 +72,7 @@ FallbackProblem problem_of(const kiln_descriptor &workload, void **args) {
     p.bias = static_cast<const float *>(operand_of(KILN_EPILOGUE_BIAS));
     p.addend = operand_of(KILN_EPILOGUE_ADD);
     p.slope = static_cast<const float *>(operand_of(KILN_EPILOGUE_PRELU));
+    p.factor = static_cast<const float *>(operand_of(KILN_EPILOGUE_SCALE));
     p.result = host(next);
     set_blocks(workload, &p);
     return p;

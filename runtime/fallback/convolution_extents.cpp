@@ -72,12 +72,14 @@ bool is_finite(float value) { return value - value == 0; }
 
 const char *check_epilogue(const kiln_descriptor &d) {
     if (d.operation != KILN_CONV && d.epilogue_count > 0) return "epilogue_count is not 0: a gradient has no epilogue";
-    int biases = 0, adds = 0, prelus = 0;
+    if (d.prologue_count > 0) return "prologue_count is not 0: the kernel for any sizes has no prologue";
+    int biases = 0, adds = 0, prelus = 0, scales = 0;
     for (int i = 0; i < d.epilogue_count; i++) {
         const kiln_epilogue_step &step = d.epilogue[i];
         biases += step.kind == KILN_EPILOGUE_BIAS;
         adds += step.kind == KILN_EPILOGUE_ADD;
         prelus += step.kind == KILN_EPILOGUE_PRELU;
+        scales += step.kind == KILN_EPILOGUE_SCALE;
         const bool is_clamp = step.kind == KILN_EPILOGUE_CLAMP;
         const bool ordered = step.lo <= step.hi;  // false for NaN
         if (is_clamp && !ordered) return "epilogue: clamp needs lo <= hi, both numbers";
@@ -87,6 +89,7 @@ const char *check_epilogue(const kiln_descriptor &d) {
     }
     if (biases > 1) return "epilogue has a bias more than once";
     if (adds > 1) return "epilogue has an add more than once";
+    if (scales > 1) return "epilogue has a scale more than once";
     return prelus > 1 ? "epilogue has a prelu more than once" : nullptr;
 }
 
@@ -205,6 +208,7 @@ void convolution_operands(const kiln_descriptor &d, const ConvolutionExtents &e,
             operands[KILN_BIAS] = {is_quantized(d) ? KILN_I32 : KILN_F32, 1, {d.output_channels}};
         if (d.epilogue[i].kind == KILN_EPILOGUE_ADD) operands[KILN_ADDEND] = s.output;
         if (d.epilogue[i].kind == KILN_EPILOGUE_PRELU) operands[KILN_SLOPE] = {KILN_F32, 1, {d.output_channels}};
+        if (d.epilogue[i].kind == KILN_EPILOGUE_SCALE) operands[KILN_FACTOR] = {KILN_F32, 1, {d.output_channels}};
     }
     if (is_quantized(d)) quantization_operands(d, operands);
 }

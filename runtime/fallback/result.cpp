@@ -23,6 +23,9 @@ void apply_epilogue(const FallbackBlock &b, int64_t pixel, int64_t channel, floa
             case KILN_EPILOGUE_PRELU:
                 for (int c = 0; c < b.columns; c++) values[c] *= values[c] < 0 ? p.slope[channel + c] : 1;
                 break;
+            case KILN_EPILOGUE_SCALE:
+                for (int c = 0; c < b.columns; c++) values[c] *= p.factor[channel + c];
+                break;
             default:
                 activate(step, values, b.columns);
         }

@@ -58,6 +58,7 @@ TEST_F(SpecialValuesInKernels, PropagateFromTheFirstOperand) {
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:hard_swish/special_values:exact",
              "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/epilogue:bias,prelu/special_values:exact",
              "conv2d/input:1x8x9x12/kernel:3x3x3x8/padding:1,1x1,1/feature_group_count:4/special_values:exact",
+             "conv2d/input:1x8x9x4/kernel:3x3x4x17/padding:1,1x1,1/special_values:exact/prologue:scale,bias,relu",
              "conv2d/input:1x8x9x16/kernel:3x3x1x16/padding:1,1x1,1/feature_group_count:16/special_values:exact",
              "conv2d/input:4x5x6x3/kernel:3x2x3x6/padding:1,1x1,1/lhs_dilation:2x3/batch_group_count:2/"
              "input_layout:NCHW/output_layout:NCHW8c/special_values:exact",

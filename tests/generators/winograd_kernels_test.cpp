@@ -58,6 +58,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:2x13x11x17/kernel:3x3x17x7/padding:1,1x1,1/epilogue:bias",
     "conv2d/input:1x7x7x33/kernel:3x3x33x65/padding:1,1x1,1/epilogue:add,relu",
     "conv2d/input:1x7x9x33/kernel:3x3x33x37/padding:1,1x1,1/output_layout:NCHW8c/epilogue:bias,prelu,add",
+    "conv2d/input:1x7x9x33/kernel:3x3x33x37/padding:1,1x1,1/epilogue:bias,scale/prologue:scale,bias,relu",
+    "conv2d/input:1x15x17x20/kernel:3x3x20x36/strides:2x2/padding:1,1x1,1/input_layout:NCHW8c/prologue:bias,relu",
     "conv2d/input:3x9x8x3/kernel:3x3x3x17/padding:-1,1x2,-2/epilogue:bias,add,clamp:-1:1.5",
     "conv2d/input:1x30x31x32/kernel:3x3x32x50/padding:0,2x2,0",
     "conv2d/input:1x17x17x16/kernel:1x7x16x16/padding:0,0x3,3/kernel_layout:HWOI",

@@ -21,8 +21,10 @@ struct Conv {
     std::vector<int64_t> strides{1, 1}, input_dilation{1, 1}, dilations{1, 1};
     std::vector<Padding> padding{{}, {}};
     int64_t groups = 1;
-    std::vector<EpilogueStep> epilogue;
-    operator Operator() const { return Convolution{strides, input_dilation, dilations, padding, groups, epilogue}; }
+    std::vector<EpilogueStep> epilogue, prologue;
+    operator Operator() const {
+        return Convolution{strides, input_dilation, dilations, padding, groups, epilogue, prologue};
+    }
 };
 
 struct Window {
@@ -150,6 +152,10 @@ TEST(Operator, what_convolutions_and_pools_refuse) {
         {Conv{.epilogue = {{Kind::prelu}}}, {x, w}, "is missing"},
         {Conv{.epilogue = {{Kind::prelu}}}, {x, w, f32({1, 4, 6, 6})}, "epilogue's prelu has shape 1x4x6x6; needs 4"},
         {Conv{.epilogue = {{Kind::relu}}}, {x, w, f32({4})}, "3 inputs instead of 2"},
+        {Conv{.prologue = {{Kind::scale}}}, {x, w}, "is missing"},
+        {Conv{.prologue = {{Kind::scale}}}, {x, f32({6, 4, 3, 3}), f32({6})}, "prologue's scale has shape 6; needs 4"},
+        {Conv{.prologue = {{Kind::add}}}, {x, w, x}, "its prologue has `add`"},
+        {Conv{.prologue = {{Kind::prelu}}}, {x, w, f32({4})}, "its prologue has `prelu`"},
         {Conv{}, {f32({-1, 4, 8, 8}), w}, "negative extent"},
         {Conv{}, {f32({large, 4, 8, 8}), w}, "more than 2^40"},
         {Window{}, {x, x}, "2 inputs instead of 1"},

@@ -60,6 +60,7 @@ const std::map<std::string_view, Example> &examples() {
         {"output_layout", {conv, "/output_layout:NCHW", conv_json, R"(, "output_layout": "NCHW")"}},
         {"kernel_layout", {conv, "/kernel_layout:HWOI", conv_json, R"(, "kernel_layout": "HWOI")"}},
         {"epilogue", {conv, "/epilogue:bias,clamp:-1:6", conv_json, R"(, "epilogue": ["bias", {"clamp": [-1, 6]}])"}},
+        {"prologue", {conv, "/prologue:scale,clamp:-1:6", conv_json, R"(, "prologue": ["scale", {"clamp": [-1, 6]}])"}},
         {"kernel_dtype", {quantized, "/kernel_dtype:u8", quantized_json, R"(, "kernel_dtype": "u8")"}},
         {"kernel_zero_point", {quantized, "/kernel_zero_point:true", quantized_json, R"(, "kernel_zero_point": true)"}},
         {"operand_dtypes",

@@ -108,6 +108,8 @@ TEST(KernelDescriptor, RefusesWhatItCannotHold) {
     Workload w = convolution({1, 8, 8, 4}, {1, 1, 4, 4});
     w.epilogue.assign(KILN_MAX_EPILOGUE + 1, {EpilogueStep::Kind::relu});
     EXPECT_EQ(descriptor_of(w).error().code, ErrorCode::unsupported);
+    std::swap(w.epilogue, w.prologue);
+    EXPECT_EQ(descriptor_of(w).error().code, ErrorCode::unsupported);
     Workload layout = *parse_workload_key("layout_transform/input:1x8x8x16/from_layout:NHWC/to_layout:NCHW");
     layout.to_layout = std::string(KILN_MAX_LAYOUT_NAME, 'x');
     EXPECT_EQ(descriptor_of(layout).error().code, ErrorCode::unsupported);
@@ -118,22 +120,30 @@ TEST(KernelDescriptor, RefusesWhatItCannotHold) {
 }
 
 TEST(CallShapes, AreThoseOfTheStoredTensors) {
-    const auto shapes = call_shapes(*parse_workload_key(
-        "conv2d/input:2x8x9x20/kernel:3x3x20x32/strides:2x2/output_layout:NCHW16c/epilogue:prelu,bias,add"));
+    const auto shapes =
+        call_shapes(*parse_workload_key("conv2d/input:2x8x9x20/kernel:3x3x20x32/strides:2x2/output_layout:NCHW16c/"
+                                        "epilogue:prelu,bias,scale,add/prologue:bias,scale"));
     struct Row {
         int operand;
         std::vector<int64_t> shape;
     };
-    const Row rows[] = {{KILN_INPUT, {2, 8, 9, 20}}, {KILN_WEIGHTS, {3, 3, 20, 32}},
-                        {KILN_BIAS, {32}},           {KILN_ADDEND, {2, 2, 3, 4, 16}},
-                        {KILN_SLOPE, {32}},          {KILN_OUTPUT, {2, 2, 3, 4, 16}}};
+    const Row rows[] = {{KILN_INPUT, {2, 8, 9, 20}},
+                        {KILN_WEIGHTS, {3, 3, 20, 32}},
+                        {KILN_BIAS, {32}},
+                        {KILN_ADDEND, {2, 2, 3, 4, 16}},
+                        {KILN_SLOPE, {32}},
+                        {KILN_FACTOR, {32}},
+                        {KILN_INPUT_FACTOR, {20}},
+                        {KILN_INPUT_BIAS, {20}},
+                        {KILN_OUTPUT, {2, 2, 3, 4, 16}}};
     for (const Row &row : rows) {
         const OperandShape &shape = shapes.operands[row.operand];
         EXPECT_EQ(shape.dtype, KILN_F32);
         EXPECT_EQ(std::vector<int64_t>(shape.shape, shape.shape + shape.rank), row.shape) << row.operand;
     }
     const auto plain = call_shapes(convolution({1, 4, 4, 1}, {1, 1, 1, 1}));
-    for (const int operand : {KILN_BIAS, KILN_ADDEND, KILN_SLOPE}) EXPECT_EQ(plain.operands[operand].rank, 0);
+    for (const int operand : {KILN_BIAS, KILN_ADDEND, KILN_SLOPE, KILN_FACTOR, KILN_INPUT_FACTOR, KILN_INPUT_BIAS})
+        EXPECT_EQ(plain.operands[operand].rank, 0);
     const auto filter = call_shapes(*parse_workload_key("winograd_filter_transform/kernel:3x3x4x8/tile:4x4"));
     EXPECT_EQ(filter.operands[KILN_INPUT].rank, 0);
     EXPECT_EQ(filter.operands[KILN_WEIGHTS].rank, 4);

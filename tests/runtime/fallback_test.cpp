@@ -68,6 +68,7 @@ const char *const convolutions[] = {
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/epilogue:clamp:-inf:0.25,clamp:-0.125:inf",
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,hard_swish,affine:-1.75:0.375,add",
     "conv2d/input:1x9x9x4/kernel:3x3x4x70/epilogue:bias,prelu",
+    "conv2d/input:1x9x9x4/kernel:3x3x4x70/output_layout:NCHW/epilogue:scale,bias,relu",
     "conv2d/input:1x9x9x6/kernel:3x3x3x140/feature_group_count:2/output_layout:NCHW16c/epilogue:prelu,add,relu,bias",
     "conv2d/input:1x9x9x65/kernel:3x3x1x65/feature_group_count:65/dtype:bf16/epilogue:add,prelu",
     // empty results

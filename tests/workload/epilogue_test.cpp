@@ -16,7 +16,7 @@ TEST(EpilogueStep, names) {
     for (const char *text :
          {"bias", "add", "relu", "clamp:0:6", "clamp:-1e-07:1e+30", "clamp:-inf:6", "clamp:0:inf", "leaky_relu:0.01",
           "leaky_relu:-1e-20", "hard_sigmoid:0.2:0.5", "hard_sigmoid:0.16666667:0.5", "hard_swish", "sigmoid", "tanh",
-          "silu", "gelu", "gelu_tanh", "prelu"}) {
+          "silu", "gelu", "gelu_tanh", "prelu", "scale"}) {
         const auto step = parse_epilogue_step(text);
         ASSERT_TRUE(step) << text;
         EXPECT_EQ(name(*step), text);
@@ -39,6 +39,7 @@ TEST(EpilogueStep, names) {
                              "hard_sigmoid:0.2:nan",
                              "gelu:tanh",
                              "prelu:0.25",
+                             "scale:0.25",
                              "Gelu",
                              "silu ",
                              ":",
@@ -67,7 +68,8 @@ TEST(EpilogueStep, codes_stay) {
                 {Kind::prelu, 13},
                 {Kind::requantize_litert, 14},
                 {Kind::requantize_onnx, 15},
-                {Kind::affine, 16}};
+                {Kind::affine, 16},
+                {Kind::scale, 17}};
     EXPECT_EQ(std::size(rows), epilogue_forms().size()) << "a row for each step";
     for (const auto &row : rows) EXPECT_EQ(interface_code(row.kind), row.code);
 }
@@ -100,6 +102,7 @@ TEST(EpilogueStep, functions) {
         {{Kind::clamp, -1, INFINITY}, "select(less(x0,-1),-1,x0)"},
         {{Kind::clamp, -INFINITY, INFINITY}, "x0"},
         {{Kind::prelu}, "select(less(x0,0),mul(x0,x1),x0)"},
+        {{Kind::scale}, "mul(x0,x1)"},
         {{Kind::leaky_relu, 0.25f}, "select(less(x0,0),mul(x0,0.25),x0)"},
         {{Kind::hard_sigmoid, 0.25f, 0.5f}, "min(max(add(mul(x0,0.25),0.5),0),1)"},
         {{Kind::hard_swish}, "mul(x0,min(max(add(mul(x0,0.1666666716337204),0.5),0),1))"},  // 1/6 as a float

@@ -38,6 +38,12 @@ TEST(Signature, IsTheOneAnswer) {
          {"input:bf16[n=1, d=2, h=3, w=4, c=5]", "kernel:bf16[kd=1, kh=1, kw=1, ci=5, co=6]", "bias:f32[c=6]",
           "addend:bf16[n=1, d=2, h=3, w=4, c=6]", "slope:f32[c=6]"},
          "output:bf16[n=1, d=2, h=3, w=4, c=6]"},
+        {"conv2d/input:2x8x9x20/kernel:3x3x5x32/feature_group_count:4/input_layout:NCHW8c/epilogue:scale/"
+         "prologue:bias,relu,scale",
+         {input, weights, factor, input_factor, input_bias},
+         {"input:f32[n=2, c_block=3, h=8, w=9, c=8]", "kernel:f32[kh=3, kw=3, ci=5, co=32]", "factor:f32[c=32]",
+          "input_factor:f32[c=20]", "input_bias:f32[c=20]"},
+         "output:f32[n=2, h=6, w=7, c=32]"},
         {"conv1d_backprop_input/input:2x8x4/kernel:3x4x5/dtype:bf16/output_dtype:f32/output_layout:NCHW",
          {input, weights},
          {"dy:bf16[n=2, c=5, w=6]", "kernel:bf16[kw=3, ci=4, co=5]"},

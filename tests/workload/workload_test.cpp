@@ -68,6 +68,10 @@ TEST(WorkloadKey, IsFrozen) {
         {"conv2d/input:1x4x4x3/kernel:1x1x3x6/epilogue:bias,silu,add,leaky_relu:0.01,hard_sigmoid:0.2:0.5,"
          "hard_swish,prelu,clamp:-inf:6",
          w});
+    w = convolution({1, 4, 4, 3}, {1, 1, 3, 6});
+    w.epilogue = {{Kind::scale}};
+    w.prologue = {{Kind::scale}, {Kind::bias}, {Kind::clamp, 0, 6}};
+    rows.push_back({"conv2d/input:1x4x4x3/kernel:1x1x3x6/epilogue:scale/prologue:scale,bias,clamp:0:6", w});
     w = convolution({4, 5, 5, 3}, {2, 2, 3, 6});
     w.batch_group_count = 2;
     rows.push_back({"conv2d/input:4x5x5x3/kernel:2x2x3x6/batch_group_count:2", w});
@@ -231,6 +235,20 @@ TEST(Workload, ValidationNamesTheField) {
         {"epilogue: clamp needs lo <= hi",
          [](Workload &w) {
              w.epilogue = {{EpilogueStep::Kind::clamp, 1, 0}};
+         }},
+        {"prologue: clamp needs lo <= hi",
+         [](Workload &w) {
+             w.prologue = {{EpilogueStep::Kind::clamp, 1, 0}};
+         }},
+        {"prologue has `scale` more than once",
+         [](Workload &w) {
+             w.prologue = {{EpilogueStep::Kind::scale}, {EpilogueStep::Kind::relu}, {EpilogueStep::Kind::scale}};
+         }},
+        {"prologue has `add`; needs scale, bias", [](Workload &w) { w.prologue = {{EpilogueStep::Kind::add}}; }},
+        {"prologue has `prelu`; needs scale, bias", [](Workload &w) { w.prologue = {{EpilogueStep::Kind::prelu}}; }},
+        {"prologue has no meaning where dtype is i8",
+         [](Workload &w) {
+             w.dtype = DType::i8, w.output_dtype = DType::i32, w.prologue = {{EpilogueStep::Kind::relu}};
          }},
         {"epilogue: clamp needs lo <= hi",
          [](Workload &w) {

@@ -18,21 +18,23 @@ namespace kiln {
 
 namespace {
 
-// The values of a step's operand, one for each of the sums' channels or one for each sum; empty where it has none.
-std::vector<double> values_of(const EpilogueStep &step, const Workload &w, const Operands &operands) {
-    const StepOperand *operand = step_operand(step.kind);
-    if (!operand) return {};
+// The values of a step's operand, one for each channel or one for each element; empty where it has none.
+std::vector<double> values_of(const EpilogueStep &step, std::span<const StepOperand> all, const Workload &w,
+                              const Operands &operands) {
+    const auto operand = std::ranges::find(all, step.kind, &StepOperand::step);
+    if (operand == all.end()) return {};
     const Signature tensors = signature(w);
     const auto form = std::ranges::find(tensors.operands, operand->role, &TensorForm::role);
     return canonical(operands.*place_of(operand->role), *form);
 }
 
-// In the order of the workload, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors
-// of its sum by its steepness and then rounds; what only chooses among values leaves errors as they are.
-void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
-    for (const EpilogueStep &step : w.epilogue) {
+// In their order, on canonical N, spatial, C. An addition adds a magnitude. Another step may enlarge the errors of its sum by its
+// steepness and then rounds; what only chooses among values leaves errors as they are.
+void apply_steps(const std::vector<EpilogueStep> &steps, std::span<const StepOperand> step_operands, const Workload &w,
+                 const Operands &operands, Sums &sums) {
+    for (const EpilogueStep &step : steps) {
         const EpilogueForm &form = epilogue_form(step.kind);
-        const std::vector<double> values = values_of(step, w, operands);
+        const std::vector<double> values = values_of(step, step_operands, w, operands);
         const scalar::Expression expression = function_of(step);
         BoundedExpression function(expression);
         std::vector<Bounded> arguments(values.empty() ? 1 : 2);
@@ -46,6 +48,15 @@ void apply_epilogue(const Workload &w, const Operands &operands, Sums &sums) {
                 sums.magnitude[i] = form.steepness(step, operand) * sums.magnitude[i] + std::fabs(sums.sum[i]);
         }
     }
+}
+
+// Errors of what a prologue makes of an input are relative to its magnitude, and weights enlarge them.
+Sums convolve_behind_prologue(const Workload &w, const Operands &operands, std::vector<double> input,
+                              const std::vector<double> &kernel) {
+    Sums loaded{std::move(input), {}};
+    for (const double value : loaded.sum) loaded.magnitude.push_back(std::fabs(value));
+    apply_steps(w.prologue, prologue_operands(), w, operands, loaded);
+    return {convolve(w, loaded.sum, kernel).sum, convolve(w, loaded.magnitude, kernel).magnitude};
 }
 
 Sums moved(const Workload &w, const std::vector<double> &operand) {
@@ -92,13 +103,14 @@ Result<Reference> reference(const Workload &w, const Operands &operands) {
     const std::vector<int64_t> output = output_shape(w);
     const auto input = [&](const Tensor &t) { return canonical_activation(t, w.input, w.input_layout); };
     const auto result_gradient = [&](const Tensor &t) { return canonical_activation(t, output, w.output_layout); };
-    const std::vector<double> first =
+    std::vector<double> first =
         w.op == Operation::conv_backprop_input ? result_gradient(operands.first) : input(operands.first);
     const std::vector<double> second = w.op == Operation::conv_backprop_kernel
                                            ? result_gradient(operands.second)
                                            : canonical_kernel(operands.second, w.kernel, w.kernel_layout);
-    Sums sums = convolve(w, first, second);
-    apply_epilogue(w, operands, sums);
+    Sums sums = w.prologue.empty() ? convolve(w, first, second)
+                                   : convolve_behind_prologue(w, operands, std::move(first), second);
+    apply_steps(w.epilogue, step_operands(), w, operands, sums);
     return Reference{store_result(w, sums.sum), store_result(w, sums.magnitude)};
 }
 

@@ -88,6 +88,13 @@ constexpr EpilogueForm forms[] = {
      Operand::none,
      "add(mul(x0,x1),x2)",
      [](const EpilogueStep &step, double) { return std::fabs(double(step.lo)); }},
+    {Kind::scale,
+     "scale",
+     KILN_EPILOGUE_SCALE,
+     {},
+     Operand::channels,
+     "mul(x0,x1)",
+     [](const EpilogueStep &, double factor) { return std::fabs(factor); }},
 };
 
 // An infinite bound bounds nothing, and the compiler may take any comparison of floats to have no infinity in it.
@@ -116,6 +123,12 @@ const EpilogueForm &epilogue_form(Kind kind) {
 }
 
 bool is_addition(Kind kind) { return epilogue_form(kind).function == sum_with_operand; }
+
+bool is_prologue_step(Kind kind) {
+    const bool has_other_operand =
+        epilogue_form(kind).operand != Operand::none && kind != Kind::bias && kind != Kind::scale;
+    return !has_other_operand && !is_requantization(kind);
+}
 
 bool is_requantization(Kind kind) { return epilogue_form(kind).requantizes(); }
 
@@ -146,6 +159,12 @@ std::string name(const EpilogueStep &step) {
     std::string text(form.name);
     const float numbers[] = {step.lo, step.hi};
     for (size_t i = 0; i < form.number_count(); i++) text += ":" + float_text(numbers[i]);
+    return text;
+}
+
+std::string names(std::span<const EpilogueStep> steps) {
+    std::string text;
+    for (const EpilogueStep &step : steps) text += (text.empty() ? "" : ",") + name(step);
     return text;
 }
 

@@ -1,9 +1,10 @@
-// What a convolution does with a sum before it is converted to output_dtype and stored: steps, in order.
+// What a convolution does with a sum before it is converted to output_dtype and stored: steps, in order. Some of them may also be
+// steps of a prologue, which is what a convolution does with each element of its input before it multiplies it.
 //
 // A step is a function of the sum and either of numbers of its own or of an operand. Its row in step.cpp says all of it: keys,
-// lists, the C interface, checks, the reference, kernels and networks follow from the row. Which tensor its operand is, says
-// step_operands() (workload/signature.h). The kernel for any sizes alone has
-// loops of its own (runtime/fallback/activation.h).
+// lists, the C interface, checks, the reference, kernels and networks follow from the row. Which tensor its operand is, say
+// step_operands() and prologue_operands() (workload/signature.h). The kernel for any sizes alone has loops of its own
+// (runtime/fallback/activation.h).
 #pragma once
 
 #include <cstddef>
@@ -36,13 +37,15 @@ struct EpilogueStep {
         requantize_litert,
         requantize_onnx,
         affine,
+        scale,
     } kind = Kind::bias;
     float lo = 0, hi = 0;  // the numbers of its own; 0 where it has fewer
     bool operator==(const EpilogueStep &) const = default;
 };
 
 struct EpilogueForm {
-    enum class Operand { none, channels, result };  // a value for each output channel; a tensor of the result's shape
+    // A value for each output channel (of a prologue: input channel); a tensor of the result's shape.
+    enum class Operand { none, channels, result };
     using Steepness = double (*)(const EpilogueStep &, double operand);
 
     EpilogueStep::Kind kind;
@@ -67,6 +70,7 @@ std::span<const EpilogueForm> epilogue_forms();
 const EpilogueForm &epilogue_form(EpilogueStep::Kind kind);
 
 bool is_addition(EpilogueStep::Kind kind);  // of its operand
+bool is_prologue_step(EpilogueStep::Kind kind);
 bool is_requantization(EpilogueStep::Kind kind);
 Status check_numbers(const EpilogueStep &step);
 
@@ -74,7 +78,8 @@ Status check_numbers(const EpilogueStep &step);
 // requantization.
 scalar::Expression function_of(const EpilogueStep &step);
 
-std::string name(const EpilogueStep &step);  // "clamp:0:6"
+std::string name(const EpilogueStep &step);              // "clamp:0:6"
+std::string names(std::span<const EpilogueStep> steps);  // "bias,clamp:0:6"
 std::optional<EpilogueStep> parse_epilogue_step(std::string_view text);
 int32_t interface_code(EpilogueStep::Kind kind);
 

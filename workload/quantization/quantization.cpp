@@ -98,14 +98,15 @@ const EpilogueStep *requantization_of(const Workload &w) {
     return step == w.epilogue.end() ? nullptr : &*step;
 }
 
-bool adds_quantized(const Workload &w) { return requantization_of(w) && has_epilogue(w, Kind::add); }
+bool adds_quantized(const Workload &w) { return requantization_of(w) && has_step(w.epilogue, Kind::add); }
 
 ValueRange range_of(DType dtype) { return dtype == DType::u8 ? ValueRange{0, 255} : ValueRange{-128, 127}; }
 
 std::vector<QuantizationOperand> quantization_operands(const Workload &w) {
     if (!is_quantized(w)) return {};
     const int64_t channels = w.kernel.back();
-    const bool litert = has_epilogue(w, Kind::requantize_litert), onnx = has_epilogue(w, Kind::requantize_onnx);
+    const bool litert = has_step(w.epilogue, Kind::requantize_litert),
+               onnx = has_step(w.epilogue, Kind::requantize_onnx);
     std::vector<QuantizationOperand> operands{{Role::input_zero_point, "input_zero_point", DType::i32, 1}};
     if (w.kernel_zero_point) operands.push_back({Role::kernel_zero_point, "kernel_zero_point", DType::i32, channels});
     if (litert) operands.push_back({Role::multiplier, "multiplier", DType::i32, channels});
@@ -115,7 +116,7 @@ std::vector<QuantizationOperand> quantization_operands(const Workload &w) {
         operands.push_back({Role::output_zero_point, "output_zero_point", DType::i32, 1});
         operands.push_back({Role::result_bounds, "result_bounds", DType::i32, 2});
     }
-    if (!has_epilogue(w, Kind::add)) return operands;
+    if (!has_step(w.epilogue, Kind::add)) return operands;
     if (litert) {
         operands.push_back({Role::addend_zero_point, "addend_zero_point", DType::i32, 1});
         operands.push_back({Role::addition_multiplier, "addition_multiplier", DType::i32, 3});

@@ -57,6 +57,17 @@ TEST(ConvolutionLoops, channels_and_groups) {
     expect_result(plain(1), {floats({1, 1, 2}, {1, 2}), floats({0, 1, 1}, {})}, floats({1, 0, 2}, {}));
 }
 
+TEST(ConvolutionLoops, prologue) {
+    using Kind = EpilogueStep::Kind;
+    const Numbers x = floats({1, 2, 2}, {1, -2, 3, 4}), w = floats({1, 2, 2}, {1, 1, 10, 10});
+    Convolution op = plain(1);
+    op.padding = {{1, 0}};  // which stays zero
+    op.epilogue = {{Kind::bias}};
+    op.prologue = {{Kind::bias}, {Kind::scale}, {Kind::relu}};
+    expect_result(op, {x, w, floats({1}, {0.5}), floats({2}, {1, -3}), floats({2}, {5, 7})},
+                  floats({1, 1, 2}, {0.5 + 10, 0.5 + 10 + 70}));
+}
+
 TEST(ConvolutionLoops, epilogue) {
     using Kind = EpilogueStep::Kind;
     const Numbers x = floats({1, 1, 2}, {1, -2}), w = floats({2, 1, 1}, {1, 10});

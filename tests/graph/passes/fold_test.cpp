@@ -23,6 +23,24 @@ TEST(FoldAffine, table) {
              return Ids{s.elementwise("div(x0,x1)", {s.elementwise("neg(x0)", {d}), s.random({6, 1}, 1, 2)})};
          },
          "%0 = convolution groups=2 epilogue=bias (x0, 6x2x2, 6)\n-> %0"},
+        {"two in a row, where no convolution takes them",
+         [](Sketch &s) {
+             const auto x = s.input({2, 4, 5}),
+                        y = s.elementwise("add(mul(x0,x1),x2)", {x, s.random({4, 1}), s.random({4, 1})});
+             const auto z = s.elementwise("sub(mul(x0,2),x1)", {y, s.random({1, 4, 1})});
+             return Ids{s.elementwise("add(x0,x1)", {s.elementwise("max(x0,0)", {z}), s.random({5})})};
+         },
+         "%0 = elementwise add(mul(x0,x1),x2) shape=2x4x5 (x0, 4x1, 4x1)\n%1 = elementwise max(x0,0) shape=2x4x5 (%0)\n"
+         "%2 = elementwise add(x0,x1) shape=2x4x5 (%1, 5)\n-> %2"},
+        {"two in a row that somebody reads between, or whose numbers are not those of channels",
+         [](Sketch &s) {
+             const auto x = s.input({2, 4, 5}), y = s.elementwise("mul(x0,x1)", {x, s.random({4, 1})});
+             const auto z =
+                 s.elementwise("mul(x0,x1)", {s.elementwise("add(x0,x1)", {y, s.random({4, 1})}), s.random({5})});
+             return Ids{y, z};
+         },
+         "%0 = elementwise mul(x0,x1) shape=2x4x5 (x0, 4x1)\n%1 = elementwise add(x0,x1) shape=2x4x5 (%0, 4x1)\n"
+         "%2 = elementwise mul(x0,x1) shape=2x4x5 (%1, 5)\n-> %0 %2"},
         {"not behind a relu",
          [](Sketch &s) {
              const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}, {.epilogue = {{relu}}});

@@ -117,6 +117,16 @@ TEST(FuseEpilogues, table) {
          "%3 = convolution (%0, 2x2x1)\n%4 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%3, x1)\n"
          "%5 = convolution (%1, 2x2x1)\n%6 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%5, x2)\n"
          "%7 = elementwise select(less(x0,0),mul(x0,x1),x0) shape=2x2x4 (%2, x3)\n-> %4 %6 %7"},
+        {"a factor for each channel, of constants and of a gate",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1}, {.epilogue = {{relu}}});
+             const auto d = s.elementwise("add(x2,mul(x1,x0))", {c, s.random({2, 1}), s.random({2, 1})});
+             const auto e = s.elementwise("mul(x0,x1)", {s.convolution({d}, 3, {1}), s.input({1, 3, 1})});
+             return Ids{e, s.elementwise("mul(x0,x0)", {s.convolution({x}, 2, {1})})};
+         },
+         "%0 = convolution epilogue=relu,scale,bias (x0, 2x2x1, 2, 2)\n%1 = reshape shape=3 (x1)\n"
+         "%2 = convolution epilogue=scale (%0, 3x2x1, %1)\n%3 = convolution (x0, 2x2x1)\n"
+         "%4 = elementwise mul(x0,x0) shape=1x2x4 (%3)\n-> %2 %4"},
         {"not the sum as a slope, nor a slope of another function",
          [](Sketch &s) {
              const auto c = s.convolution({s.input({1, 1, 1})}, 1, {1}),

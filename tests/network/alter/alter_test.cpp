@@ -181,6 +181,31 @@ public:
         }
     }
 
+    // A batch normalization, an activation or a gate, and what reads it.
+    Graph before_convolutions() {
+        const ValueId x = image(count(1, 4));
+        const Shape shape = s_.shape(x);
+        Shape of_channels(shape.size(), 1);
+        of_channels[1] = shape[1];
+        const ValueId factor = count(0, 1) == 1 ? s_.random(of_channels) : s_.input(of_channels);
+        constexpr const char *functions[] = {"max(add(mul(x0,x1),x2),0)", "mul(x1,x0)", "add(x2,mul(x0,x1))",
+                                             "mul(mul(x0,x1),sigmoid(mul(x0,x1)))", "max(x0,0)"};
+        const std::string function = functions[count(0, 4)];
+        Ids read{x};
+        if (function.find("x1") != std::string::npos) read.push_back(factor);
+        if (function.find("x2") != std::string::npos) read.push_back(s_.random(of_channels));
+        const ValueId y = s_.elementwise(function, read);
+        Ids results;
+        for (int i = count(1, 2); i > 0; i--) {
+            Convolution op = any_convolution(shape.size() - 2, 2);
+            Ids inputs{y};
+            const int outputs = count(1, 5);
+            epilogue(&op, &inputs, outputs);
+            results.push_back(s_.convolution(inputs, outputs, window(shape.size() - 2, 3), op));
+        }
+        return std::move(s_).finish(results);
+    }
+
 private:
     Sketch s_;
 };
@@ -192,7 +217,8 @@ TEST(EachAlteration, KeepsValuesWhereItIsFor) {
     } cases[] = {{"side_by_side", &Drawing::side_by_side},
                  {"space_to_depth", &Drawing::strided},
                  {"pool_before_convolution", &Drawing::pooled},
-                 {"shuffled_channels", &Drawing::shuffled}};
+                 {"shuffled_channels", &Drawing::shuffled},
+                 {"fuse_prologues", &Drawing::before_convolutions}};
     constexpr uint64_t graphs = 200;
     for (const auto &c : cases) {
         int patches = 0;
@@ -359,6 +385,60 @@ TEST(Alter, AveragesThatCountPaddingStayBehindABias) {
         const Graph graph = std::move(s).finish(Ids{s.node(pool, {y})});
         EXPECT_EQ(named("pool_before_convolution").at(GraphIndex(graph), graph.nodes.back())->size(), c.patches)
             << c.has_bias << c.counts_padding << c.is_padded;
+    }
+}
+
+TEST(Alter, PrologueOnlyWhereConvolutionsAloneReadIt) {
+    const auto normalized = [](Sketch &s, ValueId x) {
+        return s.elementwise("max(add(mul(x0,x1),x2),0)", {x, s.random({16, 1, 1}), s.random({16, 1, 1})});
+    };
+    const struct {
+        const char *what;
+        std::function<Ids(Sketch &, ValueId)> make;
+        size_t patches;
+    } cases[] = {
+        {"one reader",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({normalized(s, x)}, 8, {1, 1})};
+         },
+         1},
+        {"two readers",
+         [&](Sketch &s, ValueId x) {
+             const ValueId y = normalized(s, x);
+             return Ids{s.convolution({y}, 8, {1, 1}), s.convolution({y}, 8, {3, 3})};
+         },
+         1},
+        {"an output",
+         [&](Sketch &s, ValueId x) {
+             const ValueId y = normalized(s, x);
+             return Ids{s.convolution({y}, 8, {1, 1}), y};
+         },
+         0},
+        {"an addend, too",
+         [&](Sketch &s, ValueId x) {
+             const ValueId y = normalized(s, x);
+             return Ids{s.convolution({y, y}, 16, {1, 1}, {.epilogue = {{StepKind::add}}})};
+         },
+         0},
+        {"a number for each pixel",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({s.elementwise("mul(x0,x1)", {x, s.random({9, 9})})}, 8, {1, 1})};
+         },
+         0},
+        {"two tensors",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({s.elementwise("add(x0,x1)", {x, s.input({1, 16, 9, 9})})}, 8, {1, 1})};
+         },
+         0},
+    };
+    for (const auto &c : cases) {
+        Sketch s(1);
+        const ValueId x = s.input({1, 16, 9, 9});
+        const Ids results = c.make(s, x);
+        const Graph graph = std::move(s).finish(results);
+        size_t patches = 0;
+        for (const Node &node : graph.nodes) patches += named("fuse_prologues").at(GraphIndex(graph), node)->size();
+        EXPECT_EQ(patches, c.patches) << c.what;
     }
 }
 

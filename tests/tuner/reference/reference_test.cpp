@@ -244,16 +244,48 @@ TEST(ReferenceTest, EpilogueInOrder) {
         {{{Kind::hard_sigmoid, 0.125f, 0.5f}}, {0.125, 0.75}, 0.5},
         {{{Kind::prelu}, {Kind::bias}}, {13, 3}, 25},
         {{{Kind::add}, {Kind::prelu}}, {7, 12}, 59},
+        {{{Kind::bias}, {Kind::scale}}, {-10, 15}, 30},
     };
     for (const Row &row : table) {
         Workload w = convolution({1, 1, 2, 1}, {1, 1, 1, 1});
         w.epilogue = row.epilogue;
-        const Operands operands{f32_tensor({1, 1, 2, 1}, {-3, 2}), f32_tensor({1, 1, 1, 1}, {1}), f32_tensor({1}, {1}),
-                                f32_tensor({1, 1, 2, 1}, {10, 10}), f32_tensor({1}, {-4})};
+        const Operands operands{
+            f32_tensor({1, 1, 2, 1}, {-3, 2}),  f32_tensor({1, 1, 1, 1}, {1}), f32_tensor({1}, {1}),
+            f32_tensor({1, 1, 2, 1}, {10, 10}), f32_tensor({1}, {-4}),         f32_tensor({1}, {5})};
         const auto r = reference(w, operands);
         ASSERT_TRUE(r.ok());
         EXPECT_EQ(r->expected, row.expected) << key(w);
         EXPECT_EQ(r->magnitude[0], row.magnitude_of_first) << key(w);
+    }
+}
+
+// Padding stays zero, and magnitudes are those of what was added and multiplied.
+TEST(ReferenceTest, PrologueInOrder) {
+    using Kind = EpilogueStep::Kind;
+    struct Row {
+        std::vector<EpilogueStep> prologue;
+        std::vector<double>
+            expected;  // input -3, 2 with factor 10, summand 4; the kernel is 1, -1 on an input padded by one
+        double magnitude_of_second;
+    };
+    const Row table[] = {
+        {{}, {3, -5, 2}, 5},
+        {{{Kind::relu}}, {0, -2, 2}, 5},
+        {{{Kind::scale}}, {30, -50, 20}, 100},
+        {{{Kind::bias}}, {-1, -5, 6}, 13},
+        {{{Kind::scale}, {Kind::bias}, {Kind::relu}}, {0, -24, 24}, 108},
+        {{{Kind::bias}, {Kind::scale}}, {-10, -50, 60}, 200},
+    };
+    for (const Row &row : table) {
+        Workload w = convolution({1, 2, 1}, {2, 1, 1});
+        w.padding = {{1, 1}};
+        w.prologue = row.prologue;
+        Operands operands{f32_tensor({1, 2, 1}, {-3, 2}), f32_tensor({2, 1, 1}, {1, -1})};
+        operands.input_factor = f32_tensor({1}, {10}), operands.input_bias = f32_tensor({1}, {4});
+        const auto r = reference(w, operands);
+        ASSERT_TRUE(r.ok());
+        EXPECT_EQ(r->expected, row.expected) << key(w);
+        EXPECT_EQ(r->magnitude[1], row.magnitude_of_second) << key(w);
     }
 }
 
