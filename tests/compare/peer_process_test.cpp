@@ -48,7 +48,7 @@ TEST(PeerProcessTest, RightAnswers) {
                   R"("input_layout": "NHWC", "kernel": [3, 2, 2, 16], "kernel_dtype": "i8", )"
                   R"("kernel_layout": "HWIO", "kernel_zero_point": false, )"
                   R"("lhs_dilation": [1, 1], "op": "conv2d", "output_dtype": "f32", "output_layout": "NHWC", )"
-                  R"("padding": [[1, 0], [0, 2]], "rhs_dilation": [1, 3], "special_values": "finite", )"
+                  R"("padding": [[1, 0], [0, 2]], "prologue": [], "rhs_dilation": [1, 3], "special_values": "finite", )"
                   R"("strides": [2, 1]}})");
         const auto round = peer->round(1000);
         ASSERT_TRUE(round.ok()) << round.error().message;

@@ -114,16 +114,14 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x8x20/kernel:1x1x20x37/epilogue:bias,scale/prologue:scale,bias,relu",
     "conv2d/input:2x9x8x20/kernel:3x3x20x37/padding:1,1x1,1/prologue:bias,silu",
     "conv2d/input:1x9x17x3/kernel:3x5x3x20/strides:2x2/padding:1,1x2,2/prologue:scale,bias",
-    "conv2d/input:1x9x8x20/kernel:1x1x20x36/strides:2x2/input_layout:NCHW/output_layout:NCHW8c/prologue:scale",
     "conv2d/input:1x9x11x20/kernel:3x3x20x40/padding:1,1x1,1/input_layout:NCHW16c/output_layout:NCHW/"
     "prologue:scale,hard_swish",
-    "conv2d/input:1x9x38x5/kernel:1x1x5x24/input_layout:NCHW/output_layout:NCHW/prologue:bias,scale",
+    "conv2d/input:1x9x38x5/kernel:1x1x5x24/input_layout:NCHW/output_layout:NCHW/prologue:bias,scale,clamp:-0.5:0.5",
     "conv2d/input:1x9x13x58/kernel:3x3x1x58/padding:1,1x1,1/feature_group_count:58/prologue:scale,bias,relu",
     "conv2d/input:1x9x11x20/kernel:3x3x4x20/padding:1,1x1,1/feature_group_count:5/input_layout:NCHW8c/"
     "output_layout:NCHW/prologue:scale,bias",
     "conv2d/input:1x8x9x20/kernel:4x4x20x8/padding:1,1x1,1/lhs_dilation:2x2/dtype:bf16/prologue:bias,relu",
     "conv2d/input:4x9x8x6/kernel:3x2x6x10/padding:1,1x1,1/rhs_dilation:2x3/batch_group_count:2/prologue:bias,scale",
-    "conv1d/input:1x40x12/kernel:1x12x20/prologue:scale,clamp:-0.5:0.5",
     // dilations
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
     "conv2d/input:1x14x19x9/kernel:4x3x9x20/strides:2x3/padding:2,2x4,3/rhs_dilation:4x2/output_layout:NCHW8c",

@@ -414,6 +414,21 @@ TEST(Alter, PrologueOnlyWhereConvolutionsAloneReadIt) {
              return Ids{s.convolution({y}, 8, {1, 1}), y};
          },
          0},
+        {"a sigmoid in front of one pixel",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({s.elementwise("mul(x0,sigmoid(x0))", {x})}, 8, {1, 1})};
+         },
+         1},
+        {"a sigmoid in front of a window",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({s.elementwise("mul(x0,sigmoid(x0))", {x})}, 8, {3, 3})};
+         },
+         0},
+        {"a depthwise reader",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({normalized(s, x)}, 16, {3, 3}, {.groups = 16})};
+         },
+         0},
         {"an addend, too",
          [&](Sketch &s, ValueId x) {
              const ValueId y = normalized(s, x);
