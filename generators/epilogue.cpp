@@ -1,5 +1,6 @@
 #include "generators/epilogue.h"
 
+#include "generators/nest/float_functions.h"
 #include "generators/nest/scalar_function.h"
 
 namespace kiln {
@@ -15,6 +16,14 @@ Expr is_nan_in_bits(const Expr &value) {
            Halide::cast<uint32_t>(0x7f800000);
 }
 
+// Errors of a step count beside the magnitude of its sums. So a sigmoid need not be exact to the last bit where it is small, and
+// silu(x) = x sigmoid(x) is as exact as x.
+Expr value_of(const EpilogueStep &step, const std::vector<Expr> &values) {
+    if (step.kind == EpilogueStep::Kind::sigmoid) return sigmoid_of_sum(values[0]);
+    if (step.kind == EpilogueStep::Kind::silu) return values[0] * sigmoid_of_sum(values[0]);
+    return halide_expression(function_of(step), values);
+}
+
 }  // namespace
 
 Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, Expr value,
@@ -24,7 +33,7 @@ Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, 
         const auto operand = operands.find(step.kind);
         std::vector<Expr> values{value};
         if (operand != operands.end()) values.push_back(operand->second);
-        const Expr result = halide_expression(function_of(step), values);
+        const Expr result = value_of(step, values);
         value = keeps_nan && !is_addition(step.kind) ? select(is_nan_in_bits(value), value, result) : result;
     }
     return value;

@@ -59,7 +59,7 @@ FOLDERS = {
     "catalog": (["catalog/matrix", "catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
                  "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement", "rewrites", "workload"], []),
     "generators": (
-        ["catalog", "generators/c", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
+        ["catalog", "generators/c", "generators/nest/float_functions.h", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
          "schedules/apply/movement", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),

@@ -12,6 +12,7 @@ Halide::Expr logarithm(const Halide::Expr &x);
 Halide::Expr square_root(const Halide::Expr &x);
 Halide::Expr logarithm_1p(const Halide::Expr &x);
 Halide::Expr sigmoid(const Halide::Expr &x);
+Halide::Expr sigmoid_of_sum(const Halide::Expr &x);  // to 2^-23 of 1, however small it is; x is no NaN
 Halide::Expr tangent_hyperbolic(const Halide::Expr &x);
 Halide::Expr error_function(const Halide::Expr &x);
 Halide::Expr sine(const Halide::Expr &x);    // arguments up to 2^28
