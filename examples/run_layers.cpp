@@ -47,47 +47,9 @@ struct Layer {
 };
 
 struct Operands {
-    std::vector<float> input, weights, bias, addend, slope;
+    std::vector<float> input, weights, bias, addend, slope, factor;
+    std::vector<float> input_factor, input_bias;  // of a prologue
 };
-
-// The sums of all channels of one output pixel, in double. `magnitudes`: the same of absolute values.
-void convolve_pixel(const Layer &layer, const Operands &x, int64_t pixel, std::vector<double> *sums,
-                    std::vector<double> *magnitudes) {
-    const kiln_descriptor &d = layer.d;
-    int64_t at[KILN_MAX_SPATIAL_RANK], rest = pixel;
-    for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
-        at[i] = rest % layer.output[i];
-        rest /= layer.output[i];
-    }
-    const int64_t n = rest, outputs = d.output_channels, group_outputs = outputs / d.feature_group_count;
-    std::fill(sums->begin(), sums->end(), 0);
-    std::fill(magnitudes->begin(), magnitudes->end(), 0);
-    const int64_t taps = layer.taps(0) * layer.taps(1) * layer.taps(2);
-    for (int64_t tap = 0; tap < taps; tap++) {
-        int64_t position = n, tap_rest = tap, tap_at[KILN_MAX_SPATIAL_RANK];
-        for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
-            tap_at[i] = tap_rest % layer.taps(i);
-            tap_rest /= layer.taps(i);
-        }
-        bool inside = true;
-        for (int i = 0; i < KILN_MAX_SPATIAL_RANK; i++) {
-            const bool exists = i < d.spatial_rank;
-            const int64_t p = exists ? at[i] * d.strides[i] + tap_at[i] * d.rhs_dilation[i] - d.padding_lo[i] : 0;
-            inside = inside && p >= 0 && p < layer.in(i);
-            position = position * layer.in(i) + p;
-        }
-        if (!inside) continue;
-        for (int64_t ci = 0; ci < layer.group_channels(); ci++) {
-            for (int64_t co = 0; co < outputs; co++) {
-                const int64_t first = co / group_outputs * layer.group_channels();
-                const double product = double(x.input[position * d.channels + first + ci]) *
-                                       double(x.weights[(tap * layer.group_channels() + ci) * outputs + co]);
-                (*sums)[co] += product;
-                (*magnitudes)[co] += std::abs(product);
-            }
-        }
-    }
-}
 
 double clamped(double x, double lo, double hi) { return std::min(std::max(x, lo), hi); }
 
@@ -120,12 +82,64 @@ double after_step(const kiln_epilogue_step &step, double x) {
     }
 }
 
+// An element of the input as it is multiplied.
+double after_prologue(const Layer &layer, const Operands &x, int64_t pixel, int64_t channel) {
+    double value = x.input[pixel * layer.d.channels + channel];
+    for (int i = 0; i < layer.d.prologue_count; i++) {
+        const kiln_epilogue_step &step = layer.d.prologue[i];
+        if (step.kind == KILN_EPILOGUE_SCALE) value *= x.input_factor[channel];
+        if (step.kind == KILN_EPILOGUE_BIAS) value += x.input_bias[channel];
+        value = after_step(step, value);
+    }
+    return value;
+}
+
+// The sums of all channels of one output pixel, in double. `magnitudes`: the same of absolute values.
+void convolve_pixel(const Layer &layer, const Operands &x, int64_t pixel, std::vector<double> *sums,
+                    std::vector<double> *magnitudes) {
+    const kiln_descriptor &d = layer.d;
+    int64_t at[KILN_MAX_SPATIAL_RANK], rest = pixel;
+    for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
+        at[i] = rest % layer.output[i];
+        rest /= layer.output[i];
+    }
+    const int64_t n = rest, outputs = d.output_channels, group_outputs = outputs / d.feature_group_count;
+    std::fill(sums->begin(), sums->end(), 0);
+    std::fill(magnitudes->begin(), magnitudes->end(), 0);
+    const int64_t taps = layer.taps(0) * layer.taps(1) * layer.taps(2);
+    for (int64_t tap = 0; tap < taps; tap++) {
+        int64_t position = n, tap_rest = tap, tap_at[KILN_MAX_SPATIAL_RANK];
+        for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
+            tap_at[i] = tap_rest % layer.taps(i);
+            tap_rest /= layer.taps(i);
+        }
+        bool inside = true;
+        for (int i = 0; i < KILN_MAX_SPATIAL_RANK; i++) {
+            const bool exists = i < d.spatial_rank;
+            const int64_t p = exists ? at[i] * d.strides[i] + tap_at[i] * d.rhs_dilation[i] - d.padding_lo[i] : 0;
+            inside = inside && p >= 0 && p < layer.in(i);
+            position = position * layer.in(i) + p;
+        }
+        if (!inside) continue;
+        for (int64_t ci = 0; ci < layer.group_channels(); ci++) {
+            for (int64_t co = 0; co < outputs; co++) {
+                const int64_t first = co / group_outputs * layer.group_channels();
+                const double product = after_prologue(layer, x, position, first + ci) *
+                                       double(x.weights[(tap * layer.group_channels() + ci) * outputs + co]);
+                (*sums)[co] += product;
+                (*magnitudes)[co] += std::abs(product);
+            }
+        }
+    }
+}
+
 double after_epilogue(const Layer &layer, const Operands &x, int64_t element, double value) {
     for (int i = 0; i < layer.d.epilogue_count; i++) {
         const kiln_epilogue_step &step = layer.d.epilogue[i];
         if (step.kind == KILN_EPILOGUE_BIAS) value += x.bias[element % layer.d.output_channels];
         if (step.kind == KILN_EPILOGUE_ADD) value += x.addend[element];
         if (step.kind == KILN_EPILOGUE_PRELU && value < 0) value *= x.slope[element % layer.d.output_channels];
+        if (step.kind == KILN_EPILOGUE_SCALE) value *= x.factor[element % layer.d.output_channels];
         value = after_step(step, value);
     }
     return value;
@@ -189,8 +203,12 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     const int64_t outputs = layer.pixels() * d.output_channels;
     const Operands x = {random_floats(d.batch * layer.in(0) * layer.in(1) * layer.in(2) * d.channels, random),
                         random_floats(taps * layer.group_channels() * d.output_channels, random),
-                        random_floats(d.output_channels, random), random_floats(outputs, random),
-                        random_floats(d.output_channels, random)};
+                        random_floats(d.output_channels, random),
+                        random_floats(outputs, random),
+                        random_floats(d.output_channels, random),
+                        random_floats(d.output_channels, random),
+                        random_floats(d.channels, random),
+                        random_floats(d.channels, random)};
     std::vector<float> output(outputs);
     const CacheLines packed(info.packed_bytes), prepared(info.prepared_bytes);
     const CacheLines workspace(kiln_workspace_bytes(kernel, threads));
@@ -206,6 +224,9 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     arguments.bias = kiln_tensor_dense(x.bias.data(), KILN_F32, 1, &d.output_channels);
     arguments.addend = tensor(x.addend, d.batch, layer.output, d.spatial_rank, d.output_channels);
     arguments.slope = kiln_tensor_dense(x.slope.data(), KILN_F32, 1, &d.output_channels);
+    arguments.factor = kiln_tensor_dense(x.factor.data(), KILN_F32, 1, &d.output_channels);
+    arguments.input_factor = kiln_tensor_dense(x.input_factor.data(), KILN_F32, 1, &d.channels);
+    arguments.input_bias = kiln_tensor_dense(x.input_bias.data(), KILN_F32, 1, &d.channels);
     arguments.output = tensor(output, d.batch, layer.output, d.spatial_rank, d.output_channels);
     arguments.packed = packed.data;
     arguments.packed_bytes = info.packed_bytes;

@@ -25,10 +25,14 @@ class TuneToProgramTest(unittest.TestCase):
 
     def test_without_a_database(self):
         with KilnJob() as job:
-            manifest = self.build_and_run(job)
-            self.assertEqual([kernel["trial"] for kernel in manifest["kernels"]], [None] * len(LAYERS))
+            prologue = {"name": "prologue", "op": "conv2d", "input": [1, 14, 13, 24], "kernel": [1, 1, 24, 40],
+                        "prologue": ["scale", "bias", "relu"], "epilogue": ["bias", "silu", "scale"]}  # fmt: skip
+            layers = [*LAYERS, prologue]
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "tiny", "workloads": layers}))
+            manifest = self.build_and_run(job, layers=len(layers))
+            self.assertEqual([kernel["trial"] for kernel in manifest["kernels"]], [None] * len(layers))
 
-    def build_and_run(self, job, *arguments):
+    def build_and_run(self, job, *arguments, layers=len(LAYERS)):
         """Builds a package and the example with it, which checks every kernel; answers the package's manifest."""
         package, program = job.folder / "package", job.folder / "program"
         job.run("build", "--workloads", job.workloads, *arguments, "--name", "tiny", "-o", package)
@@ -40,7 +44,7 @@ class TuneToProgramTest(unittest.TestCase):
         if "CMAKE_MAKE_PROGRAM" in os.environ:
             configure.append(f"-DCMAKE_MAKE_PROGRAM={os.environ['CMAKE_MAKE_PROGRAM']}")
         output = [self.succeed(step) for step in (configure, [cmake, "--build", program], [program / "run_layers"])]
-        self.assertIn(f"{len(LAYERS)} layers, 0 wrong", output[-1])
+        self.assertIn(f"{layers} layers, 0 wrong", output[-1])
         return json.loads((package / "share" / "tiny" / "manifest.json").read_text())
 
     def succeed(self, command):
