@@ -31,12 +31,14 @@ std::string kind(const Step &step) {
     return only_moves(call->workload) ? "move" : std::string(op_name(call->workload));
 }
 
-// What a convolution computes beside its sums.
+// What a convolution computes beside its sums: "scale+relu > bias", what is on its input in front of the >.
 std::string fused(const Workload &workload) {
-    std::vector<std::string> steps;
-    for (const EpilogueStep &step : workload.prologue) steps.push_back(name(step) + " first");
-    for (const EpilogueStep &step : workload.epilogue) steps.push_back(name(step));
-    return fmt::format("{}", fmt::join(steps, "+"));
+    const auto joined = [](const std::vector<EpilogueStep> &all) {
+        std::vector<std::string> steps;
+        for (const EpilogueStep &step : all) steps.push_back(name(step));
+        return fmt::format("{}", fmt::join(steps, "+"));
+    };
+    return (workload.prologue.empty() ? "" : joined(workload.prologue) + " > ") + joined(workload.epilogue);
 }
 
 struct Chosen {

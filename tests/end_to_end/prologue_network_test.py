@@ -70,14 +70,13 @@ class PrologueNetworkTest(unittest.TestCase):
         self.model.write_bytes(model(NODES, self.constants, {"x": SHAPE}, {"y": (1, 8, *SHAPE[2:])}))
 
     def plan(self, *options):
-        text = self.job.run("explain", "--network", self.model, "--pass", "plan", "--wide", *options)
-        return text
+        return self.job.run("explain", "--network", self.model, "--pass", "plan", "--wide", *options)
 
     def test_fused_into_convolutions(self):
         rows = json.loads(self.job.run("explain", "--network", self.model, "--pass", "alterations", "--format", "json"))
         chosen = [row for row in rows if row["alteration"] == "fuse_prologues" and row["chosen"]]
         self.assertEqual(len(chosen), 2, rows)
-        for steps in ("scale first+bias first+relu first", "scale first+hard_swish first"):
+        for steps in ("scale+bias+relu > ", "scale+hard_swish > "):
             self.assertIn(steps, self.plan())
             self.assertNotIn(steps, self.plan("--without", "fuse_prologues"))
 
