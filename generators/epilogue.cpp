@@ -10,12 +10,6 @@ using Halide::select;
 
 namespace {
 
-// By its bits: the compiler may take any comparison of floats to mean that neither is a NaN.
-Expr is_nan_in_bits(const Expr &value) {
-    return (Halide::reinterpret<uint32_t>(value) & Halide::cast<uint32_t>(0x7fffffff)) >
-           Halide::cast<uint32_t>(0x7f800000);
-}
-
 // Errors of a step count beside the magnitude of its sums. So a sigmoid need not be exact to the last bit where it is small, and
 // silu(x) = x sigmoid(x) is as exact as x.
 Expr value_of(const EpilogueStep &step, const std::vector<Expr> &values) {
@@ -34,7 +28,7 @@ Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, 
         std::vector<Expr> values{value};
         if (operand != operands.end()) values.push_back(operand->second);
         const Expr result = value_of(step, values);
-        value = keeps_nan && !is_addition(step.kind) ? select(is_nan_in_bits(value), value, result) : result;
+        value = keeps_nan && !is_addition(step.kind) ? select(is_not_a_number(value), value, result) : result;
     }
     return value;
 }
@@ -44,7 +38,7 @@ Expr convert_result(const Workload &workload, const Halide::Type &type, const Ex
     if (type.bits() == 32 || workload.special_values != SpecialValues::exact) return converted;
     // Without conversions in hardware Halide rounds a NaN up to an infinity.
     const uint16_t quiet_nan = type.is_bfloat() ? 0x7fc0 : 0x7e00;
-    return select(is_nan_in_bits(value), Halide::reinterpret(type, Expr(quiet_nan)), converted);
+    return select(is_not_a_number(value), Halide::reinterpret(type, Expr(quiet_nan)), converted);
 }
 
 }  // namespace kiln

@@ -155,6 +155,24 @@ std::optional<ValueId> into_convolution_before(Rewriting &graph, const Node &nod
     return {};
 }
 
+struct AffineOf {
+    ValueId x;
+    Affine values;
+};
+
+// What an element-wise node does with its one input that is no constant, where that is nothing else.
+std::optional<AffineOf> affine_of(const Rewriting &graph, const Node &node, int axis) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op || static_cast<int>(op->shape.size()) <= axis) return {};
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        if (graph.is_constant(node.inputs[i])) continue;
+        auto values = affine(graph, node, static_cast<int>(i), axis);
+        if (!values) return {};
+        return AffineOf{node.inputs[i], std::move(*values)};
+    }
+    return {};
+}
+
 std::optional<ValueId> into_convolution_behind(Rewriting &graph, const Node &node) {
     // Transposes in between change which axis the channels are, and are put in front.
     ValueId id = node.inputs[0];
@@ -170,42 +188,20 @@ std::optional<ValueId> into_convolution_behind(Rewriting &graph, const Node &nod
     Folding folding(graph, node);
     if (!folding.has_constant_weights() || !is_float(folding.weights().form.type)) return {};
     const Node before = *graph.producer(id);
-    for (size_t i = 0; i < before.inputs.size(); i++) {
-        if (graph.is_constant(before.inputs[i])) continue;
-        const auto by = affine(graph, before, static_cast<int>(i), axis);
-        if (!by || !folding.take_in(*by)) return {};
-        ValueId input = before.inputs[i];
-        for (auto transpose = transposes.rbegin(); transpose != transposes.rend(); ++transpose) {
-            input = graph.between(*transpose, {input});
-        }
-        folding.read_from(input);
-        return folding.finish(id);
+    const auto by = affine_of(graph, before, axis);
+    if (!by || !folding.take_in(by->values)) return {};
+    ValueId input = by->x;
+    for (auto transpose = transposes.rbegin(); transpose != transposes.rend(); ++transpose) {
+        input = graph.between(*transpose, {input});
     }
-    return {};
-}
-
-struct AffineOf {
-    ValueId x;
-    Affine values;
-};
-
-// What a node does with its one input that is no constant, where that is nothing else. Channels are axis 1.
-std::optional<AffineOf> affine_of(const Rewriting &graph, const Node &node) {
-    const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op || op->shape.size() < 2) return {};
-    for (size_t i = 0; i < node.inputs.size(); i++) {
-        if (graph.is_constant(node.inputs[i])) continue;
-        auto values = affine(graph, node, static_cast<int>(i), 1);
-        if (!values) return {};
-        return AffineOf{node.inputs[i], std::move(*values)};
-    }
-    return {};
+    folding.read_from(input);
+    return folding.finish(id);
 }
 
 std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &node) {
-    const auto outer = affine_of(graph, node);
+    const auto outer = affine_of(graph, node, 1);
     if (!outer || !graph.computed_by<Elementwise>(outer->x) || graph.uses(outer->x) > 1) return {};
-    const auto inner = affine_of(graph, *graph.producer(outer->x));
+    const auto inner = affine_of(graph, *graph.producer(outer->x), 1);
     if (!inner) return {};
     std::vector<double> scale, shift;
     for (size_t c = 0; c < inner->values.scale.size(); c++) {
