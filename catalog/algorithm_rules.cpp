@@ -84,6 +84,7 @@ constexpr AlgorithmRule rules[] = {
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},
+    {"separable", always, "the only way to a depthwise convolution and one of 1x1 behind it"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"scalar_dense", has_many_outputs_a_channel,
      "many outputs of each channel, on a core without vectors: what a pixel reads is gathered once for all of them"},

@@ -18,6 +18,8 @@ constexpr Algorithm algorithms[] = {
     {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, sum_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, sum_space, false, false, false,
      true},
+    {"separable", 1, "a depthwise convolution and one of 1x1 behind it, some rows at a time", separable_applies,
+     sum_space, false, false, false, true, true},
     {"depthwise_rows", 1, "depthwise sums in vectors of columns", depthwise_rows_applies, depthwise_rows_space},
     {"depthwise_turned", 1, "depthwise sums in vectors of channels that memory has apart", depthwise_turned_applies,
      depthwise_turned_space},

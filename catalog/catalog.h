@@ -35,8 +35,8 @@ struct Algorithm {
     // On a soft core it is searched only where nothing else applies, or where a name is asked for that is more than `*`: its kernels
     // take some three times the cycles of others', and single ones half a minute of the C compiler.
     bool last_on_soft_cores = false;
-    // It computes convolutions with a prologue, too.
-    bool has_prologue = false;
+    // It computes convolutions with a prologue, too; with a depthwise one in front.
+    bool has_prologue = false, has_depthwise = false;
 
     Status applies(const Workload &workload, const Target &target) const;
     // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the

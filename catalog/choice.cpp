@@ -41,6 +41,9 @@ Status Algorithm::applies(const Workload &workload, const Target &target) const 
         if (Status s = fits_soft_core(workload); !s) return s;
     }
     if (!workload.prologue.empty() && !has_prologue) return unsupported("prologue is not what this algorithm computes");
+    if (!workload.depthwise.empty() && !has_depthwise) {
+        return unsupported("a depthwise convolution in front is not what this algorithm computes");
+    }
     return conditions(name, workload, target);
 }
 

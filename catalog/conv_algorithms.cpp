@@ -1,6 +1,7 @@
 #include "catalog/conv_algorithms.h"
 
 #include <initializer_list>
+#include <string>
 
 #include "catalog/conv_checks.h"
 #include "catalog/conv_rewrites.h"
@@ -22,6 +23,18 @@ Space sum_space(const Candidate &base, const Workload &w, const Target &target, 
 Status direct_applies(std::string_view, const Workload &w, const Target &) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     return copies_fit(conv_loops(w));
+}
+
+Status separable_applies(std::string_view, const Workload &w, const Target &) {
+    constexpr int64_t most_taps = 64;  // of sums that are written out
+    if (Status s = convolution_applies(w, {Operation::conv}); !s) return s;
+    if (w.depthwise.empty()) return unsupported("there is no depthwise convolution in front");
+    if (elements(w.depthwise) > most_taps)
+        return unsupported("depthwise has " + std::to_string(elements(w.depthwise)) + " taps; needs 64 or fewer");
+    if (w.input_layout.kind == ActivationLayout::Kind::nchw && w.input.back() > 1)
+        return unsupported("input_layout NCHW has the channels of a pixel apart; needs NHWC or NCHW<b>c");
+    if (Status s = copies_fit(depthwise_loops(w)); !s) return s;
+    return copies_fit(pointwise_loops(w));
 }
 
 Status phases_applies(std::string_view name, const Workload &w, const Target &) {

@@ -14,6 +14,9 @@ namespace kiln {
 // The definition, for forward convolutions and gradients of the input.
 Status direct_applies(std::string_view name, const Workload &w, const Target &target);
 
+// A depthwise convolution and one of 1x1 behind it.
+Status separable_applies(std::string_view name, const Workload &w, const Target &target);
+
 // The phases of a convolution with lhs_dilation, or of the gradient of the input of one with strides.
 Status phases_applies(std::string_view name, const Workload &w, const Target &target);
 

@@ -76,9 +76,9 @@ Status fits_32_bits(const Workload &w) {
             return unsupported(std::string(what) + " has more than 2^31 elements, which 32-bit indices cannot reach");
         }
     }
+    const std::vector<int64_t> windows = window_of(w);
     for (int d = 0; d < w.spatial_rank; d++) {
-        const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d],
-                      dilated = (w.input[d + 1] - 1) * w.lhs_dilation[d];
+        const int64_t window = (windows[d] - 1) * w.rhs_dilation[d], dilated = (w.input[d + 1] - 1) * w.lhs_dilation[d];
         const int64_t reach = std::max<int64_t>(0, output[d + 1] - 1) * w.strides[d] + window;
         if (std::max(reach, dilated + window) + std::abs(w.padding[d].lo) + std::abs(w.padding[d].hi) > limit) {
             return unsupported("coordinates of the padded input need more than 32 bits");

@@ -30,6 +30,7 @@ constexpr Rewrite rewrites[] = {
 bool folds_input(std::string_view algorithm) { return is_fold(algorithm) || algorithm == fold_gradient; }
 
 ConvLoops loops_of(std::string_view algorithm, const Workload &workload, const Blocks &blocks) {
+    if (!workload.depthwise.empty()) return pointwise_loops(workload);
     for (const Rewrite &rewrite : rewrites) {
         if (rewrite.algorithm == algorithm) return rewrite.of(conv_loops(workload), blocks);
     }

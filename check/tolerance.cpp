@@ -65,7 +65,8 @@ double base(DType dtype) {
 }  // namespace
 
 Tolerance convolution_tolerance(const Workload &w) {
-    const double terms = static_cast<double>(elements(w.kernel)) / static_cast<double>(w.kernel.back());
+    const int64_t in_front = w.depthwise.empty() ? 0 : elements(w.depthwise);
+    const double terms = static_cast<double>(elements(w.kernel) / w.kernel.back() + in_front);
     return {std::log(std::max(2.0, terms)) * std::max(base(w.dtype), base(w.output_dtype))};
 }
 

@@ -59,6 +59,7 @@ class Descriptor(ctypes.Structure):
         ("nest", ctypes.c_uint64),
         ("kernel_dtype", ctypes.c_int32), ("kernel_zero_point", ctypes.c_int32),
         ("prologue_count", ctypes.c_int32), ("reserved_too", ctypes.c_int32), ("prologue", EpilogueStep * MAX_EPILOGUE),
+        ("depthwise", Sizes),
     ]  # fmt: skip
 
     def __init__(self, operation, spatial_rank, **fields):
@@ -96,7 +97,7 @@ class Arguments(ctypes.Structure):
                 ("workspace_bytes", ctypes.c_size_t), ("parallel", ctypes.POINTER(Parallel)),
                 *[(f"operand_{i}", Tensor) for i in range(1, 8)], ("slope", Tensor),
                 *[(name, Tensor) for name in QUANTIZATION], ("factor", Tensor), ("input_factor", Tensor),
-                ("input_bias", Tensor)]  # fmt: skip
+                ("input_bias", Tensor), ("depthwise_kernel", Tensor)]  # fmt: skip
 
 
 class KernelInfo(ctypes.Structure):

@@ -37,17 +37,21 @@ protected:
     template<typename Input>
     Expr loaded(const Input &input, const ElementMap &map, const Exprs &indices, Tests tests,
                 bool masks = false) const {
-        const Workload &w = this->workload;
         const StoredActivation &stored = this->loops.stored_input;
-        if (w.prologue.empty()) return element(input, stored, map, indices, tests);
+        if (this->workload.prologue.empty()) return element(input, stored, map, indices, tests);
         Expr channel = nearest(map[input_index::c], indices);
         if (stored.channels != channels()) channel = channel % extent(channels());  // columns joined to channels
+        const Expr read = Halide::cast<float>(stored_element(input, stored, map, indices));
+        return zero_outside(map, indices, behind_prologue(channel, read, masks), tests);
+    }
+
+    // What the prologue makes of an element of that channel.
+    Expr behind_prologue(const Expr &channel, const Expr &value, bool masks = false) const {
         StepValues values;
         for (const auto &[step, operand] : prologue_inputs) {
             values[step] = masks ? MaskedChannels{*operand, channels()}(channel) : Expr((*operand)(channel));
         }
-        const Expr read = Halide::cast<float>(stored_element(input, stored, map, indices));
-        return zero_outside(map, indices, apply_steps(w.prologue, w.special_values, read, values), tests);
+        return apply_steps(this->workload.prologue, this->workload.special_values, value, values);
     }
 
 private:

@@ -50,6 +50,11 @@ std::vector<ConvolutionInput> further_inputs(const Convolution &op, const TypedS
         if (operand != prologue_operands().end())
             inputs.push_back({operand->role, epilogue_form(step.kind).name, {x.type, {x.shape[1]}}});
     }
+    if (!op.depthwise.empty()) {
+        Shape weights = op.depthwise;
+        weights.insert(weights.begin(), {x.shape[1], 1});
+        inputs.push_back({Role::depthwise_kernel, "depthwise weights", {x.type, std::move(weights)}});
+    }
     return inputs;
 }
 

@@ -74,9 +74,17 @@ Status check_steps(const Convolution &op, bool has_quanta) {
 Status check_further_inputs(const Convolution &op, const Forms &inputs, const Shape &result) {
     size_t next = 2;
     for (const ConvolutionInput &further : further_inputs(op, inputs[0], result)) {
-        if (next == inputs.size()) return bad_input("the input of a step of its epilogue or prologue is missing");
+        if (next == inputs.size()) {
+            return bad_input(further.role == Role::depthwise_kernel
+                                 ? "its depthwise weights are missing"
+                                 : "the input of a step of its epilogue or prologue is missing");
+        }
         const TypedShape &input = inputs[next++];
         if (input.shape != further.form.shape) {
+            if (further.role == Role::depthwise_kernel) {
+                return bad_input("its depthwise weights have shape " + to_text(input.shape) + "; needs " +
+                                 to_text(further.form.shape));
+            }
             const bool is_first =
                 std::ranges::find(prologue_operands(), further.role, &StepOperand::role) != prologue_operands().end();
             return bad_input("the operand of the " + std::string(is_first ? "prologue" : "epilogue") + "'s " +
@@ -98,6 +106,18 @@ Status check_channels(const Shape &x, const Shape &w, int64_t groups) {
                          (groups == 1 ? " group" : " groups") + " for an input of shape " + to_text(x));
     }
     return {};
+}
+
+// What is left of a convolution behind a depthwise one: a matrix product over pixels.
+Status check_separable(const Convolution &op, const Shape &w, bool has_quanta) {
+    if (op.depthwise.empty()) return {};
+    if (Status s = check_length("depthwise extents", op.depthwise, w.size() - 2); !s) return s;
+    const auto is_one = [](int64_t size) { return size == 1; };
+    if (has_quanta) return unsupported("a depthwise convolution in front of one of integers");
+    if (op.groups == 1 && std::ranges::all_of(op.input_dilation, is_one) && std::all_of(w.begin() + 2, w.end(), is_one))
+        return {};
+    return bad_input("behind a depthwise convolution it has groups, an input dilation or a window: weights of shape " +
+                     to_text(w));
 }
 
 }  // namespace
@@ -123,13 +143,14 @@ Result<TypedShape> form_of(const Convolution &op, const Forms &inputs) {
     if (Status s = check_length("dilations", op.dilations, rank); !s) return s.error();
     if (Status s = check_length("padding", op.padding, rank); !s) return s.error();
     if (Status s = check_channels(x, w, op.groups); !s) return s.error();
+    if (Status s = check_separable(op, w, has_quanta); !s) return s.error();
 
     Shape result{x[0], w[0]};
     for (size_t d = 0; d < rank; d++) {
         const auto count = position_count({.input = x[d + 2],
                                            .input_dilation = op.input_dilation[d],
                                            .padding = op.padding[d],
-                                           .window = w[d + 2],
+                                           .window = op.depthwise.empty() ? w[d + 2] : op.depthwise[d],
                                            .stride = op.strides[d],
                                            .dilation = op.dilations[d]});
         if (!count) return count.error();

@@ -78,6 +78,7 @@ std::string fields(const Convolution &op) {
     if (op.groups != 1) f.add("groups", std::to_string(op.groups));
     if (!op.epilogue.empty()) f.add("epilogue", names(op.epilogue));
     if (!op.prologue.empty()) f.add("prologue", names(op.prologue));
+    if (!op.depthwise.empty()) f.add("depthwise", list(op.depthwise, 'x'));
     if (op.kernel_zero_point) f.text += " kernel_zero_point";
     if (op.result_type != Element::i32) f.add("result", std::string(graph::name(op.result_type)));
     return f.text;

@@ -53,7 +53,7 @@ private:
         if (std::ranges::find(found_, option) == found_.end()) found_.push_back(std::move(option));
     }
 
-    void visit(const Convolution &) {
+    void visit(const Convolution &op) {
         const size_t axes = input_shape().size();
         for (const Order &output : image_orders(form(node_->output), block_)) {
             for (const Order &input : image_orders(form(node_->inputs[0]), block_)) {
@@ -61,6 +61,7 @@ private:
                 for (size_t i = 2; i < node_->inputs.size(); i++) {
                     option.inputs.push_back(input_shape(i).size() == axes ? std::optional(output) : std::nullopt);
                 }
+                if (!op.depthwise.empty()) option.inputs.back() = kernel_order(axes);
                 add(std::move(option));
             }
         }

@@ -74,6 +74,8 @@ int interface_code(Role role) {
             return KILN_INPUT_FACTOR;
         case Role::input_bias:
             return KILN_INPUT_BIAS;
+        case Role::depthwise_kernel:
+            return KILN_DEPTHWISE_KERNEL;
         case Role::input_zero_point:
             return KILN_INPUT_ZERO_POINT;
         case Role::kernel_zero_point:

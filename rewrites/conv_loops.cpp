@@ -1,5 +1,7 @@
 #include "rewrites/conv_loops.h"
 
+#include "workload/separable/separable.h"
+
 namespace kiln {
 namespace {
 
@@ -146,12 +148,12 @@ bool ConvLoops::scatters() const {
     return false;
 }
 
-ConvLoops conv_loops(const Workload &w) {
+ConvLoops conv_loops(const Workload &w, Dimensions dimensions) {
     const bool turned = w.op == Operation::conv_backprop_input, groups_in_batch = w.batch_group_count > 1;
     const bool nhwc = w.input_layout == ActivationLayout{} && w.output_layout == ActivationLayout{};
-    const ConvShape forward = forward_shape(w);
+    const ConvShape forward = forward_shape(w), shape = turned ? turned_shape(forward) : forward;
     ConvLoops s;
-    static_cast<ConvShape &>(s) = merged_shape(turned ? turned_shape(forward) : forward, nhwc);
+    static_cast<ConvShape &>(s) = dimensions == Dimensions::merged ? merged_shape(shape, nhwc) : shape;
     s.stored_input = stored(s.all_input_channels(), turned ? w.output_layout : w.input_layout, s.input, s,
                             groups_in_batch && !turned);
     s.stored_result =
@@ -165,6 +167,14 @@ ConvLoops conv_loops(const Workload &w) {
     s.result = result_of(s);
     for (int i = stored_kernel_index::ci; i <= stored_kernel_index::t; i++) s.gradient.push_back(index_form(i));
     return s;
+}
+
+ConvLoops depthwise_loops(const Workload &w) { return conv_loops(depthwise_part(w), Dimensions::as_stated); }
+
+ConvLoops pointwise_loops(const Workload &w) {
+    ConvLoops loops = conv_loops(pointwise_part(w), Dimensions::as_stated);
+    loops.taps_in_front = elements(w.depthwise);
+    return loops;
 }
 
 bool every_window_meets_input(const ConvShape &s, int d) {

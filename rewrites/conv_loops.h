@@ -79,7 +79,11 @@ struct ConvLoops : ConvShape {
     std::array<int64_t, 3> input_step{1, 1, 1};
     int64_t parts = 1;            // channels of the input that one step multiplies in each lane (parts.h)
     bool padding_counts = false;  // it is a number like others: no tap in it may be left out
+    // Products of each element of the input where a depthwise convolution computes it, block by block; 0: it lies
+    // in memory.
+    int64_t taps_in_front = 0;
 
+    bool is_input_computed() const { return taps_in_front > 0; }
     bool reads_outside(int d) const { return outside[d]; }
     bool is_nhwc() const { return input_block == image_channels; }
     // Whether positions in the stored input depend on the channel: pixels of blocks are read as channels.
@@ -102,9 +106,16 @@ struct ConvLoops : ConvShape {
     }
 };
 
+enum class Dimensions { merged, as_stated };
+
 // The loops of a forward convolution, of the gradient of the input as a convolution of dy, or, for the gradient of the
 // kernel, those of the forward convolution. Precondition: the result is not empty.
-ConvLoops conv_loops(const Workload &workload);
+ConvLoops conv_loops(const Workload &workload, Dimensions dimensions = Dimensions::merged);
+
+// Those of the two parts of a separable convolution (workload/separable/separable.h). No dimensions are merged, since what one part
+// makes is what the other reads. Precondition: `depthwise` is not empty.
+ConvLoops depthwise_loops(const Workload &workload);
+ConvLoops pointwise_loops(const Workload &workload);
 
 // Whether along dimension d every output sees some input, and none just padding. Precondition: no holes.
 bool every_window_meets_input(const ConvShape &shape, int d);

@@ -51,7 +51,7 @@ constexpr PerDimension lists[] = {
     &kiln_descriptor::spatial,      &kiln_descriptor::kernel,     &kiln_descriptor::strides,
     &kiln_descriptor::padding_lo,   &kiln_descriptor::padding_hi, &kiln_descriptor::lhs_dilation,
     &kiln_descriptor::rhs_dilation, &kiln_descriptor::block,      &kiln_descriptor::tile,
-    &kiln_descriptor::output,
+    &kiln_descriptor::output,       &kiln_descriptor::depthwise,
 };
 
 void normalize_steps(int count, kiln_epilogue_step *steps) {
@@ -153,6 +153,7 @@ uint64_t descriptor_hash(const kiln_descriptor &n) {
         add(n.strides[i]);
         add(n.padding_lo[i]);
         add(n.tile[i]);
+        add(n.depthwise[i]);
     }
     add(n.feature_group_count);
     add(n.epilogue_count);

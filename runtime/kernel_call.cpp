@@ -50,9 +50,10 @@ constexpr const char *operand_names[] = {"input",
                                          "addition_bounds",
                                          "factor",
                                          "input_factor",
-                                         "input_bias"};
+                                         "input_bias",
+                                         "depthwise_kernel"};
 constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_INPUT_BIAS + 1);
+static_assert(operand_count == KILN_DEPTHWISE_KERNEL + 1);
 
 struct Problem {
     int32_t code;

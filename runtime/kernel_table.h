@@ -60,6 +60,7 @@ constexpr TensorArgument tensor_arguments[] = {
     {KILN_FACTOR, "factor", &kiln_arguments::factor},
     {KILN_INPUT_FACTOR, "input_factor", &kiln_arguments::input_factor},
     {KILN_INPUT_BIAS, "input_bias", &kiln_arguments::input_bias},
+    {KILN_DEPTHWISE_KERNEL, "depthwise_kernel", &kiln_arguments::depthwise_kernel},
     {KILN_INPUT_ZERO_POINT, "input_zero_point", &kiln_arguments::input_zero_point},
     {KILN_KERNEL_ZERO_POINT, "kernel_zero_point", &kiln_arguments::kernel_zero_point},
     {KILN_MULTIPLIER, "multiplier", &kiln_arguments::multiplier},

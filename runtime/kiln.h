@@ -107,7 +107,8 @@ enum {
     KILN_ADDITION_BOUNDS = 28,
     KILN_FACTOR = 29,
     KILN_INPUT_FACTOR = 30, /* of a prologue */
-    KILN_INPUT_BIAS = 31
+    KILN_INPUT_BIAS = 31,
+    KILN_DEPTHWISE_KERNEL = 32 /* of a depthwise convolution in front of one of 1x1 */
 };
 
 typedef struct kiln_status {
@@ -218,6 +219,9 @@ typedef struct kiln_descriptor {
      * KILN_EPILOGUE_BIAS input_bias; ADD, PRELU and requantizations are no steps of a prologue. */
     int32_t prologue_count, reserved_too;
     kiln_epilogue_step prologue[KILN_MAX_EPILOGUE];
+    /* The window of a depthwise convolution in front of one of 1x1, outermost first; 0: there is none. Strides, padding and
+     * rhs_dilation are its own, and the prologue's steps are of its result. */
+    int64_t depthwise[KILN_MAX_SPATIAL_RANK];
 } kiln_descriptor;
 
 /* Every field that has a default at its default: f32, NHWC, HWIO, strides and dilations 1, no padding, one group, no
@@ -311,6 +315,7 @@ typedef struct kiln_arguments {
     kiln_tensor addition_bounds;                     /* i32, the smallest and the largest result */
     kiln_tensor factor;                              /* like the bias */
     kiln_tensor input_factor, input_bias;            /* f32, one for each input channel; of a prologue */
+    kiln_tensor depthwise_kernel; /* spatial..., 1, C or spatial..., C, 1 as kernel_layout says; `depthwise` */
 } kiln_arguments;
 
 static inline void kiln_arguments_init(kiln_arguments *a) {
@@ -414,7 +419,7 @@ static inline kiln_status kiln_find_key(const kiln_package *package, const char 
 }
 
 /* The package's own kernel where it has one that this CPU runs; else one for any sizes, made in `memory`, slower than a
- * tuned one. It computes every valid convolution without a prologue, in f32, f16, bf16 and quantized, and gradient, with every layout, epilogue
+ * tuned one. It computes every valid convolution without a prologue or a depthwise one in front, in f32, f16, bf16 and quantized, and gradient, with every layout, epilogue
  * and number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
  * and no prepared form, and the descriptor in `workload`; its key is empty.
  *

@@ -93,6 +93,7 @@ struct Operands {
         addition_bounds{};
     kiln_tensor factor{};
     kiln_tensor input_factor{}, input_bias{};  // of a prologue
+    kiln_tensor depthwise_kernel{};
 };
 
 // Aligned bytes of its own; none where there are zero.
@@ -163,6 +164,7 @@ public:
         arguments_.factor = operands.factor;
         arguments_.input_factor = operands.input_factor;
         arguments_.input_bias = operands.input_bias;
+        arguments_.depthwise_kernel = operands.depthwise_kernel;
         arguments_.output = operands.output;
         if (info().prepared_bytes > 0) check(kiln_prepare(kernel_, &arguments_));
         check(kiln_run(kernel_, &arguments_));

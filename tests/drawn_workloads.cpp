@@ -1,5 +1,6 @@
 #include "tests/drawn_workloads.h"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -50,6 +51,21 @@ Workload ConvolutionDrawer::next_quantized() {
             if (rarely()) w.epilogue.push_back({EpilogueStep::Kind::add});
         }
         if (validate(w)) return w;
+    }
+}
+
+Workload ConvolutionDrawer::next_separable() {
+    for (;;) {
+        Workload w = next();
+        if (w.op != Operation::conv || w.feature_group_count * w.batch_group_count > 1) continue;
+        if (w.input_layout.kind == ActivationLayout::Kind::nchw) continue;
+        w.depthwise.assign(w.kernel.begin(), w.kernel.begin() + w.spatial_rank);
+        std::fill_n(w.kernel.begin(), w.spatial_rank, 1);
+        w.lhs_dilation.assign(w.spatial_rank, 1);
+        if (rarely()) w.prologue.push_back({EpilogueStep::Kind::bias});
+        if (rarely()) w.prologue.push_back(activation());
+        if (rarely()) w.prologue.push_back({EpilogueStep::Kind::scale});
+        if (elements(w.depthwise) <= 64 && validate(w) && elements(output_shape(w)) > 0) return w;
     }
 }
 

@@ -23,6 +23,7 @@ public:
 
     Workload next();            // valid, of floating point; the result may be empty
     Workload next_quantized();  // valid, forward; the result may be empty
+    Workload next_separable();  // valid, an input that is not NCHW, up to 64 taps; something to compute
     Workload next_strided();    // valid, with windows that Winograd takes: small ones, padded by less than a window
 
     int64_t draw(int64_t lo, int64_t hi) { return lo + int64_t(rng_() % uint64_t(hi - lo + 1)); }

@@ -1,4 +1,5 @@
-// What tests that draw start from: KILN_TEST_SEED, which ./test prints.
+// What tests that draw start from: KILN_TEST_SEED, which ./test prints. KILN_TEST_ALL: whether a table of cases is gone through as a
+// whole where one run takes a part of it that the seed chooses.
 #pragma once
 
 #include <cstdint>
@@ -12,5 +13,10 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
 }
 
 inline uint64_t test_seed() { return from_environment("KILN_TEST_SEED", 1); }
+
+// Of case `index` of a table, whether this run does all that there is to do: every other case, or all.
+inline bool is_turn(uint64_t index) {
+    return from_environment("KILN_TEST_ALL", 0) != 0 || (index + test_seed()) % 2 == 0;
+}
 
 }  // namespace kiln

@@ -18,6 +18,7 @@ FOLDERS = {
     "workload/epilogue": (["runtime/kiln.h", "workload/expression", "workload/number_text.h", "workload/result.h"], []),
     "workload/nest_workload": (["workload"], []),
     "workload/quantization": (["workload"], []),
+    "workload/separable": (["workload"], []),
     "workload": (
         ["runtime/cpu_features.h", "runtime/kiln.h", "text", "workload/epilogue", "workload/nest", "workload/quantization"], []
     ),
@@ -29,7 +30,7 @@ FOLDERS = {
     "runtime/fallback": (["runtime"], ["HalideRuntime.h"]),
     "runtime/network": (["runtime"], ["HalideRuntime.h"]),
     "runtime/transpose": (["runtime"], []),
-    "rewrites": (["workload", "workload/nest"], []),
+    "rewrites": (["workload", "workload/nest", "workload/separable"], []),
     "schedules": (["rewrites", "text", "workload"], []),
     "schedules/spaces": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/depthwise": (["schedules", "rewrites", "workload"], []),
@@ -98,7 +99,7 @@ FOLDERS = {
     "tuner/search": (["schedules", "workload"], []),
     "tuner/race": (["records"], []),
     "tuner/reference/quantized": (["tuner/reference", "workload", "workload/quantization"], ["fmt/*"]),
-    "tuner/reference": (["tuner/reference/quantized", "catalog", "workload", "workload/expression", "workload/quantization"], ["fmt/*"]),
+    "tuner/reference": (["tuner/reference/quantized", "catalog", "workload", "workload/expression", "workload/quantization", "workload/separable"], ["fmt/*"]),
     "tuner/protocol": (["json", "records", "simulate/core_description.h", "workload"], ["fmt/*", "nlohmann/*"]),
     "tuner/build": (
         ["tuner/process", "digest", "json", "records", "runtime/kernel_abi.h", "schedules", "simulate/elf32.h", "text",

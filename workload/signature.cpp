@@ -43,6 +43,12 @@ Signature forward(const Workload &w) {
         if (!has_step(w.prologue, operand.step)) continue;
         s.operands.push_back({operand.role, operand.name, DType::f32, {w.input.back()}, {{"c", w.input.back(), 0}}});
     }
+    if (!w.depthwise.empty()) {
+        std::vector<int64_t> extents = w.depthwise;
+        extents.insert(extents.end(), {1, w.input.back()});
+        s.operands.push_back({Role::depthwise_kernel, "depthwise_kernel", w.dtype, extents,
+                              kernel_dimensions(extents, w.kernel_layout)});
+    }
     for (const QuantizationOperand &operand : quantization_operands(w)) {
         s.operands.push_back({operand.role, operand.name, operand.dtype, {operand.count}, {{"c", operand.count, 0}}});
     }

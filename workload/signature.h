@@ -24,6 +24,7 @@ enum class Role {
     factor,
     input_factor,
     input_bias,
+    depthwise_kernel,
     input_zero_point,
     kernel_zero_point,
     multiplier,

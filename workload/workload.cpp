@@ -65,10 +65,11 @@ bool has_step(const std::vector<EpilogueStep> &steps, EpilogueStep::Kind kind) {
 }
 
 std::vector<int64_t> output_shape(const Workload &w) {
+    const std::vector<int64_t> windows = window_of(w);
     std::vector<int64_t> shape{w.input[0] / w.batch_group_count};
     for (int d = 0; d < w.spatial_rank; d++) {
         const int64_t padded = (w.input[d + 1] - 1) * w.lhs_dilation[d] + 1 + w.padding[d].lo + w.padding[d].hi;
-        const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d] + 1;
+        const int64_t window = (windows[d] - 1) * w.rhs_dilation[d] + 1;
         shape.push_back(padded < window ? 0 : (padded - window) / w.strides[d] + 1);
     }
     shape.push_back(w.kernel.back());
@@ -81,9 +82,16 @@ int64_t elements(const std::vector<int64_t> &shape) {
     return product;
 }
 
+std::vector<int64_t> window_of(const Workload &w) {
+    if (!w.depthwise.empty()) return w.depthwise;
+    return {w.kernel.begin(), w.kernel.begin() + w.spatial_rank};
+}
+
 int64_t flop_count(const Workload &w) {
     if (!is_convolution(w.op)) return 0;
-    return 2 * elements(output_shape(w)) * elements(w.kernel) / w.kernel.back();
+    const int64_t sums = elements(output_shape(w));
+    const int64_t in_front = w.depthwise.empty() ? 0 : elements(w.depthwise) * w.input.back();
+    return 2 * (sums * (elements(w.kernel) / w.kernel.back()) + sums / w.kernel.back() * in_front);
 }
 
 void fill_defaults(Workload *w) {

@@ -102,6 +102,8 @@ struct Workload {
     KernelLayout kernel_layout = KernelLayout::hwio;
     std::vector<EpilogueStep> epilogue;
     std::vector<EpilogueStep> prologue;  // of each element of the input that is stored; padding and holes stay 0
+    std::vector<int64_t>
+        depthwise;  // window of a depthwise convolution in front (workload/separable/separable.h); empty: none
     SpecialValues special_values = SpecialValues::finite;
     // For quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
     DType kernel_dtype = DType::i8;      // of the weights
@@ -143,9 +145,11 @@ bool has_step(const std::vector<EpilogueStep> &steps, EpilogueStep::Kind kind);
 // negative is 0: a valid, empty tensor. Precondition: validate(w). See workload/signature.h for other operations.
 std::vector<int64_t> output_shape(const Workload &w);
 int64_t elements(const std::vector<int64_t> &shape);
+// Extents of the window that moves over the input, one a spatial dimension: that of `depthwise` where there is one, else the kernel's.
+std::vector<int64_t> window_of(const Workload &w);
 
-// Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included; 0 for data
-// movement and transforms. Every GFLOP/s that kiln prints counts these.
+// Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included, and those of a
+// depthwise one in front; 0 for data movement and transforms. Every GFLOP/s that kiln prints counts these.
 int64_t flop_count(const Workload &w);
 
 // Spatial dimensions of the shape that data movement states.

@@ -136,6 +136,37 @@ Status check_prologue(const Workload &w) {
     return check_steps("prologue", w.prologue);
 }
 
+// What a depthwise convolution in front leaves open for the one behind it.
+Status check_separable(const Workload &w) {
+    if (w.depthwise.empty()) return {};
+    if (Status s = check_sizes("depthwise", w.depthwise, w.spatial_rank, 1); !s) return s;
+    if (is_integer(w.dtype)) {
+        return bad_input("depthwise has no meaning where dtype is " + std::string(name(w.dtype)) +
+                         "; needs f32, f16 or bf16");
+    }
+    for (int d = 0; d < w.spatial_rank; d++) {
+        if (w.kernel[d] != 1) {
+            return bad_input("kernel has a window of " + std::to_string(w.kernel[d]) +
+                             ", but behind `depthwise` it needs 1 in each spatial dimension");
+        }
+        if (w.lhs_dilation[d] != 1)
+            return bad_input("lhs_dilation is " + std::to_string(w.lhs_dilation[d]) + "; with `depthwise` it needs 1");
+    }
+    if (w.feature_group_count != 1 || w.batch_group_count != 1)
+        return bad_input("feature_group_count or batch_group_count is above 1; with `depthwise` both need 1");
+    return {};
+}
+
+// 2 N Ho Wo Ci (Co + the taps of the depthwise window). Precondition: the output is no too large tensor.
+Status check_separable_flops(const Workload &w, const std::vector<int64_t> &output) {
+    int64_t taps = 1, flops = 2 * elements(output) / output.back();
+    bool fits = true;
+    for (const int64_t extent : w.depthwise) fits = fits && multiply(extent, &taps);
+    fits = fits && !__builtin_add_overflow(taps, output.back(), &taps);
+    if (fits && multiply(w.input.back(), &flops) && multiply(taps, &flops)) return {};
+    return bad_input("input, depthwise and kernel: the operation count is too large");
+}
+
 }  // namespace
 
 Status check_sizes(std::string_view field, const std::vector<int64_t> &values, size_t count, int64_t smallest) {
@@ -193,8 +224,10 @@ Status check_convolution(const Workload &w) {
     if (Status s = check_quantization(w); !s) return s;
     if (Status s = check_steps("epilogue", w.epilogue); !s) return s;
     if (Status s = check_prologue(w); !s) return s;
+    if (Status s = check_separable(w); !s) return s;
     const std::vector<int64_t> output = output_shape(w);
     if (Status s = check_tensor_size("output (from input, padding and dilations)", output); !s) return s;
+    if (!w.depthwise.empty()) return check_separable_flops(w, output);
     int64_t flops = 2;
     for (const auto *shape : {&w.kernel, &output}) {
         for (int64_t extent : *shape) {

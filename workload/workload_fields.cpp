@@ -227,6 +227,8 @@ constexpr WorkloadField fields[] = {
     {"kernel_zero_point", forward_convolutions, &W::kernel_zero_point, LeftOut::initial,
      [](const W &w, D *d) { d->kernel_zero_point = w.kernel_zero_point; }},
     {"prologue", forward_convolutions, &W::prologue, LeftOut::initial, describe_prologue},
+    {"depthwise", forward_convolutions, &W::depthwise, LeftOut::initial,
+     [](const W &w, D *d) { copy(w.depthwise, d->depthwise); }},
     {"block", blocks, &W::block, LeftOut::refused, [](const W &w, D *d) { copy(w.block, d->block); }, 1, true},
     {"from_layout", layout_transforms, &W::from_layout, LeftOut::refused,
      [](const W &w, D *d) { copy(w.from_layout, d->from_layout); }},

@@ -78,6 +78,7 @@ class Convolution:
             need(workload["dtype"] == workload["output_dtype"] == "f32", "peers run f32, i8 and u8 only")
         need(all(d == 1 for d in workload["lhs_dilation"]), "lhs_dilation")
         need(not workload["prologue"], "prologue")
+        need(not workload["depthwise"], "depthwise")
         need(workload["batch_group_count"] == 1, "batch groups")
         need(all(p >= 0 for pair in workload["padding"] for p in pair), "negative padding")
         steps = workload["epilogue"]

@@ -57,5 +57,6 @@ private:
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, direct_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, phases_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, input_phases_pack)
+HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, separable_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, space_to_depth_fused_pack)
 HALIDE_REGISTER_GENERATOR(kiln::DirectConvPack, space_to_depth_prepared_pack)

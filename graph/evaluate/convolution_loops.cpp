@@ -169,11 +169,38 @@ private:
     std::vector<RowTap> taps_of_row_;
 };
 
+Status compute_separable(const Convolution &op, const Task &task) {
+    const Shape &x = task.shape(0);
+    const std::vector<int64_t> ones(x.size() - 2, 1);
+    Numbers between{task.result->form, {}};
+    between.form.shape[1] = x[1];
+    if (Status s = check_size(product(between.form.shape)); !s) return s;
+    between.elements = std::vector<double>(size_t(product(between.form.shape)));
+
+    const Convolution depthwise{.strides = op.strides,
+                                .input_dilation = ones,
+                                .dilations = op.dilations,
+                                .padding = op.padding,
+                                .groups = x[1]};
+    const Task front{{task.inputs[0], task.inputs.back()}, &between, task.interrupted};
+    if (Status s = ConvolutionLoops(depthwise, front).run(); !s) return s;
+
+    Convolution pointwise = op;
+    pointwise.depthwise.clear();
+    pointwise.strides = pointwise.dilations = ones;
+    pointwise.padding.assign(ones.size(), {});
+    Task behind = task;
+    behind.inputs[0] = &between;
+    behind.inputs.pop_back();
+    return ConvolutionLoops(pointwise, behind).run();
+}
+
 }  // namespace
 
 Status compute(const Convolution &op, const Task &task) {
     if (product(task.result->form.shape) == 0) return {};
     if (is_quantized(task.inputs[0]->form.type)) return compute_quantized(op, task);
+    if (!op.depthwise.empty()) return compute_separable(op, task);
     return ConvolutionLoops(op, task).run();
 }
 

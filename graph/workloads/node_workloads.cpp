@@ -54,6 +54,7 @@ Result<Workload> convolution_workload(const Convolution &op, const TypedShape &x
     w.feature_group_count = op.groups;
     w.epilogue = op.epilogue;
     w.prologue = op.prologue;
+    w.depthwise = op.depthwise;
     w.output_dtype = w.dtype;
     if (is_quantized(x.type)) {
         w.kernel_dtype = *dtype_of(weights.type);

@@ -139,7 +139,8 @@ private:
         AlterationNote note = weighing.note;
         note.alteration = alteration.name;
         const bool hopes = options_.prices.unmeasured == Unmeasured::as_fast && !note.is_measured;
-        const double after = hopes ? note.after_ns * alteration.hope : note.after_ns;
+        const double trust = hopes ? alteration.hope : note.is_measured ? 1 : alteration.doubt;
+        const double after = note.after_ns * trust;
         note.reason = weighing.is_unknown && !hopes                ? not_measured
                       : after <= (1 - least_gain) * note.before_ns ? costs_less
                                                                    : gains_too_little;

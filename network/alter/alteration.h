@@ -20,6 +20,9 @@ struct Alteration {
     std::function<Result<std::vector<Patch>>(const GraphIndex &, const graph::Node &)> at;
     // How much less than its estimate it may cost in the eyes of `tune`: estimates know nothing of what makes it faster.
     double hope = 1;
+    // How much more than its estimate it may cost where something ships that nobody measured: estimates know nothing of what makes
+    // it slower.
+    double doubt = 1;
     // The file of a user's library that it comes from; empty for kiln's. Results of a user's are compared with those of the
     // nodes that it replaces before it is chosen.
     std::string library = {};
@@ -39,6 +42,7 @@ std::vector<Patch> side_by_side(const GraphIndex &graph, const graph::Node &node
 std::vector<Patch> space_to_depth(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> pool_before_convolution(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> fuse_prologues(const GraphIndex &graph, const graph::Node &node);
+std::vector<Patch> separable(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> shuffled_channels(const GraphIndex &graph, const graph::Node &node);
 
 }  // namespace kiln::network

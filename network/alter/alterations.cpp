@@ -8,18 +8,22 @@ namespace {
 
 using Find = std::vector<Patch> (*)(const GraphIndex &, const graph::Node &);
 
-Alteration row(std::string name, std::string summary, Find find, double hope = 1) {
-    return {std::move(name), std::move(summary),
+Alteration row(std::string name, std::string summary, Find find, double hope = 1, double doubt = 1) {
+    return {std::move(name),
+            std::move(summary),
             [find](const GraphIndex &graph, const graph::Node &node) -> Result<std::vector<Patch>> {
                 return find(graph, node);
             },
-            hope, ""};
+            hope,
+            doubt,
+            ""};
 }
 
 }  // namespace
 
 std::span<const Alteration> alterations() {
-    // Channels before what joins convolutions, since it changes their weights. Prologues last: others do not see through them.
+    // Channels before what joins convolutions, since it changes their weights. Prologues, and what has them, come last: others do
+    // not see through them.
     static const std::array all{
         row("pool_before_convolution", "an average over pixels behind a convolution of 1x1 is taken before it",
             pool_before_convolution),
@@ -31,6 +35,8 @@ std::span<const Alteration> alterations() {
         row("fuse_prologues",
             "factors, summands and activations in front of a convolution become what it does with its input",
             fuse_prologues),
+        row("separable", "a depthwise convolution and one of 1x1 behind it become one, of large images", separable, 1,
+            1.25),
     };
     return all;
 }

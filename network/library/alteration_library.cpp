@@ -106,7 +106,7 @@ Result<std::vector<Alteration>> load_alterations(const std::string &file) {
                           [row, keep = *library](const GraphIndex &graph, const graph::Node &node) {
                               return call(row, graph, node);
                           },
-                          1, file});
+                          1, 1, file});
     }
     return result;
 }

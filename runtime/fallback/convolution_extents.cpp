@@ -73,6 +73,9 @@ bool is_finite(float value) { return value - value == 0; }
 const char *check_epilogue(const kiln_descriptor &d) {
     if (d.operation != KILN_CONV && d.epilogue_count > 0) return "epilogue_count is not 0: a gradient has no epilogue";
     if (d.prologue_count > 0) return "prologue_count is not 0: the kernel for any sizes has no prologue";
+    for (int i = 0; i < d.spatial_rank; i++) {
+        if (d.depthwise[i] != 0) return "depthwise is not 0: the kernel for any sizes has no convolution in front";
+    }
     int biases = 0, adds = 0, prelus = 0, scales = 0;
     for (int i = 0; i < d.epilogue_count; i++) {
         const kiln_epilogue_step &step = d.epilogue[i];

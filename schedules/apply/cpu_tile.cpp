@@ -65,8 +65,17 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     // memory they come late. Beyond the input's end a prefetch does nothing.
     if (k.prefetch && shape.groups > 1)
         out.prefetch(stages.input, panel, x_block, extent(k.prefetch), PrefetchBoundStrategy::NonFaulting);
+    // All panels read a block of what is computed in front.
+    if (shape.is_input_computed() && k.parallel == 0) {
+        out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);
+        return {x_tile, x_block, y_block};
+    }
     if (k.parallel == 1) {
-        out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
+        if (shape.is_input_computed()) {
+            out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);
+        } else {
+            out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
+        }
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
         return {x_tile, x_block, slice};
     }
@@ -176,6 +185,23 @@ void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shap
     stages.padded.vectorize(stages.c, is_plain ? piece_of_vector(shape.input_block, most) : most, guarded);
 }
 
+// What a depthwise convolution in front makes of the input: some pixels of a vector of channels at a time.
+void compute_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes, const Loops &loops) {
+    const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input and weights that do not exist
+    Var lane("channel_lane"), xi("xi"), yi("yi");
+    int width = lanes;
+    while (width > 4 && shape.input_channels % width != 0) width /= 2;
+    if (shape.input_channels % width != 0) width = lanes;
+    stages.padded.compute_at(stages.output, k.stage_input == 4 ? loops.x_block : loops.block)
+        .split(stages.c, stages.c, lane, width, guarded)
+        .split(stages.x, stages.x, xi, extent(k.depthwise_pixels), guarded)
+        .split(stages.y, stages.y, yi, extent(k.depthwise_rows), guarded)
+        .reorder(lane, xi, yi, stages.c, stages.x, stages.y, stages.z, stages.n)
+        .vectorize(lane)
+        .unroll(xi)
+        .unroll(yi);
+}
+
 }  // namespace
 
 void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
@@ -188,6 +214,7 @@ void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &
     const Loops loops = tile_output(stages, k, shape, lanes);
     if (stages.sum.defined()) tile_sum(stages, k, shape, lanes, loops);
     if (stages.spread.defined()) spread_input(stages, k, shape, lanes.channels);
+    if (shape.is_input_computed()) return compute_input(stages, k, shape, lanes.of_vector(), loops);
     if (stages.padded.defined() && k.stage_input) copy_input(stages, k, shape, lanes.of_vector(), loops);
 }
 

@@ -139,6 +139,27 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
     }
 }
 
+// What a depthwise convolution makes of two rows stays in a part of the L2 cache. They share what they load, and so do two columns
+// of windows that have more taps in common. (By times of 10 to 40 tiles and blocks for six layers on Zen 3.)
+void compute_input_in_blocks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvLoops &s = f.shape;
+    constexpr int64_t rows = 2;
+    const int64_t y_tiles = ceil_div(s.output[1], k->rows), x_tiles = f.x_tiles(k->pixels);
+    k->row_block = nearest(domains.row_block, double(std::min(y_tiles, ceil_div(rows, k->rows))));
+    const double tile_bytes = 4.0 * double(k->rows * k->row_block * k->pixels * s.input_channels);
+    const double room = double(f.core.l2_bytes) / tile_bytes;
+    const bool fits_whole = double(x_tiles) < room / 2;
+    k->stage_input = fits_whole ? 1 : 4;
+    k->x_block = nearest(domains.x_block, fits_whole ? double(x_tiles) : room / 4);
+}
+
+// Precondition: blocks are chosen, those of several threads too.
+void choose_depthwise_tile(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    k->depthwise_rows = nearest(domains.depthwise_rows, double(std::min<int64_t>(2, k->rows * k->row_block)));
+    k->depthwise_pixels =
+        nearest(domains.depthwise_pixels, f.shape.taps_in_front > 9 || k->depthwise_rows == 1 ? 2 : 1);
+}
+
 // How the sum over kernel columns, rows and channels is written.
 void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
@@ -218,6 +239,8 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
         k.x_block = nearest(domains.x_block, std::min<double>(4, double(x_tiles)));
     }
 
+    if (s.is_input_computed()) compute_input_in_blocks(f, domains, &k);
+
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
     // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. A vector that is a part of a line
     // would ask for it as often as it has parts: on Zen 3 with AVX2 that takes 1.4 times as long as no fetch at all. Where several
@@ -238,6 +261,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
 
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);
+    if (s.is_input_computed()) choose_depthwise_tile(f, domains, &k);
     return k;
 }
 

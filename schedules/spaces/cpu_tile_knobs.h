@@ -49,6 +49,7 @@ struct CpuTile {
     //   2: a padded copy of the whole
     //   3: a block of rows that keeps the rows it shares with the next (one thread)
     //   4: a block of tiles in x, where a layout has the channels of its pixels apart
+    // What a depthwise convolution in front makes of the input is such a copy: 1 or 4.
     T stage_input{0};
 
     // 0: one thread; 1: row blocks (and batch, planes) in parallel; 2: panel groups; 3: blocks of pixels, in x too
@@ -62,6 +63,9 @@ struct CpuTile {
     T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
 
     T partition{0};  // 1: tiles whose input has no padding have code of their own, without tests
+
+    // Of a depthwise convolution in front: the pixels that it sums side by side, unrolled. 0: there is none.
+    T depthwise_rows{0}, depthwise_pixels{0};
 
     T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_lines.h)
 };
@@ -94,6 +98,8 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("masked", k.masked);
     visit.may_lack("fetch_weights", k.fetch_weights);
     visit.may_lack("partition", k.partition);
+    visit.may_lack("depthwise_rows", k.depthwise_rows);
+    visit.may_lack("depthwise_pixels", k.depthwise_pixels);
 }
 
 }  // namespace kiln

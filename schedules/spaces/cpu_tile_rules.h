@@ -88,7 +88,8 @@ struct TileFacts {
         const ConvLoops &s = shape;
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy();
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
-        return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside;
+        return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain &&
+               stays_inside && !s.is_input_computed();
     }
     // What a tile reads lies apart, or is converted, and no other tile in x reads it: a copy of a block of tiles brings it together.
     bool copies_blocks() const {

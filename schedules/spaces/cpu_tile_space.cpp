@@ -58,6 +58,7 @@ bool gains_by_copies(const TileFacts &f) {
 // shares with the next. A block of tiles in x (4) brings the channels of its pixels together.
 std::vector<int64_t> stagings(const TileFacts &f) {
     const ConvLoops &s = f.shape;
+    if (s.is_input_computed()) return {1, 4};
     std::vector<int64_t> values;
     if (!f.needs_copy() && !f.gathers_parts()) values.push_back(0);
     if (gains_by_copies(f)) {
@@ -97,12 +98,14 @@ CpuTileDomains domains(const TileFacts &f) {
         s.padding_counts ? s.groups == 1 && s.parts > 1 && !s.has_holes() : s.groups == 1 || s.input_phases == 1;
     if (padded_y && can_skip) d.skip_rows = choice;
     d.stage_input = stagings(f);
-    if (f.threads > 1) d.parallel = {1, 2};
+    if (f.threads > 1) d.parallel = {1};
+    if (f.threads > 1 && !s.is_input_computed()) d.parallel.push_back(2);  // it is computed once for all panels
     if (f.threads > 1 && f.x_tiles(1) > 1) d.parallel.push_back(3);
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
     d.row_block = block_sizes(s.output[1]);
     d.x_block = block_sizes(f.x_tiles(1));
-    d.panel_block = block_sizes(f.panels(1));
+    if (!s.is_input_computed()) d.panel_block = block_sizes(f.panels(1));
+    if (s.is_input_computed()) d.depthwise_rows = d.depthwise_pixels = {1, 2, 4};
     if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
         d.fetch_weights = fetched_kilobytes;
@@ -168,6 +171,10 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [=, most = std::max(most_spread_vectors, spread_vectors(s, standard))](const K &k) {
              return spread_vectors(s, k) <= most;
          }},
+        {"a depthwise tile needs more vector registers than the target has",
+         [=](const K &k) { return k.depthwise_rows * k.depthwise_pixels <= f.registers / 2; }},
+        {"a depthwise tile has more rows than the block",
+         [=](const K &k) { return k.depthwise_rows <= k.rows * k.row_block; }},
         {"input that is copied first is not fetched ahead", [](const K &k) { return !k.prefetch || !k.stage_input; }},
         {"the unrolled reduction is too much code", [=](const K &k) { return !is_too_much_code(s, k); }},
     };
@@ -216,7 +223,8 @@ bool halves_waste_less(const ConvLoops &s, int half) {
 
 // Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too.
 bool lies_along_x(const ConvLoops &s, int whole) {
-    const bool is_nchw = s.output_block == 1 && s.output_channels > 1 && (s.input_block == 1 || s.taps() == 1);
+    const bool is_nchw =
+        !s.is_input_computed() && s.output_block == 1 && s.output_channels > 1 && (s.input_block == 1 || s.taps() == 1);
     const bool is_plain =
         s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds() && !s.padding_counts;
     return is_nchw && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
@@ -248,7 +256,8 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::partition) ||
-           name == knob_name(&CpuTileKnobs::masked);
+           name == knob_name(&CpuTileKnobs::masked) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
+           name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

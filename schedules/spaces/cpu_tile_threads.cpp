@@ -63,7 +63,8 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
     const Split by_panels = even_split(f, {panels, 1, ceil_div(panels, f.threads), reread}, domains.panel_block);
     // Quantized images are a quarter of the bytes.
     const double written_elsewhere = image_by_weights < 1 ? 0.8 : f.shape.parts > 1 ? 1.05 : 1.25;
-    if (by_panels.time * written_elsewhere < std::min(by_rows.time, by_pixels.time)) {
+    const bool by_panels_at_all = std::ranges::count(domains.parallel, 2) > 0;
+    if (by_panels_at_all && by_panels.time * written_elsewhere < std::min(by_rows.time, by_pixels.time)) {
         k->parallel = 2, k->panel_block = by_panels.block;
     } else if (by_pixels.time < 0.9 * by_rows.time) {
         k->parallel = 3, k->x_block = by_pixels.block;

@@ -35,7 +35,9 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
     int computed = 0;
     for (int i = 0; i < 300; i++) {
         const bool is_quantized = i % 3 == 0;
-        const Workload w = is_quantized ? drawer.next_quantized() : drawer.next();
+        const Workload w = is_quantized ? drawer.next_quantized()
+                           : i % 9 == 1 ? drawer.next_separable()
+                                        : drawer.next();
         for (const char *name : {"baseline", "avx2", "avx512", "avx512vnni", "arm-32-linux-no_neon", "rv32im"}) {
             if (name == std::string("rv32im") && !is_quantized) continue;
             for (int threads : {1, 2, 7}) {
@@ -87,6 +89,10 @@ TEST(Catalog, RefusesWithAReason) {
     constexpr Row rows[] = {
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32", "empty"},
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", "empty"},
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8/input_layout:NCHW/depthwise:3x3", "input_layout NCHW has the channels"},
+        {"conv2d/input:1x9x9x4/kernel:1x1x4x8/depthwise:9x9", "depthwise has 81 taps; needs 64 or fewer"},
+        {"conv2d/input:1x9x9x4/kernel:1x1x4x8/input_layout:NCHW/depthwise:3x3",
+         "a depthwise convolution in front is not"},
         {"conv2d/input:4096x512x512x4/kernel:3x3x4x8", "2^31"},
         {"conv2d_backprop_kernel/input:4096x512x512x4/kernel:3x3x4x8", "input has more than 2^31"},
         {"conv2d_backprop_input/input:1x8x8x1/kernel:1x1x1x1/padding:1073741824,-1073741824x0,0", "32 bits"},
@@ -207,6 +213,7 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/rhs_dilation:2x2/feature_group_count:32", "input_phases"},
         {"conv2d/input:1x28x28x256/kernel:3x3x1x256/rhs_dilation:2x2/feature_group_count:256", "direct"},
         {"conv2d/input:1x28x28x256/kernel:3x3x8x256/feature_group_count:32", "direct"},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24/padding:1,1x1,1/depthwise:3x3", "separable"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_turned"},
         {"conv2d/input:1x128x128x144/kernel:3x3x1x144/feature_group_count:144/input_layout:NCHW", "depthwise_rows"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_turned",

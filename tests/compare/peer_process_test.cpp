@@ -43,7 +43,8 @@ TEST(PeerProcessTest, RightAnswers) {
         EXPECT_EQ(prepared->refusal, PeerLayer::Refusal::none);
         // The fake says what it was asked.
         EXPECT_EQ(prepared->about,
-                  R"({"do": "prepare", "threads": 1, "workload": {"batch_group_count": 1, "dtype": "f32", )"
+                  R"({"do": "prepare", "threads": 1, "workload": {"batch_group_count": 1, "depthwise": [], )"
+                  R"("dtype": "f32", )"
                   R"("epilogue": ["bias", "relu"], "feature_group_count": 2, "input": [1, 8, 9, 4], )"
                   R"("input_layout": "NHWC", "kernel": [3, 2, 2, 16], "kernel_dtype": "i8", )"
                   R"("kernel_layout": "HWIO", "kernel_zero_point": false, )"

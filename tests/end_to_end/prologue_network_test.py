@@ -94,5 +94,42 @@ class PrologueNetworkTest(unittest.TestCase):
                         numpy.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4 * numpy.abs(wanted).max())
 
 
+# A depthwise convolution of a large image and one of 1x1 with few outputs behind it.
+LARGE = (1, 3, 130, 131)
+
+
+class SeparableNetworkTest(unittest.TestCase):
+    def test_is_one_kernel(self):
+        job = self.enterContext(KilnJob())
+        random = numpy.random.default_rng(3)
+        shapes = {"first": (16, 3, 1, 1), "depthwise": (16, 1, 3, 3), "pointwise": (2, 16, 1, 1)}
+        constants = {name: random.uniform(-1, 1, shape).astype("f4") for name, shape in shapes.items()}
+        nodes = [
+            node("Conv", ["x", "first"], "image"),
+            node("Conv", ["image", "depthwise"], "between", group=16, pads=[1, 1, 1, 1]),
+            node("HardSwish", ["between"], "swished"),
+            node("Conv", ["swished", "pointwise"], "y"),
+        ]
+        network = job.folder / "separable.onnx"
+        network.write_bytes(model(nodes, constants, {"x": LARGE}, {"y": (1, 2, *LARGE[2:])}))
+        x = random.uniform(-1, 1, LARGE).astype("f4")
+        first, depthwise, pointwise = (constants[name].astype("f8") for name in shapes)
+        padded = numpy.pad(convolved(x.astype("f8"), first), [(0, 0), (0, 0), (1, 1), (1, 1)])
+        windows = numpy.lib.stride_tricks.sliding_window_view(padded, (3, 3), (2, 3))
+        between = numpy.einsum("nchwrs,crs->nchw", windows, depthwise[:, 0])
+        wanted = convolved(between * numpy.clip(between / 6 + 0.5, 0, 1), pointwise)
+        for name, options, calls in (("one", [], 2), ("two", ["--without", "separable"], 3)):
+            with self.subTest(name):
+                plan = job.run("explain", "--network", network, "--pass", "plan", "--format", "json", *options)
+                self.assertEqual(sum("conv2d/" in (row["key"] or "") for row in json.loads(plan)), calls, plan)
+                folder = job.folder / name
+                job.run("build", "--network", network, "--name", name, *options, "-o", folder)
+                package = kiln_package.Package(folder / "lib" / f"lib{name}.so")
+                with kiln_package.Pool(package, 2) as pool:
+                    built = kiln_package.Network(package, folder / "lib" / f"{name}.weights")
+                    for [got] in (built.run(x), built.run(x, pool=pool)):
+                        numpy.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-4 * numpy.abs(wanted).max())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -22,8 +22,9 @@ struct Conv {
     std::vector<Padding> padding{{}, {}};
     int64_t groups = 1;
     std::vector<EpilogueStep> epilogue, prologue;
+    Shape depthwise;
     operator Operator() const {
-        return Convolution{strides, input_dilation, dilations, padding, groups, epilogue, prologue};
+        return Convolution{strides, input_dilation, dilations, padding, groups, epilogue, prologue, depthwise};
     }
 };
 
@@ -156,6 +157,18 @@ TEST(Operator, what_convolutions_and_pools_refuse) {
         {Conv{.prologue = {{Kind::scale}}}, {x, f32({6, 4, 3, 3}), f32({6})}, "prologue's scale has shape 6; needs 4"},
         {Conv{.prologue = {{Kind::add}}}, {x, w, x}, "its prologue has `add`"},
         {Conv{.prologue = {{Kind::prelu}}}, {x, w, f32({4})}, "its prologue has `prelu`"},
+        {Conv{.depthwise = {3, 3}}, {x, f32({6, 4, 1, 1})}, "its depthwise weights are missing"},
+        {Conv{.depthwise = {3, 3}},
+         {x, f32({6, 4, 1, 1}), f32({6, 1, 3, 3})},
+         "weights have shape 6x1x3x3; needs 4x1x3x3"},
+        {Conv{.depthwise = {3}}, {x, f32({6, 4, 1, 1}), f32({4, 1, 3})}, "depthwise extents have 1 entries"},
+        {Conv{.depthwise = {3, 3}},
+         {x, w, f32({4, 1, 3, 3})},
+         "an input dilation or a window: weights of shape 4x4x3x3"},
+        {Conv{.input_dilation = {2, 1}, .depthwise = {3, 3}},
+         {x, f32({6, 4, 1, 1}), f32({4, 1, 3, 3})},
+         "input dilation"},
+        {Conv{.depthwise = {most, 3}}, {x, f32({6, 4, 1, 1}), f32({4, 1, 3, 3})}, "are 1 to 2^40"},
         {Conv{}, {f32({-1, 4, 8, 8}), w}, "negative extent"},
         {Conv{}, {f32({large, 4, 8, 8}), w}, "more than 2^40"},
         {Window{}, {x, x}, "2 inputs instead of 1"},

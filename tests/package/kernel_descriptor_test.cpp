@@ -141,8 +141,13 @@ TEST(CallShapes, AreThoseOfTheStoredTensors) {
         EXPECT_EQ(shape.dtype, KILN_F32);
         EXPECT_EQ(std::vector<int64_t>(shape.shape, shape.shape + shape.rank), row.shape) << row.operand;
     }
+    const auto separable = call_shapes(*parse_workload_key("conv2d/input:2x8x9x20/kernel:1x1x20x32/depthwise:3x5"));
+    const OperandShape &in_front = separable.operands[KILN_DEPTHWISE_KERNEL];
+    EXPECT_EQ(std::vector<int64_t>(in_front.shape, in_front.shape + in_front.rank),
+              (std::vector<int64_t>{3, 5, 1, 20}));
     const auto plain = call_shapes(convolution({1, 4, 4, 1}, {1, 1, 1, 1}));
-    for (const int operand : {KILN_BIAS, KILN_ADDEND, KILN_SLOPE, KILN_FACTOR, KILN_INPUT_FACTOR, KILN_INPUT_BIAS})
+    for (const int operand :
+         {KILN_BIAS, KILN_ADDEND, KILN_SLOPE, KILN_FACTOR, KILN_INPUT_FACTOR, KILN_INPUT_BIAS, KILN_DEPTHWISE_KERNEL})
         EXPECT_EQ(plain.operands[operand].rank, 0);
     const auto filter = call_shapes(*parse_workload_key("winograd_filter_transform/kernel:3x3x4x8/tile:4x4"));
     EXPECT_EQ(filter.operands[KILN_INPUT].rank, 0);

@@ -93,6 +93,7 @@ const BadDescriptor bad_descriptors[] = {
      [](auto &d) { d.epilogue_count = 2, d.epilogue[0].kind = d.epilogue[1].kind = KILN_EPILOGUE_SCALE; }},
     {KILN_BAD_DESCRIPTOR, "the kernel for any sizes has no prologue",
      [](auto &d) { d.prologue_count = 1, d.prologue[0].kind = KILN_EPILOGUE_RELU; }},
+    {KILN_BAD_DESCRIPTOR, "the kernel for any sizes has no convolution in front", [](auto &d) { d.depthwise[0] = 3; }},
     {KILN_BAD_DESCRIPTOR, "prologue_count is not 0 to 8", [](auto &d) { d.prologue_count = -1; }},
     {KILN_BAD_DESCRIPTOR, "a step is none of a prologue", [](auto &d) { d.prologue_count = 1; }},
     {KILN_BAD_DESCRIPTOR, "a step is none of a prologue",

@@ -44,6 +44,9 @@ TEST(WorkloadList, ReadsEveryField) {
         {entry(R"(, "epilogue": ["prelu", "add"])"), "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:prelu,add"},
         {entry(R"(, "prologue": ["scale", "bias", {"clamp": [0, 6]}])"),
          "conv2d/input:1x8x8x4/kernel:3x3x4x16/prologue:scale,bias,clamp:0:6"},
+        {list_of(
+             R"({"name": "s", "op": "conv2d", "input": [1, 8, 8, 4], "kernel": [1, 1, 4, 16], "depthwise": [3, 3]})"),
+         "conv2d/input:1x8x8x4/kernel:1x1x4x16/depthwise:3x3"},
         {entry(R"(, "epilogue": ["clamp:0:6"])"), "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:clamp:0:6"},
         {entry(R"(, "epilogue": ["clamp:-inf:6", "silu", "hard_sigmoid:0.2:0.5"])"),
          "conv2d/input:1x8x8x4/kernel:3x3x4x16/epilogue:clamp:-inf:6,silu,hard_sigmoid:0.2:0.5"},

@@ -14,6 +14,12 @@ Workload conv3x3() {
     return w;
 }
 
+Workload separable(Workload w) {
+    w.kernel[0] = w.kernel[1] = 1;
+    w.depthwise = {3, 3};
+    return w;
+}
+
 Workload winograd(Operation op, std::vector<int64_t> input) {
     Workload w;
     w.op = op;
@@ -72,6 +78,14 @@ TEST(WorkloadKey, IsFrozen) {
     w.epilogue = {{Kind::scale}};
     w.prologue = {{Kind::scale}, {Kind::bias}, {Kind::clamp, 0, 6}};
     rows.push_back({"conv2d/input:1x4x4x3/kernel:1x1x3x6/epilogue:scale/prologue:scale,bias,clamp:0:6", w});
+    w = convolution({1, 8, 9, 3}, {1, 1, 3, 6});
+    w.strides = {2, 1}, w.padding = {{1, 0}, {2, 2}}, w.rhs_dilation = {1, 2};
+    w.prologue = {{Kind::bias}, {Kind::relu}};
+    w.depthwise = {3, 5};
+    rows.push_back(
+        {"conv2d/input:1x8x9x3/kernel:1x1x3x6/strides:2x1/padding:1,0x2,2/rhs_dilation:1x2/prologue:bias,relu/"
+         "depthwise:3x5",
+         w});
     w = convolution({4, 5, 5, 3}, {2, 2, 3, 6});
     w.batch_group_count = 2;
     rows.push_back({"conv2d/input:4x5x5x3/kernel:2x2x3x6/batch_group_count:2", w});
@@ -246,6 +260,29 @@ TEST(Workload, ValidationNamesTheField) {
          }},
         {"prologue has `add`; needs scale, bias", [](Workload &w) { w.prologue = {{EpilogueStep::Kind::add}}; }},
         {"prologue has `prelu`; needs scale, bias", [](Workload &w) { w.prologue = {{EpilogueStep::Kind::prelu}}; }},
+        {"depthwise has 1 entries; needs 2", [](Workload &w) { w.depthwise = {3}; }},
+        {"depthwise has an entry of 0",
+         [](Workload &w) {
+             w.depthwise = {3, 0};
+         }},
+        {"kernel has a window of 3, but behind `depthwise`",
+         [](Workload &w) {
+             w.depthwise = {3, 3};
+         }},
+        {"lhs_dilation is 2; with `depthwise` it needs 1",
+         [](Workload &w) {
+             w = separable(w), w.lhs_dilation = {2, 1};
+         }},
+        {"feature_group_count or batch_group_count is above 1; with `depthwise`",
+         [](Workload &w) { w = separable(w), w.feature_group_count = 2, w.kernel[2] /= 2; }},
+        {"depthwise has no meaning where dtype is i8",
+         [](Workload &w) { w = separable(w), w.dtype = DType::i8, w.output_dtype = DType::i32; }},
+        {"input, depthwise and kernel: the operation count is too large",
+         [](Workload &w) {
+             w = separable(w);
+             w.depthwise = {1 << 30, 1 << 30};
+             w.padding = {{(1 << 30) - w.input[1], 0}, {(1 << 30) - w.input[2], 0}};
+         }},
         {"prologue has no meaning where dtype is i8",
          [](Workload &w) {
              w.dtype = DType::i8, w.output_dtype = DType::i32, w.prologue = {{EpilogueStep::Kind::relu}};

@@ -143,6 +143,7 @@ Tensor Operands::*place_of(Role role) {
                                      &O::factor,
                                      &O::input_factor,
                                      &O::input_bias,
+                                     &O::depthwise_kernel,
                                      &O::input_zero_point,
                                      &O::kernel_zero_point,
                                      &O::multiplier,

@@ -13,6 +13,7 @@
 #include "tuner/reference/quantized/quantized_convolution.h"
 #include "tuner/reference/winograd_loops.h"
 #include "workload/quantization/quantization.h"
+#include "workload/separable/separable.h"
 
 namespace kiln {
 
@@ -50,13 +51,24 @@ void apply_steps(const std::vector<EpilogueStep> &steps, std::span<const StepOpe
     }
 }
 
-// Errors of what a prologue makes of an input are relative to its magnitude, and weights enlarge them.
-Sums convolve_behind_prologue(const Workload &w, const Operands &operands, std::vector<double> input,
-                              const std::vector<double> &kernel) {
-    Sums loaded{std::move(input), {}};
-    for (const double value : loaded.sum) loaded.magnitude.push_back(std::fabs(value));
+// What a convolution multiplies. Errors of what a prologue or a depthwise convolution makes of an input are relative to its
+// magnitude, and weights enlarge them.
+Sums loaded_input(const Workload &w, const Operands &operands, std::vector<double> input) {
+    Sums loaded;
+    if (!w.depthwise.empty()) {
+        const Workload part = depthwise_part(w);
+        loaded = convolve(part, input, canonical_kernel(operands.depthwise_kernel, part.kernel, part.kernel_layout));
+    } else {
+        loaded.sum = std::move(input);
+        for (const double value : loaded.sum) loaded.magnitude.push_back(std::fabs(value));
+    }
     apply_steps(w.prologue, prologue_operands(), w, operands, loaded);
-    return {convolve(w, loaded.sum, kernel).sum, convolve(w, loaded.magnitude, kernel).magnitude};
+    return loaded;
+}
+
+Sums convolve_loaded(const Workload &w, const Sums &loaded, const std::vector<double> &kernel) {
+    const Workload reader = w.depthwise.empty() ? w : pointwise_part(w);
+    return {convolve(reader, loaded.sum, kernel).sum, convolve(reader, loaded.magnitude, kernel).magnitude};
 }
 
 Sums moved(const Workload &w, const std::vector<double> &operand) {
@@ -108,8 +120,9 @@ Result<Reference> reference(const Workload &w, const Operands &operands) {
     const std::vector<double> second = w.op == Operation::conv_backprop_kernel
                                            ? result_gradient(operands.second)
                                            : canonical_kernel(operands.second, w.kernel, w.kernel_layout);
-    Sums sums = w.prologue.empty() ? convolve(w, first, second)
-                                   : convolve_behind_prologue(w, operands, std::move(first), second);
+    const bool is_plain = w.prologue.empty() && w.depthwise.empty();
+    Sums sums =
+        is_plain ? convolve(w, first, second) : convolve_loaded(w, loaded_input(w, operands, std::move(first)), second);
     apply_steps(w.epilogue, step_operands(), w, operands, sums);
     return Reference{store_result(w, sums.sum), store_result(w, sums.magnitude)};
 }

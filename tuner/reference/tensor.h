@@ -22,7 +22,7 @@ struct Tensor {
 // and kernel; for conv_backprop_input: dy and kernel; for conv_backprop_kernel: x and dy. What an operation does not
 // have, a transform's second or a filter transform's first, is empty.
 struct Operands {
-    Tensor first, second, bias, addend, slope, factor, input_factor, input_bias;
+    Tensor first, second, bias, addend, slope, factor, input_factor, input_bias, depthwise_kernel;
     // How numbers are quantized (workload/quantization/quantization.h).
     Tensor input_zero_point, kernel_zero_point, multiplier, shift, scale, output_zero_point, result_bounds;
     Tensor addend_zero_point, addition_multiplier, addition_shift, addition_factors, addition_zero_point,

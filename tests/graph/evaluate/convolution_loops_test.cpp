@@ -68,6 +68,22 @@ TEST(ConvolutionLoops, prologue) {
                   floats({1, 1, 2}, {0.5 + 10, 0.5 + 10 + 70}));
 }
 
+// A depthwise convolution with strides, a bias and relu, and one of 1x1: as a graph of both has it.
+TEST(ConvolutionLoops, depthwise_in_front) {
+    using Kind = EpilogueStep::Kind;
+    const Numbers x = floats({1, 2, 4}, {1, -2, 3, 4, 5, 6, -7, 8}), w = floats({2, 2, 1}, {1, 10, -1, 2});
+    const Numbers window = floats({2, 1, 3}, {1, 2, 3, -1, 0, 1}), bias = floats({2}, {0.5, -1});
+    Convolution op = plain(1);
+    op.strides = {2}, op.padding = {{1, 0}};
+    op.epilogue = {{Kind::add}};
+    op.prologue = {{Kind::bias}, {Kind::relu}};
+    op.depthwise = {3};
+    const Numbers addend = floats({1, 2, 2}, {100, 200, 300, 400});
+    // The sums are -4, 16 and 6, 2; behind bias and relu 0, 16.5 and 5, 1.
+    expect_result(op, {x, w, addend, bias, window},
+                  floats({1, 2, 2}, {100 + 50, 200 + 16.5 + 10, 300 + 10, 400 - 16.5 + 2}));
+}
+
 TEST(ConvolutionLoops, epilogue) {
     using Kind = EpilogueStep::Kind;
     const Numbers x = floats({1, 1, 2}, {1, -2}), w = floats({2, 1, 1}, {1, 10});

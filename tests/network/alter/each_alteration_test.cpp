@@ -170,6 +170,32 @@ public:
         }
     }
 
+    // A depthwise convolution of an image that is large enough, and what reads it.
+    Graph separable() {
+        const int channels = count(2, 4);
+        const bool has_rows = count(0, 1) == 1;
+        Shape shape{1, channels, 300000 / channels};
+        if (has_rows) shape = {count(1, 2), channels, count(180, 200), 1600 / channels};
+        const ValueId x = s_.input(shape);
+        const size_t rank = shape.size() - 2;
+        Convolution in_front = any_convolution(rank, 1);
+        in_front.dilations[0] = count(1, 2);
+        in_front.groups = channels;
+        Ids inputs{x};
+        for (const StepKind kind : {StepKind::bias, StepKind::scale, StepKind::relu}) {
+            if (count(0, 1) == 0) continue;
+            in_front.epilogue.push_back({kind});
+            if (kind != StepKind::relu) inputs.push_back(s_.random({channels}));
+        }
+        const ValueId y = s_.convolution(inputs, channels, window(rank, 3), in_front);
+        Convolution behind = any_convolution(rank, 1);
+        behind.padding.assign(rank, {});
+        Ids read{y};
+        const int outputs = count(1, 3);
+        epilogue(&behind, &read, outputs);
+        return std::move(s_).finish(Ids{s_.convolution(read, outputs, Shape(rank, 1), behind)});
+    }
+
     // A batch normalization, an activation or a gate, and what reads it.
     Graph before_convolutions() {
         const ValueId x = image(count(1, 4));
@@ -203,21 +229,19 @@ TEST(EachAlteration, KeepsValuesWhereItIsFor) {
     const struct {
         const char *name;
         Graph (Drawing::*draw)();
-    } cases[] = {{"side_by_side", &Drawing::side_by_side},
-                 {"space_to_depth", &Drawing::strided},
-                 {"pool_before_convolution", &Drawing::pooled},
-                 {"shuffled_channels", &Drawing::shuffled},
-                 {"fuse_prologues", &Drawing::before_convolutions}};
-    constexpr uint64_t graphs = 200;
+        uint64_t graphs = 200;
+    } cases[] = {{"side_by_side", &Drawing::side_by_side},          {"space_to_depth", &Drawing::strided},
+                 {"pool_before_convolution", &Drawing::pooled},     {"shuffled_channels", &Drawing::shuffled},
+                 {"fuse_prologues", &Drawing::before_convolutions}, {"separable", &Drawing::separable, 12}};
     for (const auto &c : cases) {
         int patches = 0;
-        for (uint64_t i = 0; i < graphs && !HasFailure(); i++) {
+        for (uint64_t i = 0; i < c.graphs && !HasFailure(); i++) {
             const uint64_t seed = test_seed() * 1000000 + i;
             SCOPED_TRACE(std::string(c.name) + " " + std::to_string(seed));
             Drawing drawing(seed);
             patches += expect_patches_keep_values(named(c.name), (drawing.*c.draw)(), seed, 1e-9);
         }
-        EXPECT_GT(patches, int(graphs) / 3) << c.name;
+        EXPECT_GT(patches, int(c.graphs) / 3) << c.name;
     }
 }
 

@@ -289,6 +289,20 @@ TEST(ReferenceTest, PrologueInOrder) {
     }
 }
 
+// 1, -2, 3 padded by a zero, twice: 10 and 1 of it and the pixel behind it, then a bias and relu, then 2 and 3 of the two channels.
+TEST(ReferenceTest, DepthwiseInFront) {
+    const auto w = parse_workload_key("conv1d/input:1x3x2/kernel:1x2x1/padding:1,0/prologue:bias,relu/depthwise:2");
+    ASSERT_TRUE(w) << w.error().message;
+    Operands operands{f32_tensor({1, 3, 2}, {1, 1, -2, -2, 3, 3}), f32_tensor({1, 2, 1}, {2, 3})};
+    operands.depthwise_kernel = f32_tensor({2, 1, 2}, {10, 0, 1, -1});
+    operands.input_bias = f32_tensor({2}, {4, -1});
+    const auto r = reference(*w, operands);
+    ASSERT_TRUE(r.ok());
+    // The first channel has the sums 1, 8, -17, the second -1, 2, -3.
+    EXPECT_EQ(r->expected, (std::vector<double>{2 * 5 + 0, 2 * 12 + 3 * 1, 0}));
+    EXPECT_EQ(r->magnitude, (std::vector<double>{2 * 5 + 3 * 2, 2 * 16 + 3 * 3, 2 * 27 + 3 * 4}));
+}
+
 TEST(ReferenceTest, NaNPassesThroughTheEpilogue) {
     Workload w = convolution({1, 1, 1, 1}, {1, 1, 1, 1});
     w.epilogue = {{EpilogueStep::Kind::relu}, {EpilogueStep::Kind::clamp, 0, 6}};
