@@ -15,12 +15,13 @@
 
 namespace {
 
-// Where the sum of an output element comes from: a forward convolution of f32, NHWC and HWIO.
+// Where the sum of an output element comes from: a forward convolution of f32, NHWC and HWIO, perhaps of what a depthwise one in front
+// of it makes of the input.
 struct Layer {
     explicit Layer(const kiln_descriptor &descriptor) : d(descriptor) {
         for (int i = 0; i < d.spatial_rank; i++) {
-            const int64_t window = (d.kernel[i] - 1) * d.rhs_dilation[i] + 1;
-            output[i] = (d.spatial[i] + d.padding_lo[i] + d.padding_hi[i] - window) / d.strides[i] + 1;
+            const int64_t reach = (window(i) - 1) * d.rhs_dilation[i] + 1;
+            output[i] = (d.spatial[i] + d.padding_lo[i] + d.padding_hi[i] - reach) / d.strides[i] + 1;
         }
         for (int i = d.spatial_rank; i < KILN_MAX_SPATIAL_RANK; i++) output[i] = 1;
     }
@@ -35,11 +36,16 @@ struct Layer {
 
     // Extents of N, spatial..., C with missing spatial dimensions as 1.
     int64_t in(int i) const { return i < d.spatial_rank ? d.spatial[i] : 1; }
-    int64_t taps(int i) const { return i < d.spatial_rank ? d.kernel[i] : 1; }
+    bool is_separable() const { return d.depthwise[0] > 0; }
+    int64_t window(int i) const { return i >= d.spatial_rank ? 1 : is_separable() ? d.depthwise[i] : d.kernel[i]; }
+    int64_t taps() const { return window(0) * window(1) * window(2); }
+    // Products of a sum: of the convolution, and of the depthwise one in front.
+    int64_t terms() const { return is_separable() ? d.channels : group_channels() * taps(); }
+    int64_t terms_in_front() const { return is_separable() ? taps() : 0; }
     int64_t pixels() const { return d.batch * output[0] * output[1] * output[2]; }
     int64_t group_channels() const { return d.channels / d.feature_group_count; }
     double flops() const {
-        return 2.0 * double(pixels() * d.output_channels * group_channels() * taps(0) * taps(1) * taps(2));
+        return 2.0 * double(pixels()) * double(d.output_channels * terms() + d.channels * terms_in_front());
     }
 
     const kiln_descriptor &d;
@@ -49,6 +55,7 @@ struct Layer {
 struct Operands {
     std::vector<float> input, weights, bias, addend, slope, factor;
     std::vector<float> input_factor, input_bias;  // of a prologue
+    std::vector<float> depthwise_kernel;
 };
 
 double clamped(double x, double lo, double hi) { return std::min(std::max(x, lo), hi); }
@@ -82,9 +89,7 @@ double after_step(const kiln_epilogue_step &step, double x) {
     }
 }
 
-// An element of the input as it is multiplied.
-double after_prologue(const Layer &layer, const Operands &x, int64_t pixel, int64_t channel) {
-    double value = x.input[pixel * layer.d.channels + channel];
+double after_prologue(const Layer &layer, const Operands &x, int64_t channel, double value) {
     for (int i = 0; i < layer.d.prologue_count; i++) {
         const kiln_epilogue_step &step = layer.d.prologue[i];
         if (step.kind == KILN_EPILOGUE_SCALE) value *= x.input_factor[channel];
@@ -94,24 +99,20 @@ double after_prologue(const Layer &layer, const Operands &x, int64_t pixel, int6
     return value;
 }
 
-// The sums of all channels of one output pixel, in double. `magnitudes`: the same of absolute values.
-void convolve_pixel(const Layer &layer, const Operands &x, int64_t pixel, std::vector<double> *sums,
-                    std::vector<double> *magnitudes) {
+// Calls visit(tap, pixel of the input) for each tap of the window that an output pixel reads inside of the image.
+template<typename Visit>
+void visit_taps(const Layer &layer, int64_t output_pixel, Visit visit) {
     const kiln_descriptor &d = layer.d;
-    int64_t at[KILN_MAX_SPATIAL_RANK], rest = pixel;
+    int64_t at[KILN_MAX_SPATIAL_RANK], rest = output_pixel;
     for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
         at[i] = rest % layer.output[i];
         rest /= layer.output[i];
     }
-    const int64_t n = rest, outputs = d.output_channels, group_outputs = outputs / d.feature_group_count;
-    std::fill(sums->begin(), sums->end(), 0);
-    std::fill(magnitudes->begin(), magnitudes->end(), 0);
-    const int64_t taps = layer.taps(0) * layer.taps(1) * layer.taps(2);
-    for (int64_t tap = 0; tap < taps; tap++) {
-        int64_t position = n, tap_rest = tap, tap_at[KILN_MAX_SPATIAL_RANK];
+    for (int64_t tap = 0; tap < layer.taps(); tap++) {
+        int64_t position = rest, tap_rest = tap, tap_at[KILN_MAX_SPATIAL_RANK];
         for (int i = KILN_MAX_SPATIAL_RANK; i-- > 0;) {
-            tap_at[i] = tap_rest % layer.taps(i);
-            tap_rest /= layer.taps(i);
+            tap_at[i] = tap_rest % layer.window(i);
+            tap_rest /= layer.window(i);
         }
         bool inside = true;
         for (int i = 0; i < KILN_MAX_SPATIAL_RANK; i++) {
@@ -120,17 +121,46 @@ void convolve_pixel(const Layer &layer, const Operands &x, int64_t pixel, std::v
             inside = inside && p >= 0 && p < layer.in(i);
             position = position * layer.in(i) + p;
         }
-        if (!inside) continue;
-        for (int64_t ci = 0; ci < layer.group_channels(); ci++) {
-            for (int64_t co = 0; co < outputs; co++) {
-                const int64_t first = co / group_outputs * layer.group_channels();
-                const double product = after_prologue(layer, x, position, first + ci) *
-                                       double(x.weights[(tap * layer.group_channels() + ci) * outputs + co]);
-                (*sums)[co] += product;
-                (*magnitudes)[co] += std::abs(product);
-            }
+        if (inside) visit(tap, position);
+    }
+}
+
+// The sums of all channels of one output pixel, in double. `magnitudes`: the same of absolute values.
+struct PixelSums {
+    explicit PixelSums(int64_t channels) : sums(size_t(channels)), magnitudes(size_t(channels)) {}
+
+    // A value times the weights of all outputs of its group, `row` of them.
+    void add(const Layer &layer, const Operands &x, int64_t row, int64_t group, double value) {
+        const int64_t outputs = layer.d.output_channels, of_group = outputs / layer.d.feature_group_count;
+        for (int64_t co = group * of_group; co < (group + 1) * of_group; co++) {
+            const double product = value * double(x.weights[row * outputs + co]);
+            sums[co] += product;
+            magnitudes[co] += std::abs(product);
         }
     }
+
+    std::vector<double> sums, magnitudes;
+};
+
+PixelSums convolved_pixel(const Layer &layer, const Operands &x, int64_t output_pixel) {
+    const int64_t channels = layer.d.channels, of_group = layer.group_channels();
+    PixelSums result(layer.d.output_channels);
+    if (!layer.is_separable()) {
+        visit_taps(layer, output_pixel, [&](int64_t tap, int64_t pixel) {
+            for (int64_t c = 0; c < channels; c++) {
+                const double value = after_prologue(layer, x, c, x.input[pixel * channels + c]);
+                result.add(layer, x, tap * of_group + c % of_group, c / of_group, value);
+            }
+        });
+        return result;
+    }
+    std::vector<double> between(size_t(channels), 0.0);
+    visit_taps(layer, output_pixel, [&](int64_t tap, int64_t pixel) {
+        for (int64_t c = 0; c < channels; c++)
+            between[c] += double(x.depthwise_kernel[tap * channels + c]) * x.input[pixel * channels + c];
+    });
+    for (int64_t c = 0; c < channels; c++) result.add(layer, x, c, 0, after_prologue(layer, x, c, between[c]));
+    return result;
 }
 
 double after_epilogue(const Layer &layer, const Operands &x, int64_t element, double value) {
@@ -148,16 +178,16 @@ double after_epilogue(const Layer &layer, const Operands &x, int64_t element, do
 // The largest error of the output relative to its sum of absolute products.
 double largest_error(const Layer &layer, const Operands &x, const std::vector<float> &output) {
     const int64_t channels = layer.d.output_channels;
-    std::vector<double> sums(channels), magnitudes(channels);
     double largest = 0;
     // All pixels of a small layer, a sample of a large one: the loops here take their time.
     const int64_t step = std::max<int64_t>(1, int64_t(layer.flops() / 200e6));
     for (int64_t pixel = 0; pixel < layer.pixels(); pixel += step) {
-        convolve_pixel(layer, x, pixel, &sums, &magnitudes);
+        const PixelSums pixel_sums = convolved_pixel(layer, x, pixel);
         for (int64_t co = 0; co < channels; co++) {
             const int64_t element = pixel * channels + co;
-            const double error = std::abs(output[element] - after_epilogue(layer, x, element, sums[co]));
-            if (!(error <= largest * (magnitudes[co] + 1))) largest = error / (magnitudes[co] + 1);
+            const double error = std::abs(output[element] - after_epilogue(layer, x, element, pixel_sums.sums[co]));
+            const double scale = pixel_sums.magnitudes[co] + 1;
+            if (!(error <= largest * scale)) largest = error / scale;
         }
     }
     return largest;
@@ -199,16 +229,16 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     }
     const kiln_descriptor &d = layer.d;
     std::mt19937 random(1);
-    const int64_t taps = layer.taps(0) * layer.taps(1) * layer.taps(2);
     const int64_t outputs = layer.pixels() * d.output_channels;
     const Operands x = {random_floats(d.batch * layer.in(0) * layer.in(1) * layer.in(2) * d.channels, random),
-                        random_floats(taps * layer.group_channels() * d.output_channels, random),
+                        random_floats(layer.terms() * d.output_channels, random),
                         random_floats(d.output_channels, random),
                         random_floats(outputs, random),
                         random_floats(d.output_channels, random),
                         random_floats(d.output_channels, random),
                         random_floats(d.channels, random),
-                        random_floats(d.channels, random)};
+                        random_floats(d.channels, random),
+                        random_floats(layer.terms_in_front() * d.channels, random)};
     std::vector<float> output(outputs);
     const CacheLines packed(info.packed_bytes), prepared(info.prepared_bytes);
     const CacheLines workspace(kiln_workspace_bytes(kernel, threads));
@@ -227,6 +257,14 @@ bool run_layer(const kiln_kernel *kernel, int threads, const kiln_parallel *pool
     arguments.factor = kiln_tensor_dense(x.factor.data(), KILN_F32, 1, &d.output_channels);
     arguments.input_factor = kiln_tensor_dense(x.input_factor.data(), KILN_F32, 1, &d.channels);
     arguments.input_bias = kiln_tensor_dense(x.input_bias.data(), KILN_F32, 1, &d.channels);
+    if (layer.is_separable()) {
+        int64_t extents[KILN_MAX_RANK] = {};
+        std::copy(d.depthwise, d.depthwise + d.spatial_rank, extents);
+        extents[d.spatial_rank] = 1;
+        extents[d.spatial_rank + 1] = d.channels;
+        arguments.depthwise_kernel =
+            kiln_tensor_dense(x.depthwise_kernel.data(), KILN_F32, d.spatial_rank + 2, extents);
+    }
     arguments.output = tensor(output, d.batch, layer.output, d.spatial_rank, d.output_channels);
     arguments.packed = packed.data;
     arguments.packed_bytes = info.packed_bytes;

@@ -57,6 +57,9 @@ private:
         const size_t axes = input_shape().size();
         for (const Order &output : image_orders(form(node_->output), block_)) {
             for (const Order &input : image_orders(form(node_->inputs[0]), block_)) {
+                // Depthwise sums in front are vectors of channels.
+                const bool is_apart = layout_of(input, input_shape()).kind == ActivationLayout::Kind::nchw;
+                if (!op.depthwise.empty() && is_apart && input_shape()[1] > 1) continue;
                 LayoutOption option{{input, kernel_order(axes)}, output};
                 for (size_t i = 2; i < node_->inputs.size(); i++) {
                     option.inputs.push_back(input_shape(i).size() == axes ? std::optional(output) : std::nullopt);

@@ -31,14 +31,13 @@ std::string kind(const Step &step) {
     return only_moves(call->workload) ? "move" : std::string(op_name(call->workload));
 }
 
-// What a convolution computes beside its sums: "scale+relu > bias", what is on its input in front of the >.
+// What a convolution computes beside its sums: "3x3+relu > bias", what is on its input in front of the >, a depthwise one first.
 std::string fused(const Workload &workload) {
-    const auto joined = [](const std::vector<EpilogueStep> &all) {
-        std::vector<std::string> steps;
-        for (const EpilogueStep &step : all) steps.push_back(name(step));
-        return fmt::format("{}", fmt::join(steps, "+"));
-    };
-    return (workload.prologue.empty() ? "" : joined(workload.prologue) + " > ") + joined(workload.epilogue);
+    std::vector<std::string> before, behind;
+    if (!workload.depthwise.empty()) before.push_back(fmt::format("{}", fmt::join(workload.depthwise, "x")));
+    for (const EpilogueStep &step : workload.prologue) before.push_back(name(step));
+    for (const EpilogueStep &step : workload.epilogue) behind.push_back(name(step));
+    return fmt::format("{}{}{}", fmt::join(before, "+"), before.empty() ? "" : " > ", fmt::join(behind, "+"));
 }
 
 struct Chosen {

@@ -66,16 +66,11 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     if (k.prefetch && shape.groups > 1)
         out.prefetch(stages.input, panel, x_block, extent(k.prefetch), PrefetchBoundStrategy::NonFaulting);
     // All panels read a block of what is computed in front.
-    if (shape.is_input_computed() && k.parallel == 0) {
+    if (shape.is_input_computed())
         out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);
-        return {x_tile, x_block, y_block};
-    }
     if (k.parallel == 1) {
-        if (shape.is_input_computed()) {
-            out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);
-        } else {
+        if (!shape.is_input_computed())
             out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, x_block, panel_group, y_block, z, n);
-        }
         out.fuse(y_block, z, slice).fuse(slice, n, slice).parallel(slice);
         return {x_tile, x_block, slice};
     }

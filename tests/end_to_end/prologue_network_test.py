@@ -121,6 +121,7 @@ class SeparableNetworkTest(unittest.TestCase):
         for name, options, calls in (("one", [], 2), ("two", ["--without", "separable"], 3)):
             with self.subTest(name):
                 plan = job.run("explain", "--network", network, "--pass", "plan", "--format", "json", *options)
+                self.assertEqual("3x3+hard_swish > " in plan, name == "one", plan)
                 self.assertEqual(sum("conv2d/" in (row["key"] or "") for row in json.loads(plan)), calls, plan)
                 folder = job.folder / name
                 job.run("build", "--network", network, "--name", name, *options, "-o", folder)

@@ -27,7 +27,9 @@ class TuneToProgramTest(unittest.TestCase):
         with KilnJob() as job:
             prologue = {"name": "prologue", "op": "conv2d", "input": [1, 14, 13, 24], "kernel": [1, 1, 24, 40],
                         "prologue": ["scale", "bias", "relu"], "epilogue": ["bias", "silu", "scale"]}  # fmt: skip
-            layers = [*LAYERS, prologue]
+            separable = {"name": "separable", "op": "conv2d", "input": [1, 14, 13, 24], "kernel": [1, 1, 24, 40], "strides": [2, 1],
+                         "padding": [[0, 1], [2, 2]], "prologue": ["bias", "relu"], "epilogue": ["bias"], "depthwise": [3, 5]}  # fmt: skip
+            layers = [*LAYERS, prologue, separable]
             job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "tiny", "workloads": layers}))
             manifest = self.build_and_run(job, layers=len(layers))
             self.assertEqual([kernel["trial"] for kernel in manifest["kernels"]], [None] * len(layers))

@@ -88,6 +88,12 @@ Graph with_broadcast() {
     return std::move(s).finish(Ids{s.convolution({sum}, 8, {3, 3})});
 }
 
+Graph with_depthwise_in_front() {
+    Sketch s(1);
+    const ValueId x = s.input({1, 8, 20, 20}), weights = s.random({8, 1, 3, 3});
+    return std::move(s).finish(Ids{s.convolution({x, weights}, 8, {1, 1}, {.depthwise = {3, 3}})});
+}
+
 TEST(Layouts, AreThoseThatCostLeast) {
     constexpr double ms = 1e6;
     using Steps = std::vector<std::string>;
@@ -103,6 +109,10 @@ TEST(Layouts, AreThoseThatCostLeast) {
          chain(),
          {{}, Unmeasured::as_fast},
          {"NCHW>NCHW", "max(x0,0)", "NCHW>NCHW"}},
+        {"no kernel reads channels apart for a depthwise convolution in front",
+         with_depthwise_in_front(),
+         {{}, Unmeasured::as_fast},
+         {"move", "NHWC>NCHW"}},
         {"channels-first is as fast",
          chain(),
          {by_layouts({{"NHWC>NHWC", ms}, {"NCHW>NCHW", ms}})},
