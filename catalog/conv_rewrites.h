@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// Of a separable convolution, those of its part of 1x1. `blocks` are the candidate's; algorithms that do not fold the input ignore them. Precondition: what the algorithm's rewrite
-// asks for holds.
+// Of a separable convolution, those of its part of 1x1. `blocks` are the candidate's; algorithms that do not fold the input ignore
+// them. Precondition: what the algorithm's rewrite asks for holds.
 ConvLoops loops_of(std::string_view algorithm, const Workload &workload, const Blocks &blocks = {1, 1, 1});
 
 // Whether the algorithm's candidates have blocks.

@@ -79,8 +79,7 @@ struct ConvLoops : ConvShape {
     std::array<int64_t, 3> input_step{1, 1, 1};
     int64_t parts = 1;            // channels of the input that one step multiplies in each lane (parts.h)
     bool padding_counts = false;  // it is a number like others: no tap in it may be left out
-    // Products of each element of the input where a depthwise convolution computes it, block by block; 0: it lies
-    // in memory.
+    // Taps of the depthwise convolution that computes the input, block by block; 0: the input lies in memory.
     int64_t taps_in_front = 0;
 
     bool is_input_computed() const { return taps_in_front > 0; }

@@ -102,8 +102,7 @@ struct Workload {
     KernelLayout kernel_layout = KernelLayout::hwio;
     std::vector<EpilogueStep> epilogue;
     std::vector<EpilogueStep> prologue;  // of each element of the input that is stored; padding and holes stay 0
-    std::vector<int64_t>
-        depthwise;  // window of a depthwise convolution in front (workload/separable/separable.h); empty: none
+    std::vector<int64_t> depthwise;  // window of a convolution in front (workload/separable/separable.h); empty: none
     SpecialValues special_values = SpecialValues::finite;
     // For quantized convolutions. Zero points themselves are operands, so that one kernel serves any.
     DType kernel_dtype = DType::i8;      // of the weights

@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// The two convolutions, each a workload of its own. What lies between is f32 and channels-last. Precondition: there is a window, `depthwise`.
+// The two convolutions, each a workload of its own. What lies between is f32 and channels-last. Precondition: `depthwise` is not
+// empty.
 Workload depthwise_part(const Workload &w);
 Workload pointwise_part(const Workload &w);
 
