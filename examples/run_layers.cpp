@@ -15,8 +15,8 @@
 
 namespace {
 
-// Where the sum of an output element comes from: a forward convolution of f32, NHWC and HWIO, perhaps of what a depthwise one in front
-// of it makes of the input.
+// Where the sum of an output element comes from: a forward convolution of f32, NHWC and HWIO, perhaps of what a depthwise one in
+// front of it makes of the input.
 struct Layer {
     explicit Layer(const kiln_descriptor &descriptor) : d(descriptor) {
         for (int i = 0; i < d.spatial_rank; i++) {

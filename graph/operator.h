@@ -24,9 +24,9 @@ namespace kiln::graph {
 // Inputs: x, w, then what the epilogue takes in the order of its steps: bias, prelu, scale (O elements), add (the shape of the
 // result); then what the prologue takes: bias, scale (one element for each channel of x).
 //
-// A separable one (workload/separable/separable.h) has a depthwise convolution of window `depthwise` in front. Strides, dilations and padding
-// are of that one, w has a window of 1, the prologue lies between the two, and the last input are the depthwise weights, C, 1,
-// spatial....
+// A separable one (workload/separable/separable.h) has a depthwise convolution of window `depthwise` in front. Strides, dilations and
+// padding are of that one, w has a window of 1, the prologue lies between the two, and the last input are the depthwise weights, C,
+// 1, spatial....
 //
 // One of i8 or u8 is quantized (workload/quantization/quantization.h): sums of (x - input_zero_point) * (w - kernel_zero_point)
 // in i32, and padding stands for the zero point. Inputs: x, w, the zero points, then those of the epilogue: bias; scale,

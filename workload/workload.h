@@ -144,7 +144,7 @@ bool has_step(const std::vector<EpilogueStep> &steps, EpilogueStep::Kind kind);
 // negative is 0: a valid, empty tensor. Precondition: validate(w). See workload/signature.h for other operations.
 std::vector<int64_t> output_shape(const Workload &w);
 int64_t elements(const std::vector<int64_t> &shape);
-// Extents of the window that moves over the input, one a spatial dimension: that of `depthwise` where there is one, else the kernel's.
+// Extents of the window that moves over the input, one a spatial dimension: `depthwise` where there is one, else the kernel's.
 std::vector<int64_t> window_of(const Workload &w);
 
 // Floating-point operations of the direct method, 2 N Ho Wo Co Ci/g R S, taps in the padding included, and those of a

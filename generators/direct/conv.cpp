@@ -59,14 +59,13 @@ public:
     }
 
 private:
-    // Rows and planes that the sum leaves out need not be zero. Tiles that do not divide the rows compute some below
-    // the last, which are not stored; their input may not exist.
+    // Rows and planes that the sum leaves out need not be zero.
     ElementMap map_of_padded() const {
         ElementMap map = loops.input_map;
         if (loops.folds()) return map;
         Place &row = map[input_index::y], &plane = map[input_index::z];
         if (knobs.skip_rows && row.outside == Outside::zero) row.outside = Outside::any;
-        if (loops.output[1] % knobs.rows != 0 && row.outside == Outside::never) row.outside = Outside::any;
+        allow_rows_below(&row);
         if (!knobs.inline_sum && plane.outside == Outside::zero) plane.outside = Outside::any;
         return map;
     }

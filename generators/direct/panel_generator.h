@@ -20,6 +20,12 @@ protected:
         this->loops = panelled(gathered(this->loops), lanes);
     }
 
+    // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not exist.
+    void allow_rows_below(Place *row) const {
+        if (this->loops.output[1] % this->knobs.rows != 0 && row->outside == Outside::never)
+            row->outside = Outside::any;
+    }
+
     int panel_width() const { return lanes * extent(this->knobs.vectors); }
 
     // Extents of the packed weights, innermost first.

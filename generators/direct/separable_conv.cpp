@@ -27,9 +27,7 @@ public:
     void configure() {
         read_panels();
         in_front = depthwise_loops(workload);
-        // Tiles that do not divide the rows compute some below the last, which are not stored; their input may not exist.
-        Place &row = in_front.input_map[input_index::y];
-        if (loops.output[1] % knobs.rows != 0 && row.outside == Outside::never) row.outside = Outside::any;
+        allow_rows_below(&in_front.input_map[input_index::y]);
         input.set_type(ConvTypes(workload).operand);
         weights.set_type(ConvTypes(workload).weight);
         add_result_operands();

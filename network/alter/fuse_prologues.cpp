@@ -12,6 +12,7 @@
 #include "graph/rewriting/value_steps.h"
 #include "graph/rewriting/value_terms.h"
 #include "network/alter/alteration.h"
+#include "network/alter/plain_input.h"
 
 namespace kiln::network {
 namespace {
@@ -32,7 +33,7 @@ std::optional<ValueId> whole_input(const GraphIndex &graph, const Node &node) {
 
 bool takes_prologue(const GraphIndex &graph, const Node &reader, ValueId x) {
     const auto *op = std::get_if<Convolution>(&reader.op);
-    if (!op || !op->prologue.empty() || reader.inputs[0] != x || std::ranges::count(reader.inputs, x) != 1)
+    if (!op || !has_plain_input(*op) || reader.inputs[0] != x || std::ranges::count(reader.inputs, x) != 1)
         return false;
     const bool is_depthwise = op->groups > 1 && graph.shape(reader.inputs[1])[1] == 1;
     return !is_depthwise && std::ranges::count(graph.shape(reader.output), 0) == 0;

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "network/alter/alteration.h"
+#include "network/alter/plain_input.h"
 
 namespace kiln::network {
 namespace {
@@ -39,7 +40,7 @@ bool is_pointwise_and_linear(const GraphIndex &graph, const Node &node) {
     const Shape &weights = graph.shape(node.inputs[1]);
     const auto is_one = [](int64_t n) { return n == 1; };
     return std::all_of(weights.begin() + 2, weights.end(), is_one) && std::ranges::all_of(op.strides, is_one) &&
-           std::ranges::all_of(op.input_dilation, is_one) && op.prologue.empty() && op.depthwise.empty() &&
+           std::ranges::all_of(op.input_dilation, is_one) && has_plain_input(op) &&
            std::ranges::all_of(op.padding, [](const Padding &padding) { return padding == Padding{}; }) &&
            std::ranges::all_of(op.epilogue,
                                [](const EpilogueStep &step) { return step.kind == EpilogueStep::Kind::bias; });

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "network/alter/alteration.h"
+#include "network/alter/plain_input.h"
 
 namespace kiln::network {
 namespace {
@@ -104,7 +105,7 @@ std::optional<std::vector<ValueId>> with_outputs(const GraphIndex &graph, const 
 
 std::optional<Patch> in_convolution_before(const GraphIndex &graph, const Node &node, const Shuffle &shuffle) {
     const auto *op = graph.computed_by<Convolution>(shuffle.x);
-    if (!op || op->groups != 1 || !op->prologue.empty() || !graph.is_read_by_one(shuffle.x)) return {};
+    if (!op || op->groups != 1 || !has_plain_input(*op) || !graph.is_read_by_one(shuffle.x)) return {};
     Patch patch(graph.graph());
     const auto inputs = with_outputs(graph, *graph.producer(shuffle.x), shuffle.order, &patch);
     if (!inputs) return {};
@@ -130,7 +131,7 @@ std::optional<Patch> in_readers(const GraphIndex &graph, const Node &node, const
             continue;
         }
         const auto *op = std::get_if<Convolution>(&reader->op);
-        if (!op || op->groups != 1 || !op->prologue.empty() || !graph.is_constant(inputs[1])) return {};
+        if (!op || op->groups != 1 || !has_plain_input(*op) || !graph.is_constant(inputs[1])) return {};
         inputs[1] = reordered(graph.value(inputs[1]), 1, inverse(shuffle.order), &patch);
         patch.replace(reader->output, patch.node(*op, inputs, {node.output, reader->output}));
     }
@@ -142,7 +143,7 @@ std::optional<Patch> behind_depthwise(const GraphIndex &graph, const Node &node,
     const Node &reader = *graph.readers(node.output)[0];
     const auto *op = std::get_if<Convolution>(&reader.op);
     const auto channels = static_cast<int64_t>(shuffle.order.size());
-    if (!op || !op->prologue.empty() || reader.inputs[0] != node.output || op->groups != channels) return {};
+    if (!op || !has_plain_input(*op) || reader.inputs[0] != node.output || op->groups != channels) return {};
     const Shape &result = graph.shape(reader.output);
     if (result[1] != channels) return {};
     Patch patch(graph.graph());

@@ -8,6 +8,7 @@
 
 #include "graph/convolution_inputs.h"
 #include "network/alter/alteration.h"
+#include "network/alter/plain_input.h"
 
 namespace kiln::network {
 namespace {
@@ -30,7 +31,7 @@ bool has_only_constants(const GraphIndex &graph, const Node &node) {
 
 bool is_single(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
-    return op && op->groups == 1 && op->prologue.empty() && node.inputs[0] != node.inputs[1] &&
+    return op && op->groups == 1 && has_plain_input(*op) && node.inputs[0] != node.inputs[1] &&
            !graph.is_constant(node.inputs[0]) && has_only_constants(graph, node) && graph.shape(node.output)[1] > 0;
 }
 

@@ -12,6 +12,7 @@
 
 #include "graph/convolution_inputs.h"
 #include "network/alter/alteration.h"
+#include "network/alter/plain_input.h"
 
 namespace kiln::network {
 namespace {
@@ -50,7 +51,7 @@ std::optional<double> zero_of(const GraphIndex &graph, const Node &node) {
 
 bool applies(const GraphIndex &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
-    if (!op || op->groups != 1 || !op->prologue.empty()) return false;
+    if (!op || op->groups != 1 || !has_plain_input(*op)) return false;
     if (!graph.is_constant(node.inputs[1]) || graph.is_constant(node.inputs[0])) return false;
     const auto is_one = [](int64_t n) { return n == 1; };
     const auto is_small = [](int64_t n) { return n <= most_new_channels; };

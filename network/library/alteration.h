@@ -14,8 +14,9 @@
  * Operators are those that `kiln explain --network` prints. A value is named by a number; a node by its result. Numbers of a field are
  * doubles, whole ones where they are extents or counts:
  *
- *     convolution                  strides, input_dilation, dilations, padding (lo, hi, lo, hi, ...), groups, depthwise; texts epilogue, prologue
- *                                  ("bias,relu"); inputs x, weights, then one for each step that has an operand. Of i8 and u8:
+ *     convolution                  strides, input_dilation, dilations, padding (lo, hi, lo, hi, ...), groups; texts epilogue, prologue
+ *                                  ("bias,relu"); inputs x, weights, then one for each step that has an operand. `depthwise`, a
+ *                                  window in front, has its weights as the last input. Of i8 and u8:
  *                                  kernel_zero_point (0 or 1), text result_type ("i8" behind `requantize_onnx`); inputs x, weights,
  *                                  input_zero_point, kernel_zero_point, bias, scale, output_zero_point, result_bounds; behind
  *                                  `requantize_onnx,add` also what is added, addition_factors, addition_zero_point, addition_bounds

@@ -171,7 +171,7 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [=, most = std::max(most_spread_vectors, spread_vectors(s, standard))](const K &k) {
              return spread_vectors(s, k) <= most;
          }},
-        {"a depthwise tile needs more vector registers than the target has",
+        {"a depthwise tile has more sums than half of the vector registers",
          [=](const K &k) { return k.depthwise_rows * k.depthwise_pixels <= f.registers / 2; }},
         {"a depthwise tile has more rows than the block",
          [=](const K &k) { return k.depthwise_rows <= k.rows * k.row_block; }},

@@ -32,7 +32,7 @@ ALL_CASES = (("onnx_int8", "qdq_block_00"), ("onnx_int8", "qdq_concat_00"), ("on
              ("onnx_int8", "qlinearconv_31"), ("onnx_int8", "test_qlinearmatmul_2D_uint8_float32"),
              ("onnx_int8", "test_dequantizelinear"), ("networks", "visual_wake_words_in1"))  # fmt: skip
 
-CASES = [case for i, case in enumerate(ALL_CASES) if os.environ.get("KILN_TEST_ALL") or (i + SEED) % 2 == 0]
+CASES = [case for i, case in enumerate(ALL_CASES) if int(os.environ.get("KILN_TEST_ALL", "0")) or (i + SEED) % 2 == 0]
 
 
 class Quantized:
