@@ -3,6 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "workload/lists/field_values.h"
+#include "workload/workload_fields.h"
+
 namespace kiln {
 namespace {
 
@@ -37,6 +42,14 @@ std::optional<DType> parse_suite_dtype(std::string_view text) {
     if (text == "uint8") return DType::u8;
     if (text == "int32") return DType::i32;
     return {};
+}
+
+void read_window(JsonFields &attributes, std::span<const SuiteField> fields, Workload *w) {
+    for (const auto &[suite_name, name] : fields) {
+        const WorkloadField &field = *std::ranges::find(workload_fields(), name, &WorkloadField::name);
+        attributes.read(suite_name, [&](const Json &value) { return read_field(value, field, w); });
+    }
+    w->spatial_rank = static_cast<int>(w->strides.size());
 }
 
 const CaseTensor *CaseTensors::find(std::string_view name) {

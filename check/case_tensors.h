@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,12 @@ using Shape = std::vector<int64_t>;
 std::optional<ActivationLayout> parse_suite_layout(std::string_view text, int rank);
 std::optional<KernelLayout> parse_suite_kernel_layout(std::string_view text, int rank);
 std::optional<DType> parse_suite_dtype(std::string_view text);
+
+// A field of a workload that suites state in kiln's form under their own name.
+struct SuiteField {
+    std::string_view suite_name, name;
+};
+void read_window(JsonFields &attributes, std::span<const SuiteField> fields, Workload *w);  // spatial_rank, too
 
 struct CaseTensor {
     SuiteTensor tensor;

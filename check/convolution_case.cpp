@@ -29,22 +29,14 @@ Forms read_forms(JsonFields &a) {
             .relu = a.get_or("relu", false)};
 }
 
-// Fields of a workload that the suite states in kiln's form, some under another name.
-void read_window(JsonFields &a, Workload *w) {
-    constexpr std::pair<std::string_view, std::string_view> same[] = {
-        {"window_strides", "strides"},
-        {"padding", "padding"},
-        {"lhs_dilation", "lhs_dilation"},
-        {"rhs_dilation", "rhs_dilation"},
-        {"feature_group_count", "feature_group_count"},
-        {"batch_group_count", "batch_group_count"},
-    };
-    for (const auto &[suite_name, name] : same) {
-        const WorkloadField &field = *std::ranges::find(workload_fields(), name, &WorkloadField::name);
-        a.read(suite_name, [&](const Json &value) { return read_field(value, field, w); });
-    }
-    w->spatial_rank = static_cast<int>(w->strides.size());
-}
+constexpr SuiteField xla_window[] = {
+    {"window_strides", "strides"},
+    {"padding", "padding"},
+    {"lhs_dilation", "lhs_dilation"},
+    {"rhs_dilation", "rhs_dilation"},
+    {"feature_group_count", "feature_group_count"},
+    {"batch_group_count", "batch_group_count"},
+};
 
 Mapped map_forms(const Forms &forms, Workload *w) {
     if (w->spatial_rank < 1 || w->spatial_rank > 3) {
@@ -130,7 +122,7 @@ void take_files(const Names &names, JsonFields &a, CaseTensors &tensors, Conform
 Mapped map_convolution(Operation op, JsonFields &attributes, CaseTensors &tensors, ConformanceCase *result) {
     Workload w;
     w.op = op;
-    read_window(attributes, &w);
+    read_window(attributes, xla_window, &w);
     const Forms forms = read_forms(attributes);
     if (!attributes.ok()) return {};
     if (Mapped unmapped = map_forms(forms, &w)) return unmapped;

@@ -13,16 +13,7 @@
 namespace kiln {
 namespace {
 
-// Fields of a workload that the suite states in kiln's form, under another name.
-void read_window(JsonFields &a, Workload *w) {
-    constexpr std::pair<std::string_view, std::string_view> same[] = {
-        {"strides", "strides"}, {"padding", "padding"}, {"dilations", "rhs_dilation"}};
-    for (const auto &[suite_name, name] : same) {
-        const WorkloadField &field = *std::ranges::find(workload_fields(), name, &WorkloadField::name);
-        a.read(suite_name, [&](const Json &value) { return read_field(value, field, w); });
-    }
-    w->spatial_rank = static_cast<int>(w->strides.size());
-}
+constexpr SuiteField litert_window[] = {{"strides", "strides"}, {"padding", "padding"}, {"dilations", "rhs_dilation"}};
 
 // Depthwise weights are 1, R, S, O: those of HWIO with one input channel a group. Dense ones are O, R, S, I.
 void take_kernel(bool depthwise, JsonFields &a, const CaseTensor &weights, Workload *w) {
@@ -77,7 +68,7 @@ void take_files(bool depthwise, CaseTensors &tensors, ConformanceCase *result) {
 
 Mapped map_quantized_convolution(bool depthwise, JsonFields &a, CaseTensors &tensors, ConformanceCase *result) {
     Workload w;
-    read_window(a, &w);
+    read_window(a, litert_window, &w);
     const CaseTensor *x = tensors.find("x"), *weights = tensors.find("w"), *y = tensors.find("y");
     if (!tensors.find("multiplier") || !tensors.find("shift") || !a.ok()) return {};
     if (w.spatial_rank != 2) return Unmapped{fmt::format("{} spatial dimensions; needs 2", w.spatial_rank)};

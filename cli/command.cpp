@@ -25,8 +25,6 @@
 namespace kiln {
 namespace {
 
-Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
 // Who measures meanwhile: said once, and once more for each process that is stopped and lets nobody on.
 class WaitTeller {
 public:

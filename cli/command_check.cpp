@@ -41,7 +41,7 @@ std::map<CaseStatus, int64_t> count(const std::vector<CaseResult> &results) {
 
 Json text_or_null(const std::string &text) { return text.empty() ? Json() : Json(text); }
 
-void print_json(const std::vector<CaseResult> &results) {
+void print_checks_json(const std::vector<CaseResult> &results) {
     Json document = {{"format", "check/1"}};
     for (const auto &[status, n] : count(results)) document[std::string(name(status))] = n;
     document["cases"] = Json::array();
@@ -63,7 +63,7 @@ const TableForm form = {
     {.name = "algorithm"},           {.name = "reason"},
 };
 
-void print_table(const std::vector<CaseResult> &results, const AnswerOptions &options) {
+void print_checks_table(const std::vector<CaseResult> &results, const AnswerOptions &options) {
     Table table{.columns = columns, .rows = {}};
     int64_t untuned = 0;
     for (const CaseResult &r : results) {
@@ -162,7 +162,8 @@ int run(const CheckArguments &arguments) {
         tell_line(fmt::format("[{}/{}] {} {}", results.size() + 1, suite->cases.size(), c.id, name(result->status)));
         results.push_back(std::move(*result));
     }
-    arguments.answer.format == TableFormat::json ? print_json(results) : print_table(results, arguments.answer);
+    arguments.answer.format == TableFormat::json ? print_checks_json(results)
+                                                 : print_checks_table(results, arguments.answer);
     return count(results)[CaseStatus::failed] > 0 ? exit_failed : exit_done;
 }
 

@@ -38,8 +38,6 @@ struct TuneArguments {
     AnswerOptions answer;
 };
 
-Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
 // --trials, --time: the first reached ends the job; with neither, 64 trials a workload.
 Result<TuneOptions> read_options(const TuneArguments &arguments) {
     TuneOptions options = arguments.options;

@@ -121,7 +121,7 @@ Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) 
 }
 
 // About the whole package; the table has one row a kernel.
-void tell(const Manifest &m) {
+void tell_of(const Manifest &m) {
     tell_line(fmt::format("{}: package {}, {} kernel{}{}, built by {}", m.source, m.name, m.kernels.size(),
                           m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain));
     if (const auto &p = m.preparation) {
@@ -151,7 +151,7 @@ int explain_package(const ExplainPackageArguments &arguments) {
     if (!manifests) return fail(manifests.error());
     if (Status s = keep_layers(arguments.filter, &*manifests); !s) return fail(s.error());
     if (all) {
-        for (const Manifest &manifest : *manifests) tell(manifest);
+        for (const Manifest &manifest : *manifests) tell_of(manifest);
         print(summary(*manifests), summary_form, arguments.answer);
         return exit_done;
     }

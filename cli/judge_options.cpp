@@ -15,8 +15,6 @@ constexpr const char *environment = "KILN_RTL";
 constexpr const char *way_out =
     "`bench/rtl/setup` in kiln's sources makes .rtl/vexriscv of VexRiscv's Verilog (docs/soft_cores.md)";
 
-Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
 }  // namespace
 
 void add_options(CLI::App &command, JudgeOptions &options, const std::string &what) {

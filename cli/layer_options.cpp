@@ -10,11 +10,7 @@
 #include "workload/lists/glob.h"
 
 namespace kiln {
-namespace {
-
-Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
-}  // namespace
+namespace {}  // namespace
 
 Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network) {
     std::vector<NamedWorkload> chosen;

@@ -24,7 +24,7 @@ constexpr int shortest_bar = 5, longest_bar = 20, bar_rank = 6;
 std::string layer_name(const TuneProgress &p) { return p.workload->list + "/" + p.workload->name; }
 
 // 0 where what is counted is no time.
-double gflops(const TuneProgress &p) {
+double best_gflops(const TuneProgress &p) {
     return p.metric == Metric::ns ? static_cast<double>(flop_count(p.workload->workload)) / *p.best_ns : 0;
 }
 
@@ -83,7 +83,7 @@ std::string progress_line(const TuneProgress &p, double peak_gflops, int width, 
                      2});
     if (p.best_ns) {
         parts.push_back({"best " + amount(p), 1});
-        if (const double speed = gflops(p); speed > 0) {
+        if (const double speed = best_gflops(p); speed > 0) {
             parts.push_back({fmt::format("{:.1f} GFLOP/s", speed), 8});
             if (peak_gflops > 0) parts.push_back({peak_share(speed, peak_gflops), 3});
         }
@@ -104,7 +104,7 @@ std::string finished_line(const TuneProgress &p, double peak_gflops) {
     std::string line = quoted_line(layer_name(p)) + ": ";
     if (!p.best_ns) return line + (p.problem.empty() ? "no valid trial" : quoted_line(p.problem));
     line += amount(p);
-    if (const double speed = gflops(p); speed > 0) {
+    if (const double speed = best_gflops(p); speed > 0) {
         line += fmt::format(", {:.1f} GFLOP/s", speed);
         if (peak_gflops > 0) line += ", " + peak_share(speed, peak_gflops);
     }

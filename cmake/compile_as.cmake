@@ -82,6 +82,12 @@ function(kiln_compile_as target kind)
   target_precompile_headers(${target} REUSE_FROM ${precompiled})
 endfunction()
 
+# kiln_compile_alone(SOURCES...): sources that call things of their own as others of their target do. The others are compiled
+# several at a time (CMAKE_UNITY_BUILD).
+function(kiln_compile_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # kiln_optimize(SOURCES...): loops that take their time, or whose time is measured, are fast in every build.
 function(kiln_optimize)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O3 SKIP_PRECOMPILE_HEADERS ON)

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "json/json_value.h"
+
 namespace kiln {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 constexpr const char *format = "peaks/1";
 
 // Has no rows if there is no such file, or it is not one of ours.

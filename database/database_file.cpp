@@ -93,7 +93,7 @@ std::optional<std::string> network_note(const std::string &path) {
 }
 
 // Everything up to the check of the schema reads only, but that SQLite rolls back what a killed writer left half-done.
-Status check_content(const Connection &connection, OpenMode mode) {
+Status check_whole_content(const Connection &connection, OpenMode mode) {
     const Result<FileKind> kind = inspect(connection, migration_steps());
     if (!kind) return kind.error();
     if (*kind == FileKind::ours) {
@@ -150,7 +150,7 @@ Result<OpenedDatabase> open_database(const std::string &path, OpenMode mode) {
     if (Status status = check_path(path, mode); !status) return status.error();
     Result<Opened> file = open_file(path, mode);
     if (!file) return file.error();
-    if (Status status = check_content(file->connection, mode); !status) return status.error();
+    if (Status status = check_whole_content(file->connection, mode); !status) return status.error();
     if (Status status = make_ready(file->connection, mode); !status) return status.error();
     OpenedDatabase opened{std::move(file->connection), {}};
     if (file->wal) {

@@ -12,7 +12,7 @@ namespace kiln::network {
 namespace {
 
 using namespace graph;
-using Options = std::vector<std::vector<LayoutOption>>;
+using OptionsByValue = std::vector<std::vector<LayoutOption>>;
 
 // What is done before a network runs counts for little: it decides between equals.
 constexpr double share_before = 1e-3;
@@ -24,7 +24,7 @@ std::vector<int> producers(const Graph &graph) {
     return result;
 }
 
-AssignmentProblem problem_of(const Graph &graph, const Options &options, LayoutCosts &costs) {
+AssignmentProblem problem_of(const Graph &graph, const OptionsByValue &options, LayoutCosts &costs) {
     AssignmentProblem problem;
     const std::vector<int> producer = producers(graph);
     const std::vector<bool> is_before =
@@ -145,7 +145,7 @@ private:
 }  // namespace
 
 StoredGraph choose_layouts(const Graph &graph, const LayoutPrices &prices) {
-    const Options options = layout_options(graph, prices.block);
+    const OptionsByValue options = layout_options(graph, prices.block);
     LayoutCosts costs(graph, prices);
     const AssignmentProblem problem = problem_of(graph, options, costs);
     const Assignment chosen = solve(problem);
@@ -165,7 +165,7 @@ StoredGraph choose_layouts(const Graph &graph, const LayoutPrices &prices) {
 }
 
 LayoutCost cost_of_layouts(const Graph &graph, const LayoutPrices &prices) {
-    const Options options = layout_options(graph, prices.block);
+    const OptionsByValue options = layout_options(graph, prices.block);
     LayoutCosts costs(graph, prices);
     const AssignmentProblem problem = problem_of(graph, options, costs);
     const Assignment chosen = solve(problem);

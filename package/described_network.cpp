@@ -42,7 +42,7 @@ void add(const PackagedKernel &kernel, bool packs, NetworkMemory *memory) {
     memory->arena_per_thread = std::max(memory->arena_per_thread, lines(kernel.workspace_bytes_per_thread));
 }
 
-Result<DescribedNetwork> describe(const PackagedNetwork &network, const std::vector<DescribedKernel> &kernels) {
+Result<DescribedNetwork> describe_network(const PackagedNetwork &network, const std::vector<DescribedKernel> &kernels) {
     const RowsByKey rows = rows_of(kernels);
     DescribedNetwork described{&network, {}};
     const network::Program &program = network.program;
@@ -92,7 +92,7 @@ NetworkMemory DescribedNetwork::most_memory() const {
 Result<DescribedNetworks> describe_networks(const Package &package, const std::vector<DescribedKernel> &kernels) {
     DescribedNetworks all;
     for (const PackagedNetwork &network : package.networks) {
-        Result<DescribedNetwork> described = describe(network, kernels);
+        Result<DescribedNetwork> described = describe_network(network, kernels);
         if (!described) return described.error();
         all.push_back(std::move(*described));
     }

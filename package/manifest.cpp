@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/json_value.h"
 #include "records/measurement.h"
 #include "runtime/arena.h"
 #include "runtime/kiln.h"
@@ -9,8 +10,6 @@
 
 namespace kiln {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr size_t fewest_for_interval = 6;  // of median_interval()
 

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-bool is_like(double a, double b) { return a <= 0 || b <= 0 || std::max(a / b, b / a) <= like_speeds; }
+bool is_like_speed(double a, double b) { return a <= 0 || b <= 0 || std::max(a / b, b / a) <= like_speeds; }
 
 double mean(double a, double b) { return a > 0 && b > 0 ? std::sqrt(a * b) : std::max(a, b); }
 
@@ -29,7 +29,9 @@ bool take_level(const nlohmann::json &speeds, const char *level, double *before,
 
 }  // namespace
 
-bool is_like(const MemorySpeed &a, const MemorySpeed &b) { return is_like(a.l3, b.l3) && is_like(a.dram, b.dram); }
+bool is_like(const MemorySpeed &a, const MemorySpeed &b) {
+    return is_like_speed(a.l3, b.l3) && is_like_speed(a.dram, b.dram);
+}
 
 bool is_like(const MemoryState &a, const MemoryState &b) { return is_like(a.mean(), b.mean()); }
 

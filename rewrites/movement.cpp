@@ -9,7 +9,7 @@ namespace {
 using Components = std::vector<std::vector<MovedComponent>>;
 
 // A digit with what it says of the axes.
-struct Digit {
+struct CutDigit {
     int64_t extent = 1;
     int written_axis = 0;
     int64_t written_step = 1;
@@ -20,8 +20,8 @@ struct Digit {
 
 // Cuts a digit at multiples `at` of its axis, so that one piece counts those and the other what is between; nothing
 // where they do not divide.
-bool cut(std::vector<Digit> *digits, size_t index, int64_t at, int64_t Digit::*step) {
-    Digit outer = (*digits)[index], inner = outer;
+bool cut(std::vector<CutDigit> *digits, size_t index, int64_t at, int64_t CutDigit::*step) {
+    CutDigit outer = (*digits)[index], inner = outer;
     const int64_t unit = outer.*step;
     if (at <= unit || at >= unit * outer.extent) return true;
     if (at % unit != 0 || unit * outer.extent % at != 0) return false;
@@ -33,7 +33,7 @@ bool cut(std::vector<Digit> *digits, size_t index, int64_t at, int64_t Digit::*s
     return true;
 }
 
-bool cut_all(std::vector<Digit> *digits, int axis, int Digit::*of, int64_t at, int64_t Digit::*step) {
+bool cut_all(std::vector<CutDigit> *digits, int axis, int CutDigit::*of, int64_t at, int64_t CutDigit::*step) {
     for (size_t i = 0; i < digits->size(); i++) {
         if ((*digits)[i].*of == axis && !cut(digits, i, at, step)) return false;
     }
@@ -41,7 +41,7 @@ bool cut_all(std::vector<Digit> *digits, int axis, int Digit::*of, int64_t at, i
 }
 
 // Which component of its axis a digit that crosses none of their borders belongs to.
-bool find_component(const Components &components, Digit *digit) {
+bool find_component(const Components &components, CutDigit *digit) {
     for (const MovedComponent &c : components[digit->written_axis]) {
         if (digit->written_step < c.place) continue;
         if (digit->written_step % c.place != 0) return false;
@@ -53,7 +53,7 @@ bool find_component(const Components &components, Digit *digit) {
 }
 
 // Distance in the operand's memory of one step of a digit that crosses no border of its dimensions.
-bool find_stride(const TensorForm &form, Digit *digit) {
+bool find_stride(const TensorForm &form, CutDigit *digit) {
     int64_t stride = 1, largest_step = 0;
     digit->read_stride = 0;
     for (size_t d = form.stored.size(); d-- > 0;) {
@@ -68,8 +68,8 @@ bool find_stride(const TensorForm &form, Digit *digit) {
     return largest_step > 0;
 }
 
-std::vector<Digit> whole_dimensions(const TensorForm &form) {
-    std::vector<Digit> digits;
+std::vector<CutDigit> whole_dimensions(const TensorForm &form) {
+    std::vector<CutDigit> digits;
     for (const StoredDimension &d : form.stored) {
         if (d.extent > 1) digits.push_back({.extent = d.extent, .written_axis = d.axis, .written_step = d.step});
     }
@@ -77,33 +77,33 @@ std::vector<Digit> whole_dimensions(const TensorForm &form) {
 }
 
 // The digits where every jump of the operand's memory is one between digits.
-std::optional<std::vector<Digit>> regular_digits(const TensorForm &from, const TensorForm &to,
-                                                 const Components &components) {
-    std::vector<Digit> digits = whole_dimensions(to);
+std::optional<std::vector<CutDigit>> regular_digits(const TensorForm &from, const TensorForm &to,
+                                                    const Components &components) {
+    std::vector<CutDigit> digits = whole_dimensions(to);
     for (size_t axis = 0; axis < components.size(); axis++) {
         for (const MovedComponent &c : components[axis]) {
-            if (!cut_all(&digits, static_cast<int>(axis), &Digit::written_axis, c.place, &Digit::written_step))
+            if (!cut_all(&digits, static_cast<int>(axis), &CutDigit::written_axis, c.place, &CutDigit::written_step))
                 return {};
         }
     }
-    for (Digit &digit : digits) {
+    for (CutDigit &digit : digits) {
         if (!find_component(components, &digit)) return {};
     }
     for (const StoredDimension &d : from.stored) {
-        if (!cut_all(&digits, d.axis, &Digit::read_axis, d.step, &Digit::read_step)) return {};
+        if (!cut_all(&digits, d.axis, &CutDigit::read_axis, d.step, &CutDigit::read_step)) return {};
     }
-    for (Digit &digit : digits) {
+    for (CutDigit &digit : digits) {
         if (!find_stride(from, &digit)) return {};
     }
     return digits;
 }
 
 // Where a sum of digits may reach beyond an axis.
-void limit_axis(const std::vector<Digit> &digits, const TensorForm &form, size_t axis, int Digit::*of,
-                int64_t Digit::*step, std::vector<MovedLimit> *limits) {
+void limit_axis(const std::vector<CutDigit> &digits, const TensorForm &form, size_t axis, int CutDigit::*of,
+                int64_t CutDigit::*step, std::vector<MovedLimit> *limits) {
     MovedLimit limit{{}, form.logical[axis]};
     int64_t last = 0;
-    for (const Digit &digit : digits) {
+    for (const CutDigit &digit : digits) {
         const bool says = digit.*of == static_cast<int>(axis);
         limit.steps.push_back(says ? digit.*step : 0);
         if (says) last += (digit.extent - 1) * (digit.*step);
@@ -181,11 +181,11 @@ Movement movement(const Workload &w) {
     if (digits->empty()) digits->push_back({});
     int64_t stride = 1;
     for (size_t i = digits->size(); i-- > 0; stride *= (*digits)[i].extent) (*digits)[i].written_stride = stride;
-    for (const Digit &d : *digits) m.digits.push_back({d.extent, d.read_stride, d.written_stride, d.extent});
+    for (const CutDigit &d : *digits) m.digits.push_back({d.extent, d.read_stride, d.written_stride, d.extent});
     if (!m.is_regular) return m;
     for (size_t axis = 0; axis < to.logical.size(); axis++) {
-        limit_axis(*digits, to, axis, &Digit::written_axis, &Digit::written_step, &m.limits);
-        limit_axis(*digits, from, axis, &Digit::read_axis, &Digit::read_step, &m.limits);
+        limit_axis(*digits, to, axis, &CutDigit::written_axis, &CutDigit::written_step, &m.limits);
+        limit_axis(*digits, from, axis, &CutDigit::read_axis, &CutDigit::read_step, &m.limits);
     }
     simplify_limits(&m);
     merge(&m);

@@ -25,6 +25,7 @@ struct Error {
     std::string message;
 };
 
+inline Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
 inline Error bad_input(std::string message) { return {ErrorCode::bad_input, std::move(message)}; }
 inline Error unsupported(std::string message) { return {ErrorCode::unsupported, std::move(message)}; }
 inline Error environment_error(std::string message) { return {ErrorCode::environment, std::move(message)}; }

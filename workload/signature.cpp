@@ -162,10 +162,9 @@ Signature nest_signature(const Workload &w) {
     return s;
 }
 
-// "d", "h", "w": the last `rank` of them.
-std::string spatial_name(size_t d, size_t rank) { return std::string(1, "dhw"[3 - rank + d]); }
-
 }  // namespace
+
+std::string spatial_name(size_t d, size_t rank) { return std::string(1, "dhw"[3 - rank + d]); }
 
 std::vector<int64_t> TensorForm::shape() const {
     std::vector<int64_t> extents;

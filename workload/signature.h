@@ -88,6 +88,8 @@ std::span<const StepOperand> step_operands();
 const StepOperand *step_operand(EpilogueStep::Kind step);  // null where it has none
 std::span<const StepOperand> prologue_operands();          // the same of a prologue's steps
 
+std::string spatial_name(size_t d, size_t rank);  // of dimension `d`: of rank 3 "d", "h", "w", of rank 2 "h", "w"
+
 // Dimensions of a tensor whose logical extents are N, spatial, C or spatial, Ci, Co.
 std::vector<StoredDimension> activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout);
 std::vector<StoredDimension> kernel_dimensions(const std::vector<int64_t> &logical, KernelLayout layout);

@@ -19,8 +19,6 @@ int64_t step_of(const TensorLayout &layout, size_t p) {
     return step;
 }
 
-std::string spatial_name(size_t d, size_t rank) { return std::string(1, "dhw"[3 - rank + d]); }
-
 }  // namespace
 
 std::optional<TensorLayout> parse_tensor_layout(std::string_view text) {

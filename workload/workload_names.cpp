@@ -23,7 +23,7 @@ constexpr Name<Operation> operations[] = {
     {Operation::winograd_output_transform, "winograd_output_transform", KILN_WINOGRAD_OUTPUT_TRANSFORM},
     {Operation::nest, "nest", KILN_NEST},
 };
-constexpr Name<Operation> convolutions[] = {
+constexpr Name<Operation> convolution_names[] = {
     // after "conv2d"
     {Operation::conv, "", KILN_CONV},
     {Operation::conv_backprop_input, "_backprop_input", KILN_CONV_BACKPROP_INPUT},
@@ -79,10 +79,10 @@ std::string_view name(SpecialValues value) { return lookup(special_values_names,
 
 std::string op_name(const Workload &w) {
     if (!is_convolution(w.op)) return std::string(lookup(operations, w.op));
-    return "conv" + std::to_string(w.spatial_rank) + "d" + std::string(lookup(convolutions, w.op));
+    return "conv" + std::to_string(w.spatial_rank) + "d" + std::string(lookup(convolution_names, w.op));
 }
 
-int32_t interface_code(Operation op) { return is_convolution(op) ? code(convolutions, op) : code(operations, op); }
+int32_t interface_code(Operation op) { return is_convolution(op) ? code(convolution_names, op) : code(operations, op); }
 int32_t interface_code(DType dtype) { return code(dtypes, dtype); }
 int32_t interface_code(ActivationLayout::Kind kind) { return code(layout_kinds, kind); }
 int32_t interface_code(KernelLayout layout) { return code(kernel_layouts, layout); }
@@ -108,7 +108,7 @@ std::optional<SpecialValues> parse_special_values(std::string_view text) { retur
 std::optional<OperationName> parse_operation(std::string_view text) {
     if (const auto op = lookup(operations, text)) return OperationName{*op, is_winograd_transform(*op) ? 2 : 0};
     if (text.size() < 6 || !text.starts_with("conv") || text[4] < '1' || text[4] > '3' || text[5] != 'd') return {};
-    const auto op = lookup(convolutions, text.substr(6));
+    const auto op = lookup(convolution_names, text.substr(6));
     return op ? std::optional(OperationName{*op, text[4] - '0'}) : std::nullopt;
 }
 

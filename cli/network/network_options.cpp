@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t most_images = 1 << 16;
 
-Error usage_error(std::string message) { return {ErrorCode::usage, std::move(message)}; }
-
 bool parse_extent(std::string_view text, int64_t *extent) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *extent);
     return error == std::errc() && end == text.data() + text.size() && *extent >= 0 && !text.starts_with('-');

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/network/network_plan.h"
 #include "text/markup.h"
 #include "text/quoted_text.h"
 
@@ -28,11 +29,6 @@ std::string_view color_of(const Step &step) {
 std::string size_of(int64_t bytes) {
     return bytes < 1 << 20 ? fmt::format("{:.1f} KiB", double(bytes) / 1024)
                            : fmt::format("{:.1f} MiB", double(bytes) / (1 << 20));
-}
-
-std::string kind(const Step &step) {
-    const auto *call = std::get_if<KernelCall>(&step.work);
-    return call ? std::string(op_name(call->workload)) : "copy";
 }
 
 std::string html_of(const Table &table) {
@@ -65,7 +61,7 @@ std::string program_graph(const Program &program, const std::vector<std::optiona
     std::string text = "digraph network {\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
     for (size_t i = 0; i < program.steps.size(); i++) {
         const Step &step = program.steps[i];
-        std::string label = quoted_line(step.name) + "\n" + kind(step);
+        std::string label = quoted_line(step.name) + "\n" + step_kind(step);
         if (step_ns[i] && all_ns > 0) {
             label += fmt::format("\n{:.1f} us, {:.1f} %", *step_ns[i] * 1e-3, 100 * *step_ns[i] / all_ns);
         }

@@ -25,12 +25,6 @@ bool only_moves(const Workload &workload) {
     return workload.op == Operation::nest && workload.reduction.empty() && workload.term == "x0";
 }
 
-std::string kind(const Step &step) {
-    const auto *call = std::get_if<KernelCall>(&step.work);
-    if (!call) return "copy";
-    return only_moves(call->workload) ? "move" : std::string(op_name(call->workload));
-}
-
 // What a convolution computes beside its sums: "3x3+relu > bias", what is on its input in front of the >, a depthwise one first.
 std::string fused(const Workload &workload) {
     std::vector<std::string> before, behind;
@@ -75,12 +69,18 @@ std::string bytes_text(int64_t bytes) { return fmt::format("{:.1f} KiB", static_
 
 }  // namespace
 
+std::string step_kind(const Step &step) {
+    const auto *call = std::get_if<KernelCall>(&step.work);
+    if (!call) return "copy";
+    return only_moves(call->workload) ? "move" : std::string(op_name(call->workload));
+}
+
 Table plan_table(const network::Program &program, const ChoiceContext &context) {
     Table table{.columns = plan_columns, .rows = {}};
     for (const Step &step : program.steps) {
         std::vector<std::string> nodes;
         for (const std::string &origin : step.origins) nodes.push_back(quoted_line(origin));
-        std::vector<Cell> row = {quoted_line(step.name), fmt::format("{}", fmt::join(nodes, ", ")), kind(step),
+        std::vector<Cell> row = {quoted_line(step.name), fmt::format("{}", fmt::join(nodes, ", ")), step_kind(step),
                                  step.layout};
         if (const auto *call = std::get_if<KernelCall>(&step.work)) {
             const Chosen chosen = choose(call->workload, context);

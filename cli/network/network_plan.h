@@ -26,6 +26,8 @@ Table timed_plan_table(const network::Program &program, const ChoiceContext &con
 TableForm timed_plan_form(const std::vector<std::string> &peers);
 std::vector<std::string> timed_plan_columns(const std::vector<std::string> &peers);
 
+std::string step_kind(const network::Step &step);  // "conv2d", "move", "copy"...
+
 // Lines: calls, what only moves data, and the memory beside its lower bound.
 std::vector<std::string> plan_summary(const network::Program &program);
 

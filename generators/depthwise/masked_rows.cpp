@@ -10,7 +10,7 @@ using namespace Halide;
 
 namespace {
 
-Expr stored_element(const MaskedRows &rows, const Exprs &at, const ChannelPlace &channel) {
+Expr row_element(const MaskedRows &rows, const Exprs &at, const ChannelPlace &channel) {
     return Internal::Call::make(rows.input, {channel.in_block, at[input_index::x], at[input_index::y],
                                              at[input_index::z], channel.block, at[input_index::n]});
 }
@@ -53,7 +53,7 @@ void define_read(const MaskedRows &rows) {
         const Expr is_in = is_in_range(map[i], indices);
         inside = inside.defined() ? inside && is_in : is_in;
     }
-    const Expr load = s.planes.defined() ? plane_element(rows, shift) : stored_element(rows, at, channel_of_rows(rows));
+    const Expr load = s.planes.defined() ? plane_element(rows, shift) : row_element(rows, at, channel_of_rows(rows));
     const Expr value = select(likely(inside), masked_load(likely(inside), load), 0.0f);
     s.read = Func("read");
     if (is_apart) {
@@ -101,7 +101,7 @@ void define_turned_planes(const MaskedRows &rows) {
     const int last = extent(rows.loops.input_map[input_index::x].extent) - 1, stride = extent(rows.loops.stride[0]);
     const Expr column = (s.x_tile * turned_side + row_of_place(s.turned_input)) * stride + s.phase;
     const TileChannel channel = channel_of_tile(rows);
-    const Expr load = stored_element(rows, places_of_column(rows, min(column, last)), channel.place);
+    const Expr load = row_element(rows, places_of_column(rows, min(column, last)), channel.place);
     turn_tile(&s.turned_input, channel.exists.defined() ? masked_load(channel.exists, load) : load,
               {s.c_tile, s.x_tile, s.phase, s.y, s.z, s.n});
     s.planes(s.x, s.phase, s.y, s.channel, s.z, s.n) =
@@ -115,7 +115,7 @@ void define_planes_of_phases(const MaskedRows &rows) {
     RowStages &s = rows.stages;
     const int last = extent(rows.loops.input_map[input_index::x].extent) - 1, stride = extent(rows.loops.stride[0]);
     const Expr column = s.column + s.phase, inside = promised(column, last + 1);
-    const Expr load = stored_element(rows, places_of_column(rows, inside), channel_of_rows(rows));
+    const Expr load = row_element(rows, places_of_column(rows, inside), channel_of_rows(rows));
     s.dense = Func("dense");
     s.dense(s.column, s.phase, s.y, s.channel, s.z, s.n) = masked_load(likely(column <= last), load);
     s.planes(s.x, s.phase, s.y, s.channel, s.z, s.n) = s.dense(s.x * stride, s.phase, s.y, s.channel, s.z, s.n);

@@ -218,7 +218,7 @@ std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &nod
     return graph.result(std::move(both), inputs, {outer->x});
 }
 
-std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fold_steps(Rewriting &graph, const Node &node) {
     if (std::holds_alternative<Elementwise>(node.op)) {
         const auto folded = into_convolution_before(graph, node);
         return folded ? folded : into_elementwise_before(graph, node);
@@ -229,6 +229,6 @@ std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fold_affine(const Graph &graph) { return rewrite(graph, fold); }
+Graph fold_affine(const Graph &graph) { return rewrite(graph, fold_steps); }
 
 }  // namespace kiln::graph

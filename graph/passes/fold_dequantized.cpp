@@ -10,7 +10,7 @@
 namespace kiln::graph {
 namespace {
 
-std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fold_constant(Rewriting &graph, const Node &node) {
     if (!is_kept_for_passes(node.op)) return {};
     std::vector<Numbers> numbers;
     std::vector<const Numbers *> inputs;
@@ -25,6 +25,6 @@ std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fold_dequantized(const Graph &graph) { return has_quantization(graph) ? rewrite(graph, fold) : graph; }
+Graph fold_dequantized(const Graph &graph) { return has_quantization(graph) ? rewrite(graph, fold_constant) : graph; }
 
 }  // namespace kiln::graph

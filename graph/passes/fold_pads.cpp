@@ -61,7 +61,7 @@ std::optional<std::vector<Padding>> together(const std::vector<Padding> &first, 
     return second;
 }
 
-std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fold_pad(Rewriting &graph, const Node &node) {
     const bool is_convolution = std::holds_alternative<Convolution>(node.op);
     if (!is_convolution && !std::holds_alternative<Pool>(node.op)) return {};
     const auto *resample = graph.computed_by<Resample>(node.inputs[0]);
@@ -92,6 +92,6 @@ std::optional<ValueId> fold(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fold_pads(const Graph &graph) { return rewrite(graph, fold); }
+Graph fold_pads(const Graph &graph) { return rewrite(graph, fold_pad); }
 
 }  // namespace kiln::graph

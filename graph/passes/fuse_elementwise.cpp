@@ -59,7 +59,7 @@ bool may_be_computed_by_readers(const Rewriting &graph, ValueId id) {
     return std::ranges::count_if(inputs, [&](ValueId input) { return graph.shape(input) == shape; }) <= 1;
 }
 
-std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fuse_readers(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     const Term term = term_of(graph, node);
@@ -79,6 +79,6 @@ std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fuse_elementwise(const Graph &graph) { return rewrite(graph, fuse); }
+Graph fuse_elementwise(const Graph &graph) { return rewrite(graph, fuse_readers); }
 
 }  // namespace kiln::graph

@@ -33,7 +33,7 @@ std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id
     return graph.result(std::move(op), std::move(inputs), {id});
 }
 
-std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fuse_epilogue(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     // The convolution that is computed last, for its addend must be there before it.
@@ -49,6 +49,6 @@ std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fuse_epilogues(const Graph &graph) { return rewrite(graph, fuse); }
+Graph fuse_epilogues(const Graph &graph) { return rewrite(graph, fuse_epilogue); }
 
 }  // namespace kiln::graph

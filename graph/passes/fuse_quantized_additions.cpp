@@ -44,7 +44,7 @@ std::optional<ValueId> with_addition(Rewriting &graph, ValueId own, ValueId adde
     return graph.result(std::move(op), std::move(inputs), {own});
 }
 
-std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
+std::optional<ValueId> fuse_addition(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     const Term term = term_of(graph, node);
@@ -68,6 +68,6 @@ std::optional<ValueId> fuse(Rewriting &graph, const Node &node) {
 
 }  // namespace
 
-Graph fuse_quantized_additions(const Graph &graph) { return rewrite(graph, fuse); }
+Graph fuse_quantized_additions(const Graph &graph) { return rewrite(graph, fuse_addition); }
 
 }  // namespace kiln::graph

@@ -35,7 +35,7 @@ std::optional<std::vector<double>> bias_numbers(const Rewriting &graph, ValueId 
     return numbers;
 }
 
-std::optional<ValueId> convolution(Rewriting &graph, const Node &node) {
+std::optional<ValueId> quantized_convolution(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Convolution>(&node.op);
     if (!op || graph.value(node.inputs[0]).form.type != Element::f32 || op->epilogue.size() > 1) return {};
     if (!op->epilogue.empty() && op->epilogue[0].kind != StepKind::bias) return {};
@@ -154,7 +154,7 @@ std::optional<ValueId> integer_product(Rewriting &graph, const Node &node) {
 }
 
 std::optional<ValueId> quantize(Rewriting &graph, const Node &node) {
-    if (auto id = convolution(graph, node)) return id;
+    if (auto id = quantized_convolution(graph, node)) return id;
     if (auto id = quantized_average(graph, node)) return id;
     if (!std::holds_alternative<MatrixProduct>(node.op)) return {};
     if (auto id = dequantized_product(graph, node)) return id;

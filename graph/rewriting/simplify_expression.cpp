@@ -15,7 +15,7 @@ namespace kiln::graph {
 namespace {
 
 using enum Function;
-using Rule = std::optional<Term> (*)(const Term &);  // what a term becomes, or nothing
+using TermRule = std::optional<Term> (*)(const Term &);  // what a term becomes, or nothing
 
 const Term &first(const Term &t) { return t.arguments[0]; }
 const Term &second(const Term &t) { return t.arguments[1]; }
@@ -255,13 +255,13 @@ enum class Rounding { may_change, stays };
 Term simplified(Term term, Rounding rounding) {
     const Rounding inside = quantizes(term) ? Rounding::stays : rounding;
     for (Term &argument : term.arguments) argument = simplified(std::move(argument), inside);
-    static constexpr std::array<Rule, 13> rules{constants, order_of_arguments, of_add,       of_subtract, of_multiply,
-                                                of_divide, of_negate,          of_power,     of_bounds,   of_absolute,
-                                                of_logic,  of_sigmoid,         of_leaky_relu};
-    static constexpr std::array<Rule, 6> exact_rules{constants, order_of_arguments, of_neutral,
-                                                     of_bounds, of_absolute,        of_logic};
+    static constexpr std::array<TermRule, 13> rules{
+        constants, order_of_arguments, of_add,      of_subtract, of_multiply, of_divide,    of_negate,
+        of_power,  of_bounds,          of_absolute, of_logic,    of_sigmoid,  of_leaky_relu};
+    static constexpr std::array<TermRule, 6> exact_rules{constants, order_of_arguments, of_neutral,
+                                                         of_bounds, of_absolute,        of_logic};
     const auto apply_first = [&](const auto &all) -> std::optional<Term> {
-        for (const Rule rule : all) {
+        for (const TermRule rule : all) {
             if (auto becomes = rule(term)) return becomes;
         }
         return {};

@@ -30,7 +30,7 @@ struct Facts {
 };
 
 // Estimated cycles for one pixel in units that compare tiles.
-double tile_cost(const Facts &f, const GradientTileKnobs &t) {
+double gradient_cost(const Facts &f, const GradientTileKnobs &t) {
     const GradientSides sides = gradient_sides(f.shape, t.across);
     const double tiles = double(ceil_div(sides.lane_channels, t.vectors * t.lanes)) *
                          ceil_div(sides.tile_channels, t.channels) * ceil_div(f.shape.kernel[0], t.columns) *
@@ -77,7 +77,7 @@ GradientTileKnobs cheapest_tile(const Facts &f, const GradientTileDomains &domai
     double least = 1e300;
     const auto consider = [&](const GradientTileKnobs &tile) {
         if (!f.fits(tile) || !f.exists(tile)) return;
-        const double cost = tile_cost(f, tile);
+        const double cost = gradient_cost(f, tile);
         if (cost < least * 0.999) least = cost, best = tile;
     };
     GradientTileKnobs k;

@@ -68,7 +68,7 @@ int64_t largest_product_sum(const kiln_descriptor &d) {
 }
 
 // Integers of one operand, and whether all are in their range.
-struct Operands {
+struct DrawnOperands {
     std::vector<int64_t> input, weights, bias, input_zero_point, kernel_zero_point, multiplier, shift,
         output_zero_point, bounds;
     std::vector<float> scale;
@@ -103,7 +103,7 @@ struct Operands {
         return values;
     }
 
-    Operands(FuzzInput &in, const kiln_descriptor &d) {
+    DrawnOperands(FuzzInput &in, const kiln_descriptor &d) {
         const int64_t channels = d.output_channels, room = largest_i32 - largest_product_sum(d);
         input = take(in, d.spatial[0] * d.spatial[1] * d.channels, range_of(d.dtype), false);
         weights = take(in, d.kernel[0] * d.kernel[1] * d.channels / d.feature_group_count * channels,
@@ -121,7 +121,7 @@ struct Operands {
     }
 };
 
-int64_t sum_at(const kiln_descriptor &d, const Operands &o, int64_t y, int64_t x, int64_t channel) {
+int64_t sum_at(const kiln_descriptor &d, const DrawnOperands &o, int64_t y, int64_t x, int64_t channel) {
     const int64_t inputs = d.channels / d.feature_group_count, outputs = d.output_channels / d.feature_group_count;
     int64_t sum = o.bias.empty() ? 0 : o.bias[channel];
     for (int64_t r = 0; r < d.kernel[0]; r++) {
@@ -150,7 +150,7 @@ int64_t litert(int64_t sum, int64_t multiplier, int64_t shift) {
     return (high >> right) + ((high & mask) > (mask >> 1) + (high < 0 ? 1 : 0) ? 1 : 0);
 }
 
-int64_t result_of(const Operands &o, int64_t sum, int64_t channel) {
+int64_t result_of(const DrawnOperands &o, int64_t sum, int64_t channel) {
     if (o.bounds.empty()) return sum;
     double number = 0;
     if (o.scale.empty()) {
@@ -176,7 +176,7 @@ std::vector<char> stored(const std::vector<int64_t> &values, int32_t dtype) {
     return dtype == KILN_I32 ? bytes_of<int32_t>(values) : bytes_of<uint8_t>(values);
 }
 
-std::vector<int64_t> expected(const kiln_descriptor &d, const Operands &o) {
+std::vector<int64_t> expected(const kiln_descriptor &d, const DrawnOperands &o) {
     std::vector<int64_t> results;
     for (int64_t y = 0; y < output_extent(d, 0); y++) {
         for (int64_t x = 0; x < output_extent(d, 1); x++) {
@@ -188,7 +188,7 @@ std::vector<int64_t> expected(const kiln_descriptor &d, const Operands &o) {
 
 // The memory of a call, and what points there.
 struct Call {
-    Call(const kiln_descriptor &d, const Operands &o) {
+    Call(const kiln_descriptor &d, const DrawnOperands &o) {
         const int64_t input[] = {1, d.spatial[0], d.spatial[1], d.channels};
         const int64_t weights[] = {d.kernel[0], d.kernel[1], d.channels / d.feature_group_count, d.output_channels};
         const int64_t output[] = {1, output_extent(d, 0), output_extent(d, 1), d.output_channels};
@@ -234,7 +234,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FuzzInput input(data, size);
     const kiln_descriptor descriptor = take_descriptor(input);
     if (output_extent(descriptor, 0) == 0 || output_extent(descriptor, 1) == 0) return 0;
-    const Operands operands(input, descriptor);
+    const DrawnOperands operands(input, descriptor);
     kiln_package any_sizes = **package;
     any_sizes.fallback = make_fallback;
     kiln_fallback memory;

@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-constexpr const char *avx512 = "x86-64-linux-avx512_skylake", *avx2 = "x86-64-linux-avx2-fma", *scalar = "x86-64-linux";
+constexpr const char *skylake = "x86-64-linux-avx512_skylake", *avx2 = "x86-64-linux-avx2-fma",
+                     *scalar = "x86-64-linux";
 
 Space space_of(const std::string &key, const char *target, int threads) {
     return channel_tile_space({}, conv_loops(*parse_workload_key(key)), *parse_target(target, threads, target), Core());
@@ -20,15 +21,15 @@ TEST(ChannelTileSpace, HasADefaultForEveryShape) {
     const struct {
         const char *key, *target, *knobs;
     } rows[] = {
-        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480", avx512,
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480", skylake,
          "pixels:7/rows:1"},
-        {"conv2d/input:1x7x7x960/kernel:5x5x1x960/strides:2x2/padding:2,2x2,2/feature_group_count:960", avx512,
+        {"conv2d/input:1x7x7x960/kernel:5x5x1x960/strides:2x2/padding:2,2x2,2/feature_group_count:960", skylake,
          "pixels:4/rows:1"},
-        {"conv2d/input:1x7x7x960/kernel:5x5x1x960/padding:2,2x2,2/feature_group_count:960", avx512, "pixels:7/rows:2"},
-        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:48", avx512,
+        {"conv2d/input:1x7x7x960/kernel:5x5x1x960/padding:2,2x2,2/feature_group_count:960", skylake, "pixels:7/rows:2"},
+        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:48", skylake,
          "rows:1"},
         {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", avx2, "rows:2"},
-        {"conv2d/input:1x2x2x3/kernel:2x2x1x3/feature_group_count:3", avx512, "rows:1"},
+        {"conv2d/input:1x2x2x3/kernel:2x2x1x3/feature_group_count:3", skylake, "rows:1"},
         {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", scalar, "rows:2"},
     };
     for (const auto &row : rows) {
@@ -44,7 +45,7 @@ TEST(ChannelTileSpace, HasADefaultForEveryShape) {
 
 TEST(ChannelTileSpace, RefusesTilesThatDoNotFit) {
     const std::string key = "conv2d/input:1x28x28x64/kernel:9x9x1x64/padding:4,4x4,4/feature_group_count:64";
-    const Space space = space_of(key, avx512, 1);
+    const Space space = space_of(key, skylake, 1);
     Candidate c = space.default_candidate();
     c.knobs["pixels"] = 14, c.knobs["rows"] = 4;
     EXPECT_NE(space.check(c).error().message.find("vector registers"), std::string::npos);

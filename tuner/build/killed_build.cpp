@@ -18,7 +18,7 @@ constexpr std::array crashes = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS
 constexpr std::array<std::string_view, 2> programs = {"kiln-generator", "ld"};
 constexpr std::string_view killed = " was killed", starved = " was starved";
 
-bool is_crash(int signal) { return std::find(crashes.begin(), crashes.end(), signal) != crashes.end(); }
+bool is_crash_signal(int signal) { return std::find(crashes.begin(), crashes.end(), signal) != crashes.end(); }
 
 // "kiln-generator: signal 9 (SIGKILL)" is all of such a message.
 bool tells_of_a_kill(std::string_view message, std::string_view program) {
@@ -26,14 +26,18 @@ bool tells_of_a_kill(std::string_view message, std::string_view program) {
     if (!message.starts_with(prefix)) return false;
     int signal = 0;
     const auto [end, error] = std::from_chars(message.data() + prefix.size(), message.data() + message.size(), signal);
-    return error == std::errc() && !is_crash(signal);
+    return error == std::errc() && !is_crash_signal(signal);
 }
 
 }  // namespace
 
-bool is_crash(const ChildResult &child) { return child.end == ChildResult::End::signalled && is_crash(child.code); }
+bool is_crash(const ChildResult &child) {
+    return child.end == ChildResult::End::signalled && is_crash_signal(child.code);
+}
 
-bool was_killed(const ChildResult &child) { return child.end == ChildResult::End::signalled && !is_crash(child.code); }
+bool was_killed(const ChildResult &child) {
+    return child.end == ChildResult::End::signalled && !is_crash_signal(child.code);
+}
 
 Failure killed_failure(const std::string &program, const ChildResult &child) {
     const bool by_system = child.code == SIGKILL;

@@ -13,11 +13,11 @@ namespace {
 
 constexpr double same_error = 0.01;  // of the larger one; the same object makes exactly the same
 
-std::string text(const std::optional<double> &error) { return error ? fmt::format("{:.3g}", *error) : ""; }
+std::string error_text(const std::optional<double> &error) { return error ? fmt::format("{:.3g}", *error) : ""; }
 
 ReproducedFact error_fact(const char *what, const std::optional<double> &recorded, const std::optional<double> &now,
                           bool decides) {
-    ReproducedFact fact{what, text(recorded), text(now), {}, decides};
+    ReproducedFact fact{what, error_text(recorded), error_text(now), {}, decides};
     if (recorded && now) {
         fact.agrees = *recorded == *now || std::abs(*recorded - *now) <= same_error * std::max(*recorded, *now);
     } else if (recorded || now) {

@@ -25,7 +25,7 @@ std::string last_part(const std::string &text, size_t limit) {
 }
 
 // The failure of a process that did not answer to the end.
-Failure failure_of(const ChildResult &child, const RunnerAnswer &answer, int64_t time_limit_ns) {
+Failure failure_without_answer(const ChildResult &child, const RunnerAnswer &answer, int64_t time_limit_ns) {
     Failure failure;
     const std::string where = answer.step.empty() ? "" : fmt::format(" (in: {})", answer.step);
     if (child.end == ChildResult::End::timed_out) {
@@ -68,7 +68,7 @@ Result<Failure> failure_of(const ChildResult &child, const RunnerAnswer &answer,
         return environment_error(fmt::format("{}: ended with {} before it did anything: {}", options.executable,
                                              describe(child), last_part(child.error_output, 400)));
     } else {
-        failure = failure_of(child, answer, options.time_limit_ns);
+        failure = failure_without_answer(child, answer, options.time_limit_ns);
     }
     failure.stderr_text = last_part(child.error_output, 16 << 10);
     failure.errors = answer.errors;

@@ -174,7 +174,7 @@ Expression is_infinite(const Expression &x, NumbersOf number, const Attributes &
     return apply(Function::logical_and, infinite, sided);
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_activation[] = {
     {"Abs", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::absolute>>},
     {"Abs", 6, {1, 1}, 1, "", unary<plain<Function::absolute>>},
     {"Acos", 7, {1, 1}, 1, "", unary<arccosine>},
@@ -237,6 +237,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> activation_rules() { return rules; }
+std::span<const Rule> activation_rules() { return rows_of_activation; }
 
 }  // namespace kiln::graph

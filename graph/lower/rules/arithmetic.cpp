@@ -172,7 +172,7 @@ void cast_of_opset_1(NodeLowering &node) {
 
 void cast_like(NodeLowering &node) { cast_to(node, node.type(node.input(1))); }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_arithmetic[] = {
     {"Add", 1, {2, 2}, 1, "axis broadcast consumed_inputs", binary<Function::add>},
     {"Add", 6, {2, 2}, 1, "axis broadcast", binary<Function::add>},
     {"Add", 7, {2, 2}, 1, "", binary<Function::add>},
@@ -228,6 +228,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> arithmetic_rules() { return rules; }
+std::span<const Rule> arithmetic_rules() { return rows_of_arithmetic; }
 
 }  // namespace kiln::graph

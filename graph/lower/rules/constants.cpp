@@ -113,7 +113,7 @@ void non_zero(NodeLowering &node) {
 constexpr std::string_view value_forms =
     "sparse_value value value_float value_floats value_int value_ints value_string value_strings";
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_constant[] = {
     {"Constant", 1, {0, 0}, 1, "value", constant_rule},
     {"Constant", 11, {0, 0}, 1, "sparse_value value", constant_rule},
     {"Constant", 12, {0, 0}, 1, value_forms, constant_rule},
@@ -128,6 +128,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> constant_rules() { return rules; }
+std::span<const Rule> constant_rules() { return rows_of_constant; }
 
 }  // namespace kiln::graph

@@ -118,9 +118,7 @@ void conv_transpose(NodeLowering &node) {
     node.result(with_bias(node, std::move(op), x, turned));
 }
 
-constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
-
-constexpr Rule rules[] = {
+constexpr Rule rows_of_convolution[] = {
     {"Conv", 1, {2, 3}, 1, window_attributes, conv},
     {"ConvTranspose",
      1,
@@ -132,7 +130,7 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> convolution_rules() { return rules; }
+std::span<const Rule> convolution_rules() { return rows_of_convolution; }
 
 Convolution convolution_over(const NodeLowering &node, ValueId x, ValueId w) {
     const Window window = window_over(node, x, spatial(node.shape(w)));

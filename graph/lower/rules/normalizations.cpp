@@ -177,7 +177,7 @@ void lp_normalization(NodeLowering &node) {
     node.result(node.elementwise(select(equal(operand(1), number(0)), number(0), operand(0) / norm), {x, sum}));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_normalization[] = {
     {"BatchNormalization", 1, {5, 5}, 5, "consumed_inputs epsilon is_test momentum spatial", batch_normalization},
     {"BatchNormalization", 7, {5, 5}, 5, "epsilon momentum spatial", batch_normalization},
     {"BatchNormalization", 9, {5, 5}, 5, "epsilon momentum", batch_normalization},
@@ -196,6 +196,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> normalization_rules() { return rules; }
+std::span<const Rule> normalization_rules() { return rows_of_normalization; }
 
 }  // namespace kiln::graph

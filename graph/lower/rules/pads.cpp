@@ -152,7 +152,7 @@ void expand(NodeLowering &node) {
     node.result(node.elementwise(operand(0), {x}, shape));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_pad[] = {
     {"CenterCropPad", 18, {2, 2}, 1, "axes", center_crop_pad},
     {"Concat", 1, {1, Rule::any}, 1, "axis", concat},
     {"Expand", 8, {2, 2}, 1, "", expand},
@@ -164,6 +164,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> pad_rules() { return rules; }
+std::span<const Rule> pad_rules() { return rows_of_pad; }
 
 }  // namespace kiln::graph

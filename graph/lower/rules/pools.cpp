@@ -114,7 +114,7 @@ void local_response_normalization(NodeLowering &node) {
     node.result(node.elementwise(operand(0) / power(base, number(a.real("beta", 0.75))), {x, means}));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_pool[] = {
     {"AveragePool", 1, {1, 1}, 1, "auto_pad kernel_shape pads strides", average_pool},
     {"AveragePool", 7, {1, 1}, 1, "auto_pad count_include_pad kernel_shape pads strides", average_pool},
     {"AveragePool", 10, {1, 1}, 1, "auto_pad ceil_mode count_include_pad kernel_shape pads strides", average_pool},
@@ -137,6 +137,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> pool_rules() { return rules; }
+std::span<const Rule> pool_rules() { return rows_of_pool; }
 
 }  // namespace kiln::graph

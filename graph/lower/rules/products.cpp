@@ -39,7 +39,7 @@ void gemm(NodeLowering &node) {
 
 void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_product[] = {
     {"Einsum", 12, {1, Rule::any}, 1, "equation", einsum},
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
     {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
@@ -49,7 +49,7 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> product_rules() { return rules; }
+std::span<const Rule> product_rules() { return rows_of_product; }
 
 ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b) {
     const bool row = node.rank(a) == 1, column = node.rank(b) == 1;

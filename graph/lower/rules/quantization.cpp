@@ -3,6 +3,7 @@
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/quantized_values.h"
 #include "graph/lower/rules/rule.h"
+#include "graph/lower/rules/window.h"
 #include "graph/onnx/data_type.h"
 
 namespace kiln::graph {
@@ -98,9 +99,7 @@ void mat_mul_integer(NodeLowering &node) {
         product_of_quanta(node, {.x = node.input(0), .w = node.input(1), .x_zero_point = 2, .w_zero_point = 3}));
 }
 
-constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
-
-constexpr Rule rules[] = {
+constexpr Rule rows_of_quantization[] = {
     {"QuantizeLinear", 10, {2, 3}, 1, "", quantize_linear},
     {"QuantizeLinear", 13, {2, 3}, 1, "axis", quantize_linear},
     {"QuantizeLinear", 19, {2, 3}, 1, "axis saturate", quantize_linear},
@@ -119,6 +118,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> quantization_rules() { return rules; }
+std::span<const Rule> quantization_rules() { return rows_of_quantization; }
 
 }  // namespace kiln::graph

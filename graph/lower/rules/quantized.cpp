@@ -169,11 +169,10 @@ void qlinear_concat(NodeLowering &node) {
     store(node, node.add(Concat{axis}, std::move(parts)), 0, node.type(node.input(2)));
 }
 
-constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
 constexpr std::string_view pool_attributes =
     "auto_pad ceil_mode channels_last count_include_pad kernel_shape pads strides";
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_quantized[] = {
     {"QLinearConv", 10, {8, 9}, 1, window_attributes, qlinear_conv},
     {"QLinearMatMul", 10, {8, 8}, 1, "", qlinear_mat_mul},
     {"QLinearConv", 1, {8, 9}, 1, window_attributes, qlinear_conv, "com.microsoft"},
@@ -190,6 +189,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> quantized_rules() { return rules; }
+std::span<const Rule> quantized_rules() { return rows_of_quantized; }
 
 }  // namespace kiln::graph

@@ -8,7 +8,7 @@ namespace {
 
 #define KILN_RECURRENT "activation_alpha activation_beta activations clip direction hidden_size"
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_recurrent[] = {
     {"GRU", 1, {3, 6}, 2, KILN_RECURRENT " output_sequence", gru},
     {"GRU", 3, {3, 6}, 2, KILN_RECURRENT " linear_before_reset output_sequence", gru},
     {"GRU", 7, {3, 6}, 2, KILN_RECURRENT " linear_before_reset", gru},
@@ -25,6 +25,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> recurrent_rules() { return rules; }
+std::span<const Rule> recurrent_rules() { return rows_of_recurrent; }
 
 }  // namespace kiln::graph

@@ -136,7 +136,7 @@ void hardmax(NodeLowering &node) {
 
 constexpr std::string_view with_axes = "axes keepdims", with_noop = "keepdims noop_with_empty_axes";
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_reduction[] = {
     {"ArgMax", 1, {1, 1}, 1, "axis keepdims", arg_extreme<Reduce::Kind::maximum>},
     {"ArgMax", 12, {1, 1}, 1, "axis keepdims select_last_index", arg_extreme<Reduce::Kind::maximum>},
     {"ArgMin", 1, {1, 1}, 1, "axis keepdims", arg_extreme<Reduce::Kind::minimum>},
@@ -166,6 +166,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> reduction_rules() { return rules; }
+std::span<const Rule> reduction_rules() { return rows_of_reduction; }
 
 }  // namespace kiln::graph

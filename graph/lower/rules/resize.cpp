@@ -205,7 +205,7 @@ constexpr std::string_view since_18 =
     "antialias axes coordinate_transformation_mode cubic_coeff_a exclude_outside extrapolation_value "
     "keep_aspect_ratio_policy mode nearest_mode";
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_resize[] = {
     {"Resize", 10, {2, 2}, 1, "mode", resize_of_opset_10},
     {"Resize", 11, {3, 4}, 1, since_11, resize},
     {"Resize", 13, {1, 4}, 1, since_11, resize},
@@ -217,6 +217,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> resize_rules() { return rules; }
+std::span<const Rule> resize_rules() { return rows_of_resize; }
 
 }  // namespace kiln::graph

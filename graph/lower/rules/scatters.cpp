@@ -61,7 +61,7 @@ void gather_elements(NodeLowering &node) {
 }
 
 // Rows of indices that lead along the first axes behind `batch`: the first place of each, and the elements from there on.
-struct Blocks {
+struct RowBlocks {
     std::vector<int64_t> first;
     int64_t elements = 1;
     Shape rows, inner;  // the axes of the rows, and those of a block
@@ -83,7 +83,7 @@ struct Blocks {
     }
 };
 
-Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
+RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
     const Shape form = node.shape(node.input(1));
     const int64_t rank = static_cast<int64_t>(shape.size());
     if (form.empty()) reject("its indices have no axes");
@@ -95,7 +95,7 @@ Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
             reject("its indices of shape " + to_text(form) + " have other batches than its input of shape " +
                    to_text(shape));
     }
-    Blocks blocks;
+    RowBlocks blocks;
     blocks.rows.assign(form.begin(), form.end() - 1);
     blocks.inner.assign(shape.begin() + batch + length, shape.end());
     blocks.elements = count(blocks.inner);
@@ -117,7 +117,7 @@ Blocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
 
 void gather_nd(NodeLowering &node) {
     const ValueId x = node.input(0);
-    const Blocks blocks = blocks_of(node, node.shape(x), node.attributes.integer("batch_dims", 0));
+    const RowBlocks blocks = blocks_of(node, node.shape(x), node.attributes.integer("batch_dims", 0));
     node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 
@@ -145,14 +145,14 @@ void scatter_elements(NodeLowering &node) {
 }
 
 void scatter_nd(NodeLowering &node) {
-    const Blocks blocks = blocks_of(node, node.shape(node.input(0)), 0);
+    const RowBlocks blocks = blocks_of(node, node.shape(node.input(0)), 0);
     const Shape expected = blocks.shape();
     if (node.shape(node.input(2)) != expected)
         reject("its updates of shape " + to_text(node.shape(node.input(2))) + " are not " + to_text(expected));
     scatter(node, blocks.places());
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_scatter[] = {
     {"GatherElements", 11, {2, 2}, 1, "axis", gather_elements},
     {"GatherND", 11, {2, 2}, 1, "", gather_nd},
     {"GatherND", 12, {2, 2}, 1, "batch_dims", gather_nd},
@@ -165,6 +165,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> scatter_rules() { return rules; }
+std::span<const Rule> scatter_rules() { return rows_of_scatter; }
 
 }  // namespace kiln::graph

@@ -121,14 +121,14 @@ void transpose(NodeLowering &node) {
     node.result(node.transpose(x, permutation));
 }
 
-// Blocks of pixels to channels or back. In mode DCR the place within a block is outside of the channel, in CRD inside.
-struct Blocks {
+// PixelBlocks of pixels to channels or back. In mode DCR the place within a block is outside of the channel, in CRD inside.
+struct PixelBlocks {
     Shape shape;
     int64_t size;
     bool depth_first;
 };
 
-Blocks read_blocks(const NodeLowering &node) {
+PixelBlocks read_blocks(const NodeLowering &node) {
     const Shape shape = node.shape(node.input(0));
     const int64_t size = node.attributes.integer("blocksize");
     const std::string mode = node.attributes.text("mode", "DCR");
@@ -159,7 +159,7 @@ void space_to_depth(NodeLowering &node) {
     node.result(node.reshape(node.transpose(apart, order), {n, c * b * b, h, w}));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_shape[] = {
     {"DepthToSpace", 1, {1, 1}, 1, "blocksize", depth_to_space},
     {"DepthToSpace", 11, {1, 1}, 1, "blocksize mode", depth_to_space},
     {"Dropout", 1, {1, 1}, 2, "consumed_inputs is_test ratio", dropout},
@@ -181,6 +181,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> shape_rules() { return rules; }
+std::span<const Rule> shape_rules() { return rows_of_shape; }
 
 }  // namespace kiln::graph

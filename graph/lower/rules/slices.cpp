@@ -162,7 +162,7 @@ void tile_of_opset_1(NodeLowering &node) {
     node.result(repeated(node, repeats));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_slice[] = {
     {"Gather", 1, {2, 2}, 1, "axis", gather},
     {"Slice", 1, {1, 1}, 1, "axes ends starts", slice},
     {"Slice", 10, {3, 5}, 1, "", slice},
@@ -176,6 +176,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> slice_rules() { return rules; }
+std::span<const Rule> slice_rules() { return rows_of_slice; }
 
 }  // namespace kiln::graph

@@ -116,7 +116,7 @@ void eye_like(NodeLowering &node) {
     node.result(pattern(node, type, shape, [&](int64_t row, int64_t column) { return column - row == k; }));
 }
 
-constexpr Rule rules[] = {
+constexpr Rule rows_of_triangle[] = {
     {"CumSum", 11, {2, 2}, 1, "exclusive reverse", cumulative_sum},
     {"EyeLike", 9, {1, 1}, 1, "dtype k", eye_like},
     {"OneHot", 9, {3, 3}, 1, "axis", one_hot},
@@ -125,6 +125,6 @@ constexpr Rule rules[] = {
 
 }  // namespace
 
-std::span<const Rule> triangle_rules() { return rules; }
+std::span<const Rule> triangle_rules() { return rows_of_triangle; }
 
 }  // namespace kiln::graph

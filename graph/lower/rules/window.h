@@ -25,6 +25,9 @@ Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<
 // The same with auto_pad and `beyond`, for windows that move over `x`.
 Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
 
+// Attributes of a convolution, as a Rule lists them.
+inline constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
+
 // The convolution that attributes describe, of weights O, I of one group, spatial...
 Convolution convolution_over(const NodeLowering &node, ValueId x, ValueId w);
 

@@ -9,7 +9,7 @@
 namespace kiln::graph {
 namespace {
 
-using Numbers = std::vector<double>;  // by channel
+using ByChannel = std::vector<double>;
 
 class Reader {
 public:
@@ -35,30 +35,30 @@ private:
         const auto channels = static_cast<size_t>(shape_[1]);
         if (is(term, Function::operand)) {
             if (term.step.operand != sums_) return {};
-            return ClampedSums{Numbers(channels, 1), Numbers(channels, 0)};
+            return ClampedSums{ByChannel(channels, 1), ByChannel(channels, 0)};
         }
         if (!is(term, Function::add) || term.type != Element::i32) return {};
         for (const bool swaps : {false, true}) {
             const Term &sums = term.arguments[swaps], &added = term.arguments[!swaps];
             if (!is(sums, Function::operand) || sums.step.operand != sums_ || !is(added, Function::operand)) continue;
             const auto numbers = along_axis(graph_, added.step.operand, 1, shape_);
-            if (numbers) return ClampedSums{Numbers(channels, 1), *numbers};
+            if (numbers) return ClampedSums{ByChannel(channels, 1), *numbers};
         }
         return {};
     }
 
-    std::optional<Numbers> constant(const Term &term) const {
-        if (is_number(term)) return Numbers(shape_[1], term.step.number);
+    std::optional<ByChannel> constant(const Term &term) const {
+        if (is_number(term)) return ByChannel(shape_[1], term.step.number);
         if (!is(term, Function::operand) || !is_float(term.type)) return {};
         return along_axis(graph_, term.step.operand, 1, shape_);
     }
 
-    static bool is_uniform(const Numbers &numbers) {
+    static bool is_uniform(const ByChannel &numbers) {
         return std::ranges::all_of(numbers, [&](double number) { return number == numbers.front(); });
     }
     static bool has_bounds(const ClampedSums &x) { return std::isfinite(x.lo) || std::isfinite(x.hi); }
 
-    static std::optional<ClampedSums> joined(Function function, ClampedSums x, const Numbers &by) {
+    static std::optional<ClampedSums> joined(Function function, ClampedSums x, const ByChannel &by) {
         if (function == Function::minimum || function == Function::maximum) {
             if (!is_uniform(by) || std::isnan(by.front())) return {};
             if (function == Function::minimum) {

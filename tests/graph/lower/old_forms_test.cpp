@@ -4,8 +4,6 @@
 namespace kiln::graph {
 namespace {
 
-const std::optional<Numbers> none;
-
 TEST(OldForms, Attributes) {
     const Numbers square = counted({1, 1, 2, 2});
     const RuleCase rows[] = {

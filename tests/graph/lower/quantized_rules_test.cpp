@@ -4,8 +4,6 @@
 namespace kiln::graph {
 namespace {
 
-const std::optional<Numbers> none;
-
 TEST(QuantizedRules, NumbersAndSums) {
     const auto scalar = [](double number) { return floats({}, {number}); };
     const auto i8 = [](std::vector<int64_t> elements) {

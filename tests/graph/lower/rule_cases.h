@@ -14,6 +14,7 @@ namespace kiln::graph {
 
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline const std::optional<Numbers> none;
 
 struct RuleCase {
     std::string op_type;

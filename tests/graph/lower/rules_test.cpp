@@ -4,8 +4,6 @@
 namespace kiln::graph {
 namespace {
 
-const std::optional<Numbers> none;
-
 void expect_all(const std::vector<RuleCase> &rows) {
     for (const RuleCase &row : rows) expect_outputs(row);
 }

@@ -6,8 +6,6 @@
 namespace kiln::graph {
 namespace {
 
-const std::optional<Numbers> none;
-
 TEST(Triangles, OnesAndZeros) {
     const Numbers x = counted({2, 3});
     const auto axis = [](int64_t number) { return whole({}, {number}); };

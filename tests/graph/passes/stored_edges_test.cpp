@@ -12,7 +12,7 @@
 namespace kiln::graph {
 namespace {
 
-struct Row {
+struct EdgeRow {
     const char *what;
     std::function<std::vector<ValueId>(Sketch &)> outputs;
     std::vector<std::optional<UniformQuantization>> inputs, made;
@@ -21,7 +21,7 @@ struct Row {
 const UniformQuantization half{0.5, 3}, quarter{0.25, 0};
 
 TEST(StoredEdges, table) {
-    const Row rows[] = {
+    const EdgeRow rows[] = {
         {"both ends",
          [](Sketch &s) {
              const auto x = dequantize(s, quantize(s, s.input({2, 3}), 0.5, 3));
@@ -71,7 +71,7 @@ TEST(StoredEdges, table) {
          {{}},
          {quarter, {}}},
     };
-    for (const Row &row : rows) {
+    for (const EdgeRow &row : rows) {
         SCOPED_TRACE(row.what);
         Sketch sketch;
         const std::vector<ValueId> outputs = row.outputs(sketch);

@@ -50,7 +50,7 @@ KernelTimes by_channels(std::map<int64_t, double> ns) {
     };
 }
 
-std::string told(const std::vector<AlterationNote> &notes) {
+std::string notes_text(const std::vector<AlterationNote> &notes) {
     const std::map<AlterationNote::Reason, std::string> reasons{
         {AlterationNote::Reason::costs_less, "chosen"},
         {AlterationNote::Reason::gains_too_little, "too little"},
@@ -83,7 +83,7 @@ TEST(Alter, TakesWhatCostsLess) {
         const std::vector<Alteration> one{named("side_by_side")};
         const auto altered = alter(inception({8, 24}), one, {.prices = {c.times, c.unmeasured}});
         ASSERT_TRUE(altered);
-        EXPECT_EQ(told(altered->notes), c.told) << c.what;
+        EXPECT_EQ(notes_text(altered->notes), c.told) << c.what;
         const int64_t convolutions = std::ranges::count_if(
             altered->graph.nodes, [](const Node &node) { return std::holds_alternative<Convolution>(node.op); });
         EXPECT_EQ(convolutions, altered->notes.at(0).is_chosen ? 1 : 2) << c.what;
@@ -96,12 +96,12 @@ TEST(Alter, MeansOfImagesAreTakenEarlierByEstimate) {
     const Graph graph = std::move(s).finish(Ids{s.node(Reduce{Reduce::Kind::mean, {2, 3}}, {y})});
     const auto altered = improve(graph, {});
     ASSERT_TRUE(altered);
-    EXPECT_EQ(told(altered->notes), "pool_before_convolution estimated chosen");
+    EXPECT_EQ(notes_text(altered->notes), "pool_before_convolution estimated chosen");
     EXPECT_GT(altered->notes[0].before_ns, 5 * altered->notes[0].after_ns);
     const auto off =
         improve(graph, {.is_off = [](std::string_view name) { return name == "pool_before_convolution"; }});
     ASSERT_TRUE(off);
-    EXPECT_EQ(told(off->notes), "");
+    EXPECT_EQ(notes_text(off->notes), "");
 }
 
 // The transitions of DenseNet: a quarter of the products.
@@ -111,7 +111,7 @@ TEST(Alter, AveragesOfWindowsAreTakenEarlierByEstimate) {
     const Pool halves{Pool::Kind::average, {2, 2}, {2, 2}, {1, 1}, {{}, {}}, {0, 0}};
     const auto altered = improve(std::move(s).finish(Ids{s.node(halves, {y})}), {});
     ASSERT_TRUE(altered);
-    EXPECT_EQ(told(altered->notes), "pool_before_convolution estimated chosen");
+    EXPECT_EQ(notes_text(altered->notes), "pool_before_convolution estimated chosen");
     EXPECT_GT(altered->notes[0].before_ns, 2 * altered->notes[0].after_ns);
 }
 
@@ -215,7 +215,7 @@ TEST(Alter, PassesAreAlterationsThatCanBeSwitchedOff) {
     const Graph graph = std::move(s).finish(Ids{s.elementwise("max(x0,0)", {y})});
     const auto altered = improve(graph, {});
     ASSERT_TRUE(altered);
-    EXPECT_EQ(told(altered->notes), "fold_pads estimated chosen; fuse_epilogues estimated chosen");
+    EXPECT_EQ(notes_text(altered->notes), "fold_pads estimated chosen; fuse_epilogues estimated chosen");
     EXPECT_EQ(altered->graph.nodes.size(), 1u);
     for (const char *off : {"fold_pads", "fuse_epilogues"}) {
         const auto without = improve(graph, {.is_off = [&](std::string_view name) { return name == off; }});

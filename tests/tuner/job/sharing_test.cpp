@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-const NamedWorkload layer_a{"net", "a", 1, convolution({1, 56, 56, 64}, {1, 1, 64, 64})};
-const NamedWorkload layer_b{"net", "b", 1, convolution({1, 28, 28, 64}, {3, 3, 64, 32})};
+const NamedWorkload first_layer{"net", "a", 1, convolution({1, 56, 56, 64}, {1, 1, 64, 64})};
+const NamedWorkload second_layer{"net", "b", 1, convolution({1, 28, 28, 64}, {3, 3, 64, 32})};
 
 class Sharing : public ::testing::Test {
 protected:
@@ -44,7 +44,7 @@ TEST_F(Sharing, NothingIsTriedTwiceAndNoneTooMany) {
         std::vector<std::jthread> threads;
         for (int i = 0; i < jobs; i++) {
             threads.emplace_back([&, i] {
-                reports[size_t(i)] = shops[size_t(i)]->tune({layer_a, layer_b}, trials(wanted));
+                reports[size_t(i)] = shops[size_t(i)]->tune({first_layer, second_layer}, trials(wanted));
             });
         }
     }
@@ -73,12 +73,12 @@ TEST_F(Sharing, WhatAnotherIsAtIsLeftToIt) {
         if (n != 1) return std::nullopt;
         // While a builds the default, b makes the other two of three, and then waits until it is interrupted.
         b->interrupted = [&, calls = 0]() mutable { return ++calls > 10; };
-        const auto report = b->tune({layer_a}, trials(3));
+        const auto report = b->tune({first_layer}, trials(3));
         EXPECT_TRUE(report.ok() && report->interrupted);
         made_by_b = report->workloads.at(0).new_trials;
         return std::nullopt;
     };
-    const auto report = a->tune({layer_a}, trials(3));
+    const auto report = a->tune({first_layer}, trials(3));
     ASSERT_TRUE(report.ok()) << report.error().message;
     EXPECT_EQ(made_by_b, 2);
     EXPECT_EQ(report->workloads[0].new_trials, 1);
@@ -92,12 +92,12 @@ TEST_F(Sharing, AnIdenticalObjectOfAnotherIsNotMeasuredAgain) {
     a->builder.hash = b->builder.hash = [](const std::string &) { return "one"; };
     a->builder.refuses = [&](size_t n) -> std::optional<TrialStatus> {
         if (n == 1) {
-            EXPECT_TRUE(b->tune({layer_a}, trials(2)).ok());
+            EXPECT_TRUE(b->tune({first_layer}, trials(2)).ok());
         }
         return std::nullopt;
     };
     b->interrupted = [&, calls = 0]() mutable { return ++calls > 10; };
-    ASSERT_TRUE(a->tune({layer_a}, trials(4)).ok());
+    ASSERT_TRUE(a->tune({first_layer}, trials(4)).ok());
     EXPECT_EQ(b->runner.runs, 1u);
     EXPECT_EQ(a->runner.runs, 1u) << "the first was under way before b's was known; the others are known";
 }
@@ -110,13 +110,13 @@ TEST_F(Sharing, WhoeverHangsIsNotWaitedForWithoutEnd) {
             b->clock.ns += 60'000'000'000;
             return false;
         };
-        const auto report = b->tune({layer_a}, trials(1));
+        const auto report = b->tune({first_layer}, trials(1));
         EXPECT_TRUE(report.ok());
         EXPECT_EQ(report->workloads.at(0).new_trials, 1);
         EXPECT_TRUE(report->workloads.at(0).best_ns);
         return std::nullopt;
     };
-    ASSERT_TRUE(a->tune({layer_a}, trials(1)).ok());
+    ASSERT_TRUE(a->tune({first_layer}, trials(1)).ok());
     EXPECT_EQ(a->trials().size(), 2u) << "both are kept";
 }
 
@@ -126,13 +126,13 @@ TEST_F(Sharing, OtherConditionsAreNobodyElsesWork) {
         if (n != 1) return std::nullopt;
         TuneOptions cold = trials(2);
         cold.cache = CacheMode::cold;
-        const auto report = b->tune({layer_a}, cold);
+        const auto report = b->tune({first_layer}, cold);
         EXPECT_TRUE(report.ok());
         EXPECT_EQ(report->workloads.at(0).new_trials, 2);
         EXPECT_EQ(b->trials().at(0).origin, "default");
         return std::nullopt;
     };
-    const auto report = a->tune({layer_a}, trials(2));
+    const auto report = a->tune({first_layer}, trials(2));
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(report->workloads[0].new_trials, 2);
 }

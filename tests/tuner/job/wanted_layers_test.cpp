@@ -15,7 +15,7 @@ NamedWorkload hoped_for(NamedWorkload layer) {
 
 const NamedWorkload layer_c{"net", "c", 3, convolution({1, 14, 14, 64}, {1, 1, 64, 32})};
 
-std::vector<std::string> names(const TuneReport &report) {
+std::vector<std::string> names_of(const TuneReport &report) {
     std::vector<std::string> result;
     for (const TunedWorkload &tuned : report.workloads) result.push_back(tuned.workload.name);
     return result;
@@ -42,7 +42,7 @@ TEST(WantedLayers, AreTunedBesideTheFirst) {
         const auto report = shop.tune({layer_a, hoped_for(layer_b)}, limit.options);
         ASSERT_TRUE(report.ok()) << limit.what;
         EXPECT_GE(trials_before, 2) << limit.what;
-        EXPECT_EQ(names(*report), (std::vector<std::string>{"a", "b", "c"})) << limit.what;
+        EXPECT_EQ(names_of(*report), (std::vector<std::string>{"a", "b", "c"})) << limit.what;
         EXPECT_EQ(report->workloads[1].workload.odds, 0) << limit.what;
         EXPECT_GE(report->workloads[2].new_trials, 6) << limit.what;
         EXPECT_EQ(shop.progress.back().workload_count, 3) << limit.what;

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-constexpr int most_heats = 3, rounds = 5;
+constexpr int most_qualifying_heats = 3, rounds = 5;
 
 // The contestants that stand for an object each: the incumbent's trial, else the default's, else the first.
 std::vector<size_t> one_each_object(const std::vector<Contestant> &contestants, const std::string &incumbent) {
@@ -96,7 +96,7 @@ Result<QualifiedField> qualify(std::vector<Contestant> *contestants, const RaceH
     // All heats take turns with the fastest so far: the machine may have changed between them.
     std::optional<size_t> fastest;
     double fastest_ns = 0;
-    for (int heat = 0; heat < most_heats; heat++) {
+    for (int heat = 0; heat < most_qualifying_heats; heat++) {
         const std::vector<size_t> drawn = qualifying.next(static_cast<double>(request.time_ns));
         Result<std::vector<size_t>> racing = heats.built(contestants, drawn);
         if (!racing) return racing.error();
