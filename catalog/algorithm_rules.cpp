@@ -4,6 +4,7 @@
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
 #include "catalog/matrix/matrix_algorithm.h"
+#include "catalog/winograd/quantized_winograd.h"
 #include "catalog/winograd/winograd_cost.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
@@ -18,6 +19,11 @@ bool always(const Workload &, const Target &, const Core &) { return true; }
 template<int m>
 bool winograd_is_fastest(const Workload &w, const Target &target, const Core &core) {
     return winograd_pays(m, w, target, core);
+}
+
+template<int m>
+bool quantized_winograd_is_fastest(const Workload &w, const Target &target, const Core &core) {
+    return quantized_winograd_pays(m, w, target, core);
 }
 
 bool is_grouped(const Workload &w, const Target &, const Core &) {
@@ -93,6 +99,11 @@ constexpr AlgorithmRule rules[] = {
      "a core without vectors: two pixels share a word, where a product is one instruction for both"},
     {"quantized_depthwise", always,
      "depthwise: a lane has one channel, and its columns fill the units that multiply several numbers a lane"},
+    {"quantized_winograd_3", quantized_winograd_is_fastest<3>,
+     "products of pairs of i16, as direct sums have without VNNI: for 3x3 25 of them for 81, where few channels keep "
+     "sums exact"},
+    {"quantized_winograd_2", quantized_winograd_is_fastest<2>,
+     "as quantized_winograd_3, with 16 products for 36: more channels, tiles that fill better, or fewer weights"},
     {"quantized", always, "the definition, several input channels a lane"},
     {"kernel_gradient", always, "the only way to the gradient of the kernel"},
 };

@@ -9,6 +9,7 @@
 #include "catalog/operators/transform_algorithms.h"
 #include "catalog/quantized_algorithm.h"
 #include "catalog/scalar/scalar_algorithms.h"
+#include "catalog/winograd/quantized_winograd.h"
 #include "catalog/winograd/winograd_algorithm.h"
 
 namespace kiln {
@@ -45,6 +46,10 @@ constexpr Algorithm algorithms[] = {
     {"winograd_3", 1, "Winograd, 3 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
     {"winograd_5", 1, "Winograd, 5 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
     {"winograd_6", 1, "Winograd, 6 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
+    {"quantized_winograd_2", 1, "Winograd in integers, 2 outputs a tile side", quantized_winograd_applies,
+     quantized_winograd_space},
+    {"quantized_winograd_3", 1, "Winograd in integers, 3 outputs a tile side", quantized_winograd_applies,
+     quantized_winograd_space},
     {"space_to_depth", 1, "blocks of pixels to channels", movement_applies, movement_space},
     {"depth_to_space", 1, "channels to blocks of pixels", movement_applies, movement_space},
     {"layout_transform", 1, "activations or weights in another layout", movement_applies, movement_space},

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace kiln {
 namespace {
@@ -70,6 +71,21 @@ WinogradMatrices winograd_matrices(int m, int r, const std::vector<double> &poin
     w.g[infinity][r - 1] = 1;
     w.bt.push_back(polynomial(points, all));
     return w;
+}
+
+IntegerWinograd integer_winograd(const WinogradMatrices &matrices) {
+    IntegerWinograd integer{matrices, 1};
+    WinogradMatrices &w = integer.matrices;
+    std::vector<int64_t> divisors;
+    for (const std::vector<double> &row : w.g) {  // its first number is one by the divisor; at infinity it may be 0
+        divisors.push_back(row[0] == 0 || &row == &w.g.back() ? 1 : std::llround(1 / row[0]));
+        integer.scale = std::lcm(integer.scale, divisors.back());
+    }
+    for (size_t i = 0; i < w.g.size(); i++) {
+        for (double &v : w.g[i]) v = std::round(v * double(divisors[i]));
+        for (std::vector<double> &row : w.at) row[i] = std::round(row[i] * double(integer.scale / divisors[i]));
+    }
+    return integer;
 }
 
 std::vector<double> winograd_points(int count, int choice) {

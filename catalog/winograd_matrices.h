@@ -11,6 +11,7 @@
 // Std only.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace kiln {
@@ -27,6 +28,13 @@ struct WinogradMatrices {
 
 // Precondition: m, r >= 1 and m + r - 2 different points. F(1, 1) has no points and is the identity.
 WinogradMatrices winograd_matrices(int m, int r, const std::vector<double> &points);
+
+// The same in integers: scale * y = at [ (g k) . (bt d) ], with the divisors of g in at. Precondition: points are integers.
+struct IntegerWinograd {
+    WinogradMatrices matrices;
+    int64_t scale = 1;
+};
+IntegerWinograd integer_winograd(const WinogradMatrices &matrices);
 
 inline constexpr int largest_winograd_points = 9;
 

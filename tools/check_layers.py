@@ -54,7 +54,7 @@ FOLDERS = {
     ),
     "catalog/winograd": (
         ["catalog/conv_checks.h", "catalog/conv_rewrites.h", "catalog/winograd_matrices.h", "rewrites", "schedules",
-         "schedules/spaces", "workload"],
+         "schedules/spaces", "workload", "workload/quantization"],
         [],
     ),
     "catalog": (["catalog/matrix", "catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",

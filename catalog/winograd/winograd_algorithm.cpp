@@ -82,12 +82,9 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
 
 int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
 
-Status winograd_applies(std::string_view name, const Workload &w, const Target &) {
+Status winograd_form_applies(int m, const Workload &w) {
     if (w.op != Operation::conv && w.op != Operation::conv_backprop_input) {
         return unsupported("operation " + op_name(w) + " has no Winograd form here");
-    }
-    if (is_integer(w.dtype) || is_integer(w.output_dtype)) {
-        return unsupported("Winograd transforms fractions: integers (dtype i8, u8) would overflow and round");
     }
     if (w.batch_group_count != 1) return unsupported("batch_group_count above 1 is not supported by Winograd");
     if (w.feature_group_count != 1) return unsupported("feature_group_count above 1 is not supported by Winograd");
@@ -99,7 +96,14 @@ Status winograd_applies(std::string_view name, const Workload &w, const Target &
     }
     if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
-    return window_applies(winograd_loops(w), winograd_m(name));
+    return window_applies(winograd_loops(w), m);
+}
+
+Status winograd_applies(std::string_view name, const Workload &w, const Target &) {
+    if (is_integer(w.dtype) || is_integer(w.output_dtype)) {
+        return unsupported("Winograd transforms fractions: integers (dtype i8, u8) would overflow and round");
+    }
+    return winograd_form_applies(winograd_m(name), w);
 }
 
 Space winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {

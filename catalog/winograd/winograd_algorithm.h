@@ -17,6 +17,9 @@ namespace kiln {
 // The m of "winograd_<m>". Precondition: a name of the catalog.
 int winograd_m(std::string_view algorithm);
 
+// What depends on the form of a convolution alone, for tiles of m outputs a side, and not on its numbers.
+Status winograd_form_applies(int m, const Workload &workload);
+
 Status winograd_applies(std::string_view name, const Workload &workload, const Target &target);
 Space winograd_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 

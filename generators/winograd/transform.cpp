@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <numeric>
 
 namespace kiln {
 namespace {
@@ -87,11 +89,13 @@ private:
         }
     }
 
-    // *plus = equal + opposite, *minus = equal - opposite; the factor of the second half is left to the last step.
+    // *plus = equal + opposite, *minus = equal - opposite; a factor of the second half is left to the last step.
     void join(const Halves &halves, const std::vector<Expr> &values, Expr *plus, Expr *minus) {
         double factor = 0;
         for (double c : halves.opposite) {
-            if (c != 0) factor = c;  // the last: the highest power, which is bare in rows of B^T but for this factor
+            if (c == 0) continue;
+            // The last: the highest power, which is bare in rows of B^T but for this factor. Of integers one that divides all.
+            factor = values.front().type().is_float() ? c : double(std::gcd(int64_t(factor), int64_t(c)));
         }
         Row opposite = halves.opposite;
         for (double &c : opposite) c /= factor;
@@ -113,6 +117,7 @@ private:
     }
 
     Expr add(const Expr &total, double c, const Expr &value) {
+        assert(value.type().is_float() || c == std::round(c));
         const Expr scaled = is_unit(c) ? value : Halide::Internal::make_const(value.type(), std::fabs(c)) * value;
         operations += total.defined() || !same(c, 1);
         if (!total.defined()) return c < 0 ? -scaled : scaled;

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // The product of `rows` and `values`: one expression a row. B^T d, G k and A^T t of winograd_matrices.h, also one after
-// the other in two dimensions. Precondition: every row has as many entries as there are values, all of one float type.
+// the other in two dimensions. Precondition: every row has as many entries as there are values, all of one type, and of integers where that is one.
 std::vector<Halide::Expr> winograd_transform(const std::vector<std::vector<double>> &rows,
                                              const std::vector<Halide::Expr> &values);
 

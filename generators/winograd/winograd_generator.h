@@ -19,10 +19,11 @@ namespace kiln {
 template<typename Derived>
 class WinogradGenerator : public ConvGenerator<Derived, WinogradKnobs> {
 protected:
-    void read_winograd() {
+    // `parts`: channels that a lane multiplies at once and adds up.
+    void read_winograd(int parts = 1) {
         this->read_convolution();
-        facts =
-            winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm), this->target_of_kiln, Core{});
+        facts = winograd_facts(gathered(this->loops), winograd_m(this->candidate.algorithm), this->target_of_kiln,
+                               Core{}, parts);
         this->loops = facts.shape;  // rows may have been merged
         along_x = matrices(0), along_y = matrices(1);
         vectors = extent(this->knobs.vectors), panels = extent(this->knobs.panel_block);

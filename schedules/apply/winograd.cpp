@@ -96,9 +96,14 @@ private:
             .bound_extent(s.frequency, 1);
         const RVar channel(s.taps[0]);
         std::vector<VarOrRVar> order{s.lane, s.vector, s.tile_x, s.tile_y};
-        for (int i = 0; i < s.taps.dimensions(); i++) order.emplace_back(s.taps[i]);
+        const int sums = s.taps.dimensions() - (f.parts > 1 ? 1 : 0);
+        for (int i = 0; i < sums; i++) order.emplace_back(s.taps[i]);
         order.insert(order.end(), {s.panel, s.frequency, s.z, s.n});
         s.sum.update().reorder(order).unroll(channel, extent(k.unroll));
+        if (f.parts > 1) {
+            const RVar part(s.taps[sums]);
+            s.sum.update().atomic().reorder(part, s.lane).vectorize(part);
+        }
         for (Stage stage : {Stage(s.sum), Stage(s.sum.update())}) {
             stage.vectorize(s.lane).unroll(s.vector).unroll(s.tile_x).unroll(s.tile_y);
         }

@@ -21,7 +21,7 @@ bool WinogradFacts::skips_pixels() const {
 }
 
 double WinogradFacts::weight_bytes() const {
-    return 4.0 * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
+    return double(operand_bytes()) * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
 }
 
 double WinogradFacts::image_bytes() const {
@@ -43,8 +43,9 @@ int64_t WinogradFacts::result_step() const {
 
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
-WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core) {
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts) {
     WinogradFacts f;
+    f.parts = parts;
     f.shape = rows_of_one_image(shape);
     for (int d = 0; d < 2; d++) {
         f.m[d] = f.shape.kernel[d] == 1 ? 1 : m;
@@ -59,7 +60,7 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
 
 int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const int64_t input = staged * f.summed_channels() * (b.demote == 2 ? 2 : 4);
+    const int64_t input = staged * f.summed_channels() * (b.demote == 2 ? 2 : f.operand_bytes());
     const int64_t products = b.block_x * b.block_y * b.panel_block * b.vectors * f.lanes * 4;
     return f.frequencies() * (input + products);
 }
@@ -78,7 +79,7 @@ constexpr int64_t most_places = 16;
 
 bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const auto bytes = [&](int64_t channels) { return staged * channels * (b.demote == 2 ? 2 : 4); };
+    const auto bytes = [&](int64_t channels) { return staged * channels * (b.demote == 2 ? 2 : f.operand_bytes()); };
     const bool collide = f.frequencies() > most_places && bytes(f.summed_channels()) % most_apart == 0;
     return collide && bytes(f.summed_channels() + f.channel_step()) % most_apart != 0;
 }
@@ -90,8 +91,8 @@ int64_t winograd_product_row(const WinogradFacts &f, const WinogradKnobs &b) {
 }
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
-    // Sums, the vectors of weights of one step, and an input.
-    return b.vectors * b.tiles_x * b.tiles_y + b.vectors + 1 <= f.registers;
+    // Sums, the vectors of weights of one step, and an input; products of pairs before they are added.
+    return b.vectors * b.tiles_x * b.tiles_y + b.vectors + f.parts <= f.registers;
 }
 
 double winograd_waste(const WinogradKnobs &b) {
@@ -163,7 +164,7 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
 // from beyond the L1 cache. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
-    const double channels = double(f.summed_channels()), frequencies = double(f.frequencies());
+    const double channels = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
     const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y);
     const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
     const double panels = double(panel_count), channel_blocks = double(ceil_div(panel_count, b.panel_block));
@@ -177,7 +178,7 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
 
     const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
     const double block_tiles = double(b.block_x * b.block_y);
-    const double input_bytes = 4 * frequencies * block_tiles * channels;
+    const double input_bytes = 4 * frequencies * block_tiles * channels;  // of several parts in one
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * channels * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
     // Weights pass once a block, for its first register tile; for the others of the block a panel of them is close by.
@@ -239,7 +240,8 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
     WinogradKnobs k;
     // LLVM unrolls a loop of three steps completely, and then the sums spill.
     for (int64_t unroll : domains.unroll) {
-        if (unroll <= 4 && (f.channel_step() <= 8 || f.channel_step() / unroll >= 4)) k.unroll = unroll;
+        const int64_t steps = f.channel_step() / f.parts;
+        if (unroll <= 4 && (steps <= 8 || steps / unroll >= 4)) k.unroll = unroll;
     }
     double least = std::numeric_limits<double>::max();
     WinogradKnobs best = k;

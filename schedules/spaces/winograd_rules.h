@@ -21,13 +21,15 @@ struct WinogradFacts {
     std::array<int64_t, 2> tiles{1, 1};  // of one image
     std::array<FoldedPixels, 2> pixels;  // of blocks, where strides ask for them
     int lanes = 1, registers = 16;       // of the target
+    int parts = 1;                       // channels that a lane multiplies at once and adds up: 2 of i16, else 1
     Core core;
     int threads = 1;
 
     int64_t a(int d) const { return m[d] + shape.kernel[d] - 1; }  // inputs of a tile
     int64_t frequencies() const { return a(0) * a(1); }            // products of a tile and a pair of channels
+    int64_t operand_bytes() const { return 4 / parts; }  // of a transformed input or weight that is not demoted
     // Input channels are summed in vectors of this many, the last one filled up with zeros.
-    int64_t channel_step() const { return std::min<int64_t>(lanes, shape.input_channels); }
+    int64_t channel_step() const { return parts > 1 ? lanes * parts : std::min<int64_t>(lanes, shape.input_channels); }
     int64_t summed_channels() const;
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;
@@ -38,7 +40,7 @@ struct WinogradFacts {
     int64_t input_step() const, result_step() const;
     int64_t images() const { return shape.batch * shape.output[2]; }
 };
-WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core);
+WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts = 1);
 
 // The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is

@@ -36,11 +36,11 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     d.tile_major = d.stage_rows = {0, 1};
     d.unroll.clear();
     for (int64_t u : {1, 2, 4, 8}) {
-        if (f.channel_step() % u == 0) d.unroll.push_back(u);
+        if (f.channel_step() / f.parts % u == 0) d.unroll.push_back(u);
     }
     if (transform.may_demote) d.demote = {0, 1, 2};
     if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
-    const bool has_lines = f.lanes > 1 && f.input_step() + f.result_step() > 0;
+    const bool has_lines = f.lanes > 1 && f.parts == 1 && f.input_step() + f.result_step() > 0;
     if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
     if (!f.shape.folds()) d.partition = {0, 1};
     if (f.threads > 1) d.parallel = {1, 2, 3};
@@ -71,7 +71,7 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
 
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
                      const Core &core) {
-    const WinogradFacts facts = winograd_facts(shape, transform.m, target, core);
+    const WinogradFacts facts = winograd_facts(shape, transform.m, target, core, transform.parts);
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
     // Candidates were recorded without them.

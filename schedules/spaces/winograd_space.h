@@ -18,6 +18,7 @@ struct WinogradTransform {
     int m = 2;
     int point_choices = 1;
     bool may_demote = false;  // operands or output are coarse already, and the tile is small
+    int parts = 1;            // channels that a lane multiplies at once and adds up
 };
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.

@@ -248,7 +248,12 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "direct"},
         {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
-        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized",
+         "x86-64-linux-avx512_zen4"},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert",
+         "quantized_winograd_3", "avx2"},
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx",
+         "quantized_winograd_2", "avx2"},  // sums of more channels with the numbers of 3 might leave 32 bits
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "matrix",
          "amx"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",

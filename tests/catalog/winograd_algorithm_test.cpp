@@ -14,6 +14,49 @@ constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c
 
 const Algorithm &winograd(int m) { return *find_algorithm("winograd_" + std::to_string(m)); }
 
+TEST(WinogradAlgorithm, InIntegersAppliesOrSaysWhyNot) {
+    struct Row {
+        const char *key;
+        int m;
+        const char *reason;  // nothing: applies
+        const char *target = "avx2";
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32", 2, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:u8/output_dtype:i32", 3, nullptr, "baseline"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8", 2, "dtype f32 is not quantized"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32", 2, "a core without vectors", "rv32im"},
+        {"conv2d/input:1x8x8x4/kernel:1x1x4x8/dtype:i8/output_dtype:i32", 2, "1x1"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32/kernel_zero_point:true", 2,
+         "kernel_zero_point is not supported by Winograd in integers"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:1x2/dtype:i8/output_dtype:i32", 2, "strides and rhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:2x1/dtype:i8/output_dtype:i32", 2,
+         "strides and rhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x2x8/feature_group_count:2/dtype:i8/output_dtype:i32", 2,
+         "feature_group_count"},
+        // 36 times an input by a weight of 8 bits for each channel, and 324 times
+        {"conv2d/input:1x8x8x1827/kernel:3x3x1827x8/dtype:i8/output_dtype:i32", 2, nullptr},
+        {"conv2d/input:1x8x8x1828/kernel:3x3x1828x8/dtype:i8/output_dtype:i32", 2, "could leave 32 bits"},
+        {"conv2d/input:1x8x8x203/kernel:3x3x203x8/dtype:i8/output_dtype:i32", 3, nullptr},
+        {"conv2d/input:1x8x8x204/kernel:3x3x204x8/dtype:i8/output_dtype:i32", 3, "could leave 32 bits"},
+        {"conv2d/input:1x8x8x203/kernel:3x3x203x8/dtype:i8/output_dtype:i32/kernel_dtype:u8", 3, "could leave 32 bits"},
+        {"conv2d/input:1x8x8x4/kernel:5x5x4x8/dtype:i8/output_dtype:i32", 2, "would leave 16 bits"},
+        {"conv2d/input:1x8x8x4/kernel:5x1x4x8/dtype:i8/output_dtype:i32", 2, nullptr},
+        {"conv2d/input:1x8x8x4/kernel:6x6x4x8/dtype:i8/output_dtype:i32", 2, "above 6 need points that are fractions"},
+    };
+    for (const Row &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << workload.error().message;
+        const Status status = find_algorithm("quantized_winograd_" + std::to_string(row.m))
+                                  ->applies(*workload, *parse_target(row.target, 1, avx512));
+        EXPECT_EQ(bool(status), row.reason == nullptr) << row.key << " " << row.m;
+        if (!status && row.reason) {
+            const std::string &why = status.error().message;
+            EXPECT_NE(why.find(row.reason), std::string::npos) << row.key << ": " << why;
+        }
+    }
+}
+
 TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
     struct Row {
         const char *key;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <random>
 
 #include "catalog/winograd_matrices.h"
@@ -115,10 +116,65 @@ TEST_F(Winograd, ExpressionsAreTheMatrixProduct) {
     });
 }
 
+// F(2, 3) as it is printed everywhere, its fractions moved to the output; and the product of integers for all points that are some.
+TEST(WinogradMatrices, InIntegers) {
+    const IntegerWinograd f23 = integer_winograd(winograd_matrices(2, 3, winograd_points(3, 0)));
+    EXPECT_EQ(f23.scale, 2);
+    EXPECT_EQ(f23.matrices.g, (std::vector<std::vector<double>>{{1, 0, 0}, {1, 1, 1}, {1, -1, 1}, {0, 0, 1}}));
+    EXPECT_EQ(f23.matrices.at, (std::vector<std::vector<double>>{{-2, 1, 1, 0}, {0, 1, -1, 2}}));
+    const auto dot = [](const std::vector<double> &a, const std::vector<double> &b) {
+        return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+    };
+    for (int r = 1; r <= 4; r++) {
+        for (int m = 1; m + r - 2 <= 5; m++) {
+            const int count = m + r - 2;
+            const auto w =
+                integer_winograd(winograd_matrices(m, r, winograd_points(count, winograd_point_choices(count) - 1)));
+            std::vector<double> d, k, products;
+            for (int i = 0; i < m + r - 1; i++) d.push_back((7 * i * i + 3) % 11 - 5);
+            for (int t = 0; t < r; t++) k.push_back((5 * t + 2) % 7 - 3);
+            for (int i = 0; i < m + r - 1; i++)
+                products.push_back(dot(w.matrices.g[size_t(i)], k) * dot(w.matrices.bt[size_t(i)], d));
+            for (int j = 0; j < m; j++) {
+                double y = 0;
+                for (int t = 0; t < r; t++) y += k[size_t(t)] * d[size_t(j + t)];
+                EXPECT_EQ(dot(w.matrices.at[size_t(j)], products), double(w.scale) * y) << m << " " << r << " " << j;
+            }
+        }
+    }
+}
+
 TEST(WinogradTransform, AnyMatrix) {
     const std::vector<double> values{0.5, 7, -3};
     expect_same_product({{1, 2, 3}, {1, -2, 3}, {0, 0, 0}, {-1, 0, 0}, {0, -4, 0}}, values);
     expect_same_product({{1, 1, 2}, {-1, 1, 2}, {3, -3, 2}, {2, 2, -1}}, values);
+}
+
+// Rows of +p and -p share their halves there, too, and no factor of them is a fraction.
+TEST(WinogradTransform, MatricesOfIntegers) {
+    for (int r = 1; r <= 4; r++) {
+        for (int m = 1; m + r - 2 <= 5; m++) {
+            const int count = m + r - 2;
+            const WinogradMatrices w =
+                integer_winograd(winograd_matrices(m, r, winograd_points(count, winograd_point_choices(count) - 1)))
+                    .matrices;
+            for (const Rows *rows : {&w.bt, &w.g, &w.at}) {
+                std::vector<double> values;
+                std::vector<Halide::Expr> exprs;
+                for (size_t i = 0; i < rows->front().size(); i++) {
+                    values.push_back(double(7 * i * i % 11) - 5);
+                    exprs.push_back(Halide::cast<int16_t>(int(values.back())));
+                }
+                const std::vector<double> expected = product(*rows, values);
+                const auto got = winograd_transform(*rows, exprs);
+                for (size_t i = 0; i < got.size(); i++) {
+                    const auto value = Halide::Internal::as_const_int(Halide::Internal::simplify(got[i]));
+                    ASSERT_TRUE(value) << "F(" << m << ", " << r << ")";
+                    EXPECT_EQ(double(*value), expected[i]) << "F(" << m << ", " << r << ")";
+                }
+            }
+        }
+    }
 }
 
 // Counted by hand: rows of +p and -p share their halves, and neither 0 nor +-1 costs a multiplication.

@@ -1,0 +1,125 @@
+#include "catalog/winograd/quantized_winograd.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "catalog/conv_checks.h"
+#include "catalog/winograd/winograd_algorithm.h"
+#include "rewrites/panels.h"
+#include "schedules/spaces/winograd_space.h"
+#include "workload/division.h"
+#include "workload/quantization/quantization.h"
+
+namespace kiln {
+namespace {
+
+constexpr int most_points = 5;  // 0, 1, -1, 2, -2; the next one is no integer
+constexpr double largest_i16 = std::numeric_limits<int16_t>::max(), largest_i32 = std::numeric_limits<int32_t>::max();
+
+// How many times as large as a number a sum of such numbers with the factors of a row can be.
+double growth(const std::vector<double> &row) {
+    return std::accumulate(row.begin(), row.end(), 0.0, [](double sum, double v) { return sum + std::fabs(v); });
+}
+
+// The largest of these along one axis.
+struct Growth {
+    double input = 1, weight = 1, product = 1;
+    int64_t power_of_two = 1;  // of the scale
+};
+
+Growth growth_along(const IntegerWinograd &w) {
+    Growth most;
+    for (size_t i = 0; i < w.matrices.bt.size(); i++) {
+        const double input = growth(w.matrices.bt[i]), weight = growth(w.matrices.g[i]);
+        most.input = std::max(most.input, input), most.weight = std::max(most.weight, weight);
+        most.product = std::max(most.product, input * weight);
+    }
+    most.power_of_two = w.scale & -w.scale;
+    return most;
+}
+
+double largest_size(const ValueRange &range) { return double(std::max(-range.lo, range.hi)); }
+
+Status numbers_fit(int m, const Workload &w) {
+    const ConvLoops loops = conv_loops(w);
+    const Growth x = growth_along(quantized_winograd_matrices(m, loops, 0)),
+                 y = growth_along(quantized_winograd_matrices(m, loops, 1));
+    const double input = 255, weight = largest_size(range_of(w.kernel_dtype));  // less its zero point; as stored
+    if (input * x.input * y.input > largest_i16 || weight * x.weight * y.weight > largest_i16)
+        return unsupported("numbers that Winograd transforms would leave 16 bits");
+    const auto channels = double(loops.input_channels), products = channels * input * weight;
+    const double scaled = products * double(loops.taps()) * double(x.power_of_two * y.power_of_two);
+    if (products * x.product * y.product > largest_i32 || scaled > largest_i32)
+        return unsupported("sums of so many channels of what Winograd transforms could leave 32 bits");
+    return {};
+}
+
+// Of direct sums in pairs, and of those of F(m, r) with their transforms.
+double cycles_of_pairs(const ConvLoops &s, const Target &target, const Core &core) {
+    const auto outputs = double(s.batch * s.output[0] * s.output[1] * s.output[2]);
+    const double weights =
+        double(s.taps()) * double(ceil_div(s.input_channels, 2) * ceil_div(s.output_channels, vector_lanes(target)));
+    return outputs * weights / core.vectors_a_cycle();
+}
+
+double integer_cycles(int m, const ConvLoops &s, const Target &target, const Core &core) {
+    double places = 1, tiles = double(s.batch * s.output[2]);
+    for (int d = 0; d < 2; d++) {
+        const bool is_transformed = s.kernel[d] > 1;
+        tiles *= double(ceil_div(s.output[d], is_transformed ? m : 1));
+        if (is_transformed) places *= double(m + s.kernel[d] - 1);
+    }
+    const int lanes = vector_lanes(target);
+    const auto in = double(ceil_div(s.input_channels, 2 * lanes)), out = double(ceil_div(s.output_channels, lanes));
+    constexpr double additions = 7;  // for a vector of operands or results
+    const double cycles = tiles * places * (in * lanes * out + additions * (in + out)) / core.vectors_a_cycle();
+    return beside_weights(cycles, 2 * places * double(s.input_channels) * double(s.output_channels), core);
+}
+
+}  // namespace
+
+IntegerWinograd quantized_winograd_matrices(int m, const ConvLoops &loops, int d) {
+    const int r = static_cast<int>(loops.kernel[d]), outputs = r == 1 ? 1 : m, count = outputs + r - 2;
+    return integer_winograd(winograd_matrices(outputs, r, winograd_points(count, winograd_point_choices(count) - 1)));
+}
+
+Status quantized_winograd_applies(std::string_view name, const Workload &w, const Target &target) {
+    if (!is_quantized(w))
+        return unsupported("dtype " + std::string(kiln::name(w.dtype)) + " is not quantized; needs i8 or u8");
+    if (Status s = result_can_be_computed(w); !s) return s;
+    if (vector_lanes(target) == 1) return unsupported("a core without vectors: transforms cost more than they save");
+    if (w.kernel_zero_point) return unsupported("kernel_zero_point is not supported by Winograd in integers");
+    for (size_t d = 0; d < w.strides.size(); d++) {
+        if (w.strides[d] != 1 || w.rhs_dilation[d] != 1)
+            return unsupported("strides and rhs_dilation above 1 are not supported by Winograd in integers");
+    }
+    const int m = winograd_m(name);
+    if (Status s = winograd_form_applies(m, w); !s) return s;
+    const ConvLoops loops = conv_loops(w);
+    for (int d = 0; d < 2; d++) {
+        if (loops.kernel[d] > 1 && m + loops.kernel[d] - 2 > most_points)
+            return unsupported("tiles with m + taps - 1 above 6 need points that are fractions");
+    }
+    return numbers_fit(m, w);
+}
+
+Space quantized_winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
+    const WinogradTransform transform{.m = winograd_m(base.algorithm), .parts = quantized_winograd_parts};
+    return winograd_space(base, transform, gathered(conv_loops(w)), target, core);
+}
+
+bool quantized_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
+    if (has_dot_products(target)) return false;  // a direct sum has four products a lane there
+    const ConvLoops s = conv_loops(w);
+    const double cycles = integer_cycles(m, s, target, core);
+    return cycles < 0.9 * cycles_of_pairs(s, target, core) && std::ranges::none_of(std::array{2, 3}, [&](int other) {
+               return other != m && numbers_fit(other, w) && integer_cycles(other, s, target, core) < cycles;
+           });
+}
+
+}  // namespace kiln

@@ -1,0 +1,131 @@
+// Winograd convolution F(m x m, r x r) in integers, exact (catalog/winograd/quantized_winograd.h), fused as conv.cpp is:
+//
+//   transformed(ci; tile; fy, fx) = bt_y D bt_x^T in i16, D the tile's inputs less their zero point, 0 in the padding
+//   sum(co; tile; fy, fx)         = sum over ci of weights(co; ci; fy, fx) * transformed(ci; tile; fy, fx) in i32
+//   output(co; tile)              = requantized(bias + at_y sum at_x^T / scale), the product modulo 2^32
+//   weights(co; ci; fy, fx)       = g_y K g_x^T in i16, by the pack generator
+#include <Halide.h>
+
+#include <bit>
+
+#include "generators/conv_result.h"
+#include "generators/winograd/quantized_winograd.h"
+#include "generators/winograd/transform.h"
+#include "schedules/apply/winograd.h"
+
+namespace kiln {
+namespace {
+
+using namespace Halide;
+
+// The number whose product with an odd one is 1 modulo 2^32: each step of Newton's doubles how many bits are right.
+uint32_t inverse(uint32_t odd) {
+    uint32_t inverse = odd;  // right to three bits
+    for (int i = 0; i < 4; i++) inverse *= 2 - odd * inverse;
+    return inverse;
+}
+
+class QuantizedWinogradConv : public WithResult<QuantizedWinogradGenerator<QuantizedWinogradConv>> {
+public:
+    Input<Buffer<void, 6>> input{"input"};         // c in block, x, y, z, block, n
+    Input<Buffer<int16_t, 7>> weights{"weights"};  // part, lane, vector, pair, panel of a block, frequency, block
+
+    void configure() {
+        read_quantized_winograd();
+        input.set_type(halide_type(workload.dtype));
+        add_result_operands();
+    }
+
+    void generate() {
+        define_transformed();
+        define_sum();
+        define_output();
+    }
+
+    void schedule() {
+        fix_activation(input, loops.stored_input);
+        fix(weights, packed_pairs());
+        give_result_to(&s);
+        apply_winograd(s, this->knobs, facts);
+    }
+
+private:
+    // The input less its zero point, and 0 around it.
+    Expr centered(const Expr &ci, const Expr &x, const Expr &y) const {
+        const int channels = extent(loops.input_channels);
+        const bool filled = facts.summed_channels() != channels;
+        ElementMap map = loops.input_map;
+        map[input_index::x].outside = map[input_index::y].outside = Outside::zero;  // of the last tiles, too
+        const Exprs at{filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n};
+        const Expr zero_point = cast<int16_t>((*quantization.at(Role::input_zero_point))(0));
+        const Expr value = cast<int16_t>(stored_element(input, loops.stored_input, map, at)) - zero_point;
+        const Expr known = with_outside(map, at, value, cast<int16_t>(0), tests_of(this->knobs.partition));
+        return filled ? select(likely(ci < channels), known, cast<int16_t>(0)) : known;
+    }
+
+    void define_transformed() {
+        std::vector<Expr> column, row;
+        const Expr ci = s.channels * extent(facts.channel_step()) + s.lane;
+        const Expr ix = s.tile_x * along_x.m + s.in_tile - extent(loops.pad_lo[0]);
+        const Expr iy = s.tile_y * along_y.m + s.in_tile_y - extent(loops.pad_lo[1]);
+        s.input_tile(s.lane, s.in_tile, s.in_tile_y, s.tile_x, s.tile_y, s.channels, s.z, s.n) = centered(ci, ix, iy);
+        for (int j = 0; j < ay; j++) {
+            column.push_back(s.input_tile(s.lane, s.in_tile, j, s.tile_x, s.tile_y, s.channels, s.z, s.n));
+        }
+        s.input_columns(s.lane, s.in_tile, s.row_frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n) =
+            entry_at(s.row_frequency, winograd_transform(along_y.bt, column));
+        for (int i = 0; i < ax; i++) {
+            row.push_back(s.input_columns(s.lane, i, s.frequency / ax, s.tile_x, s.tile_y, s.channels, s.z, s.n));
+        }
+        s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
+            entry_at(s.frequency % ax, winograd_transform(along_x.bt, row));
+    }
+
+    void define_sum() {
+        const int step = extent(facts.channel_step()), pairs_a_step = step / parts;
+        s.taps = RDom(0, pairs_a_step, 0, pairs() / pairs_a_step, 0, parts, "taps");
+        const RVar pair(s.taps[0]), channels(s.taps[1]), part(s.taps[2]);
+        const Expr weight = weights(part, s.lane, s.vector, channels * pairs_a_step + pair, s.panel % panels,
+                                    s.frequency, s.panel / panels);
+        const Expr value = s.transformed(pair * parts + part, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
+        s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
+            cast<int32_t>(weight) * cast<int32_t>(value);
+        s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
+            s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
+    }
+
+    void define_output() {
+        const int lanes = facts.lanes;
+        std::vector<Expr> column, row;
+        for (int j = 0; j < ay; j++) {
+            column.push_back(cast<uint32_t>(s.products(s.c % lanes, (s.c / lanes) % vectors, s.c / (lanes * vectors),
+                                                       s.tile_x, s.tile_y, j * ax + s.in_tile, s.z, s.n)));
+        }
+        s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
+            entry_at(s.out_row, winograd_transform(along_y.at, column));
+        const Expr co = channel_of({loops.output_channels, loops.output_block}, s.c, s.b);
+        for (int i = 0; i < ax; i++) {
+            row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
+        }
+        Expr total = without_scale(entry_at(s.x % along_x.m, winograd_transform(along_x.at, row)));
+        const auto bias = step_inputs.find(EpilogueStep::Kind::bias);
+        if (bias != step_inputs.end()) total += (*bias->second)(min(co, extent(loops.output_channels - 1)));
+        define_result(s, total);
+    }
+
+    // `scaled` holds a number times the scale, modulo 2^32.
+    Expr without_scale(const Expr &scaled) const {
+        const int twos = std::countr_zero(uint64_t(scale));
+        const auto odd = uint32_t(scale >> twos);
+        const Expr whole = odd == 1 ? scaled : scaled * Expr(inverse(odd));
+        return reinterpret<int32_t>(whole) >> twos;
+    }
+
+    WinogradStages s;
+};
+
+}  // namespace
+}  // namespace kiln
+
+HALIDE_REGISTER_GENERATOR(kiln::QuantizedWinogradConv, quantized_winograd_2)
+HALIDE_REGISTER_GENERATOR(kiln::QuantizedWinogradConv, quantized_winograd_3)
