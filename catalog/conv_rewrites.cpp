@@ -19,10 +19,18 @@ ConvLoops of_unit_strides(const ConvLoops &loops, const Blocks &) { return unit_
 
 // Others compute the convolution as it is stated.
 constexpr Rewrite rewrites[] = {
-    {"phases", of_output_phases},    {"input_phases", of_input_phases}, {fold_fused, folded},
-    {fold_gradient, folded},         {fold_prepared, prepared},         {"winograd_2", of_unit_strides},
-    {"winograd_3", of_unit_strides}, {"winograd_4", of_unit_strides},   {"winograd_5", of_unit_strides},
+    {"phases", of_output_phases},
+    {"input_phases", of_input_phases},
+    {fold_fused, folded},
+    {fold_gradient, folded},
+    {fold_prepared, prepared},
+    {"winograd_2", of_unit_strides},
+    {"winograd_3", of_unit_strides},
+    {"winograd_4", of_unit_strides},
+    {"winograd_5", of_unit_strides},
     {"winograd_6", of_unit_strides},
+    {"quantized_winograd_2", of_unit_strides},
+    {"quantized_winograd_3", of_unit_strides},
 };
 
 }  // namespace

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "catalog/conv_checks.h"
+#include "catalog/conv_rewrites.h"
 #include "catalog/winograd/winograd_algorithm.h"
 #include "rewrites/panels.h"
+#include "schedules/spaces/winograd_rules.h"
 #include "schedules/spaces/winograd_space.h"
 #include "workload/division.h"
 #include "workload/quantization/quantization.h"
@@ -43,24 +45,28 @@ Growth growth_along(const IntegerWinograd &w) {
     return most;
 }
 
+// Dilations become phases of the input, strides blocks of pixels.
+ConvLoops unit_loops(const Workload &w) { return loops_of("quantized_winograd_2", w); }
+
 double largest_size(const ValueRange &range) { return double(std::max(-range.lo, range.hi)); }
 
 Status numbers_fit(int m, const Workload &w) {
-    const ConvLoops loops = conv_loops(w);
+    const ConvLoops loops = unit_loops(w), stated = conv_loops(w);
     const Growth x = growth_along(quantized_winograd_matrices(m, loops, 0)),
                  y = growth_along(quantized_winograd_matrices(m, loops, 1));
     const double input = 255, weight = largest_size(range_of(w.kernel_dtype));  // less its zero point; as stored
     if (input * x.input * y.input > largest_i16 || weight * x.weight * y.weight > largest_i16)
         return unsupported("numbers that Winograd transforms would leave 16 bits");
-    const auto channels = double(loops.input_channels), products = channels * input * weight;
-    const double scaled = products * double(loops.taps()) * double(x.power_of_two * y.power_of_two);
+    const double product = input * weight, products = product * double(loops.input_channels);
+    const double sum = product * double(stated.taps() * stated.input_channels);
+    const double scaled = sum * double(x.power_of_two * y.power_of_two);
     if (products * x.product * y.product > largest_i32 || scaled > largest_i32)
         return unsupported("sums of so many channels of what Winograd transforms could leave 32 bits");
     return {};
 }
 
 // Cycles of direct sums in pairs, and of those of F(m, r) with their transforms. What is added for each vector of operands and
-// results fits 20 layers on a Zen 3, with 8 to 512 channels.
+// results fits 30 layers on a Zen 3, with 8 to 512 channels.
 double cycles_of_pairs(const ConvLoops &s, const Target &target, const Core &core) {
     const auto outputs = double(s.batch * s.output[0] * s.output[1] * s.output[2]);
     const auto pairs = double(s.taps() * ceil_div(s.input_channels, quantized_winograd_parts));
@@ -69,20 +75,18 @@ double cycles_of_pairs(const ConvLoops &s, const Target &target, const Core &cor
            core.vectors_a_cycle();
 }
 
-double integer_cycles(int m, const ConvLoops &s, const Target &target, const Core &core) {
-    double places = 1, tiles = double(s.batch * s.output[2]);
-    for (int d = 0; d < 2; d++) {
-        const bool is_transformed = s.kernel[d] > 1;
-        tiles *= double(ceil_div(s.output[d], is_transformed ? m : 1));
-        if (is_transformed) places *= double(m + s.kernel[d] - 1);
+double integer_cycles(int m, const Workload &w, const Target &target, const Core &core) {
+    const WinogradFacts f = winograd_facts(gathered(unit_loops(w)), m, target, core, quantized_winograd_parts);
+    const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
+    const auto in = double(f.summed_channels() / f.channel_step()), out = double(f.output_vectors());
+    double products = in * f.lanes * out;
+    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
+        const auto [all, to_last_tap] = f.pixels[d];
+        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
     }
-    const int lanes = vector_lanes(target);
-    const auto in = double(ceil_div(s.input_channels, quantized_winograd_parts * lanes)),
-               out = double(ceil_div(s.output_channels, lanes));
     const double added = m == 2 ? 6 : 11;
-    const double cycles = tiles * places * (in * lanes * out + added * (in + out)) / core.vectors_a_cycle();
-    constexpr double weight_bytes = 2;
-    return beside_weights(cycles, weight_bytes * places * double(s.input_channels) * double(s.output_channels), core);
+    const double cycles = tiles * places * (products + added * (in + out)) / core.vectors_a_cycle();
+    return beside_weights(cycles, f.weight_bytes(), core);
 }
 
 }  // namespace
@@ -98,13 +102,9 @@ Status quantized_winograd_applies(std::string_view name, const Workload &w, cons
     if (Status s = result_can_be_computed(w); !s) return s;
     if (vector_lanes(target) == 1) return unsupported("a core without vectors: transforms cost more than they save");
     if (w.kernel_zero_point) return unsupported("kernel_zero_point is not supported by Winograd in integers");
-    for (size_t d = 0; d < w.strides.size(); d++) {
-        if (w.strides[d] != 1 || w.rhs_dilation[d] != 1)
-            return unsupported("strides and rhs_dilation above 1 are not supported by Winograd in integers");
-    }
     const int m = winograd_m(name);
     if (Status s = winograd_form_applies(m, w); !s) return s;
-    const ConvLoops loops = conv_loops(w);
+    const ConvLoops loops = unit_loops(w);
     for (int d = 0; d < 2; d++) {
         if (loops.kernel[d] > 1 && m + loops.kernel[d] - 2 > most_points)
             return unsupported("tiles with m + taps - 1 above 6 need points that are fractions");
@@ -114,15 +114,18 @@ Status quantized_winograd_applies(std::string_view name, const Workload &w, cons
 
 Space quantized_winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const WinogradTransform transform{.m = winograd_m(base.algorithm), .parts = quantized_winograd_parts};
-    return winograd_space(base, transform, gathered(conv_loops(w)), target, core);
+    return winograd_space(base, transform, gathered(unit_loops(w)), target, core);
 }
 
 bool quantized_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
     if (has_dot_products(target)) return false;  // a direct sum has four products a lane there
-    const ConvLoops s = conv_loops(w);
-    const double cycles = integer_cycles(m, s, target, core);
-    return cycles < 0.95 * cycles_of_pairs(s, target, core) && std::ranges::none_of(std::array{2, 3}, [&](int other) {
-               return other != m && numbers_fit(other, w) && integer_cycles(other, s, target, core) < cycles;
+    const ConvLoops stated = conv_loops(w);
+    // Direct sums of few channels have several columns in a step.
+    if (unit_loops(w).folds() && stated.input_channels < 16) return false;
+    const double cycles = integer_cycles(m, w, target, core);
+    return cycles < 0.95 * cycles_of_pairs(stated, target, core) &&
+           std::ranges::none_of(std::array{2, 3}, [&](int other) {
+               return other != m && numbers_fit(other, w) && integer_cycles(other, w, target, core) < cycles;
            });
 }
 

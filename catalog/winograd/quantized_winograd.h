@@ -23,7 +23,7 @@ inline constexpr int quantized_winograd_parts = 2;  // channels whose products o
 Status quantized_winograd_applies(std::string_view name, const Workload &workload, const Target &target);
 Space quantized_winograd_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);
 
-// The transforms along x (0) or y (1), for tiles of m outputs a side.
+// The transforms along x (0) or y (1) of loops of unit_strides() (rewrites/fold.h), for tiles of m outputs a side.
 IntegerWinograd quantized_winograd_matrices(int m, const ConvLoops &loops, int d);
 
 // Whether F(m, r) is the one to use where nothing was measured. Precondition: quantized_winograd_<m> applies.

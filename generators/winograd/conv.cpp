@@ -86,8 +86,9 @@ private:
 
     void define_sum() {
         const int step = extent(facts.channel_step());
-        const RVar lane = define_taps(step);
-        const Expr channels = summed_vector();
+        s.taps = summed_loops(s.frequency);
+        const RVar lane(s.taps[0]);
+        const Expr channels = summed_vector(s.taps);
         const Expr weight =
             weights(s.lane, s.vector, channels * step + lane, s.panel % panels, s.frequency, s.panel / panels);
         const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
@@ -95,32 +96,6 @@ private:
             cast<float>(weight) * cast<float>(value);
         s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
             s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
-    }
-
-    // Channels of the sum; of blocks of pixels also columns and rows of a block. At the last frequency, the one at
-    // infinity, a transformed kernel is its last tap, so pixels without that tap have no products there.
-    RVar define_taps(int step) {
-        const int vectors_of_taps = extent(facts.summed_channels()) / step;
-        if (!facts.skips_pixels()) {
-            s.taps = RDom(0, step, 0, vectors_of_taps, "taps");
-            return s.taps[0];
-        }
-        const auto [x, y] = facts.pixels;
-        s.taps = RDom(0, step, 0, vectors_of_taps / extent(x.all * y.all), 0, extent(x.all), 0, extent(y.all), "taps");
-        const auto reaches = [](const FoldedPixels &pixels, const Expr &at_infinity) {
-            return select(at_infinity, extent(pixels.to_last_tap), extent(pixels.all));
-        };
-        s.taps.where(s.taps[2] < reaches(x, s.frequency % ax == ax - 1));
-        s.taps.where(s.taps[3] < reaches(y, s.frequency / ax == ay - 1));
-        return s.taps[0];
-    }
-
-    // The vector of channels that a step of the sum reads.
-    Expr summed_vector() const {
-        if (!facts.skips_pixels()) return s.taps[1];
-        const auto [x, y] = facts.pixels;
-        const int of_pixel = extent(facts.summed_channels() / (facts.channel_step() * x.all * y.all));
-        return (s.taps[3] * extent(x.all) + s.taps[2]) * of_pixel + s.taps[1];
     }
 
     void define_output() {

@@ -59,7 +59,7 @@ private:
         const Exprs at{filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n};
         const Expr zero_point = cast<int16_t>((*quantization.at(Role::input_zero_point))(0));
         const Expr value = cast<int16_t>(stored_element(input, loops.stored_input, map, at)) - zero_point;
-        const Expr known = with_outside(map, at, value, cast<int16_t>(0), tests_of(this->knobs.partition));
+        const Expr known = zero_outside(map, at, value, tests_of(this->knobs.partition));
         return filled ? select(likely(ci < channels), known, cast<int16_t>(0)) : known;
     }
 
@@ -82,9 +82,10 @@ private:
     }
 
     void define_sum() {
-        const int step = extent(facts.channel_step()), pairs_a_step = step / parts;
-        s.taps = RDom(0, pairs_a_step, 0, pairs() / pairs_a_step, 0, parts, "taps");
-        const RVar pair(s.taps[0]), channels(s.taps[1]), part(s.taps[2]);
+        const int pairs_a_step = extent(facts.channel_step()) / parts;
+        s.taps = summed_loops(s.frequency);
+        const RVar pair(s.taps[0]), part(s.taps[s.taps.dimensions() - 1]);
+        const Expr channels = summed_vector(s.taps);
         const Expr weight = weights(part, s.lane, s.vector, channels * pairs_a_step + pair, s.panel % panels,
                                     s.frequency, s.panel / panels);
         const Expr value = s.transformed(pair * parts + part, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);

@@ -45,7 +45,8 @@ private:
         const Exprs indices{0, clamp(co, 0, outputs - 1), min(ci, inputs - 1), tap, r, 0};
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
         const Expr stored = cast<int16_t>(kernel_element(kernel, hwio, loops.kernel_map, indices));
-        return select(likely(co < outputs && ci < inputs), stored, cast<int16_t>(0));
+        const Expr value = zero_outside(loops.kernel_map, indices, stored, Tests::apart);
+        return select(likely(co < outputs && ci < inputs), value, cast<int16_t>(0));
     }
 
     Func columns{"columns"};

@@ -254,6 +254,12 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "quantized_winograd_3", "avx2"},
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx",
          "quantized_winograd_2", "avx2"},  // sums of more channels with the numbers of 3 might leave 32 bits
+        {"conv2d/input:1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx",
+         "quantized_winograd_2", "avx2"},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3/dtype:u8/epilogue:requantize_onnx",
+         "quantized", "avx2"},
+        {"conv2d/input:1x3x3x512/kernel:3x3x512x512/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx", "quantized",
+         "avx2"},  // weights for few tiles
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "matrix",
          "amx"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",

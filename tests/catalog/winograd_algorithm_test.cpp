@@ -29,9 +29,12 @@ TEST(WinogradAlgorithm, InIntegersAppliesOrSaysWhyNot) {
         {"conv2d/input:1x8x8x4/kernel:1x1x4x8/dtype:i8/output_dtype:i32", 2, "1x1"},
         {"conv2d/input:1x8x8x4/kernel:3x3x4x8/dtype:i8/output_dtype:i32/kernel_zero_point:true", 2,
          "kernel_zero_point is not supported by Winograd in integers"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:1x2/dtype:i8/output_dtype:i32", 2, "strides and rhs_dilation"},
-        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:2x1/dtype:i8/output_dtype:i32", 2,
-         "strides and rhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:1x2/dtype:i8/output_dtype:i32", 2, nullptr},
+        {"conv2d/input:1x18x18x4/kernel:7x7x4x8/strides:2x2/dtype:i8/output_dtype:i32", 2,
+         nullptr},  // 4x4 taps of blocks
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/strides:3x3/dtype:i8/output_dtype:i32", 2, "1x1"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:2x1/dtype:i8/output_dtype:i32", 2, "lhs_dilation"},
+        {"conv2d/input:1x8x8x4/kernel:3x3x4x8/rhs_dilation:2x1/dtype:i8/output_dtype:i32", 2, nullptr},
         {"conv2d/input:1x8x8x4/kernel:3x3x2x8/feature_group_count:2/dtype:i8/output_dtype:i32", 2,
          "feature_group_count"},
         // 36 times an input by a weight of 8 bits for each channel, and 324 times

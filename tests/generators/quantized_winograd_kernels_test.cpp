@@ -27,7 +27,7 @@ protected:
 };
 
 // Channels that fill no vector, one channel, tiles that do not fill the image, uneven and negative padding, flat and tall
-// windows, ranks, batches, layouts, results, both rules of requantization.
+// windows, strides, dilations, ranks, batches, layouts, results, both rules of requantization.
 TEST_F(QuantizedWinogradKernels, AwkwardShapes) {
     constexpr const char *rows[] = {
         "conv2d/input:1x9x9x32/kernel:3x3x32x40/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
@@ -41,6 +41,14 @@ TEST_F(QuantizedWinogradKernels, AwkwardShapes) {
         "epilogue:bias,requantize_litert,add",
         "conv2d/input:1x17x17x16/kernel:1x3x16x16/padding:0,0x1,1/dtype:u8/epilogue:requantize_onnx",
         "conv2d/input:1x17x6x16/kernel:2x1x16x16/padding:1,0x0,0/dtype:i8/output_dtype:i32",
+        "conv2d/input:2x15x13x20/kernel:3x3x20x24/strides:2x2/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx",
+        "conv2d/input:1x14x16x32/kernel:3x3x32x24/strides:2x2/padding:0,1x0,1/dtype:i8/epilogue:requantize_litert",
+        "conv2d/input:1x17x21x3/kernel:7x7x3x16/strides:2x2/padding:3,3x2,3/dtype:u8/epilogue:requantize_onnx",
+        "conv2d/input:1x12x15x17/kernel:3x4x17x9/strides:1x3/padding:1,0x1,2/dtype:u8/output_dtype:i32",
+        "conv2d/input:1x11x12x18/kernel:3x3x18x17/padding:2,2x1,2/rhs_dilation:2x1/dtype:i8/"
+        "epilogue:bias,requantize_onnx",
+        "conv2d/input:1x13x12x16/kernel:3x3x16x24/strides:2x2/padding:2,2x2,2/rhs_dilation:2x3/dtype:i8/"
+        "output_layout:NCHW/epilogue:requantize_litert",
         "conv1d/input:2x50x12/kernel:4x12x20/padding:2,2/dtype:i8/epilogue:requantize_litert",
         "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/padding:0,0x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
         "conv2d/input:1x9x9x12/kernel:3x3x12x20/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx/kernel_dtype:u8",
