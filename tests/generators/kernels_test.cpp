@@ -428,6 +428,13 @@ TEST_F(Kernels, Quantized) {
             if (!missing_features(target, machine_.halide_target).empty()) continue;
             expect_candidates_right(quantized[i], target, is_turn(i) ? 2 : 1);
         }
+        // Direct sums, too, where the default is Winograd.
+        const Workload w = *parse_workload_key(quantized[i]);
+        const Target target = *parse_target("host", 1, machine_.halide_target);
+        const auto untuned = default_candidate(w, target, core_of(machine_, target), default_error_budget);
+        if (!untuned || !untuned->algorithm.starts_with("quantized_winograd")) continue;
+        const Space sums = find_algorithm("quantized")->space(w, target, core_of(machine_, target));
+        expect_right(w, target, sums.default_candidate());
     }
 }
 
