@@ -428,7 +428,8 @@ TEST_F(Kernels, Quantized) {
             if (!missing_features(target, machine_.halide_target).empty()) continue;
             expect_candidates_right(quantized[i], target, is_turn(i) ? 2 : 1);
         }
-        // Direct sums, too, where the default is Winograd.
+        // Direct sums, too, where the default is Winograd: of rows with fewer draws.
+        if (is_turn(i)) continue;
         const Workload w = *parse_workload_key(quantized[i]);
         const Target target = *parse_target("host", 1, machine_.halide_target);
         const auto untuned = default_candidate(w, target, core_of(machine_, target), default_error_budget);
