@@ -66,7 +66,7 @@ Status numbers_fit(int m, const Workload &w) {
 }
 
 // Cycles of direct sums in pairs, and of those of F(m, r) with their transforms. What is added for each vector of operands and
-// results fits 30 layers on a Zen 3, with 8 to 512 channels.
+// results fits 36 layers on a Zen 3, with 8 to 512 channels.
 double cycles_of_pairs(const ConvLoops &s, const Target &target, const Core &core) {
     const auto outputs = double(s.batch * s.output[0] * s.output[1] * s.output[2]);
     const auto pairs = double(s.taps() * ceil_div(s.input_channels, quantized_winograd_parts));
