@@ -79,11 +79,7 @@ double integer_cycles(int m, const Workload &w, const Target &target, const Core
     const WinogradFacts f = winograd_facts(gathered(unit_loops(w)), m, target, core, quantized_winograd_parts);
     const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
     const auto in = double(f.summed_channels() / f.channel_step()), out = double(f.output_vectors());
-    double products = in * f.lanes * out;
-    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
-        const auto [all, to_last_tap] = f.pixels[d];
-        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
-    }
+    const double products = in * f.lanes * out * f.products_left();
     const double added = m == 2 ? 6 : 11;
     const double cycles = tiles * places * (products + added * (in + out)) / core.vectors_a_cycle();
     return beside_weights(cycles, f.weight_bytes(), core);

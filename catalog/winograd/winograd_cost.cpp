@@ -78,11 +78,7 @@ double strided_cycles(int m, const ConvLoops &s, const Target &target, const Cor
     const WinogradFacts f = winograd_facts(gathered(s), m, target, core);
     const auto in = double(f.shape.input_channels), out = double(f.shape.output_channels);
     const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
-    double products = places * in;
-    for (int d = 0; d < 2 && f.skips_pixels(); d++) {
-        const auto [all, to_last_tap] = f.pixels[d];
-        products *= double(all * (f.a(d) - 1) + to_last_tap) / double(all * f.a(d));
-    }
+    const double products = places * in * f.products_left();
     constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
     const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
     return beside_weights(cycles, 4 * places * in * out, core);

@@ -16,8 +16,8 @@
 #include "generators/conv_prologue.h"
 #include "generators/conv_result.h"
 #include "generators/fetched_lines.h"
-#include "generators/winograd/transform.h"
 #include "generators/winograd/winograd_generator.h"
+#include "generators/winograd/winograd_sums.h"
 #include "schedules/apply/winograd.h"
 
 namespace kiln {
@@ -25,7 +25,7 @@ namespace {
 
 using namespace Halide;
 
-class WinogradConv : public WithPrologue<WithResult<WinogradGenerator<WinogradConv>>> {
+class WinogradConv : public WithPrologue<WithResult<WinogradSums<WinogradGenerator<WinogradConv>>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
     Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, frequency, block
@@ -66,52 +66,26 @@ private:
     }
 
     void define_transformed() {
-        std::vector<Expr> column, row;
-        const Expr ci = s.channels * extent(facts.channel_step()) + s.lane;
-        const Expr ix = s.tile_x * along_x.m + s.in_tile - extent(loops.pad_lo[0]);
-        const Expr iy = s.tile_y * along_y.m + s.in_tile_y - extent(loops.pad_lo[1]);
-        s.input_tile(s.lane, s.in_tile, s.in_tile_y, s.tile_x, s.tile_y, s.channels, s.z, s.n) = padded(ci, ix, iy);
-        for (int j = 0; j < ay; j++) {
-            column.push_back(s.input_tile(s.lane, s.in_tile, j, s.tile_x, s.tile_y, s.channels, s.z, s.n));
-        }
-        s.input_columns(s.lane, s.in_tile, s.row_frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n) =
-            entry_at(s.row_frequency, winograd_transform(along_y.bt, column));
-        for (int i = 0; i < ax; i++) {
-            row.push_back(s.input_columns(s.lane, i, s.frequency / ax, s.tile_x, s.tile_y, s.channels, s.z, s.n));
-        }
-        const Expr value = entry_at(s.frequency % ax, winograd_transform(along_x.bt, row));
+        const Expr value = transformed_tile([this](const auto &...at) { return padded(at...); });
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
             this->knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
     }
 
     void define_sum() {
         const int step = extent(facts.channel_step());
-        s.taps = summed_loops(s.frequency);
+        s.taps = summed_loops();
         const RVar lane(s.taps[0]);
-        const Expr channels = summed_vector(s.taps);
+        const Expr channels = summed_vector();
         const Expr weight =
             weights(s.lane, s.vector, channels * step + lane, s.panel % panels, s.frequency, s.panel / panels);
         const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
         s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
             cast<float>(weight) * cast<float>(value);
-        s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
-            s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
+        define_products();
     }
 
     void define_output() {
-        const int lanes = facts.lanes;
-        std::vector<Expr> column, row;
-        for (int j = 0; j < ay; j++) {
-            column.push_back(s.products(s.c % lanes, (s.c / lanes) % vectors, s.c / (lanes * vectors), s.tile_x,
-                                        s.tile_y, j * ax + s.in_tile, s.z, s.n));
-        }
-        s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
-            entry_at(s.out_row, winograd_transform(along_y.at, column));
-        const Expr co = channel_of({loops.output_channels, loops.output_block}, s.c, s.b);
-        for (int i = 0; i < ax; i++) {
-            row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
-        }
-        define_result(s, entry_at(s.x % along_x.m, winograd_transform(along_x.at, row)));
+        define_result(s, transformed_back([](const Expr &product) { return product; }));
     }
 
     void fetch_image_ahead() {
@@ -122,8 +96,6 @@ private:
         if (read > 0) fetch_ahead(all, "input", read);
         if (written > 0) fetch_ahead(all, "output", written, Access::written);
     }
-
-    WinogradStages s;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/winograd/quantized_winograd.h"
-#include "generators/winograd/transform.h"
+#include "generators/winograd/winograd_sums.h"
 #include "schedules/apply/winograd.h"
 
 namespace kiln {
@@ -25,7 +25,7 @@ uint32_t inverse(uint32_t odd) {
     return inverse;
 }
 
-class QuantizedWinogradConv : public WithResult<QuantizedWinogradGenerator<QuantizedWinogradConv>> {
+class QuantizedWinogradConv : public WithResult<WinogradSums<QuantizedWinogradGenerator<QuantizedWinogradConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};         // c in block, x, y, z, block, n
     Input<Buffer<int16_t, 7>> weights{"weights"};  // part, lane, vector, pair, panel of a block, frequency, block
@@ -64,53 +64,28 @@ private:
     }
 
     void define_transformed() {
-        std::vector<Expr> column, row;
-        const Expr ci = s.channels * extent(facts.channel_step()) + s.lane;
-        const Expr ix = s.tile_x * along_x.m + s.in_tile - extent(loops.pad_lo[0]);
-        const Expr iy = s.tile_y * along_y.m + s.in_tile_y - extent(loops.pad_lo[1]);
-        s.input_tile(s.lane, s.in_tile, s.in_tile_y, s.tile_x, s.tile_y, s.channels, s.z, s.n) = centered(ci, ix, iy);
-        for (int j = 0; j < ay; j++) {
-            column.push_back(s.input_tile(s.lane, s.in_tile, j, s.tile_x, s.tile_y, s.channels, s.z, s.n));
-        }
-        s.input_columns(s.lane, s.in_tile, s.row_frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n) =
-            entry_at(s.row_frequency, winograd_transform(along_y.bt, column));
-        for (int i = 0; i < ax; i++) {
-            row.push_back(s.input_columns(s.lane, i, s.frequency / ax, s.tile_x, s.tile_y, s.channels, s.z, s.n));
-        }
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
-            entry_at(s.frequency % ax, winograd_transform(along_x.bt, row));
+            transformed_tile([this](const auto &...at) { return centered(at...); });
     }
 
     void define_sum() {
         const int pairs_a_step = extent(facts.channel_step()) / parts;
-        s.taps = summed_loops(s.frequency);
+        s.taps = summed_loops();
         const RVar pair(s.taps[0]), part(s.taps[s.taps.dimensions() - 1]);
-        const Expr channels = summed_vector(s.taps);
+        const Expr channels = summed_vector();
         const Expr weight = weights(part, s.lane, s.vector, channels * pairs_a_step + pair, s.panel % panels,
                                     s.frequency, s.panel / panels);
         const Expr value = s.transformed(pair * parts + part, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
         s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
             cast<int32_t>(weight) * cast<int32_t>(value);
-        s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
-            s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
+        define_products();
     }
 
     void define_output() {
-        const int lanes = facts.lanes;
-        std::vector<Expr> column, row;
-        for (int j = 0; j < ay; j++) {
-            column.push_back(cast<uint32_t>(s.products(s.c % lanes, (s.c / lanes) % vectors, s.c / (lanes * vectors),
-                                                       s.tile_x, s.tile_y, j * ax + s.in_tile, s.z, s.n)));
-        }
-        s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
-            entry_at(s.out_row, winograd_transform(along_y.at, column));
-        const Expr co = channel_of({loops.output_channels, loops.output_block}, s.c, s.b);
-        for (int i = 0; i < ax; i++) {
-            row.push_back(s.output_columns(co, i, s.y % along_y.m, s.x / along_x.m, s.y / along_y.m, s.z, s.n));
-        }
-        Expr total = without_scale(entry_at(s.x % along_x.m, winograd_transform(along_x.at, row)));
+        Expr total = without_scale(transformed_back([](const Expr &product) { return cast<uint32_t>(product); }));
         const auto bias = step_inputs.find(EpilogueStep::Kind::bias);
-        if (bias != step_inputs.end()) total += (*bias->second)(min(co, extent(loops.output_channels - 1)));
+        if (bias != step_inputs.end())
+            total += (*bias->second)(min(output_channel(), extent(loops.output_channels - 1)));
         define_result(s, total);
     }
 
@@ -121,8 +96,6 @@ private:
         const Expr whole = odd == 1 ? scaled : scaled * Expr(inverse(odd));
         return reinterpret<int32_t>(whole) >> twos;
     }
-
-    WinogradStages s;
 };
 
 }  // namespace

@@ -20,6 +20,15 @@ bool WinogradFacts::skips_pixels() const {
     return some && shape.input_channels % (channel_step() * pixels[0].all * pixels[1].all) == 0;
 }
 
+double WinogradFacts::products_left() const {
+    double left = 1;
+    for (int d = 0; d < 2 && skips_pixels(); d++) {
+        const auto [all, to_last_tap] = pixels[d];
+        left *= double(all * (a(d) - 1) + to_last_tap) / double(all * a(d));
+    }
+    return left;
+}
+
 double WinogradFacts::weight_bytes() const {
     return double(operand_bytes()) * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
 }
@@ -58,9 +67,18 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
     return f;
 }
 
+namespace {
+
+// Of a transformed input.
+int64_t bytes_of_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
+    return b.demote == 2 ? 2 : f.operand_bytes();
+}
+
+}  // namespace
+
 int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const int64_t input = staged * f.summed_channels() * (b.demote == 2 ? 2 : f.operand_bytes());
+    const int64_t input = staged * f.summed_channels() * bytes_of_transformed(f, b);
     const int64_t products = b.block_x * b.block_y * b.panel_block * b.vectors * f.lanes * 4;
     return f.frequencies() * (input + products);
 }
@@ -79,7 +97,7 @@ constexpr int64_t most_places = 16;
 
 bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const auto bytes = [&](int64_t channels) { return staged * channels * (b.demote == 2 ? 2 : f.operand_bytes()); };
+    const auto bytes = [&](int64_t channels) { return staged * channels * bytes_of_transformed(f, b); };
     const bool collide = f.frequencies() > most_places && bytes(f.summed_channels()) % most_apart == 0;
     return collide && bytes(f.summed_channels() + f.channel_step()) % most_apart != 0;
 }
@@ -164,7 +182,7 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
 // from beyond the L1 cache. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
-    const double channels = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
+    const double steps = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
     const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y);
     const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
     const double panels = double(panel_count), channel_blocks = double(ceil_div(panel_count, b.panel_block));
@@ -174,13 +192,13 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double step =
         std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) +
         0.05 * loads + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, b.tiles_x * b.tiles_y)));
-    const double product = channels * step + 2 * vectors * tiles + 10;  // of a register tile
+    const double product = steps * step + 2 * vectors * tiles + 10;  // of a register tile
 
     const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
     const double block_tiles = double(b.block_x * b.block_y);
-    const double input_bytes = 4 * frequencies * block_tiles * channels;  // of several parts in one
+    const double input_bytes = 4 * frequencies * block_tiles * steps;
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
-    const double panel_bytes = 4 * channels * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
+    const double panel_bytes = 4 * steps * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
     // Weights pass once a block, for its first register tile; for the others of the block a panel of them is close by.
     const double first = weight_bytes + input_bytes <= f.core.l2_bytes * 0.75
                              ? product + panel_bytes / f.core.from_l2.in_order

@@ -33,6 +33,7 @@ struct WinogradFacts {
     int64_t summed_channels() const;
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;
+    double products_left() const;    // their share of all, beside those that skipped pixels do not have
     int64_t output_vectors() const;  // vectors of output channels
     double weight_bytes() const;
     double image_bytes() const;  // of input and result, of f32
