@@ -26,15 +26,15 @@ struct TargetFacts {
     std::optional<FmaPeak> peak, int8_peak;
 };
 
-struct Machines {
+struct MachineFacts {
     Machine machine;
     std::vector<TargetFacts> targets;  // host first
     std::vector<Bandwidth> bandwidths;
     std::vector<std::string> notes;  // of peaks that were odd
 };
 
-Result<Machines> list_targets(const Machine &machine, int threads) {
-    Machines facts{.machine = machine, .targets = {}, .bandwidths = {}, .notes = {}};
+Result<MachineFacts> list_targets(const Machine &machine, int threads) {
+    MachineFacts facts{.machine = machine, .targets = {}, .bandwidths = {}, .notes = {}};
     std::vector<TargetAlias> names = {{"host", "host", "everything this machine has"}};
     names.insert(names.end(), target_aliases().begin(), target_aliases().end());
     for (const TargetAlias &alias : names) {
@@ -54,7 +54,7 @@ Result<Machines> list_targets(const Machine &machine, int threads) {
 
 // Targets with the same instructions have the same peak, so each is measured once; again where it disagrees with what
 // was measured here before, or with the others.
-void measure_peaks(Machines *facts) {
+void measure_peaks(MachineFacts *facts) {
     const PeakMemory memory(peak_memory_path(), key(facts->machine));
     std::vector<Target> targets;  // one for each kind of instructions that this machine has
     for (const TargetFacts &t : facts->targets) {
@@ -89,7 +89,7 @@ void measure_peaks(Machines *facts) {
 }
 
 // The peaks of products of small integers, measured again only where they disagree with what was measured here before.
-void measure_int8_peaks(Machines *facts) {
+void measure_int8_peaks(MachineFacts *facts) {
     const PeakMemory memory(peak_memory_path(), key(facts->machine));
     std::map<std::string, FmaPeak> peaks;  // by instructions
     for (TargetFacts &t : facts->targets) {
@@ -116,7 +116,7 @@ Json peak_json(const std::optional<FmaPeak> &peak, const char *speed, const char
             {of_cycle, peak->flop_per_cycle}};
 }
 
-void print_targets_json(const Machines &facts, int threads) {
+void print_targets_json(const MachineFacts &facts, int threads) {
     const Machine &m = facts.machine;
     Json document = {{"format", "targets/1"},
                      {"machine",
@@ -162,7 +162,7 @@ std::string runs_text(const TargetFacts &t, bool wide) {
     return fmt::format("no: lacks {} and {} more", t.missing[0], t.missing.size() - 1);
 }
 
-void print_tables(const Machines &facts, int threads, bool wide) {
+void print_tables(const MachineFacts &facts, int threads, bool wide) {
     const AnswerOptions options{.wide = wide, .columns = {}, .sort = {}};
     const Machine &m = facts.machine;
     print_line(
@@ -219,7 +219,7 @@ int run(const TargetsArguments &arguments) {
         return fail({ErrorCode::usage, fmt::format("--threads {}: this machine has {} core{} for this process",
                                                    arguments.threads, machine.cores, machine.cores == 1 ? "" : "s")});
     }
-    Result<Machines> facts = list_targets(machine, arguments.threads);
+    Result<MachineFacts> facts = list_targets(machine, arguments.threads);
     if (!facts) return fail(facts.error());
     measure_peaks(&*facts);
     measure_int8_peaks(&*facts);

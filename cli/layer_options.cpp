@@ -10,8 +10,6 @@
 #include "workload/lists/glob.h"
 
 namespace kiln {
-namespace {}  // namespace
-
 Result<std::vector<NamedWorkload>> filtered(const LayerOptions &options, NetworkLayers network) {
     std::vector<NamedWorkload> chosen;
     std::vector<std::string> names;

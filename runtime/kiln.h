@@ -420,8 +420,9 @@ static inline kiln_status kiln_find_key(const kiln_package *package, const char 
 
 /* The package's own kernel where it has one that this CPU runs; else one for any sizes, made in `memory`, slower than a
  * tuned one. It computes every valid convolution without a prologue or a depthwise one in front, in f32, f16, bf16 and
- * quantized, and gradient, with every layout, epilogue and number of threads, and meets KILN_EXACT. It is called like any other: kiln_info has candidate "fallback@1", no packed
- * and no prepared form, and the descriptor in `workload`; its key is empty.
+ * quantized, and gradient, with every layout, epilogue and number of threads, and meets KILN_EXACT. It is called like any
+ * other: kiln_info has candidate "fallback@1", no packed and no prepared form, and the descriptor in `workload`; its key is
+ * empty.
  *
  * Refused, with `memory` as it was: KILN_BAD_DESCRIPTOR, a field is not valid, which the detail names;
  * KILN_NOT_FOUND, nothing computes it: data movement, transforms, or the package was built without --fallback;
