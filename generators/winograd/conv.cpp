@@ -25,7 +25,7 @@ namespace {
 
 using namespace Halide;
 
-class WinogradConv : public WithPrologue<WithResult<WinogradSums<WinogradGenerator<WinogradConv>>>> {
+class WinogradConv : public WinogradSums<WithPrologue<WithResult<WinogradGenerator<WinogradConv>>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
     Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, frequency, block

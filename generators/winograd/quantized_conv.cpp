@@ -25,7 +25,7 @@ uint32_t inverse(uint32_t odd) {
     return inverse;
 }
 
-class QuantizedWinogradConv : public WithResult<WinogradSums<QuantizedWinogradGenerator<QuantizedWinogradConv>>> {
+class QuantizedWinogradConv : public WinogradSums<WithResult<QuantizedWinogradGenerator<QuantizedWinogradConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};         // c in block, x, y, z, block, n
     Input<Buffer<int16_t, 7>> weights{"weights"};  // part, lane, vector, pair, panel of a block, frequency, block

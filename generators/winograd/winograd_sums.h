@@ -46,13 +46,13 @@ protected:
         const int step = extent(this->facts.channel_step()),
                   vectors_of_taps = extent(this->facts.summed_channels()) / step;
         const auto [x, y] = this->facts.pixels;
-        std::vector<Halide::Range> loops{{0, step / this->facts.parts}, {0, vectors_of_taps}};
+        std::vector<Halide::Range> ranges{{0, step / this->facts.parts}, {0, vectors_of_taps}};
         if (this->facts.skips_pixels()) {
-            loops[1] = {0, vectors_of_taps / extent(x.all * y.all)};
-            loops.insert(loops.end(), {{0, extent(x.all)}, {0, extent(y.all)}});
+            ranges[1] = {0, vectors_of_taps / extent(x.all * y.all)};
+            ranges.insert(ranges.end(), {{0, extent(x.all)}, {0, extent(y.all)}});
         }
-        if (this->facts.parts > 1) loops.emplace_back(0, this->facts.parts);
-        Halide::RDom taps(loops, "taps");
+        if (this->facts.parts > 1) ranges.emplace_back(0, this->facts.parts);
+        Halide::RDom taps(ranges, "taps");
         if (this->facts.skips_pixels()) {
             const auto reaches = [](const FoldedPixels &pixels, const Halide::Expr &at_infinity) {
                 return select(at_infinity, extent(pixels.to_last_tap), extent(pixels.all));
@@ -84,11 +84,12 @@ protected:
     // at_y P at_x^T at the output's variables, P the products as `element` converts them.
     template<typename Element>
     Expr transformed_back(const Element &element) {
-        const int lanes = this->facts.lanes, vectors = this->vectors;
+        const int lanes = this->facts.lanes;
         std::vector<Expr> column, row;
         for (int j = 0; j < this->ay; j++) {
-            column.push_back(element(s.products(s.c % lanes, (s.c / lanes) % vectors, s.c / (lanes * vectors), s.tile_x,
-                                                s.tile_y, j * this->ax + s.in_tile, s.z, s.n)));
+            column.push_back(
+                element(s.products(s.c % lanes, (s.c / lanes) % this->vectors, s.c / (lanes * this->vectors), s.tile_x,
+                                   s.tile_y, j * this->ax + s.in_tile, s.z, s.n)));
         }
         s.output_columns(s.c, s.in_tile, s.out_row, s.tile_x, s.tile_y, s.z, s.n) =
             entry_at(s.out_row, winograd_transform(this->along_y.at, column));
