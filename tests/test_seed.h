@@ -14,9 +14,9 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
 
 inline uint64_t test_seed() { return from_environment("KILN_TEST_SEED", 1); }
 
-// Of case `index` of a table, whether this run does all that there is to do: every other case, or all.
-inline bool is_turn(uint64_t index) {
-    return from_environment("KILN_TEST_ALL", 0) != 0 || (index + test_seed()) % 2 == 0;
+// Of case `index` of a table, whether this run does all that there is to do: one case in `of`, or all.
+inline bool is_turn(uint64_t index, uint64_t of = 3) {
+    return from_environment("KILN_TEST_ALL", 0) != 0 || (index + test_seed()) % of == 0;
 }
 
 }  // namespace kiln

@@ -30,8 +30,8 @@ protected:
         return find_algorithm("winograd_" + std::to_string(m))->space(workload, target, core_of(machine_, target));
     }
 
-    // The default and, if asked for, one random candidate of F(m, r) for an m that walks through those that apply.
-    void expect_some_right(const std::string &workload_key, const Target &target, bool draws = true) {
+    // The default and one random candidate of F(m, r) for an m that walks through those that apply.
+    void expect_some_right(const std::string &workload_key, const Target &target) {
         const auto workload = parse_workload_key(workload_key);
         ASSERT_TRUE(workload) << workload.error().message;
         std::vector<int> applying;
@@ -42,7 +42,6 @@ protected:
         const int m = applying[next_m_++ % applying.size()];
         const Space candidates = space(m, *workload, target);
         expect_right(*workload, target, candidates.default_candidate());
-        if (!draws) return;
         const auto candidate = candidates.sample(rng_);
         ASSERT_TRUE(candidate) << workload_key;
         expect_right(*workload, target, *candidate);
@@ -109,7 +108,9 @@ constexpr const char *awkward[] = {
 
 TEST_F(WinogradKernels, AwkwardShapesOnThisMachine) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
-    for (size_t i = 0; i < std::size(awkward); i++) expect_some_right(awkward[i], target, is_turn(i));
+    for (size_t i = 0; i < std::size(awkward); i++) {
+        if (is_turn(i, 2)) expect_some_right(awkward[i], target);
+    }
 }
 
 TEST_F(WinogradKernels, AwkwardShapesOnNarrowerTargetsAndThreads) {
