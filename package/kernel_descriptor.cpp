@@ -12,8 +12,13 @@
 namespace kiln {
 namespace {
 
+// Tensors are dense, so outermost dimensions of a nest that a call's tensor has no room for are one with the next.
 OperandShape operand_shape(const TensorForm &form) {
-    const std::vector<int64_t> stored = form.shape();
+    std::vector<int64_t> stored = form.shape();
+    while (stored.size() > KILN_MAX_RANK) {
+        stored[1] *= stored[0];
+        stored.erase(stored.begin());
+    }
     OperandShape shape{interface_code(form.dtype), static_cast<int32_t>(stored.size())};
     std::copy(stored.begin(), stored.end(), shape.shape);
     return shape;
@@ -40,7 +45,9 @@ Status check_fits(const Workload &w) {
     return {};
 }
 
-Status check_ranks(const Signature &tensors) {
+// The shapes of a nest say nothing but its loops and reads, so those may be joined.
+Status check_ranks(const Workload &w, const Signature &tensors) {
+    if (is_nest(w.op)) return {};
     for (const TensorForm &form : tensors.operands) {
         if (Status s = check_rank(form); !s) return s;
     }
@@ -112,7 +119,7 @@ int interface_code(Role role) {
 Result<InterfaceForm> interface_form(const Workload &w) {
     if (Status s = check_fits(w); !s) return s.error();
     const Signature tensors = signature(w);
-    if (Status s = check_ranks(tensors); !s) return s.error();
+    if (Status s = check_ranks(w, tensors); !s) return s.error();
     kiln_descriptor d;
     kiln_descriptor_init(&d, interface_code(w.op), w.spatial_rank);
     for (const WorkloadField &field : workload_fields()) {

@@ -20,7 +20,7 @@ struct InterfaceForm {
 };
 
 // Errors: more epilogue steps or a longer layout name than a descriptor holds, or tensors of more dimensions than a
-// call's (unsupported).
+// call's, but for nests, whose outermost dimensions are joined then (unsupported).
 Result<InterfaceForm> interface_form(const Workload &workload);
 Result<kiln_descriptor> descriptor_of(const Workload &workload);
 int interface_code(Role role);                     // KILN_INPUT, ...

@@ -247,8 +247,9 @@ static inline void kiln_descriptor_init(kiln_descriptor *d, int32_t operation, i
 
 enum { KILN_HOST = 0 };
 
-/* Dimensions as stored, outermost first; strides in elements, all zero for a dense tensor. Data needs the alignment of
- * one element; cache lines (kiln_info()->alignment) are fastest. */
+/* Dimensions as stored, outermost first; strides in elements, all zero for a dense tensor. Where a nest has more than
+ * KILN_MAX_RANK, its outermost ones are one. Data needs the alignment of one element; cache lines
+ * (kiln_info()->alignment) are fastest. */
 typedef struct kiln_tensor {
     void *data;
     int32_t dtype, rank;

@@ -112,13 +112,45 @@ Expr of_one(Function function, const Expr &x) {
     }
 }
 
+bool is_product(const Expr &x) { return x.as<Internal::Mul>() != nullptr; }
+
+// A sum or difference of floats. With a product in it, it is left to become one instruction (FMA).
+bool is_sum(const Expr &x) {
+    if (const auto *sum = x.as<Internal::Add>()) return !is_product(sum->a) && !is_product(sum->b);
+    if (const auto *difference = x.as<Internal::Sub>()) return !is_product(difference->a) && !is_product(difference->b);
+    const auto *call = x.as<Internal::Call>();
+    return call && (call->is_intrinsic(Internal::Call::strict_add) || call->is_intrinsic(Internal::Call::strict_sub));
+}
+
+Expr strict(Internal::Call::IntrinsicOp function, const Expr &a, const Expr &b) {
+    return Internal::Call::make(a.type(), function, {a, b}, Internal::Call::PureIntrinsic);
+}
+
+Expr strict(const Expr &x) {
+    if (!is_sum(x)) return x;
+    if (const auto *sum = x.as<Internal::Add>()) return strict(Internal::Call::strict_add, sum->a, sum->b);
+    if (const auto *difference = x.as<Internal::Sub>())
+        return strict(Internal::Call::strict_sub, difference->a, difference->b);
+    return x;
+}
+
+// Halide and LLVM take floats for exact and make a - (b + c) of (a - b) - c, in which c loses its digits where b is large and
+// a - b is not. Both steps must be strict to stay as they are.
+Expr sum_of(const Expr &a, const Expr &b) {
+    return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_add, strict(a), strict(b)) : a + b;
+}
+
+Expr difference_of(const Expr &a, const Expr &b) {
+    return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_sub, strict(a), strict(b)) : a - b;
+}
+
 Expr arithmetic(Function function, const Expr &a, const Expr &b) {
     if (!a.type().is_float()) return integer_function(function, a, b);
     switch (function) {
         case Function::add:
-            return a + b;
+            return sum_of(a, b);
         case Function::subtract:
-            return a - b;
+            return difference_of(a, b);
         case Function::multiply:
             return a * b;
         case Function::divide:

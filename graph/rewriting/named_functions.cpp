@@ -15,6 +15,10 @@ constexpr std::string_view hard_sigmoid = "min(max(add(mul(x0,0.16666667),0.5),0
 constexpr std::string_view hard_swish = "mul(x0,min(max(add(mul(x0,0.16666667),0.5),0),1))";
 constexpr std::string_view gelu = "mul(mul(x0,add(erf(mul(x0,0.70710678)),1)),0.5)";
 constexpr std::string_view gelu_tanh = "mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)";
+// With exp(-|x|), which has no overflow and keeps the digits of a logarithm near 0.
+constexpr std::string_view softplus = "add(log1p(exp(neg(abs(x0)))),max(x0,0))";
+constexpr std::string_view log_sigmoid = "sub(min(x0,0),log1p(exp(neg(abs(x0)))))";
+constexpr std::string_view mish = "mul(x0,tanh(add(log1p(exp(neg(abs(x0)))),max(x0,0))))";
 
 struct Spelling {
     NamedFunction function;
@@ -26,6 +30,7 @@ constexpr std::array spellings{
     Spelling{{"sigmoid", "sigmoid(x0)"}, "sigmoid(x0)"},
     Spelling{{"sigmoid", "sigmoid(x0)"}, "add(mul(tanh(mul(x0,0.5)),0.5),0.5)"},
     Spelling{{"sigmoid", "sigmoid(x0)"}, "mul(add(tanh(mul(x0,0.5)),1),0.5)"},
+    Spelling{{"sigmoid", "sigmoid(x0)"}, "div(exp(x0),add(exp(x0),1))"},
     Spelling{{"silu", "mul(x0,sigmoid(x0))"}, "mul(x0,sigmoid(x0))"},
     Spelling{{"hard_sigmoid", hard_sigmoid}, hard_sigmoid},
     Spelling{{"hard_sigmoid", hard_sigmoid}, "mul(min(max(add(x0,3),0),6),0.16666667)"},
@@ -39,10 +44,14 @@ constexpr std::array spellings{
     // A power with its constant inside is a product.
     Spelling{{"gelu_tanh", gelu_tanh},
              "mul(mul(x0,add(tanh(mul(add(x0,mul(mul(mul(x0,x0),x0),0.044715)),0.79788456)),1)),0.5)"},
-    Spelling{{"softplus", "log1p(exp(x0))"}, "log1p(exp(x0))"},
-    Spelling{{"softplus", "log1p(exp(x0))"}, "log(add(exp(x0),1))"},
-    Spelling{{"mish", "mul(x0,tanh(log1p(exp(x0))))"}, "mul(x0,tanh(log1p(exp(x0))))"},
-    Spelling{{"mish", "mul(x0,tanh(log1p(exp(x0))))"}, "mul(x0,tanh(log(add(exp(x0),1))))"},
+    Spelling{{"softplus", softplus}, softplus},
+    Spelling{{"softplus", softplus}, "log1p(exp(x0))"},
+    Spelling{{"softplus", softplus}, "log(add(exp(x0),1))"},
+    Spelling{{"log_sigmoid", log_sigmoid}, log_sigmoid},
+    Spelling{{"log_sigmoid", log_sigmoid}, "log(sigmoid(x0))"},
+    Spelling{{"mish", mish}, mish},
+    Spelling{{"mish", mish}, "mul(x0,tanh(log1p(exp(x0))))"},
+    Spelling{{"mish", mish}, "mul(x0,tanh(log(add(exp(x0),1))))"},
 };
 
 void collect_factors(const Term &term, std::vector<Term> *factors, double *scale) {

@@ -211,5 +211,35 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
     }
 }
 
+// A difference of large numbers keeps the digits of what is subtracted next.
+TEST_F(NestKernels, SumsAreAddedUpInTheirOrder) {
+    struct Row {
+        const char *term;
+        float expected;
+    };
+    const Row rows[] = {
+        {"sub(sub(x0,x1),x2)", -0.25f - 0x1p-9f},         {"add(sub(x0,x1),x2)", -0.25f + 0x1p-9f},
+        {"sub(x2,sub(x0,x1))", 0.25f + 0x1p-9f},          {"add(x2,add(neg(x1),x0))", -0.25f + 0x1p-9f},
+        {"sub(sub(sub(x0,x1),x2),x2)", -0.25f - 0x1p-8f}, {"sub(sub(x0,x1),add(x2,x2))", -0.25f - 0x1p-8f},
+    };
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const Row &row : rows) {
+        const auto w =
+            parse_workload_key("nest/loops:9/operands:9,9,9/reads:x0[i0];x1[i0];x2[i0]/term:" + std::string(row.term));
+        ASSERT_TRUE(w) << row.term << ": " << w.error().message;
+        Operands operands = make_operands(*w, Data::ordinary, 1);
+        for (int64_t i = 0; i < 9; i++) {
+            set(operands.first, i, 0x1p20f);
+            set(operands.operand_1, i, 0x1p20f + 0.25f);
+            set(operands.operand_2, i, 0x1p-9f);
+        }
+        const auto untuned = default_candidate(*w, target, core_of(machine_, target), default_error_budget);
+        ASSERT_TRUE(untuned) << row.term << ": " << untuned.error().message;
+        const auto got = result_of(*w, target, *untuned, operands);
+        ASSERT_TRUE(got) << row.term << ": " << got.error().message;
+        for (int64_t i = 0; i < 9; i++) EXPECT_EQ(get<float>(*got, i), row.expected) << row.term;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

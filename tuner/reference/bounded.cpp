@@ -20,7 +20,14 @@ constexpr double exact_integers = 0x1p24;  // of f32
 // An error that is larger than the budget allows, whatever is compared with it: of what kernels may decide either way.
 constexpr double any_error = 1 / default_error_budget;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double least_normal_f32 = std::numeric_limits<float>::min();
+constexpr double largest_f32 = std::numeric_limits<float>::max();
+
 double reach(const Bounded &x) { return x.is_given ? 0 : x.error * default_error_budget; }
+
+// Of a number that is not: then a quotient or a logarithm may be anything.
+bool may_be_zero(const Bounded &x) { return x.value != 0 && reach(x) >= std::fabs(x.value); }
 
 // Where rounding an inexact number goes another way than rounding the exact one, the difference is an error.
 template<typename Round>
@@ -60,13 +67,13 @@ Bounded of_one(Function function, const Bounded &x) {
             return {std::isnan(v) ? v : double(v > 0) - double(v < 0),
                     !x.is_given && std::fabs(v) <= reach(x) ? 2 * any_error : 0, x.is_given};
         case Function::reciprocal:
-            return through(1 / v, 1 / (v * v), x.error);
+            return through(1 / v, may_be_zero(x) ? infinity : 1 / (v * v), x.error);
         case Function::square_root:
             return through(std::sqrt(v), 0.5 / std::sqrt(v), x.error);
         case Function::exponential:
             return through(std::exp(v), std::exp(v), x.error);
         case Function::logarithm:
-            return through(std::log(v), 1 / v, x.error);
+            return through(std::log(v), may_be_zero(x) ? infinity : 1 / v, x.error);
         case Function::logarithm_1p:
             return through(std::log1p(v), 1 / (1 + v), x.error);
         case Function::sine:
@@ -116,6 +123,7 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
         case Function::multiply:
             return rounded_result(a, b, x * y, std::fabs(y) * a.error + std::fabs(x) * b.error);
         case Function::divide:
+            if (may_be_zero(b)) return {x / y, infinity};
             return {x / y, a.error / std::fabs(y) + std::fabs(x / y) * (b.error / std::fabs(y)) + std::fabs(x / y)};
         case Function::remainder: {
             const double rest = std::fmod(x, y), value = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
@@ -174,7 +182,7 @@ double passed_on(Function function, const Bounded &a, const Bounded &b) {
         case Function::maximum:
             return std::max(a.error, b.error);
         default:
-            return std::numeric_limits<double>::infinity();
+            return infinity;
     }
 }
 
@@ -196,6 +204,13 @@ Bounded of_integers(Function function, Element type, const Bounded &a, const Bou
 }
 
 }  // namespace
+
+Bounded within_f32(const Bounded &x) {
+    const double size = std::fabs(x.value);
+    if (std::isfinite(size) && size - reach(x) > largest_f32) return {std::copysign(infinity, x.value), 0, x.is_given};
+    if (size == 0 || size >= least_normal_f32 || x.is_given) return x;
+    return {x.value, std::max(x.error, least_normal_f32 / default_error_budget)};
+}
 
 Bounded bounded(Function function, Element type, const Bounded &x) {
     Bounded result = of_one(function, x);
@@ -223,7 +238,7 @@ Bounded converted(const Bounded &x, Element from, Element to) {
     }
     if (is_integer(from)) return {wrapped(to, x.value), x.error, x.is_given};
     // ONNX leaves open which integer comes of what is no number.
-    if (std::isnan(x.value)) return {0, std::numeric_limits<double>::infinity()};
+    if (std::isnan(x.value)) return {0, infinity};
     return rounded_to_whole(x, [to](double number) { return cut_off(to, number); });
 }
 
@@ -234,7 +249,7 @@ Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &o
     if (condition.error == 0) return result;
     const double apart = std::fabs(then.value - otherwise.value);
     result.error = std::max(then.error, otherwise.error) + (apart > 0 ? apart * any_error : 0);
-    if (std::isnan(apart)) result.error = std::numeric_limits<double>::infinity();
+    if (std::isnan(apart)) result.error = infinity;
     return result;
 }
 

@@ -32,6 +32,9 @@ Bounded bounded(scalar::Function function, scalar::Element type, const Bounded &
 Bounded converted(const Bounded &x, scalar::Element from, scalar::Element to);
 Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &otherwise);
 
+// A result in f32, which has no larger numbers but infinity, and where small ones lose digits or become 0.
+Bounded within_f32(const Bounded &x);
+
 // An element of a type: floats are rounded to it, integers are exact and saturate.
 Bounded bounded_number(scalar::Element type, double value);
 

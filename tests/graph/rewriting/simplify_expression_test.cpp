@@ -138,7 +138,11 @@ TEST(NamedFunctions, are_known_in_all_spellings) {
         {"gelu_tanh", "mul(mul(0.5,x0),add(1,tanh(mul(0.7978845608,add(x0,mul(0.044715,pow(x0,3)))))))"},
         {"gelu_tanh", "mul(mul(0.5,x0),add(1,tanh(mul(0.7978845608,add(x0,mul(0.044715,mul(x0,mul(x0,x0))))))))"},
         {"gelu_tanh", "mul(mul(x0,add(1,tanh(mul(mul(x0,0.7978845608),add(1,mul(0.044715,mul(x0,x0))))))),0.5)"},
+        {"sigmoid", "div(exp(x0),add(1,exp(x0)))"},
         {"softplus", "log(add(1,exp(x0)))"},
+        {"softplus", "add(max(x0,0),log1p(exp(neg(abs(x0)))))"},
+        {"log_sigmoid", "log(sigmoid(x0))"},
+        {"log_sigmoid", "log(reciprocal(add(1,exp(neg(x0)))))"},
         {"mish", "mul(x0,tanh(log(add(exp(x0),1))))"},
     };
     for (const auto &[name, text] : spellings) {

@@ -44,6 +44,8 @@ TEST(NestLoops, FollowTheDefinition) {
          {2.5}},
         {"loops:3/operands:3/reads:x0[i0]/term:select(less(x0,0),mul(x0,0.5),x0)", {{-2, 0, 3}}, {-1, 0, 3}},
         {"loops:2/operands:2/reads:x0[i0]/term:pow(x0,2)", {{-3, 4}}, {9, 16}},
+        {"loops:3/operands:3/reads:x0[i0]/term:log1p(exp(x0))", {{100, -1000, 0}}, {infinity, 0, std::log(2)}},
+        {"loops:2/operands:2/reads:x0[i0]/term:tanh(neg(exp(x0)))", {{1000, 100}}, {-1, -1}},
     };
     for (const Row &row : rows) {
         const auto w = parse_workload_key(std::string("nest/") + row.fields);
@@ -91,6 +93,11 @@ TEST(NestLoops, RoundingsDecideOnlyWhatIsClose) {
         {"add(f32(i32(x0)),f32(i32(1)))", 500000, 0, 0},
         {"f32(i32(x0))", std::numeric_limits<float>::quiet_NaN(), anything, anything},
         {"f32(i32(exp(x0)))", 0, one, 2 * one},
+        // What f32 has no number for, and what may be 0 there.
+        {"log(exp(x0))", -95, anything, anything},
+        {"log(exp(x0))", -80, 160, 240},
+        {"reciprocal(exp(x0))", -95, anything, anything},
+        {"div(x0,exp(x0))", -95, anything, anything},
     };
     for (const auto &c : cases) {
         const auto w = parse_workload_key("nest/loops:1/operands:1/reads:x0[i0]/term:" + std::string(c.term));
