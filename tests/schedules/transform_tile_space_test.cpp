@@ -45,6 +45,29 @@ TEST(TransformTileSpace, Defaults) {
     }
 }
 
+// A transform of 8x6 values with 4 vectors a step took the compiler more than a minute.
+TEST(TransformTileSpace, LargeTilesAreNotWrittenOneByOneInSeveralVectors) {
+    const Target target = *parse_target("avx2", 1, avx512);
+    const std::string input = "winograd_input_transform/input:1x9x12x33/window:3x3/tile:";
+    struct Row {
+        std::string key;
+        int64_t vectors, stage;
+        bool is_valid;
+    };
+    const Row rows[] = {
+        {input + "6x4/tile_dimensions:4x5", 4, 0, false}, {input + "6x4/tile_dimensions:4x5", 2, 0, false},
+        {input + "6x4/tile_dimensions:4x5", 1, 0, true},  {input + "6x4/tile_dimensions:4x5", 4, 1, true},
+        {input + "2x2/tile_dimensions:4x5", 4, 0, true},  {input + "6x4", 4, 0, true},
+    };
+    for (const Row &row : rows) {
+        const Space space = space_of(row.key, target);
+        Candidate candidate = space.default_candidate();
+        candidate.knobs["vectors"] = row.vectors;
+        candidate.knobs["stage"] = row.stage;
+        EXPECT_EQ(bool(space.check(candidate)), row.is_valid) << row.key << " " << to_text(candidate);
+    }
+}
+
 TEST(TransformTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
     Rng rng(1);
     for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
