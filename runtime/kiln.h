@@ -247,8 +247,8 @@ static inline void kiln_descriptor_init(kiln_descriptor *d, int32_t operation, i
 
 enum { KILN_HOST = 0 };
 
-/* Dimensions as stored, outermost first; strides in elements, all zero for a dense tensor. Where a nest has more than
- * KILN_MAX_RANK, its outermost ones are one. Data needs the alignment of one element; cache lines
+/* Dimensions as stored, outermost first; strides in elements, all zero for a dense tensor. A nest's tensor with
+ * more than KILN_MAX_RANK has the outermost ones joined to one. Data needs the alignment of one element; cache lines
  * (kiln_info()->alignment) are fastest. */
 typedef struct kiln_tensor {
     void *data;

@@ -127,7 +127,7 @@ Expr strict(Internal::Call::IntrinsicOp function, const Expr &a, const Expr &b) 
 }
 
 Expr strict(const Expr &x) {
-    if (!is_sum(x)) return x;
+    if (!is_sum(x)) return x;  // with a product, or none
     if (const auto *sum = x.as<Internal::Add>()) return strict(Internal::Call::strict_add, sum->a, sum->b);
     if (const auto *difference = x.as<Internal::Sub>())
         return strict(Internal::Call::strict_sub, difference->a, difference->b);

@@ -18,7 +18,6 @@ inline constexpr int transform_tile_version = 1;
 struct TransformShape {
     int64_t channels = 1;  // neighbours in memory: all of them, or one block
     int64_t columns = 1;   // tiles of a row; of a filter: its other channels
-    int64_t values = 1;    // of a transformed tile
     // Which of the loops walks along neighbours in memory, of what is read and of what is written.
     enum class Innermost { channels, columns, tile } read = Innermost::channels, written = Innermost::channels;
 };

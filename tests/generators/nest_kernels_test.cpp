@@ -57,6 +57,7 @@ constexpr const char *nests[] = {
     "nest/loops:1x9x14x5/over:2x2/operands:1x6x7x5,9x2,9x2,14x2,14x2/reduction:sum/"
     "reads:x0[i0,x1[i1,r0],x3[i2,r1],i3];x2[i1,r0];x4[i2,r1]/term:mul(mul(x0,x1),x2)",
     "nest/loops:26x20/operands:20x20,26/reads:x0[x1[i0],i1]/term:x0",
+    "nest/loops:2x2x3x2x3x2x2x3/operands:2x3x2x3x3x2x2x2/reads:x0[i0,i7,i1,i4,i2,i5,i3,i6]/term:x0",
     "nest/loops:4x30/operands:6x35/reads:x0[i0+1,-i1+33]/term:x0",
     "nest/loops:5x70/operands:3x64/reads:x0[i0-1,i1-3]/term:x0",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/"

@@ -154,8 +154,10 @@ TEST(CallShapes, AreThoseOfTheStoredTensors) {
     EXPECT_EQ(filter.operands[KILN_WEIGHTS].rank, 4);
     EXPECT_EQ(filter.operands[KILN_OUTPUT].rank, 4);
     // Eight dimensions, of which a call's tensor has six.
-    const auto nest = call_shapes(*parse_workload_key(
-        "nest/loops:2x3x4x5x6x7x8x9/operands:2x3x9x4x8x5x7x6/reads:x0[i0,i1,i7,i2,i6,i3,i5,i4]/term:x0"));
+    const Workload deep = *parse_workload_key(
+        "nest/loops:2x3x4x5x6x7x8x9/operands:2x3x9x4x8x5x7x6/reads:x0[i0,i1,i7,i2,i6,i3,i5,i4]/term:x0");
+    ASSERT_TRUE(descriptor_of(deep));
+    const auto nest = call_shapes(deep);
     const OperandShape &read = nest.operands[KILN_INPUT], &result = nest.operands[KILN_OUTPUT];
     EXPECT_EQ(std::vector<int64_t>(read.shape, read.shape + read.rank), (std::vector<int64_t>{54, 4, 8, 5, 7, 6}));
     EXPECT_EQ(std::vector<int64_t>(result.shape, result.shape + result.rank),
