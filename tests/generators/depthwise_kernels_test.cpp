@@ -94,8 +94,9 @@ std::string with(const std::string &shape, const std::string &extra, const std::
 TEST_F(DepthwiseKernels, EveryLayout) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     size_t turn = test_seed();
-    for (const char *shape : shapes) {
-        for (int i = is_turn(turn) ? 2 : 1; i > 0; i--, turn++) {
+    for (size_t s = 0; s < std::size(shapes); s++) {
+        const char *shape = shapes[s];
+        for (int i = is_turn(s) ? 2 : 1; i > 0; i--, turn++) {
             const bool gradient = std::string(shape).starts_with("conv2d_backprop");
             expect_right(
                 with(shape, gradient ? "" : extras[turn % std::size(extras)], layouts[turn % std::size(layouts)]),
