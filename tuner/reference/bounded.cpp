@@ -208,7 +208,8 @@ Bounded of_integers(Function function, Element type, const Bounded &a, const Bou
 Bounded within_f32(const Bounded &x) {
     const double size = std::fabs(x.value);
     if (std::isfinite(size) && size - reach(x) > largest_f32) return {std::copysign(infinity, x.value), 0, x.is_given};
-    if (size == 0 || size >= least_normal_f32 || x.is_given) return x;
+    const bool loses_digits = size > 0 && size < least_normal_f32;
+    if (!loses_digits || x.is_given) return x;
     return {x.value, std::max(x.error, least_normal_f32 / default_error_budget)};
 }
 

@@ -1,6 +1,9 @@
 // A value in f64 with the bound of the error that f32 arithmetic has.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "workload/expression/expression.h"
 
 namespace kiln {
@@ -23,6 +26,12 @@ inline bool is_integer(scalar::Element type) {
         default:
             return true;
     }
+}
+
+// Neither 0, nor a number that f32 has with fewer digits or none. As often asked.
+inline bool is_normal_in_f32(double value) {
+    const double size = std::fabs(value);
+    return size >= std::numeric_limits<float>::min() && size <= std::numeric_limits<float>::max();
 }
 
 // A function of arguments of one type. Where it rounds or compares what an error could turn, that is an error as large as the

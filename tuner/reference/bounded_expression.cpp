@@ -137,7 +137,7 @@ void BoundedExpression::take(const TypedStep &typed, const std::vector<Bounded> 
         const Element type = typed.result == Element::boolean ? Element::f32 : typed.argument;
         *first = bounded(step.function, type, first[0], first[1]);
     }
-    if (typed.result == Element::f32) *first = within_f32(*first);
+    if (typed.result == Element::f32 && !is_normal_in_f32(first->value)) *first = within_f32(*first);
     if (typed.roundings > 0)
         *first = {rounded(typed.result, first->value), first->error + std::fabs(first->value) * typed.roundings};
 }
