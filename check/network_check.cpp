@@ -16,8 +16,6 @@
 namespace kiln {
 namespace {
 
-using graph::InputShape;
-
 constexpr int64_t most_output_bytes = int64_t(4) << 30;
 
 // Several lines become one, as a reason is a cell of a table.
@@ -155,9 +153,9 @@ Result<PlannedNetwork> plan_network(const NetworkCase &c) {
         if (model.error().code != ErrorCode::unsupported) return model.error();
         return PlannedNetwork{{}, in_one_line(model.error().message)};
     }
-    std::vector<InputShape> shapes;
-    for (const auto &[name, shape] : c.input_shapes) shapes.push_back({name, shape});
-    const Result<graph::Graph> lowered = graph::lower(*model, shapes);
+    graph::StatedInputs stated;
+    for (const auto &[name, shape] : c.input_shapes) stated.shapes.push_back({name, shape});
+    const Result<graph::Graph> lowered = graph::lower(*model, stated);
     if (!lowered) return PlannedNetwork{{}, in_one_line(lowered.error().message)};
     const Result<network::Altered> altered = network::improve(*lowered, {});
     if (!altered) return altered.error();

@@ -162,9 +162,14 @@ Result<NetworkRow> measure_network(const BenchJob &job, const BenchArguments &ar
     NetworkWorkshop chosen(workshop, context, *parts, "chosen"), standard(workshop, defaults, *parts, "standard");
     tell_line(fmt::format("{}: the whole network", job.network->name));
     const network::Program &program = *job.network;
-    Result<BenchedSteps> benched = bench_network(
-        program, arguments.layers.network.file, job.target.threads,
-        {.chosen = chosen, .standard = context.store ? &standard : nullptr, .steps = arguments.steps}, bench);
+    Result<std::vector<graph::ConstantInput>> constants = read_constants(arguments.layers.network);
+    if (!constants) return constants.error();
+    Result<BenchedSteps> benched = bench_network(program, arguments.layers.network.file, job.target.threads,
+                                                 {.chosen = chosen,
+                                                  .standard = context.store ? &standard : nullptr,
+                                                  .steps = arguments.steps,
+                                                  .constants = std::move(*constants)},
+                                                 bench);
     if (!benched) return benched.error();
     NetworkRow row{.name = program.name, .layer = std::move(benched->whole)};
     if (benched->step_ns.size() != program.steps.size()) return row;

@@ -239,6 +239,7 @@ int run(ExplainArguments arguments) {
     if (!arguments.pass.empty() || !arguments.network.shapes.empty() || !arguments.network.outputs.empty()) {
         return fail({ErrorCode::usage, "--pass, --shape and --outputs need --network"});
     }
+    if (!arguments.network.constants.empty()) return fail({ErrorCode::usage, "--constant needs --network"});
     if (!arguments.network.without.empty()) return fail({ErrorCode::usage, "--without needs --network"});
     if (!arguments.network.alterations.empty()) return fail({ErrorCode::usage, "--alterations needs --network"});
     const std::optional<TableFormat> format = table_format(arguments.format);

@@ -27,6 +27,7 @@ Status check(const LayerOptions &options) {
     if (of_lists && options.of_network()) return usage_error("--workloads and --network exclude each other; leave one");
     if (!of_lists && !options.of_network()) return usage_error("needs --workloads FILE... or --network M.onnx");
     if (of_lists && !options.network.shapes.empty()) return usage_error("--shape needs --network");
+    if (of_lists && !options.network.constants.empty()) return usage_error("--constant needs --network");
     if (of_lists && options.network.batch != 1) return usage_error("--batch needs --network");
     if (of_lists && !options.network.outputs.empty()) return usage_error("--outputs needs --network");
     if (of_lists && !options.network.alterations.empty()) return usage_error("--alterations needs --network");
@@ -65,6 +66,7 @@ std::string command_text(const LayerOptions &options) {
     std::string text = options.of_network() ? "--network " + shell_word(options.network.file) : "--workloads";
     for (const std::string &file : options.workloads.files) text += " " + shell_word(file);
     for (const std::string &shape : options.network.shapes) text += " --shape " + shell_word(shape);
+    for (const std::string &constant : options.network.constants) text += " --constant " + shell_word(constant);
     if (options.network.batch != 1) text += fmt::format(" --batch {}", options.network.batch);
     for (const std::string &output : options.network.outputs) text += " --outputs " + shell_word(output);
     for (const std::string &library : options.network.alterations) text += " --alterations " + shell_word(library);

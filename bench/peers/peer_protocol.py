@@ -231,6 +231,8 @@ def check(c: Convolution, operands: Operands | QuantizedOperands, got: np.ndarra
 # Libraries round at other places inside of a quantized network, so its outputs may differ by whole quanta. The conformance suites allow
 # no fewer where all of their libraries agree (tests/conformance/networks.json).
 MOST_QUANTA = 2
+# A sigmoid is exact to the digits of 1 in all libraries, however small its results are: two units of the last digit in f32.
+FLOAT_FLOOR = 2**-22
 
 
 def check_outputs(got: dict[str, np.ndarray], expected: dict[str, np.ndarray], quanta: dict[str, float]) -> str:
@@ -247,7 +249,7 @@ def check_outputs(got: dict[str, np.ndarray], expected: dict[str, np.ndarray], q
         scale = np.max(np.abs(b[np.isfinite(b)]), initial=1e-6)
         distance = np.max(np.abs(np.where(a == b, 0, a - b)), initial=0)  # NaN where only one of them is no number
         step = quanta.get(name, 0.0)
-        limit = max(1e-3 * scale, (MOST_QUANTA + 0.01) * step)
+        limit = max(1e-3 * scale, FLOAT_FLOOR, (MOST_QUANTA + 0.01) * step)
         if not np.array_equal(np.isnan(a), np.isnan(b)) or np.nan_to_num(distance) > limit:
             apart = f"{distance:.3g} ({distance / step:.1f} quanta)" if step else f"{distance:.3g}"
             raise WrongNumbers(f"output {name} is {apart} from kiln's, whose largest element is {scale:.3g}")

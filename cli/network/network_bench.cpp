@@ -70,6 +70,17 @@ public:
         return {};
     }
 
+    // Peers run the model itself, which has these inputs too.
+    Status write_constants(const std::vector<graph::ConstantInput> &constants) {
+        for (const auto &[name, form, data] : constants) {
+            const NpyArray array{
+                std::string(npy_descr(form.type)), form.shape, {data.bytes().begin(), data.bytes().end()}};
+            constants_.push_back({name, fmt::format("{}/constant{}.npy", folder_, constants_.size())});
+            if (Status s = write_npy(constants_.back().file, array); !s) return s;
+        }
+        return {};
+    }
+
     PeerNetwork for_peers(const std::string &model) const {
         PeerNetwork network{.model = fs::absolute(model).string(), .inputs = {}, .outputs = {}};
         for (size_t i = 0; i < inputs_.size(); i++)
@@ -77,6 +88,7 @@ public:
         for (size_t i = 0; i < outputs_.size(); i++) {
             network.outputs.push_back({program_.outputs[i].name, outputs_[i] + ".npy"});
         }
+        network.inputs.insert(network.inputs.end(), constants_.begin(), constants_.end());
         return network;
     }
 
@@ -87,6 +99,7 @@ private:
     const network::Program &program_;
     std::string folder_;
     std::vector<std::string> inputs_, outputs_;
+    std::vector<PeerNetwork::Tensor> constants_;
 };
 
 // Answers why there is no network; empty if there is one.
@@ -127,6 +140,7 @@ Result<BenchedSteps> bench_network(const network::Program &program, const std::s
 
     CallFiles files(program, parts.chosen.folder() + "/calls");
     if (Status s = files.write_inputs(); !s) return s.error();
+    if (Status s = files.write_constants(parts.constants); !s) return s.error();
     const auto request = [&](const BuiltNetwork &built) {
         return NetworkRunRequest{.files = built.files, .threads = threads, .inputs = files.inputs()};
     };

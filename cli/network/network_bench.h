@@ -2,17 +2,20 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/network/network_workshop.h"
 #include "compare/bench.h"
+#include "graph/lower/lower.h"
 #include "network/program.h"
 
 namespace kiln {
 
 struct NetworkBenchParts {
-    NetworkWorkshop &chosen;    // with what the database has
-    NetworkWorkshop *standard;  // default kernels alone; null: `chosen` has no others
-    bool steps = false;         // each step under the clock, too
+    NetworkWorkshop &chosen;                           // with what the database has
+    NetworkWorkshop *standard;                         // default kernels alone; null: `chosen` has no others
+    bool steps = false;                                // each step under the clock, too
+    std::vector<graph::ConstantInput> constants = {};  // inputs of the model that the program does not have
 };
 
 // On random inputs, which all of them get; peers must compute what kiln does before they are timed. A network without a package

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -21,18 +22,28 @@ bool parse_extent(std::string_view text, int64_t *extent) {
     return error == std::errc() && end == text.data() + text.size() && *extent >= 0 && !text.starts_with('-');
 }
 
-Result<std::vector<graph::InputShape>> parse_shapes(const std::vector<std::string> &texts) {
-    std::vector<graph::InputShape> shapes;
+// What the texts of an option state, one input each.
+template<typename Stated>
+Status parse_all(const std::vector<std::string> &texts, Result<Stated> (*parse)(const std::string &),
+                 std::string_view option, std::string_view what, std::vector<Stated> *all) {
     for (const std::string &text : texts) {
-        Result<graph::InputShape> shape = parse_input_shape(text);
-        if (!shape) return shape.error();
-        const auto has_name = [&](const graph::InputShape &other) { return other.name == shape->name; };
-        if (std::ranges::any_of(shapes, has_name)) {
-            return usage_error(fmt::format("--shape: `{}` has two shapes; leave one", quoted_line(shape->name)));
+        Result<Stated> stated = parse(text);
+        if (!stated) return stated.error();
+        if (std::ranges::count(*all, stated->name, &Stated::name) > 0) {
+            return usage_error(fmt::format("{}: `{}` has two {}; leave one", option, quoted_line(stated->name), what));
         }
-        shapes.push_back(std::move(*shape));
+        all->push_back(std::move(*stated));
     }
-    return shapes;
+    return {};
+}
+
+Result<graph::StatedInputs> stated_inputs(const NetworkOptions &options) {
+    graph::StatedInputs stated;
+    if (Status s = parse_all(options.shapes, parse_input_shape, "--shape", "shapes", &stated.shapes); !s)
+        return s.error();
+    if (Status s = parse_all(options.constants, parse_input_constant, "--constant", "values", &stated.constants); !s)
+        return s.error();
+    return stated;
 }
 
 }  // namespace
@@ -43,6 +54,12 @@ void add_model_options(CLI::App &command, NetworkOptions &options) {
                     "The shape of an input that the model leaves open, e.g. x=1x3x480x480; once for each input")
         ->allow_extra_args(false)
         ->type_name("NAME=SHAPE");
+    command
+        .add_option("--constant", options.constants,
+                    "The value that an input always has, which is then no input of the network, e.g. rate=16000; once "
+                    "for each input")
+        ->allow_extra_args(false)
+        ->type_name("NAME=VALUE");
     command
         .add_option("--batch", options.batch,
                     "How many images the network takes at once, of a model that takes one; where it leaves their "
@@ -101,6 +118,27 @@ Result<graph::InputShape> parse_input_shape(const std::string &text) {
     return shape;
 }
 
+Result<graph::InputConstant> parse_input_constant(const std::string &text) {
+    const auto refuse = [&](const std::string &why) {
+        return usage_error(fmt::format("--constant {}: {}; write NAME=16000, or NAME=1,2,3", quoted_line(text), why));
+    };
+    const size_t end = text.rfind('=');
+    if (end == std::string::npos || end == 0) return refuse("has no name and value");
+    graph::InputConstant constant{.name = text.substr(0, end), .elements = {}};
+    const std::string_view numbers = std::string_view(text).substr(end + 1);
+    for (size_t begin = 0; begin <= numbers.size();) {
+        const size_t next = std::min(numbers.find(',', begin), numbers.size());
+        const std::string_view number = numbers.substr(begin, next - begin);
+        double &element = constant.elements.emplace_back();
+        const auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), element);
+        if (error != std::errc() || stop != number.data() + number.size() || !std::isfinite(element)) {
+            return refuse(fmt::format("`{}` is no finite number", quoted_line(number)));
+        }
+        begin = next + 1;
+    }
+    return constant;
+}
+
 Status choose_outputs(const std::vector<std::string> &names, graph::onnx::Model *model) {
     if (names.empty()) return {};
     std::set<std::string_view> values;
@@ -122,15 +160,24 @@ Status choose_outputs(const std::vector<std::string> &names, graph::onnx::Model 
     return {};
 }
 
+Result<std::vector<graph::ConstantInput>> read_constants(const NetworkOptions &options) {
+    const Result<graph::StatedInputs> stated = stated_inputs(options);
+    if (!stated) return stated.error();
+    if (stated->constants.empty()) return std::vector<graph::ConstantInput>();
+    const Result<graph::onnx::Model> model = graph::onnx::read_model(options.file);
+    if (!model) return model.error();
+    return graph::constant_inputs(*model, *stated);
+}
+
 Result<graph::Graph> read(const NetworkOptions &options) {
-    const Result<std::vector<graph::InputShape>> shapes = parse_shapes(options.shapes);
-    if (!shapes) return shapes.error();
+    const Result<graph::StatedInputs> stated = stated_inputs(options);
+    if (!stated) return stated.error();
     Result<graph::onnx::Model> model = graph::onnx::read_model(options.file);
     if (!model) return model.error();
     if (Status s = choose_outputs(options.outputs, &*model); !s) {
         return Error{s.error().code, fmt::format("{}: {}", quoted_line(options.file), s.error().message)};
     }
-    Result<graph::Graph> graph = graph::lower(*model, *shapes);
+    Result<graph::Graph> graph = graph::lower(*model, *stated);
     if (!graph)
         return Error{graph.error().code, fmt::format("{}: {}", quoted_line(options.file), graph.error().message)};
     if (options.batch == 1) return graph;

@@ -4,11 +4,13 @@
 #include <set>
 
 #include "graph/lower/node/shown_names.h"
+#include "graph/lower/node/stated_elements.h"
 
 namespace kiln::graph {
 namespace {
 
-using Stated = std::map<std::string, Shape>;
+using Shapes = std::map<std::string, Shape>;
+using Constants = std::map<std::string, std::vector<double>>;
 using Parameters = std::map<std::string, int64_t>;  // names of extents, with what is known of them
 
 // Some exporters write -1 or 0 for an extent that is not known. A 0 may be meant, so it stands unless the user says otherwise.
@@ -33,23 +35,29 @@ bool fits(const Shape &shape, const std::vector<onnx::Dimension> &dimensions) {
 
 class InputReader {
 public:
-    InputReader(const onnx::Model &model, const std::vector<InputShape> &shapes, Problems *problems)
+    InputReader(const onnx::Model &model, const StatedInputs &stated, Problems *problems)
         : model_(model), problems_(*problems) {
-        for (const onnx::Tensor &tensor : model.initializers) constants_.insert(tensor.name);
-        for (const InputShape &shape : shapes) {
-            if (!stated_.emplace(shape.name, shape.shape).second) {
+        for (const onnx::Tensor &tensor : model.initializers) defaults_.insert(tensor.name);
+        for (const InputShape &shape : stated.shapes) {
+            if (!shapes_.emplace(shape.name, shape.shape).second) {
                 problems_.add(bad_input("--shape states the shape of " + shown(shape.name) + " twice"));
+            }
+        }
+        for (const InputConstant &constant : stated.constants) {
+            if (!constants_.emplace(constant.name, constant.elements).second) {
+                problems_.add(bad_input("--constant states the value of " + shown(constant.name) + " twice"));
             }
         }
     }
 
     std::vector<InputForm> read() {
-        check_names();
+        check_names("--shape", shapes_);
+        check_names("--constant", constants_);
         for (const onnx::ValueInfo &input : model_.inputs) learn_parameters(input);
         std::vector<InputForm> forms;
         for (const onnx::ValueInfo &input : model_.inputs) {
-            if (is_constant(input) || model_.unread.count(input.name)) continue;
-            if (const std::optional<TypedShape> form = form_of(input)) forms.push_back({input.name, *form});
+            if (has_default(input) || model_.unread.count(input.name)) continue;
+            if (const std::optional<TypedShape> form = form_of(input)) add(input.name, *form, &forms);
         }
         if (!missing_.empty()) {
             problems_.add(bad_input(
@@ -59,28 +67,42 @@ public:
     }
 
 private:
-    bool is_constant(const onnx::ValueInfo &input) const { return constants_.count(input.name) != 0; }
+    bool has_default(const onnx::ValueInfo &input) const { return defaults_.count(input.name) != 0; }
 
-    void check_names() {
+    void add(const std::string &name, const TypedShape &form, std::vector<InputForm> *forms) {
+        InputForm &added = forms->emplace_back(InputForm{name, form, {}});
+        const auto stated = constants_.find(name);
+        if (stated == constants_.end()) return;
+        const Result<ConstantData> elements = elements_of(stated->second, form);
+        if (elements) {
+            added.constant = *elements;
+            return;
+        }
+        problems_.add(bad_input("--constant " + shown(name) + ": " + elements.error().message));
+        forms->pop_back();
+    }
+
+    template<typename Stated>
+    void check_names(const std::string &option, const Stated &stated) {
         std::set<std::string> names;
         std::string all;
         for (const onnx::ValueInfo &input : model_.inputs) {
-            if (is_constant(input)) continue;
+            if (has_default(input)) continue;
             names.insert(input.name);
             all += (all.empty() ? "" : ", ") + shown(input.name);
         }
-        for (const auto &[name, shape] : stated_) {
+        for (const auto &[name, value] : stated) {
             if (names.count(name)) continue;
-            const std::string what = constants_.count(name) ? "is a constant of the model" : "is no input of the model";
-            problems_.add(
-                bad_input("--shape: " + shown(name) + " " + what + "; its inputs are " + (all.empty() ? "none" : all)));
+            const std::string what = defaults_.count(name) ? "is a constant of the model" : "is no input of the model";
+            problems_.add(bad_input(option + ": " + shown(name) + " " + what + "; its inputs are " +
+                                    (all.empty() ? "none" : all)));
         }
     }
 
     // What one input's stated shape says of an extent holds for all that bear its name.
     void learn_parameters(const onnx::ValueInfo &input) {
-        const auto stated = stated_.find(input.name);
-        if (stated == stated_.end() || !input.shape || stated->second.size() != input.shape->size()) return;
+        const auto stated = shapes_.find(input.name);
+        if (stated == shapes_.end() || !input.shape || stated->second.size() != input.shape->size()) return;
         for (size_t d = 0; d < input.shape->size(); d++) {
             const onnx::Dimension &dimension = (*input.shape)[d];
             if (!is_fixed(dimension) && !dimension.parameter.empty()) {
@@ -90,7 +112,7 @@ private:
     }
 
     std::optional<Shape> shape_of(const onnx::ValueInfo &input) {
-        if (const auto stated = stated_.find(input.name); stated != stated_.end()) {
+        if (const auto stated = shapes_.find(input.name); stated != shapes_.end()) {
             if (!input.shape || fits(stated->second, *input.shape)) return stated->second;
             problems_.add(bad_input("--shape " + shown(input.name) + ": " + graph::to_text(stated->second) +
                                     " does not fit " + to_text(*input.shape) + ", which the model says"));
@@ -123,17 +145,17 @@ private:
 
     const onnx::Model &model_;
     Problems &problems_;
-    std::set<std::string> constants_;
-    Stated stated_;
+    std::set<std::string> defaults_;  // names of inputs that the model has values for
+    Shapes shapes_;
+    Constants constants_;
     Parameters parameters_;
     std::string missing_;
 };
 
 }  // namespace
 
-std::vector<InputForm> input_forms(const onnx::Model &model, const std::vector<InputShape> &shapes,
-                                   Problems *problems) {
-    return InputReader(model, shapes, problems).read();
+std::vector<InputForm> input_forms(const onnx::Model &model, const StatedInputs &stated, Problems *problems) {
+    return InputReader(model, stated, problems).read();
 }
 
 }  // namespace kiln::graph

@@ -1,6 +1,8 @@
-// The inputs of a network with the shapes that they have when it runs: the model's own, or those that the user states.
+// The inputs of a network with the shapes that they have when it runs: the model's own, or those that the user states; and
+// the elements of those that the user makes constants.
 #pragma once
 
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -12,9 +14,11 @@ namespace kiln::graph {
 struct InputForm {
     std::string_view name;  // the model's
     TypedShape form;
+    std::optional<ConstantData> constant;
 };
 
-// In the model's order, without those that are constants. One whose form is not known is left out and adds to `problems`.
-std::vector<InputForm> input_forms(const onnx::Model &model, const std::vector<InputShape> &shapes, Problems *problems);
+// In the model's order, without those that are constants of the model. One whose form is not known, or whose elements do not
+// fit it, is left out and adds to `problems`.
+std::vector<InputForm> input_forms(const onnx::Model &model, const StatedInputs &stated, Problems *problems);
 
 }  // namespace kiln::graph

@@ -13,32 +13,67 @@
 #include "graph/lower/node_checks.h"
 #include "graph/lower/problems.h"
 #include "graph/lower/value_names.h"
+#include "graph/onnx/name_checks.h"
 
 namespace kiln::graph {
 namespace {
 
-class ModelLowering {
+// What the lowerings of a model's graphs share.
+struct Shared {
+    const onnx::Model &model;
+    FoldingBuilder builder;
+    Problems problems;
+};
+
+// One graph of a model: the model's own, or the branch of an If, which also sees the values around it.
+class BodyLowering {
 public:
-    ModelLowering(const onnx::Model &model, const FoldingBounds &bounds)
-        : model_(model), builder_(Graph{.name = model.graph_name}, bounds) {
-        for (const auto &[name, why] : model.unread)
+    BodyLowering(const onnx::Body &body, BodyLowering *outer, Shared *shared)
+        : body_(body), outer_(outer), shared_(*shared), is_lowered_(body.nodes.size(), false) {
+        for (const auto &[name, why] : body.unread)
             values_[name].why_not = "which is " + why + ", which kiln does not read";
-        for (const onnx::Tensor &tensor : model.initializers) initializers_.emplace(tensor.name, &tensor);
+        for (const onnx::Tensor &tensor : body.initializers) initializers_.emplace(tensor.name, &tensor);
+        for (const onnx::ValueInfo &input : body.inputs) values_[input.name];
+        for (size_t i = 0; i < body.nodes.size(); i++) {
+            for (const std::string &output : body.nodes[i].outputs) {
+                if (!output.empty()) makers_.emplace(output, i);
+            }
+        }
     }
 
-    Result<Graph> run(const std::vector<InputShape> &shapes) {
-        if (const Status status = check_opset(model_); !status) problems_.add(status.error());
-        if (model_.outputs.empty()) problems_.add(bad_input("the model has no outputs"));
-        for (const onnx::ValueInfo &input : model_.inputs) values_[input.name];
-        for (InputForm &input : input_forms(model_, shapes, &problems_)) {
-            define(input.name, builder_.input(std::string(input.name), std::move(input.form)));
+    void define(std::string_view name, ValueId id) {
+        values_[name] = {id, ""};
+        names_.emplace_back(name, id);
+    }
+
+    // The outputs, nothing for one that cannot be had. What other nodes need is no concern of the network.
+    std::vector<std::optional<ValueId>> lower() {
+        std::vector<std::string_view> names;
+        for (const onnx::ValueInfo &output : body_.outputs) names.push_back(output.name);
+        require(names);
+        std::vector<std::optional<ValueId>> outputs;
+        for (const std::string_view name : names) {
+            const Known &known = find(name);
+            outputs.push_back(known.id);
+            if (!known.id && !known.why_not.empty()) {
+                const std::string whose = outer_ ? "the output " : "the model's output ";
+                shared_.problems.add(unsupported(whose + shown(name) + " is a value, " + known.why_not));
+            }
         }
-        for (const onnx::Node *node : live_nodes(model_)) lower(*node);
-        add_outputs();
-        if (problems_.count() > 0) return with_frontier(problems_.error());
-        Graph graph = std::move(builder_).finish();
-        name_values(names_, &graph);
-        return without_dead_values(graph);
+        return outputs;
+    }
+
+    const std::vector<std::pair<std::string_view, ValueId>> &names() const { return names_; }
+
+    // Where the network could end in front of what cannot be lowered: values that can be had, without constants. Empty where
+    // these are inputs alone.
+    std::vector<std::string> frontier() {
+        const auto is_input = [&](const std::string &name) {
+            return std::ranges::count(body_.inputs, name, &onnx::ValueInfo::name) > 0;
+        };
+        if (std::ranges::all_of(frontier_, is_input)) return {};
+        for (const onnx::ValueInfo &output : body_.outputs) add_to_frontier(output.name);
+        return frontier_;
     }
 
 private:
@@ -48,16 +83,34 @@ private:
         std::string why_not;
     };
 
-    void define(std::string_view name, ValueId id) {
-        values_[name] = {id, ""};
-        names_.emplace_back(name, id);
+    // Lowers the nodes that compute these values and were not lowered yet.
+    void require(std::vector<std::string_view> names) {
+        std::vector<size_t> needed;
+        std::vector<std::string_view> outer;
+        while (!names.empty()) {
+            const auto maker = makers_.find(names.back());
+            if (maker == makers_.end() && !values_.count(names.back()) && !initializers_.count(names.back()))
+                outer.push_back(names.back());
+            names.pop_back();
+            if (maker == makers_.end() || is_lowered_[maker->second]) continue;
+            is_lowered_[maker->second] = true;
+            needed.push_back(maker->second);
+            // What its branches read is required once one of them is chosen.
+            const std::vector<std::string> &inputs = body_.nodes[maker->second].inputs;
+            names.insert(names.end(), inputs.begin(), inputs.end());
+        }
+        if (outer_) outer_->require(std::move(outer));
+        std::ranges::sort(needed);
+        for (const size_t node : needed) lower(body_.nodes[node]);
     }
 
     // Initializers become constants when something needs them.
     const Known &find(std::string_view name) {
         const auto initializer = initializers_.find(name);
         if (initializer != initializers_.end() && !values_[name].id) define_initializer(*initializer->second);
-        if (!values_.count(name)) values_[name].why_not = "which nothing computes";
+        if (const auto known = values_.find(name); known != values_.end()) return known->second;
+        if (outer_) return outer_->find(name);
+        values_[name].why_not = "which nothing computes";
         return values_[name];
     }
 
@@ -67,7 +120,7 @@ private:
             values_[tensor.name].why_not = "which lacks elements";
             return;
         }
-        define(tensor.name, builder_.constant(tensor.name, {tensor.type, tensor.shape}, tensor.data));
+        define(tensor.name, shared_.builder.constant(tensor.name, {tensor.type, tensor.shape}, tensor.data));
     }
 
     // The inputs of a node; nothing where one cannot be had.
@@ -81,7 +134,7 @@ private:
             inputs.back() = known.id;
             complete = complete && known.id;
             if (!known.id && !known.why_not.empty()) {
-                problems_.add(node, unsupported("it needs " + shown(name) + ", " + known.why_not));
+                shared_.problems.add(node, unsupported("it needs " + shown(name) + ", " + known.why_not));
             }
         }
         while (!inputs.empty() && !inputs.back()) inputs.pop_back();
@@ -91,16 +144,18 @@ private:
 
     void lower(const onnx::Node &node) {
         for (const std::string &output : node.outputs) values_[output];
-        const Rule *rule = rule_for(model_, node, &problems_);
+        const Rule *rule = rule_for(shared_.model, node, &shared_.problems);
         auto inputs = inputs_of(node);
         if (!rule || !inputs) return stop_at(node);
-        NodeLowering lowering(node, opset_of(model_, node), std::move(*inputs), &builder_);
+        NodeLowering lowering(node, opset_of(shared_.model, node), std::move(*inputs), &shared_.builder,
+                              [&](const onnx::Body &body) { return place(body); });
+        const size_t before = shared_.problems.count();
         try {
             rule->lower(lowering);
         } catch (const Refusal &refusal) {
-            problems_.add(node, refusal.error);
-            return stop_at(node);
+            shared_.problems.add(node, refusal.error);
         }
+        if (shared_.problems.count() > before) return stop_at(node);
         for (size_t i = 0; i < node.outputs.size(); i++) {
             if (node.outputs[i].empty()) continue;
             if (lowering.results()[i]) {
@@ -112,64 +167,89 @@ private:
         }
     }
 
+    std::optional<std::vector<ValueId>> place(const onnx::Body &body) {
+        std::vector<ValueId> outputs;
+        for (const std::optional<ValueId> &output : BodyLowering(body, this, &shared_).lower()) {
+            if (output) outputs.push_back(*output);
+        }
+        if (outputs.size() < body.outputs.size()) return {};
+        return outputs;
+    }
+
     // What a node that cannot be lowered reads and kiln can compute: there the network could end.
     void stop_at(const onnx::Node &node) {
-        for (const std::string &name : node.inputs) add_to_frontier(name);
+        onnx::each_name_read(node, [&](auto &name) { add_to_frontier(name); });
     }
 
     void add_to_frontier(const std::string &name) {
         const Known &known = values_[name];
-        if (!known.id || builder_.value(*known.id).constant || std::ranges::count(frontier_, name) > 0) return;
+        if (!known.id || shared_.builder.value(*known.id).constant || std::ranges::count(frontier_, name) > 0) return;
         frontier_.push_back(name);
     }
 
-    Error with_frontier(Error error) {
-        constexpr size_t most = 8;
-        const auto is_input = [&](const std::string &name) {
-            return std::ranges::count(model_.inputs, name, &onnx::ValueInfo::name) > 0;
-        };
-        if (error.code != ErrorCode::unsupported || std::ranges::all_of(frontier_, is_input)) return error;
-        for (const onnx::ValueInfo &output : model_.outputs) add_to_frontier(output.name);
-        // People copy the options into a shell.
-        const auto is_word = [](const std::string &name) {
-            constexpr std::string_view others = "_-./:+,@%";
-            const bool is_whole = shown(name).size() == name.size() + 2;
-            return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
-                       return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
-                   });
-        };
-        if (frontier_.size() > most || !std::ranges::all_of(frontier_, is_word)) return error;
-        error.message += "\nas far as these nodes the network can be computed with";
-        for (const std::string &name : frontier_) error.message += " --outputs " + name;
-        return error;
-    }
-
-    void add_outputs() {
-        for (const onnx::ValueInfo &output : model_.outputs) {
-            const Known &known = find(output.name);
-            if (known.id) builder_.output(output.name, *known.id);
-            if (!known.id && !known.why_not.empty()) {
-                problems_.add(
-                    unsupported("the model's output " + shown(output.name) + " is a value, " + known.why_not));
-            }
-        }
-    }
-
-    const onnx::Model &model_;
-    FoldingBuilder builder_;
-    Problems problems_;
+    const onnx::Body &body_;
+    BodyLowering *outer_;
+    Shared &shared_;
     std::unordered_map<std::string_view, const onnx::Tensor *> initializers_;
+    std::unordered_map<std::string_view, size_t> makers_;  // the node that computes a value
+    std::vector<bool> is_lowered_;                         // by node
     std::unordered_map<std::string_view, Known> values_;
     std::vector<std::pair<std::string_view, ValueId>> names_;
     std::vector<std::string> frontier_;
 };
 
+Error with_frontier(Error error, const std::vector<std::string> &frontier) {
+    constexpr size_t most = 8;
+    if (error.code != ErrorCode::unsupported || frontier.empty()) return error;
+    // People copy the options into a shell.
+    const auto is_word = [](const std::string &name) {
+        constexpr std::string_view others = "_-./:+,@%";
+        const bool is_whole = shown(name).size() == name.size() + 2;
+        return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
+                   return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
+               });
+    };
+    if (frontier.size() > most || !std::ranges::all_of(frontier, is_word)) return error;
+    error.message += "\nas far as these nodes the network can be computed with";
+    for (const std::string &name : frontier) error.message += " --outputs " + name;
+    return error;
+}
+
+Result<Graph> lower_model(const onnx::Model &model, const StatedInputs &stated, const FoldingBounds &bounds) {
+    Shared shared{model, FoldingBuilder(Graph{.name = model.graph_name}, bounds), {}};
+    if (const Status status = check_opset(model); !status) shared.problems.add(status.error());
+    if (model.outputs.empty()) shared.problems.add(bad_input("the model has no outputs"));
+    BodyLowering lowering(model, nullptr, &shared);
+    for (InputForm &input : input_forms(model, stated, &shared.problems)) {
+        std::string name(input.name);
+        lowering.define(input.name, input.constant
+                                        ? shared.builder.constant(name, input.form, std::move(*input.constant))
+                                        : shared.builder.input(name, std::move(input.form)));
+    }
+    const std::vector<std::optional<ValueId>> outputs = lowering.lower();
+    if (shared.problems.count() > 0) return with_frontier(shared.problems.error(), lowering.frontier());
+    for (size_t i = 0; i < outputs.size(); i++) shared.builder.output(model.outputs[i].name, *outputs[i]);
+    Graph graph = std::move(shared.builder).finish();
+    name_values(lowering.names(), &graph);
+    return without_dead_values(graph);
+}
+
 }  // namespace
 
-Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes, const FoldingBounds &bounds) {
-    Result<Graph> graph = ModelLowering(model, bounds).run(shapes);
+Result<Graph> lower(const onnx::Model &model, const StatedInputs &stated, const FoldingBounds &bounds) {
+    Result<Graph> graph = lower_model(model, stated, bounds);
     assert(!graph || validate(*graph));
     return graph;
+}
+
+Result<std::vector<ConstantInput>> constant_inputs(const onnx::Model &model, const StatedInputs &stated) {
+    Problems problems;
+    std::vector<ConstantInput> constants;
+    for (InputForm &input : input_forms(model, stated, &problems)) {
+        if (input.constant) constants.push_back({std::string(input.name), input.form, std::move(*input.constant)});
+    }
+    if (problems.count() > 0) return problems.error();
+    return constants;
 }
 
 }  // namespace kiln::graph

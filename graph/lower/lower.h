@@ -17,8 +17,32 @@ struct InputShape {
     Shape shape;
 };
 
+// An input that always has these elements, `--constant NAME=16000`; one element stands for all.
+struct InputConstant {
+    std::string name;
+    std::vector<double> elements;
+};
+
+// Such an input in the form that it has in the model.
+struct ConstantInput {
+    std::string name;
+    TypedShape form;
+    ConstantData data;
+};
+
+// What the user says of inputs.
+struct StatedInputs {
+    std::vector<InputShape> shapes;
+    std::vector<InputConstant> constants;
+};
+
+// The branch of an If whose condition is known takes the place of its node.
+//
 // An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not
-// know with the names of their nodes, inputs whose shapes must be stated, names in `shapes` that the model does not have.
-Result<Graph> lower(const onnx::Model &model, const std::vector<InputShape> &shapes, const FoldingBounds &bounds = {});
+// know with the names of their nodes, inputs whose shapes must be stated, stated names that the model does not have.
+Result<Graph> lower(const onnx::Model &model, const StatedInputs &stated, const FoldingBounds &bounds = {});
+
+// The constants among the inputs, for what runs the model itself. The errors are some of those of lower().
+Result<std::vector<ConstantInput>> constant_inputs(const onnx::Model &model, const StatedInputs &stated);
 
 }  // namespace kiln::graph

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
-#include <unordered_set>
 
 #include "graph/lower/node/shown_names.h"
 
@@ -30,8 +29,8 @@ Error unknown_operator(const onnx::Node &node, int64_t opset, const Rule *newest
         return bad_input("opset " + std::to_string(opset) + " has no such operator, which begins with opset " +
                          std::to_string(newest->since));
     }
-    if (node.op_type == "If" || node.op_type == "Loop" || node.op_type == "Scan") {
-        return unsupported("kiln runs no parts of a network by condition; export the model without control flow");
+    if (node.op_type == "Loop" || node.op_type == "Scan") {
+        return unsupported("kiln repeats no parts of a network; export the model without loops");
     }
     return unsupported("kiln has no operator " + with_domain(node) +
                        "; export the model without it, or end the network in front of it (--outputs)");
@@ -76,21 +75,6 @@ void check_operands(const onnx::Node &node, const Rule &rule, Problems *problems
 }
 
 }  // namespace
-
-std::vector<const onnx::Node *> live_nodes(const onnx::Model &model) {
-    std::unordered_set<std::string_view> needed;
-    for (const onnx::ValueInfo &output : model.outputs) needed.insert(output.name);
-    std::vector<const onnx::Node *> nodes;
-    for (size_t i = model.nodes.size(); i-- > 0;) {
-        const onnx::Node &node = model.nodes[i];
-        const auto is_needed = [&](const std::string &output) { return !output.empty() && needed.count(output) != 0; };
-        if (std::ranges::none_of(node.outputs, is_needed)) continue;
-        needed.insert(node.inputs.begin(), node.inputs.end());
-        nodes.push_back(&node);
-    }
-    std::ranges::reverse(nodes);
-    return nodes;
-}
 
 int64_t opset_of(const onnx::Model &model, const onnx::Node &node) {
     const auto opset = model.opsets.find(node.domain);

@@ -1,16 +1,11 @@
-// What can be said of a model's nodes before any shape is known: which matter, and whether kiln knows them.
+// What can be said of a model's nodes before any shape is known: whether kiln knows them.
 #pragma once
-
-#include <vector>
 
 #include "graph/lower/problems.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/onnx/model.h"
 
 namespace kiln::graph {
-
-// Those that outputs of the model depend on, in the model's order. What the others need is no concern of the network.
-std::vector<const onnx::Node *> live_nodes(const onnx::Model &model);
 
 // The opset that a node's domain has in the model.
 int64_t opset_of(const onnx::Model &model, const onnx::Node &node);

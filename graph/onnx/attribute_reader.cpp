@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/onnx/file/wire.h"
+#include "graph/onnx/graph_reader.h"
 #include "graph/onnx/tensor_reader.h"
 
 namespace kiln::graph::onnx {
@@ -53,7 +54,7 @@ struct AttributeFields {
     float number = 0;
     int64_t integer = 0;
     std::string text;
-    std::string_view tensor;
+    std::string_view tensor, graph;
     std::vector<float> floats;
     std::vector<int64_t> integers;
     std::vector<std::string> texts;
@@ -76,6 +77,9 @@ Status read_value(Field &field, AttributeFields &a, Reading &reading) {
         case bytes(5):
             a.tensor = take_bytes(field);
             break;
+        case bytes(6):
+            a.graph = take_bytes(field);
+            break;
         case fixed32(7):
         case bytes(7):
             append_floats(field, a.floats);
@@ -88,7 +92,7 @@ Status read_value(Field &field, AttributeFields &a, Reading &reading) {
             a.texts.push_back(take_text(field));
             return count_entry(reading);
         default:
-            if (field.tag() <= 9 && field.tag() != 6) {
+            if (field.tag() <= 9) {
                 return bad_input("has a value that is stored in a way that ONNX does not use");
             }
             field.skip();
@@ -153,6 +157,11 @@ Result<Attribute> tensor_attribute(AttributeFields &a, Reading &reading) {
     return Attribute{std::move(a.name), std::move(read->tensor)};
 }
 
+Result<Attribute> graph_attribute(AttributeFields &a, Reading &reading) {
+    Result<std::shared_ptr<const Body>> body = read_body(a.graph, reading);
+    return body ? Result<Attribute>(Attribute{std::move(a.name), std::move(*body)}) : body.error();
+}
+
 Result<Attribute> attribute_of(AttributeFields &a, Reading &reading) {
     if (a.name.empty()) {
         return bad_input("has no name");
@@ -173,6 +182,8 @@ Result<Attribute> attribute_of(AttributeFields &a, Reading &reading) {
             return Attribute{std::move(a.name), std::move(a.text)};
         case tensor_kind:
             return tensor_attribute(a, reading);
+        case graph_kind:
+            return graph_attribute(a, reading);
         case floats_kind:
             return Attribute{std::move(a.name), std::move(a.floats)};
         case ints_kind:

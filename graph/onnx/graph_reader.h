@@ -1,6 +1,7 @@
 // GraphProto: nodes, initializers, inputs and outputs.
 #pragma once
 
+#include <memory>
 #include <string_view>
 
 #include "graph/onnx/model.h"
@@ -8,7 +9,10 @@
 
 namespace kiln::graph::onnx {
 
-// Adds what the message has to a model. Names are not compared with each other.
-Status read_graph(std::string_view message, Model &model, Reading &reading);
+// Adds what the message has to the graph of a model. Names are not compared with each other.
+Status read_graph(std::string_view message, Body &body, Reading &reading);
+
+// A graph that an attribute holds, its nodes in order.
+Result<std::shared_ptr<const Body>> read_body(std::string_view message, Reading &reading);
 
 }  // namespace kiln::graph::onnx

@@ -28,14 +28,16 @@ struct Tensor {
     ConstantData data;  // size_of(type) bytes for each element of `shape`
 };
 
+struct Body;
+
 struct Attribute {
     std::string name;
-    // The last is an attribute of a kind that kiln does not read (graphs, sparse tensors): its kind in words.
+    // The last is an attribute of a kind that kiln does not read (lists of graphs, sparse tensors): its kind in words.
     struct Unread {
         std::string kind;
     };
     std::variant<float, int64_t, std::string, Tensor, std::vector<float>, std::vector<int64_t>,
-                 std::vector<std::string>, Unread>
+                 std::vector<std::string>, std::shared_ptr<const Body>, Unread>
         value;
 };
 
@@ -57,13 +59,13 @@ struct ValueInfo {
     std::optional<std::vector<Dimension>> shape;  // none where the model does not say
 };
 
+// A graph: that of a model, or one that an attribute of a node holds, as the branches of an If are.
+//
 // Names are what they should be: every name in Node::inputs and `outputs` is that of one input, initializer, unread value or
-// output of a node, and nodes stand in an order in which they can be computed. An initializer may have the name of an input: it
-// is its default.
-struct Model {
-    int64_t ir_version = 0;
-    std::map<std::string, int64_t> opsets;  // by domain; "ai.onnx" is read as ""
-    std::string producer, graph_name;
+// output of a node, or one of `outer_names`, and nodes stand in an order in which they can be computed. An initializer may have
+// the name of an input: it is its default.
+struct Body {
+    std::string graph_name;
     std::vector<Node> nodes;
     std::vector<Tensor> initializers;
     std::vector<ValueInfo> inputs;  // before IR version 4 initializers are listed here too
@@ -71,6 +73,14 @@ struct Model {
     // Initializers and inputs that kiln does not read, and why: "of type float8e4m3fn", "a sparse tensor". Such an initializer
     // is not among `initializers`, such an input has no type. It is no fault of a model where nothing needs the value.
     std::map<std::string, std::string> unread;
+    // Values of the graphs around it that its nodes read, at any depth; a model has none.
+    std::vector<std::string> outer_names;
+};
+
+struct Model : Body {
+    int64_t ir_version = 0;
+    std::map<std::string, int64_t> opsets;  // by domain; "ai.onnx" is read as ""
+    std::string producer;
 };
 
 // IR versions that kiln reads.

@@ -120,14 +120,22 @@ Status check_version(const Model &model) {
     return {};
 }
 
-Status check_functions(const Model &model, const Functions &functions) {
-    std::string calls;
-    for (size_t i = 0; i < model.nodes.size() && calls.size() < 2000; i++) {
-        const Node &node = model.nodes[i];
+void find_calls(const Body &body, const Functions &functions, std::string &calls) {
+    for (size_t i = 0; i < body.nodes.size() && calls.size() < 2000; i++) {
+        const Node &node = body.nodes[i];
         if (functions.count({node.domain, node.op_type}) != 0) {
             calls += "\n" + describe(node, i) + " calls a function of the model";
         }
+        for (const Attribute &attribute : node.attributes) {
+            const auto *inner = std::get_if<std::shared_ptr<const Body>>(&attribute.value);
+            if (inner) find_calls(**inner, functions, calls);
+        }
     }
+}
+
+Status check_functions(const Model &model, const Functions &functions) {
+    std::string calls;
+    find_calls(model, functions, calls);
     if (calls.empty()) {
         return {};
     }
@@ -147,7 +155,7 @@ Result<Model> read_graphs(ModelFields fields, Reading &reading) {
     if (fields.model.outputs.empty()) {
         return bad_input("its graph has no outputs");
     }
-    if (Status status = order_nodes(fields.model); !status) {
+    if (Status status = order_nodes(fields.model, Surroundings::none); !status) {
         return status.error();
     }
     const Status status = check_functions(fields.model, fields.functions);

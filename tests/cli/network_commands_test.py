@@ -15,6 +15,7 @@ KILN = None
 SUITES = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 MODEL = SUITES / "onnx_graph" / "n00_first_conv_relu.onnx"  # x: 1x3x45x45 -> t2_relu: 1x16x23x23
 INPUT = SUITES / "onnx_graph" / "n00_first_conv_relu.x.npy"
+BRANCHES = SUITES.parent / "fuzz/corpus/onnx_lower/made_if_of_an_input"  # y = c ? relu(x) : -x; 4 elements
 EXPECTED = SUITES / "onnx_graph" / "n00_first_conv_relu.out0.npy"
 
 
@@ -70,6 +71,23 @@ class Run(WithFolder):
         _, first = read_npy(EXPECTED)
         self.assertEqual(len(got), len(first) + len(second))
         self.assertLess(max(abs(a - b) for a, b in zip(got, first + second)), 1e-4)
+
+    def test_constant_inputs_choose_branches(self):
+        header = "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }".ljust(117) + "\n"
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<4f", -1, 2, -3, 4)
+        (self.folder / "x.npy").write_bytes(data)
+        for value, expected in ((1, (0, 2, 0, 4)), (0, (1, -2, 3, -4))):
+            self.run_kiln("run", "--network", BRANCHES, "--constant", f"c={value}", "--input", "x.npy", "-o", "out")
+            self.assertEqual(read_npy(self.folder / "out/y.npy")[1], expected)
+        for arguments, message in (
+            (["run", "--network", BRANCHES, "--input", "x.npy", "-o", "out"], "state what it follows from: --constant 'c'=..."),
+            (["explain", "--network", BRANCHES, "--constant", "c=2"], "--constant 'c': the input is bool, which does not hold"),
+            (["explain", "--network", BRANCHES, "--constant", "c"], "--constant c: has no name and value; write NAME=16000"),
+            (["bench", "--workloads", "none.json", "--constant", "c=1"], "--constant needs --network"),
+            (["explain", "--workloads", "none.json", "--constant", "c=1"], "--constant needs --network"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(message, self.run_kiln(*arguments, status=2).stderr)
 
     def test_batches_that_do_not_fit(self):
         for arguments, message in (

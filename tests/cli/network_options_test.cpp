@@ -46,6 +46,41 @@ TEST(NetworkOptions, WhatIsNoShapeIsRefused) {
     }
 }
 
+TEST(NetworkOptions, ConstantsAreRead) {
+    const struct {
+        const char *text, *name;
+        std::vector<double> elements;
+    } rows[] = {
+        {"rate=16000", "rate", {16000}},
+        {"x=1,-2.5,3e2", "x", {1, -2.5, 300}},
+        {"a=b=0", "a=b", {0}},
+    };
+    for (const auto &row : rows) {
+        const Result<graph::InputConstant> constant = parse_input_constant(row.text);
+        ASSERT_TRUE(constant) << constant.error().message;
+        EXPECT_EQ(constant->name, row.name);
+        EXPECT_EQ(constant->elements, row.elements);
+    }
+}
+
+TEST(NetworkOptions, WhatIsNoConstantIsRefused) {
+    const struct {
+        const char *text, *why;
+    } rows[] = {
+        {"", "has no name and value"},    {"x", "has no name and value"},     {"=1", "has no name and value"},
+        {"x=", "`` is no finite number"}, {"x=1,", "`` is no finite number"}, {"x=1x3", "`1x3` is no finite number"},
+        {"x=inf", "`inf` is no finite"},  {"x=nan", "`nan` is no finite"},    {"x=1e999", "`1e999` is no finite"},
+        {"x= 1", "` 1` is no finite"},    {"x=true", "`true` is no finite"},  {"x=1\n2", "`1\\n2` is no finite"},
+    };
+    for (const auto &row : rows) {
+        const Result<graph::InputConstant> constant = parse_input_constant(row.text);
+        ASSERT_FALSE(constant) << row.text;
+        EXPECT_EQ(constant.error().code, ErrorCode::usage);
+        EXPECT_NE(constant.error().message.find(row.why), std::string::npos) << constant.error().message;
+        EXPECT_TRUE(constant.error().message.ends_with("; write NAME=16000, or NAME=1,2,3"));
+    }
+}
+
 TEST(NetworkOptions, OutputsAreChosen) {
     graph::onnx::Model model;
     model.inputs = {{"x", graph::Element::f32, {}}};

@@ -37,6 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const Result<onnx::Model> model = onnx::parse_model(nullptr, bytes, {});
     if (!model) return 0;
     check(lower(*model, {}, bounds));
-    check(lower(*model, shapes_of(*model), bounds));
+    check(lower(*model, {.shapes = shapes_of(*model), .constants = {}}, bounds));
     return 0;
 }

@@ -72,11 +72,12 @@ std::string judge_output(const Numbers &got, const Numbers &expected, double tol
 Result<Graph> graph_of(const Json &c) {
     const auto model = onnx::read_model(folder() + "/" + c.at("model").get<std::string>());
     if (!model) return model.error();
-    std::vector<InputShape> shapes;
+    StatedInputs stated;
     if (c.at("attrs").contains("input_shapes")) {
-        for (const auto &[input, shape] : c.at("attrs").at("input_shapes").items()) shapes.push_back({input, shape});
+        for (const auto &[input, shape] : c.at("attrs").at("input_shapes").items())
+            stated.shapes.push_back({input, shape});
     }
-    return lower(*model, shapes);
+    return lower(*model, stated);
 }
 
 // Why a graph does not compute what a case expects, or nothing.

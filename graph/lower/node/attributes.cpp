@@ -68,4 +68,10 @@ const onnx::Tensor &Attributes::tensor(std::string_view name) const {
     return *value;
 }
 
+const onnx::Body &Attributes::graph(std::string_view name) const {
+    const auto *value = read<std::shared_ptr<const onnx::Body>>(name, "a graph");
+    if (!value) reject("it has no attribute " + shown(name) + ", which the operator requires");
+    return **value;
+}
+
 }  // namespace kiln::graph

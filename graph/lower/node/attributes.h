@@ -28,6 +28,7 @@ public:
     std::vector<std::string> texts(std::string_view name) const;
 
     const onnx::Tensor &tensor(std::string_view name) const;
+    const onnx::Body &graph(std::string_view name) const;
 
 private:
     const onnx::Attribute *find(std::string_view name) const;

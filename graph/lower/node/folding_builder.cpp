@@ -1,6 +1,8 @@
 #include "graph/lower/node/folding_builder.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/moved_constant.h"
@@ -83,6 +85,18 @@ std::optional<Numbers> FoldingBuilder::known(ValueId id) const {
     const Result<ConstantData> data = fold(node.op, node.inputs);
     if (!data) return {};
     return from_constant(value.form, *data);
+}
+
+std::vector<ValueId> FoldingBuilder::inputs_behind(ValueId id) {
+    const Graph &graph = builder_.graph();
+    std::set<ValueId> needed{id};
+    for (size_t i = graph.nodes.size(); i-- > 0 && left_to_look_at_ > 0; left_to_look_at_--) {
+        const Node &node = graph.nodes[i];
+        if (needed.count(node.output)) needed.insert(node.inputs.begin(), node.inputs.end());
+    }
+    std::vector<ValueId> inputs;
+    std::ranges::copy_if(graph.inputs, std::back_inserter(inputs), [&](ValueId input) { return needed.count(input); });
+    return inputs;
 }
 
 bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {

@@ -32,6 +32,8 @@ public:
     const Value &value(ValueId id) const { return builder_.value(id); }  // valid until the next value
     // The elements of a value that is known now: of a constant, or of one that is dequantized. Nothing where it is neither.
     std::optional<Numbers> known(ValueId id) const;
+    // The inputs that a value depends on. Looks at a few thousand nodes in all, since only the first messages are shown.
+    std::vector<ValueId> inputs_behind(ValueId id);
     Graph finish() && { return std::move(builder_).finish(); }
 
 private:
@@ -42,6 +44,7 @@ private:
 
     GraphBuilder builder_;
     FoldingBounds left_;
+    int64_t left_to_look_at_ = 1 << 14;         // nodes, by inputs_behind()
     std::unordered_map<ValueId, size_t> kept_;  // values of constants that passes shall compute: their nodes
     // Constants that were transposed: an unrolled model transposes the same weights at each step.
     std::map<std::pair<ValueId, std::vector<int>>, ValueId> transposed_;

@@ -18,13 +18,14 @@ constexpr double exact_integers = 9007199254740992.0;  // 2^53: up to here a dou
 }  // namespace
 
 NodeLowering::NodeLowering(const onnx::Node &node, int64_t opset, std::vector<std::optional<ValueId>> inputs,
-                           FoldingBuilder *builder)
+                           FoldingBuilder *builder, BodyPlacer placer)
     : attributes(node),
       node_(node),
       opset_(opset),
       inputs_(std::move(inputs)),
       results_(node.outputs.size()),
-      builder_(*builder) {}
+      builder_(*builder),
+      placer_(std::move(placer)) {}
 
 ValueId NodeLowering::input(int index) const {
     if (!has_input(index)) reject("its input " + std::to_string(index) + " is missing");
@@ -46,10 +47,22 @@ Numbers NodeLowering::known(int index, std::string_view what) const {
     std::optional<Numbers> numbers = builder_.known(input(index));
     if (!numbers) {
         refuse(name + " (value " + shown(value.name) +
-               ") is known only when the network runs, and kiln fixes all shapes" +
-               " before; export the model with it as a constant");
+               ") is known only when the network runs, and kiln needs it before; " + way_out(index));
     }
     return std::move(*numbers);
+}
+
+std::string NodeLowering::way_out(int index) const {
+    constexpr int64_t few = 16;
+    std::string options;
+    for (const ValueId input : builder_.inputs_behind(this->input(index))) {
+        const Value &value = builder_.value(input);
+        // Images and sounds are no constants.
+        if (elements(input) > few) return "export the model with it as a constant";
+        options += " --constant " + shown(value.name) + "=...";
+    }
+    if (options.empty()) return "export the model with it as a constant";
+    return "state what it follows from:" + options;
 }
 
 std::vector<int64_t> NodeLowering::known_integers(int index, std::string_view what) const {

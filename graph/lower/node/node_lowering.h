@@ -13,11 +13,14 @@
 
 namespace kiln::graph {
 
+// Lowers a graph that an attribute holds, where its node stands: its outputs, or nothing after telling what stands in the way.
+using BodyPlacer = std::function<std::optional<std::vector<ValueId>>(const onnx::Body &)>;
+
 class NodeLowering {
 public:
     // `inputs` has an entry for each input of the node, none where it is left out.
     NodeLowering(const onnx::Node &node, int64_t opset, std::vector<std::optional<ValueId>> inputs,
-                 FoldingBuilder *builder);
+                 FoldingBuilder *builder, BodyPlacer placer);
 
     const Attributes attributes;
 
@@ -39,6 +42,9 @@ public:
     std::vector<int64_t> known_integers(int input, std::string_view what) const;
     std::vector<double> known_reals(int input, std::string_view what) const;
     int64_t known_integer(int input, std::string_view what) const;
+    bool is_known(int input) const { return builder_.known(this->input(input)).has_value(); }
+    // Of an input that must be known and is not: what the user can do.
+    std::string way_out(int input) const;
     // The only element of a constant, if it is one.
     std::optional<double> known_scalar(ValueId value) const;
     bool is_known_zero(ValueId value) const;  // a constant whose elements are all 0
@@ -53,6 +59,7 @@ public:
     ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});
     ValueId reshape(ValueId value, Shape shape);
     ValueId transpose(ValueId value, std::vector<int> permutation);
+    std::optional<std::vector<ValueId>> place(const onnx::Body &body) { return placer_(body); }
 
     // An output. One that a rule leaves out is one that kiln does not compute; only who reads it is refused.
     void result(ValueId value, int output = 0);
@@ -67,6 +74,7 @@ private:
     int64_t opset_;
     std::vector<std::optional<ValueId>> inputs_, results_;
     FoldingBuilder &builder_;
+    BodyPlacer placer_;
 };
 
 // `axis` counted from 0, where negative ones count from the end.

@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "graph/evaluate/evaluate.h"
 #include "graph/lower/lower.h"
+#include "graph/onnx/name_checks.h"
 
 namespace kiln::graph {
 
@@ -78,12 +80,22 @@ public:
 
     onnx::Model &model() { return model_; }
     Result<Graph> lowered(const std::vector<InputShape> &shapes = {}, const FoldingBounds &bounds = {}) const {
-        return lower(model_, shapes, bounds);
+        return lower(model_, {.shapes = shapes, .constants = {}}, bounds);
+    }
+    Result<Graph> lowered_with(const std::vector<InputConstant> &constants) const {
+        return lower(model_, {.shapes = {}, .constants = constants});
     }
 
 private:
     onnx::Model model_;
 };
+
+// A graph in an attribute: nodes, constants and outputs of a model.
+inline onnx::Attribute branch(std::string name, BuiltModel model) {
+    auto body = std::make_shared<onnx::Body>(model.model());
+    EXPECT_TRUE(onnx::order_nodes(*body, onnx::Surroundings::graph));
+    return {std::move(name), std::shared_ptr<const onnx::Body>(std::move(body))};
+}
 
 // "convolution elementwise"
 inline std::string operators(const Graph &graph) {

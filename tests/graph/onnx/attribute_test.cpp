@@ -14,6 +14,9 @@ struct Text {
     std::string operator()(int64_t x) const { return "int " + std::to_string(x); }
     std::string operator()(const std::string &x) const { return "string " + x; }
     std::string operator()(const Tensor &x) const { return "tensor " + to_text(x.shape); }
+    std::string operator()(const std::shared_ptr<const Body> &x) const {
+        return "graph of " + std::to_string(x->nodes.size());
+    }
     std::string operator()(const Attribute::Unread &x) const { return "unread " + x.kind; }
     template<typename T>
     std::string operator()(const std::vector<T> &list) const {
@@ -43,7 +46,8 @@ TEST(Attribute, EveryKindIsRead) {
         {attribute(ints_kind), "list"},
         {attribute(strings_kind).text(9, "a").text(9, ""), "list,string a,string "},
         {Message().text(1, "a").number(3, 4), "int 4"},  // without a kind
-        {attribute(graph_kind).message(6, Message()), "unread a graph"},
+        {attribute(graph_kind), "graph of 0"},
+        {attribute(graph_kind).message(6, graph({.nodes = {node("m", "Constant", {}, {"p"})}})), "graph of 1"},
         {attribute(10).message(11, Message()), "unread a list of graphs"},
         {attribute(9).message(10, scalar), "unread a list of tensors"},
         {attribute(11).message(22, Message()), "unread a sparse tensor"},
@@ -83,6 +87,13 @@ TEST(Attribute, WhatIsWrongIsSaidWithNodeAndName) {
         {attribute(tensor_kind).message(5, tensor("", data_type::f32, {2})),
          "node 'n' (Op): attribute 'a': a tensor without a name: has 0 elements, but its shape needs 2"},
         {attribute(ints_kind).text(8, "\xff"), "node 'n' (Op): attribute 'a': ends in the middle of a field"},
+        {attribute(graph_kind).text(6, "\xff"), "node 'n' (Op): attribute 'a': ends in the middle of a field"},
+        {attribute(graph_kind).number(6, 1),
+         "node 'n' (Op): attribute 'a': has a value that is stored in a way that ONNX does not use"},
+        {attribute(graph_kind).message(6, graph({.nodes = {node("m", "", {}, {"p"})}})),
+         "node 'n' (Op): attribute 'a': node 'm': has no operator"},
+        {attribute(graph_kind).message(6, graph({.nodes = {node("m", "Relu", {"p"}, {"p"})}})),
+         "node 'n' (Op): attribute 'a': nodes need each other's results: node 'm' (Relu) <- node 'm' (Relu)"},
     };
     for (const auto &row : rows) {
         const std::string message = error_of(parsed(with_attribute(row.attribute)));

@@ -39,6 +39,66 @@ TEST(Names, NodesAreBroughtIntoAnOrder) {
     }
 }
 
+// A node whose branch reads `read`, and what else a test puts into it.
+Message node_with_branch(const std::vector<std::string> &outputs, const Parts &branch) {
+    return node("if", "If", {"x"}, outputs)
+        .message(5, Message().text(1, "then_branch").number(20, 5).message(6, graph(branch)));
+}
+
+TEST(Names, ABranchReadsValuesAroundIt) {
+    const Parts reads_p{.nodes = {node("inner", "Add", {"p", "q"}, {"r"}), node("q", "Relu", {"p"}, {"q"})},
+                        .outputs = {value("r", dt::f32, {1}), value("s", dt::f32, {1})}};
+    const Parts nested{.nodes = {node_with_branch({"z"}, reads_p)}, .outputs = {value("z", dt::f32, {1})}};
+    for (const Parts &branch : {reads_p, nested}) {
+        const std::vector<Message> nodes = {node_with_branch({"y"}, branch), node("p", "Relu", {"x"}, {"p"}),
+                                            node("s", "Relu", {"x"}, {"s"})};
+        const Result<Model> model = parsed(model_of(graph({.nodes = nodes, .inputs = {x}, .outputs = {y}})));
+        ASSERT_TRUE(model) << model.error().message;
+        EXPECT_EQ(node_names(*model), (std::vector<std::string>{"p", "s", "if"}));
+        const auto &body = *std::get<std::shared_ptr<const Body>>(model->nodes[2].attributes[0].value);
+        EXPECT_EQ(body.outer_names, branch.inputs.empty() && body.nodes.size() == 2
+                                        ? (std::vector<std::string>{"p", "s"})
+                                        : (std::vector<std::string>{"p", "s", "x"}));
+        EXPECT_TRUE(model->outer_names.empty());
+    }
+}
+
+TEST(Names, WhatABranchReadsMustBeThere) {
+    const Parts branch{.nodes = {node("inner", "Relu", {"p"}, {"r"})}, .outputs = {value("r", dt::f32, {1})}};
+    const struct {
+        Parts parts;
+        const char *message;
+    } rows[] = {
+        {{.nodes = {node_with_branch({"y"}, branch)}, .inputs = {x}, .outputs = {y}},
+         "node 'if' (If) takes 'p', which is no input, no initializer and no result of a node: part of the model is "
+         "missing"},
+        {{.nodes = {node_with_branch({"p"}, branch)}, .inputs = {x}, .outputs = {value("p", dt::f32, {})}},
+         "nodes need each other's results: node 'if' (If) <- node 'if' (If)"},
+        // What a branch computes is its own.
+        {{.nodes = {node_with_branch({"y"}, {.nodes = {node("i", "Relu", {"x"}, {"r"})}}),
+                    node("a", "Relu", {"r"}, {"z"})},
+          .inputs = {x},
+          .outputs = {y}},
+         "node 'a' (Relu) takes 'r', which is no input, no initializer and no result of a node: part of the model is "
+         "missing"},
+    };
+    for (const auto &row : rows) EXPECT_EQ(error_of(parsed(model_of(graph(row.parts)))), row.message);
+}
+
+Message node_in_branches(int depth) {
+    if (depth == 0) return node("inner", "Relu", {"x"}, {"y"});
+    return node_with_branch({"y"}, {.nodes = {node_in_branches(depth - 1)}, .outputs = {y}});
+}
+
+TEST(Names, BranchesInBranchesHaveAnEnd) {
+    const auto read = [](int depth) {
+        return parsed(model_of(graph({.nodes = {node_in_branches(depth)}, .inputs = {x}, .outputs = {y}})));
+    };
+    EXPECT_TRUE(read(32));
+    const std::string message = error_of(read(33));
+    EXPECT_TRUE(message.ends_with("has graphs in graphs beyond 32, the most that kiln reads")) << message;
+}
+
 TEST(Names, AnInitializerMayBeTheDefaultOfAnInput) {
     const Result<Model> model = parsed(model_of(graph({.nodes = {node("a", "Add", {"x", "w"}, {"y"})},
                                                        .initializers = {w},

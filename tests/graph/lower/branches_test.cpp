@@ -1,0 +1,211 @@
+// Branches that a known condition chooses, and inputs that are made constants.
+#include <gtest/gtest.h>
+
+#include "tests/graph/lower/built_model.h"
+
+namespace kiln::graph {
+namespace {
+
+const Numbers yes = whole({}, {1}, Element::boolean), no = whole({}, {0}, Element::boolean);
+
+// y = c ? Relu(x) : -x
+BuiltModel choice(const std::function<void(BuiltModel &)> &add_condition) {
+    BuiltModel model;
+    model.input("x", {4});
+    add_condition(model);
+    model.node("If", {"c"}, {"y"},
+               {branch("then_branch", BuiltModel().node("Relu", {"x"}, {"inner"}).output("inner")),
+                branch("else_branch", BuiltModel().node("Neg", {"x"}, {"inner"}).output("inner"))});
+    return model.output("y");
+}
+
+std::vector<double> result(const Graph &graph, std::vector<double> x = {-1, 2, -3, 4}) {
+    const auto results = evaluate(graph, {floats({static_cast<int64_t>(x.size())}, x)});
+    return std::get<std::vector<double>>(results->front().elements);
+}
+
+const std::vector<double> relu{0, 2, 0, 4}, negative{1, -2, 3, -4};
+
+TEST(Branches, AConditionThatIsKnownChooses) {
+    const struct {
+        std::function<void(BuiltModel &)> condition;
+        const std::vector<double> &result;
+    } rows[] = {
+        {[](BuiltModel &m) { m.constant("c", yes); }, relu},
+        {[](BuiltModel &m) { m.constant("c", no); }, negative},
+        {[](BuiltModel &m) { m.constant("c", whole({1}, {1}, Element::boolean)); }, relu},
+        // As exporters of dynamic shapes ask.
+        {[](BuiltModel &m) {
+             m.constant("four", list({4})).node("Shape", {"x"}, {"s"}).node("Equal", {"s", "four"}, {"c"});
+         },
+         relu},
+        {[](BuiltModel &m) {
+             m.constant("one", list({1})).node("Shape", {"x"}, {"s"}).node("Equal", {"s", "one"}, {"c"});
+         },
+         negative},
+    };
+    for (const auto &row : rows) {
+        const auto graph = choice(row.condition).lowered();
+        ASSERT_TRUE(graph) << graph.error().message;
+        EXPECT_EQ(result(*graph), row.result);
+        EXPECT_EQ(operators(*graph), "elementwise");
+    }
+}
+
+TEST(Branches, StandInEachOtherAndBearTheSameNames) {
+    // Both branches and both nodes compute a value `inner`; the second reads one that the first hides.
+    const auto chosen = [](const Numbers &outer, const Numbers &inner) {
+        const auto leaf = [](const char *type) { return BuiltModel().node(type, {"p"}, {"inner"}).output("inner"); };
+        BuiltModel nested;
+        nested.node("Add", {"x", "x"}, {"p"});
+        nested.node("If", {"d"}, {"inner"}, {branch("then_branch", leaf("Relu")), branch("else_branch", leaf("Neg"))});
+        BuiltModel model;
+        model.input("x", {4}).constant("c", outer).constant("d", inner).node("Identity", {"x"}, {"p"});
+        model.node("If", {"c"}, {"a"},
+                   {branch("then_branch", nested.output("inner")), branch("else_branch", leaf("Abs"))});
+        model.node("If", {"c"}, {"b"}, {branch("then_branch", leaf("Neg")), branch("else_branch", leaf("Relu"))});
+        return model.node("Add", {"a", "b"}, {"y"}).output("y").lowered();
+    };
+    const auto both = chosen(yes, yes), first = chosen(yes, no), second = chosen(no, yes);
+    ASSERT_TRUE(both && first && second) << both.error().message;
+    EXPECT_EQ(result(*both), (std::vector<double>{1, 2, 3, 4}));
+    EXPECT_EQ(result(*first), (std::vector<double>{3, -6, 9, -12}));
+    EXPECT_EQ(result(*second), (std::vector<double>{1, 4, 3, 8}));
+    EXPECT_TRUE(validate(*both));
+}
+
+TEST(Branches, MayGiveSeveralValuesAndThoseAroundThem) {
+    BuiltModel model;
+    model.input("x", {4}).constant("c", yes);
+    const auto values = [](const char *a, const char *b) {
+        return BuiltModel().constant("w", counted({4})).node("Mul", {"x", "w"}, {"p"}).output(a).output(b);
+    };
+    model.node("If", {"c"}, {"a", ""},
+               {branch("then_branch", values("p", "w")), branch("else_branch", values("w", "p"))});
+    model.node("If", {"c"}, {"", "b"},
+               {branch("then_branch", values("p", "x")), branch("else_branch", values("w", "p"))});
+    const auto graph = model.node("Sub", {"a", "b"}, {"y"}).output("y").lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(result(*graph), (std::vector<double>{0, 2, -6, 12}));
+}
+
+TEST(Branches, WhatIsNotChosenIsNoConcern) {
+    // Only the branch that is left out, and a value that only it reads, need an operator that kiln does not have.
+    BuiltModel model;
+    model.input("x", {4}).constant("c", no).node("Unknown", {"x"}, {"odd"});
+    model.node("If", {"c"}, {"y"},
+               {branch("then_branch", BuiltModel().node("Unknown", {"odd"}, {"p"}).output("p")),
+                branch("else_branch", BuiltModel().node("Neg", {"x"}, {"p"}).output("p"))});
+    const auto graph = model.output("y").lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(result(*graph), negative);
+}
+
+TEST(Branches, WhatStandsInTheWayIsNamed) {
+    const auto leaf = [](const char *type) { return BuiltModel().node(type, {"x"}, {"p"}).output("p"); };
+    const auto model = [&](const Numbers &condition, std::vector<onnx::Attribute> branches) {
+        BuiltModel built;
+        built.input("x", {4}).constant("c", condition).node("If", {"c"}, {"y"}, std::move(branches));
+        return built.output("y");
+    };
+    const auto relu_branches = [&] {
+        return std::vector{branch("then_branch", leaf("Relu")), branch("else_branch", leaf("Relu"))};
+    };
+    BuiltModel computed, rate;
+    computed.input("x", {4}).input("big", {64, 64}).node("ReduceMax", {"big"}, {"m"}, {integer("keepdims", 0)});
+    computed.constant("zero", floats({}, {0})).node("Greater", {"m", "zero"}, {"c"});
+    computed.node("If", {"c"}, {"y"}, relu_branches()).output("y");
+    rate.input("x", {4}).input("rate", {}, Element::i64).constant("fast", whole({}, {16000}));
+    rate.node("Equal", {"rate", "fast"}, {"c"}).node("If", {"c"}, {"y"}, relu_branches()).output("y");
+    const struct {
+        BuiltModel model;
+        ErrorCode code;
+        const char *message;
+    } rows[] = {
+        {model(yes, {branch("then_branch", leaf("Unknown")), branch("else_branch", leaf("Relu"))}),
+         ErrorCode::unsupported, "node 'Unknown_0' (Unknown): kiln has no operator 'Unknown'"},
+        {model(yes, {branch("then_branch", BuiltModel().output("nothing")), branch("else_branch", leaf("Relu"))}),
+         ErrorCode::unsupported, "the output 'nothing' is a value, which nothing computes"},
+        {model(no, {branch("then_branch", leaf("Relu"))}), ErrorCode::bad_input, "it has no attribute 'else_branch'"},
+        {model(yes, {integer("then_branch", 1)}), ErrorCode::bad_input, "its attribute 'then_branch' must be a graph"},
+        {model(yes, {branch("then_branch", leaf("Relu").output("x"))}), ErrorCode::bad_input,
+         "its branch has 2 outputs, and the node has 1"},
+        {model(yes, {branch("then_branch", leaf("Relu").input("q", {4}))}), ErrorCode::bad_input,
+         "its branch has inputs"},
+        {model(whole({2}, {1, 1}, Element::boolean), relu_branches()), ErrorCode::bad_input, "must have one element"},
+        {model(whole({}, {1}), relu_branches()), ErrorCode::bad_input, "its condition must be bool"},
+        {computed, ErrorCode::unsupported,
+         "node 'If_2' (If): its condition is known only when the network runs, and kiln runs no parts of a network by "
+         "condition; export the model with it as a constant"},
+        {rate, ErrorCode::unsupported, "state what it follows from: --constant 'rate'=..."},
+    };
+    for (const auto &row : rows) {
+        const auto graph = row.model.lowered();
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_EQ(graph.error().code, row.code) << graph.error().message;
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+    }
+    EXPECT_TRUE(rate.lowered_with({{"rate", {16000}}}));
+}
+
+TEST(Branches, TheNetworkCouldEndInFrontOfThem) {
+    BuiltModel model;
+    model.input("x", {4}).constant("c", yes).node("Relu", {"x"}, {"front"});
+    model.node("If", {"c"}, {"y"}, {branch("then_branch", BuiltModel().node("Unknown", {"front"}, {"p"}).output("p"))});
+    const auto graph = model.output("y").lowered();
+    ASSERT_FALSE(graph);
+    EXPECT_TRUE(graph.error().message.ends_with("can be computed with --outputs front")) << graph.error().message;
+}
+
+TEST(InputConstants, TakeThePlaceOfInputs) {
+    const auto with = [](Element type, Shape shape, const InputConstant &constant) {
+        BuiltModel model;
+        model.input("x", {4}).input("n", std::move(shape), type).node("Cast", {"n"}, {"f"}, {integer("to", 1)});
+        return model.node("Mul", {"x", "f"}, {"y"}).output("y").lowered_with({constant});
+    };
+    const struct {
+        Element type;
+        Shape shape;
+        std::vector<double> elements, result;
+    } rows[] = {
+        {Element::i64, {}, {2}, {-2, 4, -6, 8}},
+        {Element::f32, {4}, {0.5}, {-0.5, 1, -1.5, 2}},
+        {Element::u8, {4}, {1, 2, 3, 255}, {-1, 4, -9, 1020}},
+        {Element::boolean, {1}, {1}, {-1, 2, -3, 4}},
+    };
+    for (const auto &row : rows) {
+        const auto graph = with(row.type, row.shape, {"n", row.elements});
+        ASSERT_TRUE(graph) << graph.error().message;
+        EXPECT_EQ(graph->inputs.size(), 1u);
+        EXPECT_EQ(result(*graph), row.result);
+    }
+    const struct {
+        Element type;
+        Shape shape;
+        InputConstant constant;
+        const char *message;
+    } wrong[] = {
+        {Element::i64, {}, {"m", {1}}, "--constant: 'm' is no input of the model; its inputs are 'x', 'n'"},
+        {Element::i64, {}, {"n", {1, 2}}, "--constant 'n': it has 2 numbers, and the input, scalar, has 1 elements"},
+        {Element::i64, {}, {"n", {1.5}}, "the input is i64, and a number of it is no such integer"},
+        {Element::i64, {}, {"n", {1e300}}, "the input is i64, and a number of it is no such integer"},
+        {Element::u8, {}, {"n", {256}}, "the input is u8, which does not hold the number"},
+        {Element::f16, {}, {"n", {1e6}}, "the input is f16, which does not hold the number"},
+        {Element::f32, {1 << 20, 1 << 20}, {"n", {1}}, "has more elements than kiln computes beforehand"},
+        {Element::u8, {}, {"n", {-1}}, "the input is u8, which does not hold the number"},
+        {Element::boolean, {}, {"n", {2}}, "the input is bool, which does not hold the number"},
+    };
+    for (const auto &row : wrong) {
+        const auto graph = with(row.type, row.shape, row.constant);
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_EQ(graph.error().code, ErrorCode::bad_input);
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+    }
+    BuiltModel twice;
+    twice.input("x", {4}).output("x");
+    EXPECT_NE(twice.lowered_with({{"x", {1}}, {"x", {2}}}).error().message.find("states the value of 'x' twice"),
+              std::string::npos);
+}
+
+}  // namespace
+}  // namespace kiln::graph
