@@ -88,11 +88,12 @@ bool most_failed(const TuneReport &report) {
 
 // What happened beyond the numbers, and what can be done next.
 int conclude(const TuneReport &report, const TuneArguments &arguments) {
-    size_t without = 0;
-    for (const TunedWorkload &tuned : report.workloads) {
-        if (tuned.best_ns) continue;
-        without++;
-        tell(fmt::format("{}/{}: {}", tuned.workload.list, tuned.workload.name, tuned.problem));
+    const LayersWithoutKernel without = layers_without_kernel(report);
+    for (const std::string &line : without.lines) tell(line);
+    if (without.unused > 0) {
+        tell(fmt::format(
+            "without a valid trial, and not needed: {} of the kernels in layouts that the network does not use",
+            without.unused));
     }
     if (report.interrupted) {
         tell(fmt::format("interrupted; finished trials are in {}, the same command goes on from there", arguments.db));
@@ -108,13 +109,13 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
                         "memory. `kiln query failures --db {}` shows what",
                         shell_word(arguments.db)));
     }
-    if (without < report.workloads.size()) {
+    if (without.lines.size() + without.unused < report.workloads.size()) {
         tell_line(
             fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build {1} --db {0} -o "
                         "DIR` makes a library of them.",
                         shell_word(arguments.db), command_text(arguments.layers)));
     }
-    return without || alarming ? exit_failed : exit_done;
+    return !without.lines.empty() || alarming ? exit_failed : exit_done;
 }
 
 // A model's count does not change what the Verilog decided.

@@ -139,6 +139,19 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
     if (any) tell(short_candidates_note);
 }
 
+LayersWithoutKernel layers_without_kernel(const TuneReport &report) {
+    LayersWithoutKernel without;
+    for (const TunedWorkload &tuned : report.workloads) {
+        if (tuned.best_ns) continue;
+        if (is_used(tuned)) {
+            without.lines.push_back(fmt::format("{}/{}: {}", tuned.workload.list, tuned.workload.name, tuned.problem));
+        } else {
+            without.unused++;
+        }
+    }
+    return without;
+}
+
 std::optional<std::string> network_summary(const TuneReport &report) {
     double best = 0, standard = 0;
     for (const TunedWorkload &tuned : report.workloads) {

@@ -29,6 +29,14 @@ struct JobPeaks {
 void print_results(const TuneReport &report, const JobPeaks &peaks, const ChoiceContext &context,
                    const AnswerOptions &options);
 
+// Layers that have no kernel in the end, a line each with the reason. A network needs no kernels in layouts that it does not use,
+// so these are only counted.
+struct LayersWithoutKernel {
+    std::vector<std::string> lines;
+    size_t unused = 0;
+};
+LayersWithoutKernel layers_without_kernel(const TuneReport &report);
+
 // What a network spends in its layers. Nothing where one of them has no time.
 std::optional<std::string> network_summary(const TuneReport &report);
 
