@@ -89,6 +89,18 @@ Result<TypedShape> form_of(const Resample &op, const Forms &inputs) {
     return result;
 }
 
+Result<TypedShape> form_of(const Gather &op, const Forms &inputs) {
+    if (Status s = check_input_count(inputs, 2); !s) return s.error();
+    if (is_float(inputs[1].type) || inputs[1].type == Element::boolean) {
+        return bad_input("indices of type " + std::string(name(inputs[1].type)));
+    }
+    TypedShape result = inputs[0];
+    if (Status s = check_axis(op.axis, result.shape); !s) return s.error();
+    const auto at = result.shape.erase(result.shape.begin() + op.axis);
+    result.shape.insert(at, inputs[1].shape.begin(), inputs[1].shape.end());
+    return result;
+}
+
 Result<TypedShape> form_of(const Transpose &op, const Forms &inputs) {
     if (Status s = check_input_count(inputs, 1); !s) return s.error();
     const Shape &shape = inputs[0].shape;

@@ -106,6 +106,13 @@ struct Resample {
     bool operator==(const Resample &) const = default;
 };
 
+// Elements along `axis` by indices that are computed when the network runs. Inputs: x, and integers, whose axes take the place
+// of that one in the result. An index outside of the axis takes 0.
+struct Gather {
+    int axis = 0;
+    bool operator==(const Gather &) const = default;
+};
+
 // result axis i is input axis permutation[i].
 struct Transpose {
     std::vector<int> permutation;
@@ -124,8 +131,8 @@ struct Concat {
     bool operator==(const Concat &) const = default;
 };
 
-using Operator = std::variant<Convolution, MatrixProduct, Pool, Elementwise, Reduce, Normalize, Resample, Transpose,
-                              Reshape, Concat>;
+using Operator = std::variant<Convolution, MatrixProduct, Pool, Elementwise, Reduce, Normalize, Resample, Gather,
+                              Transpose, Reshape, Concat>;
 
 std::string_view name(const Operator &op);  // "convolution", "average_pool", "softmax", ...
 std::string to_text(const Operator &op);    // one line with all fields that are not at their default

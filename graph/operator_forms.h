@@ -16,6 +16,7 @@ Result<TypedShape> form_of(const Elementwise &op, const Forms &inputs);
 Result<TypedShape> form_of(const Reduce &op, const Forms &inputs);
 Result<TypedShape> form_of(const Normalize &op, const Forms &inputs);
 Result<TypedShape> form_of(const Resample &op, const Forms &inputs);
+Result<TypedShape> form_of(const Gather &op, const Forms &inputs);
 Result<TypedShape> form_of(const Transpose &op, const Forms &inputs);
 Result<TypedShape> form_of(const Reshape &op, const Forms &inputs);
 Result<TypedShape> form_of(const Concat &op, const Forms &inputs);

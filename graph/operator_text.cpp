@@ -123,6 +123,7 @@ std::string fields(const Resample &op) {
     return f.text;
 }
 
+std::string fields(const Gather &op) { return " axis=" + std::to_string(op.axis); }
 std::string fields(const Transpose &op) { return " permutation=" + list(op.permutation, ','); }
 std::string fields(const Reshape &) { return ""; }
 std::string fields(const Concat &op) { return " axis=" + std::to_string(op.axis); }
@@ -161,6 +162,7 @@ struct Names {
         return "";
     }
     std::string_view operator()(const Resample &) const { return "resample"; }
+    std::string_view operator()(const Gather &) const { return "gather"; }
     std::string_view operator()(const Transpose &) const { return "transpose"; }
     std::string_view operator()(const Reshape &) const { return "reshape"; }
     std::string_view operator()(const Concat &) const { return "concat"; }

@@ -99,11 +99,32 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
         apply(Function::select, is_low, apply(Function::select, is_negative, apply(Function::negate, low), low), high));
 }
 
+// An integer of 64 bits in memory is two of 32, the lower one first.
+Result<NodeNest> nest_of_lower_halves(const graph::Elementwise &op, const StoredNode &node) {
+    const Stored &input = node.inputs[0];
+    if (node.inputs.size() > 1 || op.expression != scalar::cast(scalar::operand(0), graph::Element::i32)) {
+        return unsupported("of i64, but networks compute with f32, i32, i8 and u8");
+    }
+    const size_t axes = rank(node.result);
+    TypedShape halves{graph::Element::i32, input.form->shape};
+    halves.shape.push_back(2);
+    graph::Storage storage = *input.storage;
+    storage.order.axes.push_back(static_cast<int>(axes));
+    NestBuilder nest(node.result, {});
+    std::vector<NestIndex> indices;
+    for (size_t axis = 0; axis < axes; axis++) indices.push_back(nest.along(static_cast<int>(axis)));
+    indices.push_back(constant_index(0));
+    const int lower = nest.read(0, {&halves, &storage}, indices);
+    return std::move(nest).finish(Reduction::none, scalar::operand(lower));
+}
+
 }  // namespace
 
 // A condition lies in memory as a byte of 0 or 1.
 Result<NodeNest> nest_of(const graph::Elementwise &op, const StoredNode &node) {
     const graph::Element type = node.result.form->type;
+    const auto is_long = [](const Stored &input) { return input.form->type == graph::Element::i64; };
+    if (std::ranges::any_of(node.inputs, is_long)) return nest_of_lower_halves(op, node);
     if (type == graph::Element::i64 || type == graph::Element::u64) return nest_of_halves(op, node);
     if (type == graph::Element::boolean) {
         const TypedShape bytes{graph::Element::u8, node.result.form->shape};

@@ -169,11 +169,12 @@ private:
         return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
     }
 
-    // Inputs of the network may be conditions, which element-wise nodes make floats of.
+    // Inputs of the network may be conditions and integers of 64 bits, which element-wise nodes make floats and i32 of.
     bool is_read(const Operator &op, ValueId id) const {
+        const Element type = value(id).form.type;
         const bool is_input = plan_.places[id].memory == Place::Memory::input;
-        const bool is_condition = is_input && value(id).form.type == Element::boolean;
-        return is_stored(value(id).form.type) || (is_condition && std::holds_alternative<Elementwise>(op));
+        const bool is_made = is_input && (type == Element::boolean || type == Element::i64);
+        return is_stored(type) || (is_made && std::holds_alternative<Elementwise>(op));
     }
 
     // Outputs of the network have more types than what lies between kernels.

@@ -1,4 +1,4 @@
-// Conditions, and integers of types that tensors of nests do not have, as floats.
+// Conditions, and integers of types that tensors of nests do not have, as floats; those of 64 bits that the caller gives as i32.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -43,24 +43,31 @@ bool is_tensor_of_nests(Element type) {
     return type == Element::f32 || type == Element::i8 || type == Element::u8 || type == Element::i32;
 }
 
-// Whether a value was stored as f32: it is a cast of one and nothing else.
-bool is_stored_as_floats(const Rewriting &graph, ValueId id) {
+// Whether a value was stored as f32, or as i32 where it has 64 bits: it is a cast of one and nothing else.
+bool is_stored_otherwise(const Rewriting &graph, ValueId id) {
     const auto *op = graph.computed_by<Elementwise>(id);
     const TypedShape &form = graph.value(id).form;
-    return op && !is_tensor_of_nests(form.type) && op->expression == scalar::cast(scalar::operand(0), form.type) &&
-           graph.value(input_of(graph, id)).form == TypedShape{Element::f32, form.shape};
+    if (!op || is_tensor_of_nests(form.type) || op->expression != scalar::cast(scalar::operand(0), form.type)) return false;
+    const TypedShape &source = graph.value(input_of(graph, id)).form;
+    const bool is_half = source.type == Element::i32 && form.type == Element::i64;
+    return source.shape == form.shape && (source.type == Element::f32 || is_half);
 }
 
-// Whether it is a condition that the caller gives, as bytes.
-bool is_given_condition(const Rewriting &graph, ValueId id) {
+// What a kernel can make of a value that the caller gives: of conditions, which are bytes, floats; of integers of 64 bits their
+// lower halves.
+std::optional<Element> readable_form(const Rewriting &graph, ValueId id) {
     const Value &value = graph.value(id);
-    return value.form.type == Element::boolean && !value.constant && graph.producer(id) == nullptr;
+    if (value.constant || graph.producer(id) != nullptr) return {};
+    if (value.form.type == Element::boolean) return Element::f32;
+    if (value.form.type == Element::i64) return Element::i32;
+    return {};
 }
 
-// Whether a node is one of those that make floats of them.
-bool reads_condition_alone(const Rewriting &graph, const Elementwise &op, const Node &node) {
-    return node.inputs.size() == 1 && is_given_condition(graph, node.inputs[0]) &&
-           op.expression == scalar::cast(scalar::operand(0), Element::f32) && op.shape == graph.shape(node.inputs[0]);
+// Whether a node is one of those that make it.
+bool makes_readable(const Rewriting &graph, const Elementwise &op, const Node &node) {
+    if (node.inputs.size() != 1 || op.shape != graph.shape(node.inputs[0])) return false;
+    const std::optional<Element> readable = readable_form(graph, node.inputs[0]);
+    return readable && op.expression == scalar::cast(scalar::operand(0), *readable);
 }
 
 // Whether a node computes with integers that are stored as they are: constants beside them stay so, too.
@@ -71,14 +78,14 @@ bool reads_integers(const Rewriting &graph, const Node &node) {
     });
 }
 
-// What an input is read from instead, as f32.
-std::optional<ValueId> float_source(Rewriting &graph, const Node &node, ValueId id) {
+// What an input is read from instead.
+std::optional<ValueId> source_of(Rewriting &graph, const Node &node, ValueId id) {
     const Element type = graph.value(id).form.type;
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
-    if (is_stored_as_floats(graph, id)) return input_of(graph, id);
-    if (is_given_condition(graph, id)) {
-        return graph.between(Elementwise{scalar::cast(scalar::operand(0), Element::f32), graph.shape(id)}, {id});
+    if (is_stored_otherwise(graph, id)) return input_of(graph, id);
+    if (const std::optional<Element> readable = readable_form(graph, id)) {
+        return graph.between(Elementwise{scalar::cast(scalar::operand(0), *readable), graph.shape(id)}, {id});
     }
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
@@ -97,12 +104,12 @@ scalar::Expression with_cast(const scalar::Expression &expression, size_t operan
 }
 
 std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, const Node &node) {
-    if (reads_condition_alone(graph, op, node)) return {};
+    if (makes_readable(graph, op, node)) return {};
     Elementwise changed = op;
     std::vector<ValueId> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); i++) {
         const Element type = graph.value(inputs[i]).form.type;
-        const std::optional<ValueId> source = float_source(graph, node, inputs[i]);
+        const std::optional<ValueId> source = source_of(graph, node, inputs[i]);
         if (!source) continue;
         inputs[i] = *source;
         changed.expression = with_cast(changed.expression, i, type);
@@ -172,9 +179,10 @@ std::optional<ValueId> move_floats(Rewriting &graph, const Node &node) {
     if (!result || !answers_its_inputs(node.op, form.shape, result->shape)) return {};
     std::vector<ValueId> sources;
     for (const ValueId id : node.inputs) {
-        const std::optional<ValueId> source = float_source(graph, node, id);
+        const std::optional<ValueId> source = source_of(graph, node, id);
         if (!source) return {};
         sources.push_back(*source);
+        if (graph.value(*source).form.type != graph.value(sources[0]).form.type) return {};
     }
     const ValueId moved = graph.between(node.op, std::move(sources));
     const Shape shape = graph.shape(moved);

@@ -79,6 +79,7 @@ int64_t LayoutCosts::bytes(const Node &node) const {
     };
     int64_t sum = of(node.output);
     for (const ValueId id : node.inputs) sum += of(id);
+    if (std::holds_alternative<Gather>(node.op)) return 2 * of(node.output) + of(node.inputs[1]);
     const auto *resample = std::get_if<Resample>(&node.op);
     if (!resample) return sum;
     int64_t reads = of(node.output);  // a slice does not read all of its input

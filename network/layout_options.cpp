@@ -117,6 +117,10 @@ private:
     void visit(const Resample &op) {
         keep_order([&](int axis) { return std::ranges::count(op.axes, axis, &Resample::Axis::axis) == 0; });
     }
+    // Tables of indices and what they choose from are row-major.
+    void visit(const Gather &) {
+        add({{row_major(input_shape(0).size()), row_major(input_shape(1).size())}, row_major(shape(node_->output).size())});
+    }
     // An axis of one element has no blocks.
     void visit(const Reduce &op) {
         for (const Order &order : orders_of(node_->inputs[0])) {

@@ -1,4 +1,4 @@
-// Transposes, slices, pads, gathers and resizes as nests.
+// Transposes, slices, pads, gathers, also by computed indices, and resizes as nests.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -138,5 +138,19 @@ Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
 }
 
 Result<NodeNest> nest_of(const Resample &op, const StoredNode &node) { return ResampleNest(op, node).run(); }
+
+Result<NodeNest> nest_of(const graph::Gather &op, const StoredNode &node) {
+    NestBuilder nest(node.result, {});
+    const graph::Shape &from = node.inputs[0].form->shape, &places = node.inputs[1].form->shape;
+    const int rank_of_places = static_cast<int>(places.size());
+    std::vector<NestIndex> place, indices;
+    for (int axis = 0; axis < rank_of_places; axis++) place.push_back(nest.along(op.axis + axis));
+    for (int axis = 0; axis < static_cast<int>(from.size()); axis++) {
+        indices.push_back(nest.along(axis < op.axis ? axis : axis + rank_of_places - 1));
+        if (axis == op.axis) indices.back() = nest.from_table(1, node.inputs[1], place);
+    }
+    const int read = nest.read(0, node.inputs[0], indices);
+    return std::move(nest).finish(Reduction::none, scalar::operand(read));
+}
 
 }  // namespace kiln::network

@@ -223,6 +223,14 @@ NestIndex NestBuilder::from_table(const std::vector<int32_t> &elements, const st
     return index;
 }
 
+NestIndex NestBuilder::from_table(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &place) {
+    const graph::Shape &shape = stored.form->shape;
+    NestIndex index;
+    index.table = operand(input, shape.empty() ? graph::Shape{1} : shape, stored.form->type);
+    index.place = shape.empty() ? std::vector{constant_index(0)} : place;
+    return index;
+}
+
 void NestBuilder::add_single_loop() {
     made_.nest.over.push_back(1);
     for (NestRead &read : made_.nest.reads) {

@@ -22,5 +22,6 @@ Result<NodeNest> nest_of(const graph::MatrixProduct &op, const StoredNode &node)
 Result<NodeNest> nest_of(const graph::Pool &op, const StoredNode &node);
 Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node);
 Result<NodeNest> nest_of(const graph::Resample &op, const StoredNode &node);
+Result<NodeNest> nest_of(const graph::Gather &op, const StoredNode &node);  // both inputs row-major, indices of i32
 
 }  // namespace kiln::network

@@ -62,6 +62,15 @@ public:
         return beside(axes);
     }
 
+    // Indices of each image choose from what is for all images alike; an image's own elements are chosen by the same indices.
+    Result<int> operator()(const Gather &op) const {
+        const int places = rank(inputs_[1].shape);
+        if (axes_[0] && axes_[1]) return joins();
+        if (axes_[1]) return op.axis + *axes_[1];
+        if (*axes_[0] == op.axis) return joins();
+        return *axes_[0] < op.axis ? *axes_[0] : *axes_[0] + places - 1;
+    }
+
     Result<int> operator()(const Transpose &op) const {
         return static_cast<int>(std::ranges::find(op.permutation, *axes_[0]) - op.permutation.begin());
     }

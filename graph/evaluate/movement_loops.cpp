@@ -19,6 +19,27 @@ const std::vector<T> &input_like(const Task &task, size_t input, const std::vect
 
 }  // namespace
 
+Status compute(const Gather &op, const Task &task) {
+    const Shape &shape = task.shape(0);
+    const auto &indices = *std::get_if<std::vector<int64_t>>(&task.inputs[1]->elements);
+    int64_t outer = 1, inner = 1;
+    for (int axis = 0; axis < op.axis; axis++) outer *= shape[axis];
+    for (size_t axis = size_t(op.axis) + 1; axis < shape.size(); axis++) inner *= shape[axis];
+    const int64_t extent = shape[op.axis];
+    return with_elements(task, [&](auto &to) -> Status {
+        const auto &from = input_like(task, 0, to);
+        auto row = to.begin();
+        for (int64_t i = 0; i < outer; i++) {
+            for (const int64_t index : indices) {
+                const bool is_inside = index >= 0 && index < extent;
+                if (is_inside) std::copy_n(from.begin() + (i * extent + index) * inner, inner, row);
+                row += inner;
+            }
+        }
+        return {};
+    });
+}
+
 Status compute(const Transpose &op, const Task &task) {
     const std::vector<int64_t> strides = row_major_strides(task.shape(0));
     std::vector<int64_t> permuted;

@@ -29,6 +29,7 @@ Status compute(const Elementwise &op, const Task &task);
 Status compute(const Reduce &op, const Task &task);
 Status compute(const Normalize &op, const Task &task);
 Status compute(const Resample &op, const Task &task);
+Status compute(const Gather &op, const Task &task);
 Status compute(const Transpose &op, const Task &task);
 Status compute(const Reshape &op, const Task &task);
 Status compute(const Concat &op, const Task &task);

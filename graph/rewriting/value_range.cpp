@@ -180,6 +180,9 @@ private:
                 std::ranges::any_of(op->axes, [](const Resample::Axis &axis) { return !axis.weights.empty(); });
             return is_weighted ? Known() : joined(of_inputs(*node, nodes - 1), ValueRange{op->fill, op->fill});
         }
+        if (std::holds_alternative<Gather>(node->op)) {
+            return joined(of_value(node->inputs[0], nodes - 1), ValueRange{0, 0});
+        }
         const bool moves = std::holds_alternative<Transpose>(node->op) || std::holds_alternative<Reshape>(node->op) ||
                            std::holds_alternative<Concat>(node->op);
         return moves ? of_inputs(*node, nodes - 1) : Known();

@@ -76,6 +76,7 @@ public:
         out.numbers["counts"] = counts;
         field("fill", op.fill);
     }
+    void visit(const Gather &op) { field("axis", int64_t(op.axis)); }
     void visit(const Transpose &op) { field("permutation", op.permutation); }
     void visit(const Reshape &op) { field("shape", op.shape); }
     void visit(const Concat &op) { field("axis", int64_t(op.axis)); }
@@ -231,6 +232,7 @@ std::optional<Operator> read(const std::string &name, Reader &in) {
     if (name == "average_pool") return pool(in, Pool::Kind::average);
     if (name == "elementwise") return elementwise(in);
     if (name == "resample") return resample(in);
+    if (name == "gather") return Gather{int(in.one("axis", 0))};
     if (name == "transpose") return Transpose{in.whole<int>("permutation")};
     if (name == "reshape") return Reshape{in.whole<int64_t>("shape")};
     if (name == "concat") return Concat{int(in.one("axis", 0))};

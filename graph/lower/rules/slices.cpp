@@ -109,10 +109,26 @@ void split(NodeLowering &node) {
     if (first != extent) reject("its parts leave out some of an extent of " + std::to_string(extent));
 }
 
+// Indices that are computed when the network runs. ONNX counts negative ones from the end.
+ValueId gather_computed(NodeLowering &node, ValueId x, int axis) {
+    using scalar::apply, scalar::Function;
+    const ValueId indices = node.input(1);
+    const Element type = node.type(indices);
+    if (is_float(type) || type == Element::boolean) reject("its indices are " + std::string(name(type)));
+    const int64_t extent = node.shape(x)[axis];
+    if (extent > std::numeric_limits<int32_t>::max()) refuse("axis " + std::to_string(axis) + " is too long for indices");
+    const Expression index = operand(0);
+    const Expression is_negative = apply(Function::less, index, graph::constant(0, type));
+    const Expression from_end = apply(Function::add, index, graph::constant(static_cast<double>(extent), type));
+    const Expression counted = scalar::cast(apply(Function::select, is_negative, from_end, index), Element::i32);
+    return node.add(Gather{axis}, {x, node.elementwise(counted, {indices})});
+}
+
 // Indices may have any number of axes, which take the place of the one that is indexed.
 void gather(NodeLowering &node) {
     const ValueId x = node.input(0);
     const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    if (!node.is_known(1)) return node.result(gather_computed(node, x, axis));
     Shape shape = node.shape(x);
     const Shape places = node.shape(node.input(1));
     std::vector<int64_t> indices = known_indices(node, 1);
