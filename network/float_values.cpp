@@ -47,7 +47,8 @@ bool is_tensor_of_nests(Element type) {
 bool is_stored_otherwise(const Rewriting &graph, ValueId id) {
     const auto *op = graph.computed_by<Elementwise>(id);
     const TypedShape &form = graph.value(id).form;
-    if (!op || is_tensor_of_nests(form.type) || op->expression != scalar::cast(scalar::operand(0), form.type)) return false;
+    if (!op || is_tensor_of_nests(form.type) || op->expression != scalar::cast(scalar::operand(0), form.type))
+        return false;
     const TypedShape &source = graph.value(input_of(graph, id)).form;
     const bool is_half = source.type == Element::i32 && form.type == Element::i64;
     return source.shape == form.shape && (source.type == Element::f32 || is_half);

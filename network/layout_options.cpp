@@ -119,7 +119,8 @@ private:
     }
     // Tables of indices and what they choose from are row-major.
     void visit(const Gather &) {
-        add({{row_major(input_shape(0).size()), row_major(input_shape(1).size())}, row_major(shape(node_->output).size())});
+        add({{row_major(input_shape(0).size()), row_major(input_shape(1).size())},
+             row_major(shape(node_->output).size())});
     }
     // An axis of one element has no blocks.
     void visit(const Reduce &op) {

@@ -146,8 +146,11 @@ Result<NodeNest> nest_of(const graph::Gather &op, const StoredNode &node) {
     std::vector<NestIndex> place, indices;
     for (int axis = 0; axis < rank_of_places; axis++) place.push_back(nest.along(op.axis + axis));
     for (int axis = 0; axis < static_cast<int>(from.size()); axis++) {
-        indices.push_back(nest.along(axis < op.axis ? axis : axis + rank_of_places - 1));
-        if (axis == op.axis) indices.back() = nest.from_table(1, node.inputs[1], place);
+        if (axis == op.axis) {
+            indices.push_back(nest.from_table(1, node.inputs[1], place));
+        } else {
+            indices.push_back(nest.along(axis < op.axis ? axis : axis + rank_of_places - 1));
+        }
     }
     const int read = nest.read(0, node.inputs[0], indices);
     return std::move(nest).finish(Reduction::none, scalar::operand(read));

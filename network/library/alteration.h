@@ -27,6 +27,7 @@
  *     softmax, log_softmax, mean_variance        axes, epsilon
  *     resample                     axes; taps and counts, one for each axis: how many indices it has; indices and weights of all axes,
  *                                  one behind the other; weights are NaN for an axis without any; fill
+ *     gather                       axis; inputs x and integers
  *     transpose                    permutation
  *     reshape                      shape
  *     concat                       axis

@@ -91,6 +91,8 @@ TEST(Operator, forms_of_results) {
          {f32({2, 3})},
          f32({2, 3})},
         {resample({{.axis = 0}}), {f32({2})}, f32({0})},
+        {Gather{1}, {f32({2, 3, 4}), i64({5, 6})}, f32({2, 5, 6, 4})},
+        {Gather{0}, {boolean({3}), {Element::i32, {}}}, boolean({})},
         {Transpose{{2, 0, 1}}, {boolean({2, 3, 4})}, boolean({4, 2, 3})},
         {Transpose{}, {f32({})}, f32({})},
         {Reshape{{6}}, {f32({2, 3})}, f32({6})},
@@ -202,6 +204,11 @@ TEST(Operator, what_others_refuse) {
     };
     const Row rows[] = {
         {MatrixProduct{}, {x}, "1 inputs instead of 2"},
+        {Gather{0}, {x}, "1 inputs instead of 2"},
+        {Gather{2}, {x, i64({1})}, "axis 2 of an input of shape 2x3"},
+        {Gather{0}, {x, f32({1})}, "indices of type f32"},
+        {Gather{0}, {x, boolean({1})}, "indices of type bool"},
+        {Gather{0}, {f32({2, large}), i64({large})}, "more than 2^40"},
         {MatrixProduct{}, {x, x}, "of shapes 2x3 and 2x3"},
         {MatrixProduct{}, {x, f32({3})}, "of shapes 2x3 and 3"},
         {MatrixProduct{}, {x, i64({3, 2})}, "f32 and i64"},

@@ -293,6 +293,35 @@ TEST(Emit, table) {
          "nest/dtype:u8/output_dtype:f32/loops:2/operands:2/reads:x0[i0]/term:f32(x0) (x0) -> w0\n"
          "nest/loops:2x3/operands:2,2x3/reads:x0[i0];x1[i0,i1]/term:select(bool(x0),x1,0) (w0, x1) -> y0\n"
          "nest/loops:2/operands:2/reads:x0[i0]/term:f32(not(bool(x0))) (y1) -> y1"},
+        {"integers of 64 bits that are inputs are read as their lower halves",
+         [](Sketch &s) {
+             const ValueId given = s.input({2, 1}, Element::i64);
+             const ValueId turned = s.node(Transpose{{1, 0}}, {given});
+             return Ids{s.elementwise("f32(add(x0,i64:1))", {given}), s.elementwise("i32(x0)", {turned})};
+         },
+         "nest/dtype:i32/loops:2/operands:2x2/reads:x0[i0,0]/term:x0 (x0) -> y1\n"
+         "nest/dtype:i32/loops:2/operands:2x2/reads:x0[i0,0]/term:x0 (x0) -> y0\n"
+         "nest/dtype:i32/output_dtype:f32/loops:2/operands:2/reads:x0[i0]/term:f32(add(i64(x0),i64:1)) (y0) -> y0\n"
+         "nest/dtype:i32/loops:2/operands:2/reads:x0[i0]/term:i32(i64(x0)) (y1) -> y1"},
+        {"rows of a table by computed indices",
+         [](Sketch &s) {
+             const ValueId table = s.random({5, 3}), given = s.input({2, 4}, Element::i32);
+             return Ids{s.node(Gather{0}, {table, s.elementwise("max(x0,i32:0)", {given})})};
+         },
+         "nest/dtype:i32/loops:8/operands:8/reads:x0[i0]/term:max(x0,i32:0) (x0) -> w0\n"
+         "nest/loops:2x4x3/operands:2x4,5x3/reads:x1[x0[i0,i1],i2]/term:x0 (w0, c0) -> y0"},
+        {"a single index of the first axis",
+         [](Sketch &s) {
+             return Ids{s.node(Gather{0}, {s.input({2, 3}), s.input({}, Element::i32)})};
+         },
+         "nest/loops:3/operands:1,2x3/reads:x1[x0[0],i0]/term:x0 (x1, x0) -> y0"},
+        {"an index of an axis in the middle, and a single one",
+         [](Sketch &s) {
+             const ValueId x = s.input({2, 3, 4}), index = s.elementwise("neg(x0)", {s.input({}, Element::i32)});
+             return Ids{s.node(Gather{1}, {x, index})};
+         },
+         "nest/dtype:i32/loops:1/operands:1/reads:x0[0]/term:neg(x0) (x1) -> w0\n"
+         "nest/loops:2x4/operands:1,2x3x4/reads:x1[i0,x0[0],i1]/term:x0 (w0, x0) -> y0"},
         {"more axes with a fill than a nest has operands for",
          [](Sketch &s) {
              ValueId x = s.input({2, 2, 2, 2});

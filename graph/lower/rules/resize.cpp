@@ -1,9 +1,10 @@
-// Resize and Upsample.
+// Resize, Upsample and GridSample.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/composed/grid_sample.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -206,6 +207,7 @@ constexpr std::string_view since_18 =
     "keep_aspect_ratio_policy mode nearest_mode";
 
 constexpr Rule rows_of_resize[] = {
+    {"GridSample", 16, {2, 2}, 1, "align_corners mode padding_mode", grid_sample},
     {"Resize", 10, {2, 2}, 1, "mode", resize_of_opset_10},
     {"Resize", 11, {3, 4}, 1, since_11, resize},
     {"Resize", 13, {1, 4}, 1, since_11, resize},

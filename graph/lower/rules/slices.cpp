@@ -116,7 +116,8 @@ ValueId gather_computed(NodeLowering &node, ValueId x, int axis) {
     const Element type = node.type(indices);
     if (is_float(type) || type == Element::boolean) reject("its indices are " + std::string(name(type)));
     const int64_t extent = node.shape(x)[axis];
-    if (extent > std::numeric_limits<int32_t>::max()) refuse("axis " + std::to_string(axis) + " is too long for indices");
+    if (extent > std::numeric_limits<int32_t>::max())
+        refuse("axis " + std::to_string(axis) + " is too long for indices");
     const Expression index = operand(0);
     const Expression is_negative = apply(Function::less, index, graph::constant(0, type));
     const Expression from_end = apply(Function::add, index, graph::constant(static_cast<double>(extent), type));

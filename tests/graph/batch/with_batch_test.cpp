@@ -117,6 +117,12 @@ TEST(WithBatch, HasTheResultsOfEachImage) {
              return Ids{s.reshape(s.transpose(s.input({1, 5, 2}), {1, 0, 2}), {5, 1, 2, 1})};
          },
          {5, 3, 2, 1}},
+        {"rows of a table that each image chooses, and elements that all choose alike",
+         [](Sketch &s) {
+             const auto chosen = s.node(Gather{0}, {s.random({5, 2}), s.input({1, 3}, Element::i32)});
+             return Ids{s.node(Gather{2}, {chosen, s.integers({4, 1}, {1, 0, 7, 1})})};
+         },
+         {3, 3, 4, 1}},
         {"two inputs, broadcast",
          [](Sketch &s) {
              return Ids{s.elementwise("add(mul(x0,x1),x2)",
@@ -181,6 +187,14 @@ TEST(WithBatch, RefusesWhatJoinsImages) {
         {"(elementwise): it computes something of all images together", ErrorCode::unsupported,
          [](Sketch &s) {
              return Ids{s.elementwise("add(x0,x1)", {s.input({1, 3}), s.random({2, 3})})};
+         }},
+        {"(gather): it computes something of all images together", ErrorCode::unsupported,
+         [](Sketch &s) {
+             return Ids{s.node(Gather{1}, {s.input({1, 3}), s.input({1, 2}, Element::i32)})};
+         }},
+        {"(gather): it computes something of all images together", ErrorCode::unsupported,
+         [](Sketch &s) {
+             return Ids{s.node(Gather{0}, {s.input({1, 3}), s.integers({2}, {0, 0})})};
          }},
         {"(resample): it computes something of all images together", ErrorCode::unsupported,
          [](Sketch &s) {

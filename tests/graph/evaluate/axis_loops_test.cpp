@@ -90,6 +90,16 @@ TEST(ResampleLoops, indices) {
     expect_result(frame, {floats({1, 1}, {2})}, floats({2, 2}, {5, 5, 2, 5}));
 }
 
+TEST(GatherLoops, indices) {
+    const Numbers x = counted({2, 3, 2});  // 0 to 11
+    expect_result(Gather{1}, {x, integers({2}, {2, 0})}, floats({2, 2, 2}, {4, 5, 0, 1, 10, 11, 6, 7}));
+    expect_result(Gather{0}, {x, integers({}, {1})}, floats({3, 2}, {6, 7, 8, 9, 10, 11}));
+    expect_result(Gather{2}, {counted({1, 1, 2}), integers({1, 2}, {1, 1})}, floats({1, 1, 1, 2}, {1, 1}));
+    // Outside is 0, on both sides.
+    expect_result(Gather{0}, {integers({2}, {5, 6}), integers({4}, {-1, 0, 2, 1})}, integers({4}, {0, 5, 0, 6}));
+    expect_result(Gather{0}, {floats({0}, {}), integers({2}, {0, 1})}, floats({2}, {0, 0}));
+}
+
 TEST(ResampleLoops, weights) {
     const Resample linear{{{.axis = 0, .taps = 2, .indices = {0, 1, 1, 2, 2, 2}, .weights = {.5, .5, .25, .75, 1, 0}}},
                           0};

@@ -82,6 +82,8 @@ private:
                 return product(x);
             case 14:
                 return normalization(x);
+            case 15:
+                return gather(x);
             default:
                 return normalize(x);
         }
@@ -255,6 +257,17 @@ private:
             larger.weights.insert(larger.weights.end(), {i % 2 ? 0.5 : 1, i % 2 ? 0.5 : 0});
         }
         keep(sketch_.node(Resample{{larger}, 0}, {x}));
+    }
+
+    // By indices that the caller gives; some are outside.
+    void gather(ValueId x) {
+        const Shape shape = sketch_.shape(x);
+        if (shape.empty()) return;
+        const Element type = often() ? Element::i64 : Element::i32;
+        const ValueId given = sketch_.input({count(1, 4)}, type);
+        const ValueId indices =
+            sketch_.elementwise(type == Element::i64 ? "i32(div(x0,i64:32))" : "div(x0,i32:32)", {given});
+        keep(sketch_.node(Gather{count(0, static_cast<int>(shape.size()) - 1)}, {x, indices}));
     }
 
     void pool(ValueId x) {

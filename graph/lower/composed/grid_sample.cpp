@@ -1,0 +1,145 @@
+#include "graph/lower/composed/grid_sample.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
+#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
+
+namespace kiln::graph {
+namespace {
+
+// Each image is a gather of its own.
+constexpr int64_t most_images = 64;
+
+const NumbersOf number{};
+
+Expression floor(Expression x) { return apply(Function::floor, std::move(x)); }
+
+struct Sampling {
+    bool is_nearest = false, aligns_corners = false, reflects = false, has_border = false;
+
+    // The place on an axis in pixels, of one from -1 to 1.
+    Expression pixels(const Expression &place, int64_t count) const {
+        const double extent = static_cast<double>(count), last = extent - 1;
+        Expression x = aligns_corners ? (place + number(1)) * number(last / 2)
+                                      : ((place + number(1)) * number(extent) - number(1)) * number(0.5);
+        if (reflects) x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
+        if (reflects || has_border) x = least(greatest(x, number(0)), number(last));
+        return is_nearest ? apply(Function::round, x) : x;
+    }
+
+    static Expression reflected(const Expression &x, double low, double high) {
+        const double length = high - low;
+        if (length == 0) return number(low);
+        const Expression inside = apply(Function::remainder, absolute(x - number(low)), number(2 * length));
+        return number(low) + select(less(number(length), inside), number(2 * length) - inside, inside);
+    }
+};
+
+Sampling sampling_of(const Attributes &attributes) {
+    Sampling sampling;
+    const std::string mode = attributes.text("mode", "linear"), padding = attributes.text("padding_mode", "zeros");
+    if (mode != "linear" && mode != "bilinear" && mode != "nearest") {
+        refuse("its mode is " + shown(mode) + "; kiln has linear and nearest");
+    }
+    if (padding != "zeros" && padding != "border" && padding != "reflection") {
+        reject("its attribute 'padding_mode' is " + shown(padding) + ", which must be zeros, border or reflection");
+    }
+    sampling.is_nearest = mode == "nearest";
+    sampling.aligns_corners = attributes.flag("align_corners", false);
+    sampling.reflects = padding == "reflection";
+    sampling.has_border = padding == "border";
+    return sampling;
+}
+
+class Places {
+public:
+    // `x` and `y` have an element for each place.
+    Places(NodeLowering *node, const Sampling &sampling, ValueId x, ValueId y, int64_t height, int64_t width)
+        : node_(*node), height_(height), width_(width) {
+        x_ = node->elementwise(sampling.pixels(operand(0), width), {x});
+        y_ = node->elementwise(sampling.pixels(operand(0), height), {y});
+    }
+
+    ValueId x() const { return x_; }
+    ValueId y() const { return y_; }
+
+    // Which pixel of a plane in row-major order lies `right` and `down` of the one at the upper left, -1 for none.
+    ValueId pixel(int right, int down) const {
+        const Expression column = floor(operand(0)) + number(right), row = floor(operand(1)) + number(down);
+        const auto whole = [](const Expression &place) { return scalar::cast(place, Element::i32); };
+        const NumbersOf integer{Element::i32};
+        const Expression index = whole(row) * integer(static_cast<double>(width_)) + whole(column);
+        const Expression is_inside = apply(Function::logical_and, within(column, width_), within(row, height_));
+        return node_.elementwise(select(is_inside, index, integer(-1)), {x_, y_});
+    }
+
+    // How much it counts, of operands 0 and 1, x and y.
+    static Expression weight(int right, int down) {
+        const auto share = [](const Expression &place, int far) {
+            const Expression behind = place - floor(place);
+            return far ? behind : number(1) - behind;
+        };
+        return share(operand(0), right) * share(operand(1), down);
+    }
+
+private:
+    static Expression within(const Expression &place, int64_t extent) {
+        const Expression is_behind_first = apply(Function::less_or_equal, number(0), place);
+        return apply(Function::logical_and, is_behind_first, less(place, number(static_cast<double>(extent))));
+    }
+
+    NodeLowering &node_;
+    int64_t height_, width_;
+    ValueId x_ = 0, y_ = 0;
+};
+
+// An image as C rows of H * W pixels, with as many rows of H' * W'.
+ValueId sampled(NodeLowering &node, const Sampling &sampling, ValueId image, const Places &places) {
+    if (sampling.is_nearest) return node.add(Gather{1}, {image, places.pixel(0, 0)});
+    std::vector<ValueId> inputs{places.x(), places.y()};
+    Expression sum;
+    for (int i = 0; i < 4; i++) {
+        const Expression term = Places::weight(i % 2, i / 2) * operand(2 + i);
+        sum = i == 0 ? term : sum + term;
+        inputs.push_back(node.add(Gather{1}, {image, places.pixel(i % 2, i / 2)}));
+    }
+    return node.elementwise(sum, inputs);
+}
+
+}  // namespace
+
+void grid_sample(NodeLowering &node) {
+    const Sampling sampling = sampling_of(node.attributes);
+    const ValueId x = node.input(0), grid = node.input(1);
+    const Shape image = node.shape(x), places = node.shape(grid);
+    if (image.size() != 4 || places.size() != 4) {
+        refuse("its input has " + std::to_string(image.size()) + " axes, its grid " + std::to_string(places.size()) +
+               "; kiln samples images, N, C, H, W");
+    }
+    if (places[3] != 2 || places[0] != image[0]) {
+        reject("its grid of shape " + to_text(places) + " does not fit an input of shape " + to_text(image));
+    }
+    if (node.type(x) != Element::f32 || node.type(grid) != Element::f32) refuse("kiln samples f32 by f32");
+    if (image[0] > most_images) refuse("it samples more than " + std::to_string(most_images) + " images");
+    const int64_t height = image[2], width = image[3], count = places[1] * places[2];
+    std::vector<ValueId> results;
+    for (int64_t n = 0; n < image[0]; n++) {
+        const auto of_image = [&](ValueId value) { return image[0] == 1 ? value : take(node, value, {{0, {n}}}); };
+        const ValueId own_grid = of_image(grid);
+        const auto coordinate = [&](int64_t which) {
+            return node.reshape(take(node, own_grid, {{3, {which}}}), {count});
+        };
+        const Places own(&node, sampling, coordinate(0), coordinate(1), height, width);
+        const ValueId rows = node.reshape(of_image(x), {image[1], height * width});
+        results.push_back(node.reshape(sampled(node, sampling, rows, own), {1, image[1], places[1], places[2]}));
+    }
+    if (results.empty()) refuse("it samples no image");
+    node.result(results.size() == 1 ? results[0] : node.add(Concat{0}, results));
+}
+
+}  // namespace kiln::graph

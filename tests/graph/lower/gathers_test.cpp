@@ -1,0 +1,119 @@
+// Elements at places that are computed when the network runs: Gather and GridSample.
+#include <gtest/gtest.h>
+
+#include "tests/graph/lower/built_model.h"
+#include "tests/graph/lower/rule_cases.h"
+
+namespace kiln::graph {
+namespace {
+
+void expect_result_of(const BuiltModel &model, const std::vector<Numbers> &inputs, const Numbers &expected) {
+    const auto graph = model.lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto outputs = evaluate(*graph, inputs);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    expect_numbers(outputs->front(), expected);
+}
+
+TEST(Gathers, ByComputedIndices) {
+    const Numbers table = counted({4, 2});  // 1 to 8
+    const struct {
+        Element type;
+        int64_t axis;
+        Numbers indices;
+        Numbers result;
+    } rows[] = {
+        {Element::i64, 0, whole({2, 1}, {3, 0}), floats({2, 1, 2}, {7, 8, 1, 2})},
+        {Element::i32, 0, whole({3}, {-1, 1, -4}, Element::i32), floats({3, 2}, {7, 8, 3, 4, 1, 2})},
+        {Element::i64, -1, whole({}, {1}), floats({4}, {2, 4, 6, 8})},
+        // ONNX has no meaning for these.
+        {Element::i64, 0, whole({2}, {4, -5}), floats({2, 2}, {0, 0, 0, 0})},
+    };
+    for (const auto &row : rows) {
+        BuiltModel model(13);
+        model.constant("table", table).input("i", row.indices.form.shape, row.type);
+        model.node("Gather", {"table", "i"}, {"y"}, {integer("axis", row.axis)}).output("y");
+        expect_result_of(model, {row.indices}, row.result);
+    }
+}
+
+// The places on an axis of two pixels, 10 and 20, in steps of a quarter of the image and beyond.
+TEST(GridSample, PlacesOfAnAxis) {
+    const double places[] = {-1.75, -1, -0.5, -0.25, 0, 0.5, 1, 1.5};
+    const struct {
+        const char *mode, *padding;
+        bool aligned;
+        std::vector<double> result;
+    } rows[] = {
+        // Pixels lie at -0.5 and 0.5: a place p is pixel p + 0.5.
+        {"bilinear", "zeros", false, {0, 5, 10, 12.5, 15, 20, 10, 0}},
+        {"bilinear", "border", false, {10, 10, 10, 12.5, 15, 20, 20, 20}},
+        {"bilinear", "reflection", false, {12.5, 10, 10, 12.5, 15, 20, 20, 20}},
+        {"nearest", "zeros", false, {0, 10, 10, 10, 10, 20, 0, 0}},
+        // Pixels lie at -1 and 1: a place p is pixel (p + 1) / 2.
+        {"bilinear", "zeros", true, {6.25, 10, 12.5, 13.75, 15, 17.5, 20, 15}},
+        {"bilinear", "border", true, {10, 10, 12.5, 13.75, 15, 17.5, 20, 20}},
+        {"bilinear", "reflection", true, {13.75, 10, 12.5, 13.75, 15, 17.5, 20, 17.5}},
+        {"nearest", "border", true, {10, 10, 10, 10, 10, 20, 20, 20}},
+    };
+    for (const auto &row : rows) {
+        for (const bool is_row : {true, false}) {
+            SCOPED_TRACE(std::string(row.mode) + " " + row.padding + (row.aligned ? " aligned" : "") +
+                         (is_row ? " x" : " y"));
+            std::vector<double> grid;
+            for (const double place : places) {
+                // The other axis has one pixel: its middle.
+                grid.push_back(is_row ? place : 0);
+                grid.push_back(is_row ? 0 : place);
+            }
+            BuiltModel model(16);
+            model.input("x", is_row ? Shape{1, 1, 1, 2} : Shape{1, 1, 2, 1}).input("grid", {1, 2, 4, 2});
+            model.node(
+                "GridSample", {"x", "grid"}, {"y"},
+                {text("mode", row.mode), text("padding_mode", row.padding), integer("align_corners", row.aligned)});
+            model.output("y");
+            expect_result_of(
+                model, {floats(is_row ? Shape{1, 1, 1, 2} : Shape{1, 1, 2, 1}, {10, 20}), floats({1, 2, 4, 2}, grid)},
+                floats({1, 1, 2, 4}, row.result));
+        }
+    }
+}
+
+TEST(GridSample, ImagesAndChannels) {
+    // Each image has its own grid, each channel the same.
+    BuiltModel model(20);
+    model.input("x", {2, 2, 2, 3}).input("grid", {2, 1, 1, 2});
+    model.node("GridSample", {"x", "grid"}, {"y"}, {integer("align_corners", 1)}).output("y");
+    expect_result_of(model, {counted({2, 2, 2, 3}), floats({2, 1, 1, 2}, {1, -1, 0.5, 1})},
+                     floats({2, 2, 1, 1}, {3, 9, 17.5, 23.5}));
+}
+
+TEST(GridSample, WhatItRefuses) {
+    const auto model = [](const Shape &x, const Shape &grid, std::vector<onnx::Attribute> attributes) {
+        BuiltModel built(16);
+        built.input("x", x).input("grid", grid).node("GridSample", {"x", "grid"}, {"y"}, std::move(attributes));
+        return built.output("y");
+    };
+    const struct {
+        BuiltModel model;
+        ErrorCode code;
+        const char *message;
+    } rows[] = {
+        {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("mode", "bicubic")}), ErrorCode::unsupported, "its mode is 'bicubic'"},
+        {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("padding_mode", "wrap")}), ErrorCode::bad_input,
+         "'padding_mode' is 'wrap'"},
+        {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 3}, {}), ErrorCode::unsupported, "kiln samples images"},
+        {model({1, 1, 2, 2}, {1, 2, 2, 3}, {}), ErrorCode::bad_input, "its grid of shape 1x2x2x3 does not fit"},
+        {model({2, 1, 2, 2}, {1, 2, 2, 2}, {}), ErrorCode::bad_input, "does not fit an input of shape 2x1x2x2"},
+        {model({65, 1, 2, 2}, {65, 2, 2, 2}, {}), ErrorCode::unsupported, "more than 64 images"},
+    };
+    for (const auto &row : rows) {
+        const auto graph = row.model.lowered();
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_EQ(graph.error().code, row.code);
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+    }
+}
+
+}  // namespace
+}  // namespace kiln::graph
