@@ -1,5 +1,6 @@
 #include "graph/lower/composed/grid_sample.h"
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,6 +128,8 @@ void grid_sample(NodeLowering &node) {
     if (node.type(x) != Element::f32 || node.type(grid) != Element::f32) refuse("kiln samples f32 by f32");
     if (image[0] > most_images) refuse("it samples more than " + std::to_string(most_images) + " images");
     const int64_t height = image[2], width = image[3], count = places[1] * places[2];
+    if (height == 0 || width == 0) reject("its images have no pixels");
+    if (height > std::numeric_limits<int32_t>::max() / width) refuse("its images have more pixels than i32 counts");
     std::vector<ValueId> results;
     for (int64_t n = 0; n < image[0]; n++) {
         const auto of_image = [&](ValueId value) { return image[0] == 1 ? value : take(node, value, {{0, {n}}}); };
@@ -140,6 +143,36 @@ void grid_sample(NodeLowering &node) {
     }
     if (results.empty()) refuse("it samples no image");
     node.result(results.size() == 1 ? results[0] : node.add(Concat{0}, results));
+}
+
+void affine_grid(NodeLowering &node) {
+    const ValueId maps = node.input(0);
+    const Shape size = node.known_integers(1, "size");
+    const auto axes = static_cast<int64_t>(size.size()) - 2;
+    if ((axes != 2 && axes != 3) || node.shape(maps) != Shape{size[0], axes, axes + 1}) {
+        reject("its maps of shape " + to_text(node.shape(maps)) + " do not fit a size of " + to_text(size));
+    }
+    const Shape extents(size.begin() + 2, size.end());
+    const int64_t count = value_or_refusal(element_count(extents));
+    node.check_room({count, axes + 1});
+    const bool aligns_corners = node.attributes.flag("align_corners", false);
+    std::vector<double> places;  // x, y, z and 1 of each
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = i;
+        for (size_t axis = extents.size(); axis-- > 0;) {
+            const auto place = static_cast<double>(rest % extents[axis]), extent = static_cast<double>(extents[axis]);
+            rest /= extents[axis];
+            const double aligned = extent > 1 ? 2 * place / (extent - 1) - 1 : 0;
+            places.push_back(aligns_corners ? aligned : (2 * place + 1) / extent - 1);
+        }
+        places.push_back(1);
+    }
+    const ValueId grid = node.constant({{node.type(maps), {count, axes + 1}}, std::move(places)});
+    const ValueId moved = node.add(MatrixProduct{}, {grid, node.transpose(maps, {0, 2, 1})});
+    Shape result = extents;
+    result.insert(result.begin(), size[0]);
+    result.push_back(axes);
+    node.result(node.reshape(moved, result));
 }
 
 }  // namespace kiln::graph

@@ -8,4 +8,7 @@ namespace kiln::graph {
 // both from -1 to 1. Bilinear or the nearest pixel; what lies outside is 0, the nearest pixel of the border, or a reflection.
 void grid_sample(NodeLowering &node);
 
+// AffineGrid: such a grid, of the places that affine maps move the middles of pixels to. `size` is known.
+void affine_grid(NodeLowering &node);
+
 }  // namespace kiln::graph

@@ -2,6 +2,7 @@
 
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
+#include "graph/onnx/data_type.h"
 
 namespace kiln::graph {
 namespace {
@@ -45,6 +46,13 @@ double Attributes::real(std::string_view name, std::optional<double> absent) con
 
 std::string Attributes::text(std::string_view name, std::optional<std::string> absent) const {
     return required(read<std::string>(name, "a string"), name, absent);
+}
+
+Element Attributes::type(std::string_view name, Element absent) const {
+    if (!has(name)) return absent;
+    const std::optional<Element> type = onnx::element_of(integer(name));
+    if (!type) refuse("its attribute " + shown(name) + " is a type that kiln does not compute");
+    return *type;
 }
 
 std::vector<int64_t> Attributes::integers(std::string_view name) const {

@@ -21,6 +21,7 @@ public:
     double real(std::string_view name, std::optional<double> absent = {}) const;
     std::string text(std::string_view name, std::optional<std::string> absent = {}) const;
     bool flag(std::string_view name, bool absent) const { return integer(name, absent) != 0; }
+    Element type(std::string_view name, Element absent) const;  // by its number in ONNX
 
     // Lists; empty where the node does not say them.
     std::vector<int64_t> integers(std::string_view name) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/lower/composed/spectra.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -131,11 +132,15 @@ constexpr std::string_view value_forms =
     "sparse_value value value_float value_floats value_int value_ints value_string value_strings";
 
 constexpr Rule rows_of_constant[] = {
+    {"BlackmanWindow", 17, {1, 1}, 1, "output_datatype periodic", blackman_window},
     {"Constant", 1, {0, 0}, 1, "value", constant_rule},
     {"Constant", 11, {0, 0}, 1, "sparse_value value", constant_rule},
     {"Constant", 12, {0, 0}, 1, value_forms, constant_rule},
     {"ConstantOfShape", 9, {1, 1}, 1, "value", constant_of_shape},
+    {"HammingWindow", 17, {1, 1}, 1, "output_datatype periodic", hamming_window},
+    {"HannWindow", 17, {1, 1}, 1, "output_datatype periodic", hann_window},
     {"If", 1, {1, 1}, Rule::any, "else_branch then_branch", if_rule},
+    {"MelWeightMatrix", 17, {5, 5}, 1, "output_datatype", mel_weight_matrix},
     {"NonZero", 9, {1, 1}, 1, "", non_zero},
     {"Range", 11, {3, 3}, 1, "", range},
     {"Range", 27, {3, 3}, 1, "stash_type", range},

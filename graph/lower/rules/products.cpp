@@ -1,7 +1,8 @@
-// Gemm, MatMul and Einsum.
+// Gemm, MatMul, Einsum and the transforms of spectra.
 #include <numeric>
 
 #include "graph/lower/composed/einsum.h"
+#include "graph/lower/composed/spectra.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
@@ -40,11 +41,14 @@ void gemm(NodeLowering &node) {
 void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
 constexpr Rule rows_of_product[] = {
+    {"DFT", 17, {1, 2}, 1, "axis inverse onesided", dft_of_opset_17},
+    {"DFT", 20, {1, 3}, 1, "inverse onesided", dft},
     {"Einsum", 12, {1, Rule::any}, 1, "equation", einsum},
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
     {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
     {"Gemm", 11, {2, 3}, 1, "alpha beta transA transB", gemm},
     {"MatMul", 1, {2, 2}, 1, "", mat_mul},
+    {"STFT", 17, {2, 4}, 1, "onesided", stft},
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Resize, Upsample and GridSample.
+// Resize, Upsample, GridSample and AffineGrid.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -207,6 +207,7 @@ constexpr std::string_view since_18 =
     "keep_aspect_ratio_policy mode nearest_mode";
 
 constexpr Rule rows_of_resize[] = {
+    {"AffineGrid", 20, {2, 2}, 1, "align_corners", affine_grid},
     {"GridSample", 16, {2, 2}, 1, "align_corners mode padding_mode", grid_sample},
     {"Resize", 10, {2, 2}, 1, "mode", resize_of_opset_10},
     {"Resize", 11, {3, 4}, 1, since_11, resize},

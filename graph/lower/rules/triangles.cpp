@@ -8,7 +8,6 @@
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
-#include "graph/onnx/data_type.h"
 
 namespace kiln::graph {
 namespace {
@@ -106,12 +105,7 @@ void eye_like(NodeLowering &node) {
     const ValueId x = node.input(0);
     const Shape shape = node.shape(x);
     if (shape.size() != 2) reject("its input of shape " + to_text(shape) + " is no matrix");
-    Element type = node.type(x);
-    if (node.attributes.has("dtype")) {
-        const auto stated = onnx::element_of(node.attributes.integer("dtype"));
-        if (!stated) refuse("its attribute 'dtype' is a type that kiln does not compute");
-        type = *stated;
-    }
+    const Element type = node.attributes.type("dtype", node.type(x));
     const int64_t k = node.attributes.integer("k", 0);
     node.result(pattern(node, type, shape, [&](int64_t row, int64_t column) { return column - row == k; }));
 }

@@ -88,6 +88,35 @@ TEST(GridSample, ImagesAndChannels) {
                      floats({2, 2, 1, 1}, {3, 9, 17.5, 23.5}));
 }
 
+TEST(AffineGrid, MovesTheMiddlesOfPixels) {
+    const struct {
+        bool aligned;
+        std::vector<double> grid;  // of 2x3 pixels: x, y
+    } rows[] = {
+        {true, {-1, -1, 0, -1, 1, -1, -1, 1, 0, 1, 1, 1}},
+        {false, {-2. / 3, -.5, 0, -.5, 2. / 3, -.5, -2. / 3, .5, 0, .5, 2. / 3, .5}},
+    };
+    for (const auto &row : rows) {
+        BuiltModel model(20);
+        model.input("maps", {1, 2, 3}).constant("size", list({1, 7, 2, 3}));
+        model.node("AffineGrid", {"maps", "size"}, {"y"}, {integer("align_corners", row.aligned)}).output("y");
+        std::vector<double> expected;  // x' = 2x + y, y' = y - 3
+        for (size_t i = 0; i < row.grid.size(); i += 2) {
+            expected.insert(expected.end(), {2 * row.grid[i] + row.grid[i + 1], row.grid[i + 1] - 3});
+        }
+        expect_result_of(model, {floats({1, 2, 3}, {2, 1, 0, 0, 1, -3})}, floats({1, 2, 3, 2}, expected));
+    }
+}
+
+TEST(AffineGrid, OfVolumes) {
+    BuiltModel model(20);
+    model.input("maps", {2, 3, 4}).constant("size", list({2, 1, 1, 2, 1}));
+    model.node("AffineGrid", {"maps", "size"}, {"y"}).output("y");
+    // Places x = 0, y = -0.5 and 0.5, z = 0.
+    const std::vector<double> maps{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
+    expect_result_of(model, {floats({2, 3, 4}, maps)}, floats({2, 1, 2, 1, 3}, {3, 5, 7, 5, 11, 17, 1, 2, 3, 1, 2, 3}));
+}
+
 TEST(GridSample, WhatItRefuses) {
     const auto model = [](const Shape &x, const Shape &grid, std::vector<onnx::Attribute> attributes) {
         BuiltModel built(16);
