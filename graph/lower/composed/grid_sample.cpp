@@ -16,6 +16,9 @@ namespace {
 // Each image is a gather of its own.
 constexpr int64_t most_images = 64;
 
+// From here on channels side by side are gathered as vectors; fewer are taken plane by plane, as an image lies in ONNX.
+constexpr int64_t fewest_channels_in_rows = 8;
+
 const NumbersOf number{};
 
 Expression floor(Expression x) { return apply(Function::floor, std::move(x)); }
@@ -76,7 +79,8 @@ public:
         const NumbersOf integer{Element::i32};
         const Expression index = whole(row) * integer(static_cast<double>(width_)) + whole(column);
         const Expression is_inside = apply(Function::logical_and, within(column, width_), within(row, height_));
-        return node_.elementwise(select(is_inside, index, integer(-1)), {x_, y_});
+        const ValueId pixels = node_.elementwise(select(is_inside, index, integer(-1)), {x_, y_});
+        return node_.reshape(pixels, {node_.elements(pixels)});
     }
 
     // How much it counts, of operands 0 and 1, x and y.
@@ -99,17 +103,35 @@ private:
     ValueId x_ = 0, y_ = 0;
 };
 
-// An image as C rows of H * W pixels, with as many rows of H' * W'.
-ValueId sampled(NodeLowering &node, const Sampling &sampling, ValueId image, const Places &places) {
-    if (sampling.is_nearest) return node.add(Gather{1}, {image, places.pixel(0, 0)});
+// An image whose pixels lie along `axis`, with the pixels of the result there.
+ValueId sampled(NodeLowering &node, const Sampling &sampling, ValueId image, int axis, const Places &places) {
+    if (sampling.is_nearest) return node.add(Gather{axis}, {image, places.pixel(0, 0)});
     std::vector<ValueId> inputs{places.x(), places.y()};
     Expression sum;
     for (int i = 0; i < 4; i++) {
         const Expression term = Places::weight(i % 2, i / 2) * operand(2 + i);
         sum = i == 0 ? term : sum + term;
-        inputs.push_back(node.add(Gather{1}, {image, places.pixel(i % 2, i / 2)}));
+        inputs.push_back(node.add(Gather{axis}, {image, places.pixel(i % 2, i / 2)}));
     }
     return node.elementwise(sum, inputs);
+}
+
+// One image, 1, C, H, W, by its grid, 1, H', W', 2.
+ValueId sampled_image(NodeLowering &node, const Sampling &sampling, ValueId image, ValueId grid) {
+    const Shape shape = node.shape(image), places = node.shape(grid);
+    const int64_t channels = shape[1], pixels = shape[2] * shape[3], count = places[1] * places[2];
+    const bool has_rows = channels >= fewest_channels_in_rows;
+    const auto coordinate = [&](int64_t which) {
+        return node.reshape(take(node, grid, {{3, {which}}}), has_rows ? Shape{count, 1} : Shape{count});
+    };
+    const Places own(&node, sampling, coordinate(0), coordinate(1), shape[2], shape[3]);
+    if (!has_rows) {
+        const ValueId y = sampled(node, sampling, node.reshape(image, {channels, pixels}), 1, own);
+        return node.reshape(y, {1, channels, places[1], places[2]});
+    }
+    const ValueId rows = node.reshape(node.transpose(image, {0, 2, 3, 1}), {pixels, channels});
+    const ValueId y = node.reshape(sampled(node, sampling, rows, 0, own), {1, places[1], places[2], channels});
+    return node.transpose(y, {0, 3, 1, 2});
 }
 
 }  // namespace
@@ -126,23 +148,17 @@ void grid_sample(NodeLowering &node) {
         reject("its grid of shape " + to_text(places) + " does not fit an input of shape " + to_text(image));
     }
     if (node.type(x) != Element::f32 || node.type(grid) != Element::f32) refuse("kiln samples f32 by f32");
-    if (image[0] > most_images) refuse("it samples more than " + std::to_string(most_images) + " images");
-    const int64_t height = image[2], width = image[3], count = places[1] * places[2];
-    if (height == 0 || width == 0) reject("its images have no pixels");
-    if (height > std::numeric_limits<int32_t>::max() / width) refuse("its images have more pixels than i32 counts");
+    if (image[0] < 1 || image[0] > most_images)
+        refuse("it samples no or more than " + std::to_string(most_images) + " images");
+    if (image[2] == 0 || image[3] == 0) reject("its images have no pixels");
+    if (image[2] > std::numeric_limits<int32_t>::max() / image[3])
+        refuse("its images have more pixels than i32 counts");
+    if (image[0] == 1) return node.result(sampled_image(node, sampling, x, grid));
     std::vector<ValueId> results;
     for (int64_t n = 0; n < image[0]; n++) {
-        const auto of_image = [&](ValueId value) { return image[0] == 1 ? value : take(node, value, {{0, {n}}}); };
-        const ValueId own_grid = of_image(grid);
-        const auto coordinate = [&](int64_t which) {
-            return node.reshape(take(node, own_grid, {{3, {which}}}), {count});
-        };
-        const Places own(&node, sampling, coordinate(0), coordinate(1), height, width);
-        const ValueId rows = node.reshape(of_image(x), {image[1], height * width});
-        results.push_back(node.reshape(sampled(node, sampling, rows, own), {1, image[1], places[1], places[2]}));
+        results.push_back(sampled_image(node, sampling, take(node, x, {{0, {n}}}), take(node, grid, {{0, {n}}})));
     }
-    if (results.empty()) refuse("it samples no image");
-    node.result(results.size() == 1 ? results[0] : node.add(Concat{0}, results));
+    node.result(node.add(Concat{0}, results));
 }
 
 void affine_grid(NodeLowering &node) {

@@ -88,6 +88,22 @@ TEST(GridSample, ImagesAndChannels) {
                      floats({2, 2, 1, 1}, {3, 9, 17.5, 23.5}));
 }
 
+// Many channels are gathered side by side, few plane by plane.
+TEST(GridSample, ManyChannels) {
+    for (const int64_t channels : {7, 8, 9}) {
+        BuiltModel model(16);
+        model.input("x", {1, channels, 2, 1}).input("grid", {1, 1, 2, 2});
+        model.node("GridSample", {"x", "grid"}, {"y"}, {integer("align_corners", 1)}).output("y");
+        std::vector<double> image, expected;
+        for (int64_t c = 0; c < channels; c++) {
+            image.insert(image.end(), {double(c), double(10 * c)});
+            expected.insert(expected.end(), {double(c), 5.5 * double(c)});
+        }
+        expect_result_of(model, {floats({1, channels, 2, 1}, image), floats({1, 1, 2, 2}, {0, -1, 0, 0})},
+                         floats({1, channels, 1, 2}, expected));
+    }
+}
+
 TEST(AffineGrid, MovesTheMiddlesOfPixels) {
     const struct {
         bool aligned;
