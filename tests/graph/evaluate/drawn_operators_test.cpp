@@ -121,7 +121,7 @@ public:
         std::vector<int> permutation(rank);
         for (size_t i = 0; i < rank; i++) permutation[i] = static_cast<int>(i);
         std::shuffle(permutation.begin(), permutation.end(), random_);
-        switch (number(0, 6)) {
+        switch (number(0, 7)) {
             case 0:
                 return {Transpose{permutation}, {x}};
             case 1:
@@ -134,6 +134,8 @@ public:
                 return {Reshape{fields(number(0, 3), 0, 16)}, {x}};
             case 5:
                 return {MatrixProduct{}, {x, value(shape(number(1, 4), 4), x.form.type)}};
+            case 6:
+                return {Gather{static_cast<int>(field(0, 4))}, {x, value(shape(number(0, 2), 4), type())}};
             default:
                 return {Elementwise{expression(), fields(rank, 1, 4)}, {x, value(shape(number(0, 2), 4), x.form.type)}};
         }
