@@ -23,9 +23,11 @@ struct Shared {
     const onnx::Model &model;
     FoldingBuilder builder;
     Problems problems;
+    // Nodes of graphs in attributes, each time that they are lowered: a few bytes can ask for repetitions without end.
+    int64_t left_to_place = int64_t{1} << 21;
 };
 
-// One graph of a model: the model's own, or the branch of an If, which also sees the values around it.
+// One graph of a model: the model's own, or one that an attribute holds, which also sees the values around it.
 class BodyLowering {
 public:
     BodyLowering(const onnx::Body &body, BodyLowering *outer, Shared *shared)
@@ -148,7 +150,7 @@ private:
         auto inputs = inputs_of(node);
         if (!rule || !inputs) return stop_at(node);
         NodeLowering lowering(node, opset_of(shared_.model, node), std::move(*inputs), &shared_.builder,
-                              [&](const onnx::Body &body) { return place(body); });
+                              [&](const auto &body, const auto &values) { return place(node, body, values); });
         const size_t before = shared_.problems.count();
         try {
             rule->lower(lowering);
@@ -167,9 +169,17 @@ private:
         }
     }
 
-    std::optional<std::vector<ValueId>> place(const onnx::Body &body) {
+    std::optional<std::vector<ValueId>> place(const onnx::Node &node, const onnx::Body &body,
+                                              const std::vector<ValueId> &inputs) {
+        shared_.left_to_place -= static_cast<int64_t>(body.nodes.size()) + 1;
+        if (shared_.left_to_place < 0) {
+            shared_.problems.add(node, unsupported("it and others repeat more nodes than kiln writes out"));
+            return {};
+        }
+        BodyLowering inner(body, this, &shared_);
+        for (size_t i = 0; i < inputs.size(); i++) inner.define(body.inputs[i].name, inputs[i]);
         std::vector<ValueId> outputs;
-        for (const std::optional<ValueId> &output : BodyLowering(body, this, &shared_).lower()) {
+        for (const std::optional<ValueId> &output : inner.lower()) {
             if (output) outputs.push_back(*output);
         }
         if (outputs.size() < body.outputs.size()) return {};

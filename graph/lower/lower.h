@@ -36,7 +36,8 @@ struct StatedInputs {
     std::vector<InputConstant> constants;
 };
 
-// The branch of an If whose condition is known takes the place of its node.
+// The branch of an If whose condition is known takes the place of its node, and so does the body of a Loop, as often as it is
+// repeated.
 //
 // An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not
 // know with the names of their nodes, inputs whose shapes must be stated, stated names that the model does not have.

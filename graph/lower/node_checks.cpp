@@ -29,9 +29,7 @@ Error unknown_operator(const onnx::Node &node, int64_t opset, const Rule *newest
         return bad_input("opset " + std::to_string(opset) + " has no such operator, which begins with opset " +
                          std::to_string(newest->since));
     }
-    if (node.op_type == "Loop" || node.op_type == "Scan") {
-        return unsupported("kiln repeats no parts of a network; export the model without loops");
-    }
+    if (node.op_type == "Scan") return unsupported("kiln does not write out scans; export the model without loops");
     return unsupported("kiln has no operator " + with_domain(node) +
                        "; export the model without it, or end the network in front of it (--outputs)");
 }

@@ -13,8 +13,10 @@
 
 namespace kiln::graph {
 
-// Lowers a graph that an attribute holds, where its node stands: its outputs, or nothing after telling what stands in the way.
-using BodyPlacer = std::function<std::optional<std::vector<ValueId>>(const onnx::Body &)>;
+// Lowers a graph that an attribute holds, where its node stands, with values for its inputs, one for each: its outputs, or nothing
+// after telling what stands in the way.
+using BodyPlacer =
+    std::function<std::optional<std::vector<ValueId>>(const onnx::Body &, const std::vector<ValueId> &inputs)>;
 
 class NodeLowering {
 public:
@@ -59,7 +61,9 @@ public:
     ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});
     ValueId reshape(ValueId value, Shape shape);
     ValueId transpose(ValueId value, std::vector<int> permutation);
-    std::optional<std::vector<ValueId>> place(const onnx::Body &body) { return placer_(body); }
+    std::optional<std::vector<ValueId>> place(const onnx::Body &body, const std::vector<ValueId> &inputs) {
+        return placer_(body, inputs);
+    }
 
     // An output. One that a rule leaves out is one that kiln does not compute; only who reads it is refused.
     void result(ValueId value, int output = 0);

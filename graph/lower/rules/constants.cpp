@@ -1,7 +1,8 @@
-// Values that follow from attributes, constants and shapes alone, and the branches that such a value chooses.
+// Values that follow from attributes, constants and shapes alone, and the branches and repetitions that such values choose.
 #include <algorithm>
 #include <cmath>
 
+#include "graph/lower/composed/control_flow.h"
 #include "graph/lower/composed/spectra.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
@@ -111,23 +112,6 @@ void non_zero(NodeLowering &node) {
     node.result(node.constant({{Element::i64, form}, places}));
 }
 
-void if_rule(NodeLowering &node) {
-    if (!node.is_known(0)) {
-        refuse("its condition is known only when the network runs, and kiln runs no parts of a network by condition; " +
-               node.way_out(0));
-    }
-    if (node.type(node.input(0)) != Element::boolean) reject("its condition must be bool");
-    const bool condition = node.known_integer(0, "cond") != 0;
-    const onnx::Body &branch = node.attributes.graph(condition ? "then_branch" : "else_branch");
-    if (!branch.inputs.empty()) reject("its branch has inputs");
-    if (static_cast<int>(branch.outputs.size()) != node.output_count()) {
-        reject("its branch has " + std::to_string(branch.outputs.size()) + " outputs, and the node has " +
-               std::to_string(node.output_count()));
-    }
-    const std::optional<std::vector<ValueId>> outputs = node.place(branch);
-    for (int i = 0; outputs && i < node.output_count(); i++) node.result((*outputs)[i], i);
-}
-
 constexpr std::string_view value_forms =
     "sparse_value value value_float value_floats value_int value_ints value_string value_strings";
 
@@ -139,7 +123,8 @@ constexpr Rule rows_of_constant[] = {
     {"ConstantOfShape", 9, {1, 1}, 1, "value", constant_of_shape},
     {"HammingWindow", 17, {1, 1}, 1, "output_datatype periodic", hamming_window},
     {"HannWindow", 17, {1, 1}, 1, "output_datatype periodic", hann_window},
-    {"If", 1, {1, 1}, Rule::any, "else_branch then_branch", if_rule},
+    {"If", 1, {1, 1}, Rule::any, "else_branch then_branch", branch},
+    {"Loop", 1, {0, Rule::any}, Rule::any, "body", loop},
     {"MelWeightMatrix", 17, {5, 5}, 1, "output_datatype", mel_weight_matrix},
     {"NonZero", 9, {1, 1}, 1, "", non_zero},
     {"Range", 11, {3, 3}, 1, "", range},

@@ -1,4 +1,4 @@
-// Slice, Split, Gather and Tile: elements taken by index.
+// Slice, Split, Gather, ReverseSequence and Tile: elements taken by index.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -146,6 +146,33 @@ void gather(NodeLowering &node) {
     node.result(node.reshape(taken, shape));
 }
 
+// The first elements of each sequence in the other order. Sequences lie along the time axis, one for each place of the batch axis.
+void reverse_sequence(NodeLowering &node) {
+    constexpr int64_t most_lengths = 64;
+    const ValueId x = node.input(0);
+    const int batch = axis_of(node.attributes.integer("batch_axis", 1), node.rank(x));
+    const int time = axis_of(node.attributes.integer("time_axis", 0), node.rank(x));
+    if (batch == time) reject("its axes of time and batch are one");
+    const int64_t extent = node.shape(x)[time], count = node.shape(x)[batch];
+    const std::vector<int64_t> lengths = node.known_integers(1, "sequence_lens");
+    if (static_cast<int64_t>(lengths.size()) != count) {
+        reject("it has " + std::to_string(lengths.size()) + " lengths for " + std::to_string(count) + " sequences");
+    }
+    const auto reversed = [&](ValueId value, int64_t length) {
+        if (length < 0 || length > extent) reject("a length is not within " + std::to_string(extent));
+        std::vector<int64_t> indices = index_range(0, extent);
+        std::reverse(indices.begin(), indices.begin() + length);
+        return take(node, value, {{time, std::move(indices)}});
+    };
+    if (std::ranges::all_of(lengths, [&](int64_t length) { return length == lengths[0]; })) {
+        return node.result(count == 0 ? x : reversed(x, lengths[0]));
+    }
+    if (count > most_lengths) refuse("it reverses more than " + std::to_string(most_lengths) + " sequences");
+    std::vector<ValueId> sequences;
+    for (int64_t i = 0; i < count; i++) sequences.push_back(reversed(take(node, x, {{batch, {i}}}), lengths[i]));
+    node.result(node.add(Concat{batch}, sequences));
+}
+
 ValueId repeated(NodeLowering &node, const std::vector<int64_t> &times) {
     const ValueId x = node.input(0);
     const Shape shape = node.shape(x);
@@ -181,6 +208,7 @@ void tile_of_opset_1(NodeLowering &node) {
 
 constexpr Rule rows_of_slice[] = {
     {"Gather", 1, {2, 2}, 1, "axis", gather},
+    {"ReverseSequence", 10, {2, 2}, 1, "batch_axis time_axis", reverse_sequence},
     {"Slice", 1, {1, 1}, 1, "axes ends starts", slice},
     {"Slice", 10, {3, 5}, 1, "", slice},
     {"Split", 1, {1, 2}, Rule::any, "axis split", split},

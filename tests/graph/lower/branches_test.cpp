@@ -1,4 +1,4 @@
-// Branches that a known condition chooses, and inputs that are made constants.
+// Branches that a known condition chooses, loops that are repeated a known number of times, and inputs that are made constants.
 #include <gtest/gtest.h>
 
 #include "tests/graph/lower/built_model.h"
@@ -129,7 +129,7 @@ TEST(Branches, WhatStandsInTheWayIsNamed) {
         {model(no, {branch("then_branch", leaf("Relu"))}), ErrorCode::bad_input, "it has no attribute 'else_branch'"},
         {model(yes, {integer("then_branch", 1)}), ErrorCode::bad_input, "its attribute 'then_branch' must be a graph"},
         {model(yes, {branch("then_branch", leaf("Relu").output("x"))}), ErrorCode::bad_input,
-         "its branch has 2 outputs, and the node has 1"},
+         "its graph has 2 outputs, and the node needs 1"},
         {model(yes, {branch("then_branch", leaf("Relu").input("q", {4}))}), ErrorCode::bad_input,
          "its branch has inputs"},
         {model(whole({2}, {1, 1}, Element::boolean), relu_branches()), ErrorCode::bad_input, "must have one element"},
@@ -155,6 +155,123 @@ TEST(Branches, TheNetworkCouldEndInFrontOfThem) {
     const auto graph = model.output("y").lowered();
     ASSERT_FALSE(graph);
     EXPECT_TRUE(graph.error().message.ends_with("can be computed with --outputs front")) << graph.error().message;
+}
+
+// The body of a loop: inputs `i`, `on` and what is carried; outputs the condition and what `add_nodes` names.
+onnx::Attribute body_of(const std::vector<std::string> &carried, const std::function<void(BuiltModel &)> &add_nodes) {
+    BuiltModel body;
+    body.input("i", {}, Element::i64).input("on", {}, Element::boolean);
+    for (const std::string &name : carried) body.input(name, {});
+    add_nodes(body);
+    return branch("body", body);
+}
+
+TEST(Loops, AreWrittenOut) {
+    // Sums of x + i, and each sum on the way.
+    const auto sums = [](BuiltModel &body) {
+        body.node("Cast", {"i"}, {"f"}, {integer("to", 1)})
+            .node("Add", {"x", "f"}, {"p"})
+            .node("Add", {"s", "p"}, {"next"});
+        body.node("Identity", {"next"}, {"row"}).output("on").output("next").output("row");
+    };
+    BuiltModel counted_loop;
+    counted_loop.input("x", {4}).constant("n", whole({}, {3})).constant("zero", floats({4}, {0, 0, 0, 0}));
+    counted_loop.node("Loop", {"n", "", "zero"}, {"last", "all"}, {body_of({"s"}, sums)});
+    counted_loop.node("ReduceSum", {"all", "first"}, {"total"}, {integer("keepdims", 0)}).constant("first", list({0}));
+    const auto graph = counted_loop.node("Sub", {"last", "total"}, {"y"}).output("y").output("all").lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    // The sums are x, 2x + 1, 3x + 3.
+    EXPECT_EQ(result(*graph), (std::vector<double>{2, -7, 8, -13}));
+    EXPECT_EQ(to_text(graph->values[graph->outputs[1].value].form.shape), "3x4");
+
+    // As long as 2^k is less than 10; what is carried grows by an element each time.
+    BuiltModel conditional;
+    conditional.input("x", {1}).constant("one", floats({}, {1})).constant("yes", yes);
+    const auto grown = [](BuiltModel &body) {
+        body.constant("two", floats({}, {2})).constant("ten", floats({}, {10})).node("Mul", {"k", "two"}, {"twice"});
+        body.node("Less", {"twice", "ten"}, {"again"}).node("Concat", {"v", "x"}, {"longer"}, {integer("axis", 0)});
+        body.output("again").output("twice").output("longer");
+    };
+    conditional.node("Loop", {"", "yes", "one", "x"}, {"", "y"}, {body_of({"k", "v"}, grown)});
+    const auto longer = conditional.output("y").lowered();
+    ASSERT_TRUE(longer) << longer.error().message;
+    EXPECT_EQ(result(*longer, {7}), (std::vector<double>{7, 7, 7, 7, 7}));
+}
+
+TEST(Loops, MayNotRunAtAll) {
+    const auto model = [](int64_t count, const Numbers &condition, const std::vector<std::string> &outputs) {
+        BuiltModel built;
+        built.input("x", {4}).constant("n", whole({}, {count})).constant("c", condition);
+        built.node("Loop", {"n", "c", "x"}, outputs, {body_of({"v"}, [&](BuiltModel &body) {
+                       body.node("Neg", {"v"}, {"w"}).output("on").output("w");
+                       if (outputs.size() > 1) body.output("i");
+                   })});
+        return built.output("y");
+    };
+    const std::vector<double> x{-1, 2, -3, 4};
+    for (const auto &[count, condition] :
+         {std::pair(int64_t{0}, yes), std::pair(int64_t{5}, no), std::pair(int64_t{-1}, yes)}) {
+        const auto graph = model(count, condition, {"y"}).lowered();
+        ASSERT_TRUE(graph) << graph.error().message;
+        EXPECT_EQ(result(*graph), x);
+    }
+    EXPECT_EQ(result(*model(1, yes, {"y"}).lowered()), negative);
+    const auto shapeless = model(0, yes, {"y", "scan"}).lowered();
+    ASSERT_FALSE(shapeless);
+    EXPECT_NE(shapeless.error().message.find("it never repeats its graph"), std::string::npos);
+}
+
+TEST(Loops, WhatStandsInTheWayIsNamed) {
+    const auto model = [](const std::vector<std::string> &inputs, const std::function<void(BuiltModel &)> &nodes) {
+        BuiltModel built;
+        built.input("x", {4}).input("n", {}, Element::i64).input("c", {}, Element::boolean);
+        built.constant("many", whole({}, {1 << 20})).constant("two", whole({}, {2}));
+        built.node("Loop", inputs, {"y"}, {body_of({"v"}, nodes)});
+        return built.output("y");
+    };
+    const auto negates = [](BuiltModel &body) { body.node("Neg", {"v"}, {"w"}).output("on").output("w"); };
+    const struct {
+        BuiltModel model;
+        const char *message;
+    } rows[] = {
+        {model({"n", "", "x"}, negates), "its input 'M' (value 'n') is known only when the network runs"},
+        {model({"two", "c", "x"}, negates), "its condition is known only when the network runs"},
+        {model({"many", "", "x"}, negates), "it repeats its graph more than 16384 times"},
+        {model({"", "", "x"}, negates), "it repeats its graph more than 16384 times"},
+        {model({"two", "", "x", "x"}, negates), "its graph has 3 inputs, and the node gives it 4"},
+        {model({"two", "", "x"}, [](BuiltModel &body) { body.output("on"); }),
+         "its graph has 1 outputs, and the node needs 2"},
+        {model({"two", "", "x"}, [](BuiltModel &body) { body.output("on").output("v").output("i"); }),
+         "its graph has 3 outputs, and the node needs 2"},
+        {model({"two", "", "x"}, [](BuiltModel &body) { body.node("Odd", {"v"}, {"w"}).output("on").output("w"); }),
+         "node 'Odd_0' (Odd): kiln has no operator"},
+        {model({"two", "", "x"},
+               [](BuiltModel &body) {
+                   body.node("ReduceMax", {"v"}, {"m"}, {integer("keepdims", 0)})
+                       .node("Cast", {"m"}, {"on2"}, {integer("to", 9)});
+                   body.output("on2").output("v");
+               }),
+         "whether it goes on is known only when the network runs"},
+    };
+    for (const auto &row : rows) {
+        const auto graph = row.model.lowered();
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+    }
+    // Loops in loops multiply.
+    const auto nested = [&](BuiltModel &body) {
+        body.constant("often", whole({}, {10000}))
+            .node(
+                "Loop", {"often", "", "v"}, {"w"},
+                {body_of({"u"}, [](BuiltModel &inner) { inner.node("Neg", {"u"}, {"t"}).output("on").output("t"); })});
+        body.output("on").output("w");
+    };
+    BuiltModel endless;
+    endless.constant("x", counted({1})).constant("often", whole({}, {10000}));
+    const auto graph = endless.node("Loop", {"often", "", "x"}, {"y"}, {body_of({"v"}, nested)}).output("y").lowered();
+    ASSERT_FALSE(graph);
+    EXPECT_NE(graph.error().message.find("repeat more nodes than kiln writes out"), std::string::npos)
+        << graph.error().message;
 }
 
 TEST(InputConstants, TakeThePlaceOfInputs) {

@@ -34,7 +34,7 @@ TEST(LowerRefuses, NodesByName) {
          "its parameter of shape 4x4x3x3 does not fit the value of shape"},
         {one_node("ConvInteger", 17, {"x", "w"}), ErrorCode::unsupported,
          "its input is f32; kiln multiplies i8 and u8"},
-        {one_node("Loop", 17, {"x"}), ErrorCode::unsupported, "repeats no parts of a network"},
+        {one_node("Scan", 17, {"x"}), ErrorCode::unsupported, "kiln does not write out scans"},
         {one_node("Gelu", 17, {"x"}), ErrorCode::bad_input,
          "opset 17 has no such operator, which begins with opset 20"},
         {one_node("Relu", 29, {"x"}), ErrorCode::unsupported,

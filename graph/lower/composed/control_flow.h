@@ -1,0 +1,15 @@
+// Graphs in attributes of nodes. What a network computes is fixed before it runs, so conditions and numbers of repetitions must be
+// known then, as where they ask for a shape or for an input that is constant.
+#pragma once
+
+#include "graph/lower/node/node_lowering.h"
+
+namespace kiln::graph {
+
+// If: the branch that its condition chooses takes the node's place.
+void branch(NodeLowering &node);
+
+// Loop: its body, once for each repetition. Values that are carried from one to the next may change their shapes.
+void loop(NodeLowering &node);
+
+}  // namespace kiln::graph
