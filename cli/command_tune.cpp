@@ -91,9 +91,8 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
     const LayersWithoutKernel without = layers_without_kernel(report);
     for (const std::string &line : without.lines) tell(line);
     if (without.unused > 0) {
-        tell(fmt::format(
-            "without a valid trial, and not needed: {} of the kernels in layouts that the network does not use",
-            without.unused));
+        tell(fmt::format("without a trial, and not needed: {} of the kernels in layouts that the network does not use",
+                         without.unused));
     }
     if (report.interrupted) {
         tell(fmt::format("interrupted; finished trials are in {}, the same command goes on from there", arguments.db));

@@ -70,10 +70,16 @@ std::optional<scalar::Expression> floats_before_cast(const graph::Elementwise &o
     return type && *type == graph::Element::f32 ? std::optional(floats) : std::nullopt;
 }
 
-// Floats that are cut off to integers of 64 bits, as halves of 32, the lower one first.
+// Whether it makes integers of 64 bits of i32 and does nothing else.
+bool widens(const graph::Elementwise &op, const StoredNode &node) {
+    return node.inputs.size() == 1 && node.inputs[0].form->type == graph::Element::i32 &&
+           op.expression == scalar::cast(scalar::operand(0), graph::Element::i64);
+}
+
+// Floats that are cut off to integers of 64 bits, or i32, as halves of 32, the lower one first.
 Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &node) {
     const std::optional<scalar::Expression> floats = floats_before_cast(op, node);
-    if (!floats) return unsupported("of " + std::string(graph::name(node.result.form->type)));
+    if (!floats && !widens(op, node)) return unsupported("of " + std::string(graph::name(node.result.form->type)));
     const size_t axes = rank(node.result);
     TypedShape halves{graph::Element::i32, node.result.form->shape};
     halves.shape.push_back(2);
@@ -83,6 +89,14 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
     const std::vector<int> reads = read_all(&nest, node, axes);
     const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
     using scalar::apply, scalar::cast, scalar::constant;
+    const scalar::Expression is_low = apply(Function::equal, scalar::operand(half), constant(0));
+    if (!floats) {
+        const auto integer = [](double number) { return constant(number, graph::Element::i32); };
+        const scalar::Expression x = scalar::operand(reads[0]);
+        const scalar::Expression high =
+            apply(Function::select, apply(Function::less, x, integer(0)), integer(-1), integer(0));
+        return std::move(nest).finish(Reduction::none, apply(Function::select, is_low, x, high));
+    }
     constexpr double base = 4294967296.0;
     // Of the size, whose halves are exact in f32; then the complement where it is negative.
     const scalar::Expression x = renumbered(*floats, reads), is_negative = apply(Function::less, x, constant(0));
@@ -93,7 +107,6 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
     const scalar::Expression borrow = cast(apply(Function::less, constant(0), lower), graph::Element::f32);
     const scalar::Expression complement = apply(Function::subtract, apply(Function::negate, upper), borrow);
     const scalar::Expression high = cast(apply(Function::select, is_negative, complement, upper), graph::Element::i32);
-    const scalar::Expression is_low = apply(Function::equal, scalar::operand(half), constant(0));
     return std::move(nest).finish(
         Reduction::none,
         apply(Function::select, is_low, apply(Function::select, is_negative, apply(Function::negate, low), low), high));

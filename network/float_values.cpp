@@ -79,15 +79,23 @@ bool reads_integers(const Rewriting &graph, const Node &node) {
     });
 }
 
+bool moves(const Operator &op) {
+    return std::holds_alternative<Transpose>(op) || std::holds_alternative<Reshape>(op) ||
+           std::holds_alternative<Resample>(op) || std::holds_alternative<Concat>(op);
+}
+
+ValueId made_readable(Rewriting &graph, ValueId id) {
+    return graph.between(Elementwise{scalar::cast(scalar::operand(0), *readable_form(graph, id)), graph.shape(id)},
+                         {id});
+}
+
 // What an input is read from instead.
 std::optional<ValueId> source_of(Rewriting &graph, const Node &node, ValueId id) {
     const Element type = graph.value(id).form.type;
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
     if (is_stored_otherwise(graph, id)) return input_of(graph, id);
-    if (const std::optional<Element> readable = readable_form(graph, id)) {
-        return graph.between(Elementwise{scalar::cast(scalar::operand(0), *readable), graph.shape(id)}, {id});
-    }
+    if (type == Element::boolean && readable_form(graph, id)) return made_readable(graph, id);
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
     return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
@@ -104,13 +112,31 @@ scalar::Expression with_cast(const scalar::Expression &expression, size_t operan
     return result;
 }
 
+// The lower halves of integers of 64 bits that the caller gives, also of those that were moved `depth` times at most. A value that
+// is only moved keeps all of its bits.
+std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8) {
+    if (graph.value(id).form.type != Element::i64) return {};
+    if (readable_form(graph, id)) return made_readable(graph, id);
+    const Node *maker = graph.producer(id);
+    if (!maker || depth == 0 || !moves(maker->op)) return {};
+    const Node node = *maker;
+    std::vector<ValueId> sources;
+    for (const ValueId input : node.inputs) {
+        const std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
+        if (!source) return {};
+        sources.push_back(*source);
+    }
+    return graph.between(node.op, std::move(sources));
+}
+
 std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, const Node &node) {
     if (makes_readable(graph, op, node)) return {};
     Elementwise changed = op;
     std::vector<ValueId> inputs = node.inputs;
     for (size_t i = 0; i < inputs.size(); i++) {
         const Element type = graph.value(inputs[i]).form.type;
-        const std::optional<ValueId> source = source_of(graph, node, inputs[i]);
+        std::optional<ValueId> source = source_of(graph, node, inputs[i]);
+        if (!source) source = lower_halves(graph, inputs[i]);
         if (!source) continue;
         inputs[i] = *source;
         changed.expression = with_cast(changed.expression, i, type);
@@ -166,8 +192,7 @@ bool answers_its_inputs(const Operator &op, const Shape &input, const Shape &res
     if (const auto *reduce = std::get_if<Reduce>(&op)) {
         return reduce->kind == Reduce::Kind::maximum || reduce->kind == Reduce::Kind::minimum;
     }
-    return std::holds_alternative<Transpose>(op) || std::holds_alternative<Reshape>(op) ||
-           std::holds_alternative<Resample>(op) || std::holds_alternative<Concat>(op);
+    return moves(op);
 }
 
 // The same of what its inputs were stored as.

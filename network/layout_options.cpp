@@ -74,6 +74,11 @@ private:
 
     // The order of the largest input that is no constant, if the axes agree; inputs as large lie alike.
     void visit(const Elementwise &op) {
+        // Conditions and integers of 64 bits that the caller gives are not moved.
+        const auto is_given = [&](ValueId id) {
+            return form(id).type == Element::boolean || form(id).type == Element::i64;
+        };
+        if (std::ranges::any_of(node_->inputs, is_given)) return add({{}, row_major(op.shape.size())});
         std::optional<size_t> largest;
         for (size_t i = 0; i < node_->inputs.size(); i++) {
             if (is_constant(node_->inputs[i]) || input_shape(i).size() != op.shape.size()) continue;

@@ -143,7 +143,7 @@ LayersWithoutKernel layers_without_kernel(const TuneReport &report) {
     LayersWithoutKernel without;
     for (const TunedWorkload &tuned : report.workloads) {
         if (tuned.best_ns) continue;
-        if (is_used(tuned)) {
+        if (is_used(tuned) || tuned.trials > 0) {
             without.lines.push_back(fmt::format("{}/{}: {}", tuned.workload.list, tuned.workload.name, tuned.problem));
         } else {
             without.unused++;

@@ -30,7 +30,7 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
                    const AnswerOptions &options);
 
 // Layers that have no kernel in the end, a line each with the reason. A network needs no kernels in layouts that it does not use,
-// so these are only counted.
+// so those that no trial was made of are only counted.
 struct LayersWithoutKernel {
     std::vector<std::string> lines;
     size_t unused = 0;

@@ -92,6 +92,11 @@ private:
             all += (all.empty() ? "" : ", ") + shown(input.name);
         }
         for (const auto &[name, value] : stated) {
+            const auto unread = model_.unread.find(name);
+            if (unread != model_.unread.end() && names.count(name)) {
+                problems_.add(
+                    unsupported(option + ": " + shown(name) + " is " + unread->second + ", which kiln does not read"));
+            }
             if (names.count(name)) continue;
             const std::string what = defaults_.count(name) ? "is a constant of the model" : "is no input of the model";
             problems_.add(bad_input(option + ": " + shown(name) + " " + what + "; its inputs are " +

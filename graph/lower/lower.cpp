@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cctype>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -31,7 +32,11 @@ struct Shared {
 class BodyLowering {
 public:
     BodyLowering(const onnx::Body &body, BodyLowering *outer, Shared *shared)
-        : body_(body), outer_(outer), shared_(*shared), is_lowered_(body.nodes.size(), false) {
+        : body_(body),
+          outer_(outer),
+          shared_(*shared),
+          is_needed_(body.nodes.size(), false),
+          has_bodies_required_(body.nodes.size(), false) {
         for (const auto &[name, why] : body.unread)
             values_[name].why_not = "which is " + why + ", which kiln does not read";
         for (const onnx::Tensor &tensor : body.initializers) initializers_.emplace(tensor.name, &tensor);
@@ -85,25 +90,63 @@ private:
         std::string why_not;
     };
 
-    // Lowers the nodes that compute these values and were not lowered yet.
+    // Lowers the nodes that compute these values and were not lowered yet. What graphs in attributes read is lowered before their
+    // nodes rather than when they ask for it: chains of such nodes are too long for recursion.
     void require(std::vector<std::string_view> names) {
-        std::vector<size_t> needed;
+        std::set<size_t> needed;
+        need(std::move(names), &needed);
+        while (!needed.empty()) {
+            const size_t first = *needed.begin();
+            if (!has_bodies_required_[first]) {
+                has_bodies_required_[first] = true;
+                need(read_by_bodies(body_.nodes[first]), &needed);
+                continue;  // they come before it
+            }
+            needed.erase(needed.begin());
+            lower(body_.nodes[first]);
+        }
+    }
+
+    // Adds the nodes that compute these values, and what they need; requires what is of the graph around this one.
+    void need(std::vector<std::string_view> names, std::set<size_t> *nodes) {
         std::vector<std::string_view> outer;
         while (!names.empty()) {
-            const auto maker = makers_.find(names.back());
-            if (maker == makers_.end() && !values_.count(names.back()) && !initializers_.count(names.back()))
-                outer.push_back(names.back());
+            const std::string_view name = names.back();
             names.pop_back();
-            if (maker == makers_.end() || is_lowered_[maker->second]) continue;
-            is_lowered_[maker->second] = true;
-            needed.push_back(maker->second);
-            // What its branches read is required once one of them is chosen.
+            const auto maker = makers_.find(name);
+            if (maker == makers_.end() && !values_.count(name) && !initializers_.count(name)) outer.push_back(name);
+            if (maker == makers_.end() || is_needed_[maker->second]) continue;
+            is_needed_[maker->second] = true;
+            nodes->insert(maker->second);
             const std::vector<std::string> &inputs = body_.nodes[maker->second].inputs;
             names.insert(names.end(), inputs.begin(), inputs.end());
         }
-        if (outer_) outer_->require(std::move(outer));
-        std::ranges::sort(needed);
-        for (const size_t node : needed) lower(body_.nodes[node]);
+        if (outer_ && !outer.empty()) outer_->require(std::move(outer));
+    }
+
+    // The branch of an If that is not chosen, by the name of its attribute; nothing where that is not known. The inputs of the node
+    // are lowered.
+    std::string_view branch_left_out(const onnx::Node &node) {
+        if (node.op_type != "If" || !node.domain.empty() || node.inputs.empty()) return {};
+        const std::optional<ValueId> condition = find(node.inputs[0]).id;
+        if (!condition) return {};
+        const Result<int64_t> count = element_count(shared_.builder.value(*condition).form.shape);
+        const auto known = count && *count == 1 ? shared_.builder.known(*condition) : std::nullopt;
+        const auto *numbers = known ? std::get_if<std::vector<int64_t>>(&known->elements) : nullptr;
+        if (!numbers) return {};
+        return numbers->front() != 0 ? "else_branch" : "then_branch";
+    }
+
+    // What graphs in attributes of a node read of this one and of those around it.
+    std::vector<std::string_view> read_by_bodies(const onnx::Node &node) {
+        const std::string_view left_out = branch_left_out(node);
+        std::vector<std::string_view> names;
+        for (const onnx::Attribute &attribute : node.attributes) {
+            const auto *body = std::get_if<std::shared_ptr<const onnx::Body>>(&attribute.value);
+            if (!body || attribute.name == left_out) continue;
+            names.insert(names.end(), (*body)->outer_names.begin(), (*body)->outer_names.end());
+        }
+        return names;
     }
 
     // Initializers become constants when something needs them.
@@ -157,7 +200,7 @@ private:
         } catch (const Refusal &refusal) {
             shared_.problems.add(node, refusal.error);
         }
-        if (shared_.problems.count() > before) return stop_at(node);
+        if (shared_.problems.count() > before || lowering.has_unplaced_body()) return stop_at(node);
         for (size_t i = 0; i < node.outputs.size(); i++) {
             if (node.outputs[i].empty()) continue;
             if (lowering.results()[i]) {
@@ -202,7 +245,7 @@ private:
     Shared &shared_;
     std::unordered_map<std::string_view, const onnx::Tensor *> initializers_;
     std::unordered_map<std::string_view, size_t> makers_;  // the node that computes a value
-    std::vector<bool> is_lowered_;                         // by node
+    std::vector<bool> is_needed_, has_bodies_required_;    // by node
     std::unordered_map<std::string_view, Known> values_;
     std::vector<std::pair<std::string_view, ValueId>> names_;
     std::vector<std::string> frontier_;

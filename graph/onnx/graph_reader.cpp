@@ -116,6 +116,7 @@ Result<std::shared_ptr<const Body>> read_body(std::string_view message, Reading 
     if (status) {
         status = order_nodes(*body, Surroundings::graph);
     }
+    for (size_t i = 0; status && i < body->outer_names.size(); i++) status = count_entry(reading);
     return status ? Result<std::shared_ptr<const Body>>(std::move(body)) : status.error();
 }
 

@@ -179,8 +179,10 @@ Status order_nodes(Body &body, Surroundings surroundings) {
     Complaints complaints;
     add_inputs(body, makers, complaints);
     add_nodes(body, makers, complaints);
-    if (surroundings == Surroundings::none) check_uses(body, makers, complaints);
-    check_outputs(body, complaints);
+    if (surroundings == Surroundings::none) {
+        check_uses(body, makers, complaints);
+        check_outputs(body, complaints);
+    }
     if (Status status = complaints.status(); !status) {
         return status;
     }

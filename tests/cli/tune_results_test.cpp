@@ -18,6 +18,9 @@ TunedWorkload tuned(const char *name, double odds, std::optional<double> best_ns
 TEST(TuneResults, OnlyLayersThatAreUsedMustHaveAKernel) {
     const TuneReport report{.workloads = {tuned("conv1", 1, 1e6), tuned("conv1 NCHW", 0, {}), tuned("conv2", 1, {}),
                                           tuned("conv2 NCHW", 0.4, {}), tuned("conv3 NCHW", 0, 1e6)}};
+    TuneReport failed = report;
+    failed.workloads[1].trials = 3;
+    EXPECT_EQ(layers_without_kernel(failed).lines.size(), 2u);
     const LayersWithoutKernel without = layers_without_kernel(report);
     EXPECT_EQ(without.lines, (std::vector<std::string>{"net/conv2: no time for a trial"}));
     EXPECT_EQ(without.unused, 2u);

@@ -299,10 +299,20 @@ TEST(Emit, table) {
              const ValueId turned = s.node(Transpose{{1, 0}}, {given});
              return Ids{s.elementwise("f32(add(x0,i64:1))", {given}), s.elementwise("i32(x0)", {turned})};
          },
-         "nest/dtype:i32/loops:2/operands:2x2/reads:x0[i0,0]/term:x0 (x0) -> y1\n"
          "nest/dtype:i32/loops:2/operands:2x2/reads:x0[i0,0]/term:x0 (x0) -> y0\n"
          "nest/dtype:i32/output_dtype:f32/loops:2/operands:2/reads:x0[i0]/term:f32(add(i64(x0),i64:1)) (y0) -> y0\n"
+         "nest/dtype:i32/loops:2/operands:2x2/reads:x0[i0,0]/term:x0 (x0) -> y1\n"
          "nest/dtype:i32/loops:2/operands:2/reads:x0[i0]/term:i32(i64(x0)) (y1) -> y1"},
+        {"integers of 64 bits that are only moved",
+         [](Sketch &s) {
+             const ValueId a = s.input({2}, Element::i64), b = s.input({1}, Element::i64);
+             return Ids{s.reshape(s.node(Concat{0}, {a, b}), {3, 1})};
+         },
+         "copy 16 (x0) -> y0\ncopy 8 (x1) -> y0+16"},
+        {"integers of 32 bits as ones of 64",
+         [](Sketch &s) { return Ids{s.elementwise("i64(x0)", {s.input({3}, Element::i32)})}; },
+         "nest/dtype:i32/loops:3x2/operands:3,2/operand_dtypes:i32,f32/reads:x0[i0];x1[i1]"
+         "/term:select(equal(x1,0),x0,select(less(x0,i32:0),i32:-1,i32:0)) (x0, c0) -> y0"},
         {"rows of a table by computed indices",
          [](Sketch &s) {
              const ValueId table = s.random({5, 3}), given = s.input({2, 4}, Element::i32);

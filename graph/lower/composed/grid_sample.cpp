@@ -13,6 +13,9 @@
 namespace kiln::graph {
 namespace {
 
+// Of a grid that is a constant.
+constexpr int64_t most_coordinates = int64_t{1} << 24;
+
 // Each image is a gather of its own.
 constexpr int64_t most_images = 64;
 
@@ -31,9 +34,10 @@ struct Sampling {
         const double extent = static_cast<double>(count), last = extent - 1;
         Expression x = aligns_corners ? (place + number(1)) * number(last / 2)
                                       : ((place + number(1)) * number(extent) - number(1)) * number(0.5);
+        if (is_nearest) x = apply(Function::round, x);
         if (reflects) x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
         if (reflects || has_border) x = least(greatest(x, number(0)), number(last));
-        return is_nearest ? apply(Function::round, x) : x;
+        return x;
     }
 
     static Expression reflected(const Expression &x, double low, double high) {
@@ -169,7 +173,9 @@ void affine_grid(NodeLowering &node) {
         reject("its maps of shape " + to_text(node.shape(maps)) + " do not fit a size of " + to_text(size));
     }
     const Shape extents(size.begin() + 2, size.end());
+    if (!is_float(node.type(maps))) reject("its maps are " + std::string(name(node.type(maps))) + ", not floats");
     const int64_t count = value_or_refusal(element_count(extents));
+    if (count > most_coordinates / (axes + 1)) refuse("its grid has more places than kiln computes beforehand");
     node.check_room({count, axes + 1});
     const bool aligns_corners = node.attributes.flag("align_corners", false);
     std::vector<double> places;  // x, y, z and 1 of each

@@ -48,13 +48,18 @@ void check_transform(const NodeLowering &node, const Transform &t, int64_t taken
     node.check_room({taken * t.parts, 2 * t.bins});
 }
 
+void check_floats(const NodeLowering &node, ValueId x) {
+    if (!is_float(node.type(x))) reject("its input is " + std::string(name(node.type(x))) + ", not floats");
+}
+
 int64_t bins_of(int64_t length, bool is_one_sided) { return is_one_sided ? length / 2 + 1 : length; }
 
 void transform(NodeLowering &node, int axis) {
     const Attributes &a = node.attributes;
     ValueId x = node.input(0);
-    Shape shape = node.shape(x);
+    const Shape shape = node.shape(x);
     const int rank = node.rank(x);
+    check_floats(node, x);
     if (rank < 2 || shape.back() < 1 || shape.back() > 2) {
         reject("its input of shape " + to_text(shape) + " has no last axis of 1 or 2 parts");
     }
@@ -129,13 +134,15 @@ void stft(NodeLowering &node) {
     ValueId x = node.input(0);
     if (node.rank(x) == 2) x = node.reshape(x, {node.shape(x)[0], node.shape(x)[1], 1});
     const Shape shape = node.shape(x);
+    check_floats(node, x);
     if (shape.size() != 3 || shape[2] < 1 || shape[2] > 2) {
         reject("its signal of shape " + to_text(shape) + " is not N, length, 1 or 2 parts");
     }
     const int64_t step = node.known_integer(1, "frame_step");
     std::vector<double> window = node.has_input(2) ? node.known_reals(2, "window") : std::vector<double>();
-    const int64_t length = node.has_input(3) ? node.known_integer(3, "frame_length") : int64_t(window.size());
-    if (window.empty()) window.assign(static_cast<size_t>(std::clamp<int64_t>(length, 0, most_places)), 1);
+    const int64_t longest = node.has_input(2) ? static_cast<int64_t>(window.size()) : shape[1];
+    const int64_t length = node.has_input(3) ? node.known_integer(3, "frame_length") : longest;
+    if (!node.has_input(2)) window.assign(static_cast<size_t>(std::clamp<int64_t>(length, 0, most_places)), 1);
     if (step < 1) reject("its frame_step is " + std::to_string(step));
     if (length != int64_t(window.size()) || length < 1 || length > shape[1]) {
         reject("its frames have " + std::to_string(length) + " elements, its window " + std::to_string(window.size()) +
@@ -187,7 +194,7 @@ void mel_weight_matrix(NodeLowering &node) {
         reject("it needs bins, a length and a rate of 1 or more");
     }
     const int64_t bins = length / 2 + 1;
-    check_size({bins, mels});
+    if (bins > most_factors / mels) refuse("its matrix has more elements than kiln computes beforehand");
     node.check_room({bins, mels});
     std::vector<int64_t> corners;
     for (int64_t i = 0; i < mels + 2; i++) {

@@ -32,6 +32,7 @@ public:
     const Value &value(ValueId id) const { return builder_.value(id); }  // valid until the next value
     // The elements of a value that is known now: of a constant, or of one that is dequantized. Nothing where it is neither.
     std::optional<Numbers> known(ValueId id) const;
+    bool is_known(ValueId id) const { return value(id).constant.has_value() || kept_.count(id) > 0; }
     // The inputs that a value depends on. Looks at a few thousand nodes in all, since only the first messages are shown.
     std::vector<ValueId> inputs_behind(ValueId id);
     Graph finish() && { return std::move(builder_).finish(); }

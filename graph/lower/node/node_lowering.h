@@ -44,7 +44,7 @@ public:
     std::vector<int64_t> known_integers(int input, std::string_view what) const;
     std::vector<double> known_reals(int input, std::string_view what) const;
     int64_t known_integer(int input, std::string_view what) const;
-    bool is_known(int input) const { return builder_.known(this->input(input)).has_value(); }
+    bool is_known(int input) const { return builder_.is_known(this->input(input)); }
     // Of an input that must be known and is not: what the user can do.
     std::string way_out(int input) const;
     // The only element of a constant, if it is one.
@@ -62,8 +62,11 @@ public:
     ValueId reshape(ValueId value, Shape shape);
     ValueId transpose(ValueId value, std::vector<int> permutation);
     std::optional<std::vector<ValueId>> place(const onnx::Body &body, const std::vector<ValueId> &inputs) {
-        return placer_(body, inputs);
+        auto outputs = placer_(body, inputs);
+        has_unplaced_body_ = has_unplaced_body_ || !outputs;
+        return outputs;
     }
+    bool has_unplaced_body() const { return has_unplaced_body_; }
 
     // An output. One that a rule leaves out is one that kiln does not compute; only who reads it is refused.
     void result(ValueId value, int output = 0);
@@ -79,6 +82,7 @@ private:
     std::vector<std::optional<ValueId>> inputs_, results_;
     FoldingBuilder &builder_;
     BodyPlacer placer_;
+    bool has_unplaced_body_ = false;
 };
 
 // `axis` counted from 0, where negative ones count from the end.

@@ -101,6 +101,40 @@ TEST(Branches, WhatIsNotChosenIsNoConcern) {
     EXPECT_EQ(result(*graph), negative);
 }
 
+TEST(Branches, FollowEachOtherWithoutEnd) {
+    // Each branch reads what the one before it has computed, and nothing else needs that.
+    BuiltModel model;
+    model.input("x", {4}).constant("c", yes).node("Identity", {"x"}, {"v0"});
+    constexpr int count = 20000;
+    for (int i = 1; i <= count; i++) {
+        const std::string before = "v" + std::to_string(i - 1);
+        model.node("If", {"c"}, {"v" + std::to_string(i)},
+                   {branch("then_branch", BuiltModel().node("Neg", {before}, {"p"}).output("p"))});
+    }
+    const auto graph = model.output("v" + std::to_string(count)).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(result(*graph), (std::vector<double>{-1, 2, -3, 4}));
+}
+
+TEST(Branches, MayGiveOneValueTwice) {
+    BuiltModel model;
+    model.input("x", {4}).constant("c", yes);
+    model.node("If", {"c"}, {"a", "b"},
+               {branch("then_branch", BuiltModel().node("Neg", {"x"}, {"p"}).output("p").output("p"))});
+    const auto graph = model.node("Add", {"a", "b"}, {"y"}).output("y").lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    EXPECT_EQ(result(*graph), (std::vector<double>{2, -4, 6, -8}));
+}
+
+TEST(Branches, AFaultIsSaidOnce) {
+    BuiltModel model;
+    model.input("x", {4}).constant("c", yes).node("Unknown", {"x"}, {"odd"}).output("odd");
+    model.node("If", {"c"}, {"y"}, {branch("then_branch", BuiltModel().node("Neg", {"odd"}, {"p"}).output("p"))});
+    const auto graph = model.output("y").lowered();
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.error().message.find('\n'), std::string::npos) << graph.error().message;
+}
+
 TEST(Branches, WhatStandsInTheWayIsNamed) {
     const auto leaf = [](const char *type) { return BuiltModel().node(type, {"x"}, {"p"}).output("p"); };
     const auto model = [&](const Numbers &condition, std::vector<onnx::Attribute> branches) {
@@ -318,6 +352,10 @@ TEST(InputConstants, TakeThePlaceOfInputs) {
         EXPECT_EQ(graph.error().code, ErrorCode::bad_input);
         EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
     }
+    BuiltModel unread;
+    unread.input("x", {4}).output("x").input("s", {}).model().unread["s"] = "of type string";
+    EXPECT_NE(unread.lowered_with({{"s", {1}}}).error().message.find("'s' is of type string, which kiln does not read"),
+              std::string::npos);
     BuiltModel twice;
     twice.input("x", {4}).output("x");
     EXPECT_NE(twice.lowered_with({{"x", {1}}, {"x", {2}}}).error().message.find("states the value of 'x' twice"),

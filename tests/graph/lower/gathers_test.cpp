@@ -50,6 +50,8 @@ TEST(GridSample, PlacesOfAnAxis) {
         {"bilinear", "border", false, {10, 10, 10, 12.5, 15, 20, 20, 20}},
         {"bilinear", "reflection", false, {12.5, 10, 10, 12.5, 15, 20, 20, 20}},
         {"nearest", "zeros", false, {0, 10, 10, 10, 10, 20, 0, 0}},
+        // Rounded before it is reflected: -1.25 is pixel -1, whose reflection is 0; 1.5 is 2, which is 1.
+        {"nearest", "reflection", false, {10, 10, 10, 10, 10, 20, 20, 20}},
         // Pixels lie at -1 and 1: a place p is pixel (p + 1) / 2.
         {"bilinear", "zeros", true, {6.25, 10, 12.5, 13.75, 15, 17.5, 20, 15}},
         {"bilinear", "border", true, {10, 10, 12.5, 13.75, 15, 17.5, 20, 20}},
@@ -124,6 +126,26 @@ TEST(AffineGrid, MovesTheMiddlesOfPixels) {
     }
 }
 
+TEST(AffineGrid, WhatItRefuses) {
+    const auto message = [](const Shape &maps, Element type, std::vector<int64_t> size) {
+        BuiltModel model(20);
+        model.input("maps", maps, type).constant("size", list(std::move(size)));
+        const auto graph = model.node("AffineGrid", {"maps", "size"}, {"y"}).output("y").lowered();
+        return graph ? "accepted" : graph.error().message;
+    };
+    const struct {
+        std::string got;
+        const char *expected;
+    } rows[] = {
+        {message({1, 2, 3}, Element::f32, {1, 1, 16384, 8192}),
+         "its grid has more places than kiln computes beforehand"},
+        {message({1, 2, 3}, Element::i32, {1, 1, 2, 2}), "its maps are i32, not floats"},
+        {message({1, 3, 4}, Element::f32, {1, 1, 2, 2}), "its maps of shape 1x3x4 do not fit a size of 1x1x2x2"},
+        {message({2, 2, 3}, Element::f32, {1, 1, 2, 2}), "do not fit a size of 1x1x2x2"},
+    };
+    for (const auto &row : rows) EXPECT_NE(row.got.find(row.expected), std::string::npos) << row.got;
+}
+
 TEST(AffineGrid, OfVolumes) {
     BuiltModel model(20);
     model.input("maps", {2, 3, 4}).constant("size", list({2, 1, 1, 2, 1}));
@@ -131,6 +153,17 @@ TEST(AffineGrid, OfVolumes) {
     // Places x = 0, y = -0.5 and 0.5, z = 0.
     const std::vector<double> maps{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
     expect_result_of(model, {floats({2, 3, 4}, maps)}, floats({2, 1, 2, 1, 3}, {3, 5, 7, 5, 11, 17, 1, 2, 3, 1, 2, 3}));
+}
+
+// A place in the middle between two pixels beyond the border.
+TEST(GridSample, RoundsBeforeItReflects) {
+    BuiltModel model(16);
+    model.input("x", {1, 1, 1, 2}).input("grid", {1, 1, 1, 2});
+    model.node("GridSample", {"x", "grid"}, {"y"}, {text("mode", "nearest"), text("padding_mode", "reflection")})
+        .output("y");
+    // Pixel -1.5 is -2, and its reflection 1.
+    expect_result_of(model, {floats({1, 1, 1, 2}, {10, 20}), floats({1, 1, 1, 2}, {-2, 0})},
+                     floats({1, 1, 1, 1}, {20}));
 }
 
 TEST(GridSample, WhatItRefuses) {

@@ -135,6 +135,12 @@ TEST(Spectra, Stft) {
     }
 }
 
+TEST(Spectra, AFrameIsTheWholeSignalWhereNothingIsSaid) {
+    BuiltModel model(17);
+    model.input("x", {1, 4, 1}).constant("step", whole({}, {3})).node("STFT", {"x", "step"}, {"y"}).output("y");
+    expect_numbers(result_of(model, {floats({1, 4, 1}, {1, 2, 3, 4})}), floats({1, 1, 3, 2}, {10, 0, -2, 2, -2, 0}));
+}
+
 TEST(Spectra, Windows) {
     const double root = std::sqrt(0.5);
     const RuleCase rows[] = {
@@ -176,10 +182,17 @@ TEST(Spectra, WhatIsRefused) {
         model.input("x", shape).constant("step", whole({}, {step})).constant("frame", whole({}, {frame}));
         return model.node("STFT", {"x", "step", "", "frame"}, {"y"}).output("y");
     };
+    BuiltModel integers(20);
+    integers.input("x", {1, 4, 1}, Element::i32).node("DFT", {"x"}, {"y"}).output("y");
+    BuiltModel mels(17);
+    mels.constant("many", whole({}, {1 << 15})).constant("rate", whole({}, {8000})).constant("edge", floats({}, {10}));
+    mels.node("MelWeightMatrix", {"many", "many", "rate", "edge", "edge"}, {"y"}).output("y");
     const struct {
         BuiltModel model;
         const char *message;
     } rows[] = {
+        {integers, "its input is i32, not floats"},
+        {mels, "its matrix has more elements than kiln computes beforehand"},
         {dft({1, 4, 3}, {}), "has no last axis of 1 or 2 parts"},
         {dft({4}, {}), "axis -2 does not exist in a value of rank 1"},
         {dft({1, 4, 2}, {integer("onesided", 1)}), "it is one-sided, and its input complex"},

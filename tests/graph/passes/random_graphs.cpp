@@ -53,7 +53,7 @@ private:
 
     void add() {
         const ValueId x = any();
-        switch (count(0, 15)) {
+        switch (count(0, 16)) {
             case 0:
             case 1:
                 return convolution(x);
