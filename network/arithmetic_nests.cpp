@@ -70,22 +70,31 @@ std::optional<scalar::Expression> floats_before_cast(const graph::Elementwise &o
     return type && *type == graph::Element::f32 ? std::optional(floats) : std::nullopt;
 }
 
+// Integers of 64 bits as they lie in memory: two of 32 each, along an innermost axis, the lower one first.
+struct Halves {
+    explicit Halves(const Stored &whole) : form{graph::Element::i32, whole.form->shape}, storage(*whole.storage) {
+        storage.order.axes.push_back(static_cast<int>(form.shape.size()));
+        form.shape.push_back(2);
+    }
+    Stored stored() const { return {&form, &storage}; }
+
+    TypedShape form;
+    graph::Storage storage;
+};
+
 // Whether it makes integers of 64 bits of i32 and does nothing else.
 bool widens(const graph::Elementwise &op, const StoredNode &node) {
     return node.inputs.size() == 1 && node.inputs[0].form->type == graph::Element::i32 &&
            op.expression == scalar::cast(scalar::operand(0), graph::Element::i64);
 }
 
-// Floats that are cut off to integers of 64 bits, or i32, as halves of 32, the lower one first.
+// Floats that are cut off to integers of 64 bits, or i32.
 Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &node) {
     const std::optional<scalar::Expression> floats = floats_before_cast(op, node);
     if (!floats && !widens(op, node)) return unsupported("of " + std::string(graph::name(node.result.form->type)));
     const size_t axes = rank(node.result);
-    TypedShape halves{graph::Element::i32, node.result.form->shape};
-    halves.shape.push_back(2);
-    graph::Storage storage = *node.result.storage;
-    storage.order.axes.push_back(static_cast<int>(axes));
-    NestBuilder nest({&halves, &storage}, blocked_axes(node.inputs, axes));
+    const Halves halves(node.result);
+    NestBuilder nest(halves.stored(), blocked_axes(node.inputs, axes));
     const std::vector<int> reads = read_all(&nest, node, axes);
     const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
     using scalar::apply, scalar::cast, scalar::constant;
@@ -112,22 +121,16 @@ Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &
         apply(Function::select, is_low, apply(Function::select, is_negative, apply(Function::negate, low), low), high));
 }
 
-// An integer of 64 bits in memory is two of 32, the lower one first.
 Result<NodeNest> nest_of_lower_halves(const graph::Elementwise &op, const StoredNode &node) {
-    const Stored &input = node.inputs[0];
     if (node.inputs.size() > 1 || op.expression != scalar::cast(scalar::operand(0), graph::Element::i32)) {
         return unsupported("of i64, but networks compute with f32, i32, i8 and u8");
     }
-    const size_t axes = rank(node.result);
-    TypedShape halves{graph::Element::i32, input.form->shape};
-    halves.shape.push_back(2);
-    graph::Storage storage = *input.storage;
-    storage.order.axes.push_back(static_cast<int>(axes));
+    const Halves halves(node.inputs[0]);
     NestBuilder nest(node.result, {});
     std::vector<NestIndex> indices;
-    for (size_t axis = 0; axis < axes; axis++) indices.push_back(nest.along(static_cast<int>(axis)));
+    for (size_t axis = 0; axis < rank(node.result); axis++) indices.push_back(nest.along(static_cast<int>(axis)));
     indices.push_back(constant_index(0));
-    const int lower = nest.read(0, {&halves, &storage}, indices);
+    const int lower = nest.read(0, halves.stored(), indices);
     return std::move(nest).finish(Reduction::none, scalar::operand(lower));
 }
 

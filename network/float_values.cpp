@@ -129,7 +129,7 @@ std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8)
     return graph.between(node.op, std::move(sources));
 }
 
-std::optional<ValueId> read_floats(Rewriting &graph, const Elementwise &op, const Node &node) {
+std::optional<ValueId> read_sources(Rewriting &graph, const Elementwise &op, const Node &node) {
     if (makes_readable(graph, op, node)) return {};
     Elementwise changed = op;
     std::vector<ValueId> inputs = node.inputs;
@@ -196,7 +196,7 @@ bool answers_its_inputs(const Operator &op, const Shape &input, const Shape &res
 }
 
 // The same of what its inputs were stored as.
-std::optional<ValueId> move_floats(Rewriting &graph, const Node &node) {
+std::optional<ValueId> move_sources(Rewriting &graph, const Node &node) {
     const TypedShape form = graph.value(node.inputs[0]).form;
     if (is_tensor_of_nests(form.type)) return {};
     std::vector<TypedShape> forms;
@@ -220,8 +220,8 @@ std::optional<ValueId> move_floats(Rewriting &graph, const Node &node) {
 Graph store_as_floats(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
         const auto *op = std::get_if<Elementwise>(&node.op);
-        if (!op) return move_floats(now, node);
-        if (const auto result = read_floats(now, *op, node)) return result;
+        if (!op) return move_sources(now, node);
+        if (const auto result = read_sources(now, *op, node)) return result;
         return store_result(now, *op, node);
     });
 }

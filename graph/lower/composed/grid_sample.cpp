@@ -13,9 +13,6 @@
 namespace kiln::graph {
 namespace {
 
-// Of a grid that is a constant.
-constexpr int64_t most_coordinates = int64_t{1} << 24;
-
 // Each image is a gather of its own.
 constexpr int64_t most_images = 64;
 
@@ -26,8 +23,11 @@ const NumbersOf number{};
 
 Expression floor(Expression x) { return apply(Function::floor, std::move(x)); }
 
+enum class Outside { zero, border, reflection };
+
 struct Sampling {
-    bool is_nearest = false, aligns_corners = false, reflects = false, has_border = false;
+    bool is_nearest = false, aligns_corners = false;
+    Outside outside = Outside::zero;
 
     // The place on an axis in pixels, of one from -1 to 1.
     Expression pixels(const Expression &place, int64_t count) const {
@@ -35,8 +35,9 @@ struct Sampling {
         Expression x = aligns_corners ? (place + number(1)) * number(last / 2)
                                       : ((place + number(1)) * number(extent) - number(1)) * number(0.5);
         if (is_nearest) x = apply(Function::round, x);
-        if (reflects) x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
-        if (reflects || has_border) x = least(greatest(x, number(0)), number(last));
+        if (outside == Outside::reflection)
+            x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
+        if (outside != Outside::zero) x = least(greatest(x, number(0)), number(last));
         return x;
     }
 
@@ -51,16 +52,16 @@ struct Sampling {
 Sampling sampling_of(const Attributes &attributes) {
     Sampling sampling;
     const std::string mode = attributes.text("mode", "linear"), padding = attributes.text("padding_mode", "zeros");
+    if (padding == "border") sampling.outside = Outside::border;
+    if (padding == "reflection") sampling.outside = Outside::reflection;
     if (mode != "linear" && mode != "bilinear" && mode != "nearest") {
         refuse("its mode is " + shown(mode) + "; kiln has linear and nearest");
     }
-    if (padding != "zeros" && padding != "border" && padding != "reflection") {
+    if (sampling.outside == Outside::zero && padding != "zeros") {
         reject("its attribute 'padding_mode' is " + shown(padding) + ", which must be zeros, border or reflection");
     }
     sampling.is_nearest = mode == "nearest";
     sampling.aligns_corners = attributes.flag("align_corners", false);
-    sampling.reflects = padding == "reflection";
-    sampling.has_border = padding == "border";
     return sampling;
 }
 
@@ -153,7 +154,7 @@ void grid_sample(NodeLowering &node) {
     }
     if (node.type(x) != Element::f32 || node.type(grid) != Element::f32) refuse("kiln samples f32 by f32");
     if (image[0] < 1 || image[0] > most_images)
-        refuse("it samples no or more than " + std::to_string(most_images) + " images");
+        refuse("it samples " + std::to_string(image[0]) + " images; kiln samples 1 to " + std::to_string(most_images));
     if (image[2] == 0 || image[3] == 0) reject("its images have no pixels");
     if (image[2] > std::numeric_limits<int32_t>::max() / image[3])
         refuse("its images have more pixels than i32 counts");
@@ -175,7 +176,7 @@ void affine_grid(NodeLowering &node) {
     const Shape extents(size.begin() + 2, size.end());
     if (!is_float(node.type(maps))) reject("its maps are " + std::string(name(node.type(maps))) + ", not floats");
     const int64_t count = value_or_refusal(element_count(extents));
-    if (count > most_coordinates / (axes + 1)) refuse("its grid has more places than kiln computes beforehand");
+    if (count > most_places / (axes + 1)) refuse("its grid has more places than kiln computes beforehand");
     node.check_room({count, axes + 1});
     const bool aligns_corners = node.attributes.flag("align_corners", false);
     std::vector<double> places;  // x, y, z and 1 of each

@@ -53,15 +53,13 @@ Numbers NodeLowering::known(int index, std::string_view what) const {
 }
 
 std::string NodeLowering::way_out(int index) const {
-    constexpr int64_t few = 16;
-    std::string options;
-    for (const ValueId input : builder_.inputs_behind(this->input(index))) {
-        const Value &value = builder_.value(input);
-        // Images and sounds are no constants.
-        if (elements(input) > few) return "export the model with it as a constant";
-        options += " --constant " + shown(value.name) + "=...";
+    constexpr int64_t few = 16;  // images and sounds are no constants
+    const std::vector<ValueId> inputs = builder_.inputs_behind(this->input(index));
+    if (inputs.empty() || std::ranges::any_of(inputs, [&](ValueId id) { return elements(id) > few; })) {
+        return "export the model with it as a constant";
     }
-    if (options.empty()) return "export the model with it as a constant";
+    std::string options;
+    for (const ValueId id : inputs) options += " --constant " + shown(builder_.value(id).name) + "=...";
     return "state what it follows from:" + options;
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
@@ -111,18 +112,16 @@ void split(NodeLowering &node) {
 
 // Indices that are computed when the network runs. ONNX counts negative ones from the end.
 ValueId gather_computed(NodeLowering &node, ValueId x, int axis) {
-    using scalar::apply, scalar::Function;
     const ValueId indices = node.input(1);
     const Element type = node.type(indices);
     if (is_float(type) || type == Element::boolean) reject("its indices are " + std::string(name(type)));
     const int64_t extent = node.shape(x)[axis];
     if (extent > std::numeric_limits<int32_t>::max())
         refuse("axis " + std::to_string(axis) + " is too long for indices");
+    const NumbersOf number{type};
     const Expression index = operand(0);
-    const Expression is_negative = apply(Function::less, index, graph::constant(0, type));
-    const Expression from_end = apply(Function::add, index, graph::constant(static_cast<double>(extent), type));
-    const Expression counted = scalar::cast(apply(Function::select, is_negative, from_end, index), Element::i32);
-    return node.add(Gather{axis}, {x, node.elementwise(counted, {indices})});
+    const Expression counted = select(less(index, number(0)), index + number(static_cast<double>(extent)), index);
+    return node.add(Gather{axis}, {x, node.elementwise(scalar::cast(counted, Element::i32), {indices})});
 }
 
 // Indices may have any number of axes, which take the place of the one that is indexed.

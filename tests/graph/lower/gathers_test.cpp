@@ -183,7 +183,7 @@ TEST(GridSample, WhatItRefuses) {
         {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 3}, {}), ErrorCode::unsupported, "kiln samples images"},
         {model({1, 1, 2, 2}, {1, 2, 2, 3}, {}), ErrorCode::bad_input, "its grid of shape 1x2x2x3 does not fit"},
         {model({2, 1, 2, 2}, {1, 2, 2, 2}, {}), ErrorCode::bad_input, "does not fit an input of shape 2x1x2x2"},
-        {model({65, 1, 2, 2}, {65, 2, 2, 2}, {}), ErrorCode::unsupported, "more than 64 images"},
+        {model({65, 1, 2, 2}, {65, 2, 2, 2}, {}), ErrorCode::unsupported, "it samples 65 images; kiln samples 1 to 64"},
     };
     for (const auto &row : rows) {
         const auto graph = row.model.lowered();

@@ -1,4 +1,4 @@
-// Branches that a known condition chooses, loops that are repeated a known number of times, and inputs that are made constants.
+// Branches that a known condition chooses, and loops that are repeated a known number of times.
 #include <gtest/gtest.h>
 
 #include "tests/graph/lower/built_model.h"
@@ -306,60 +306,6 @@ TEST(Loops, WhatStandsInTheWayIsNamed) {
     ASSERT_FALSE(graph);
     EXPECT_NE(graph.error().message.find("repeat more nodes than kiln writes out"), std::string::npos)
         << graph.error().message;
-}
-
-TEST(InputConstants, TakeThePlaceOfInputs) {
-    const auto with = [](Element type, Shape shape, const InputConstant &constant) {
-        BuiltModel model;
-        model.input("x", {4}).input("n", std::move(shape), type).node("Cast", {"n"}, {"f"}, {integer("to", 1)});
-        return model.node("Mul", {"x", "f"}, {"y"}).output("y").lowered_with({constant});
-    };
-    const struct {
-        Element type;
-        Shape shape;
-        std::vector<double> elements, result;
-    } rows[] = {
-        {Element::i64, {}, {2}, {-2, 4, -6, 8}},
-        {Element::f32, {4}, {0.5}, {-0.5, 1, -1.5, 2}},
-        {Element::u8, {4}, {1, 2, 3, 255}, {-1, 4, -9, 1020}},
-        {Element::boolean, {1}, {1}, {-1, 2, -3, 4}},
-    };
-    for (const auto &row : rows) {
-        const auto graph = with(row.type, row.shape, {"n", row.elements});
-        ASSERT_TRUE(graph) << graph.error().message;
-        EXPECT_EQ(graph->inputs.size(), 1u);
-        EXPECT_EQ(result(*graph), row.result);
-    }
-    const struct {
-        Element type;
-        Shape shape;
-        InputConstant constant;
-        const char *message;
-    } wrong[] = {
-        {Element::i64, {}, {"m", {1}}, "--constant: 'm' is no input of the model; its inputs are 'x', 'n'"},
-        {Element::i64, {}, {"n", {1, 2}}, "--constant 'n': it has 2 numbers, and the input, scalar, has 1 elements"},
-        {Element::i64, {}, {"n", {1.5}}, "the input is i64, and a number of it is no such integer"},
-        {Element::i64, {}, {"n", {1e300}}, "the input is i64, and a number of it is no such integer"},
-        {Element::u8, {}, {"n", {256}}, "the input is u8, which does not hold the number"},
-        {Element::f16, {}, {"n", {1e6}}, "the input is f16, which does not hold the number"},
-        {Element::f32, {1 << 20, 1 << 20}, {"n", {1}}, "has more elements than kiln computes beforehand"},
-        {Element::u8, {}, {"n", {-1}}, "the input is u8, which does not hold the number"},
-        {Element::boolean, {}, {"n", {2}}, "the input is bool, which does not hold the number"},
-    };
-    for (const auto &row : wrong) {
-        const auto graph = with(row.type, row.shape, row.constant);
-        ASSERT_FALSE(graph) << row.message;
-        EXPECT_EQ(graph.error().code, ErrorCode::bad_input);
-        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
-    }
-    BuiltModel unread;
-    unread.input("x", {4}).output("x").input("s", {}).model().unread["s"] = "of type string";
-    EXPECT_NE(unread.lowered_with({{"s", {1}}}).error().message.find("'s' is of type string, which kiln does not read"),
-              std::string::npos);
-    BuiltModel twice;
-    twice.input("x", {4}).output("x");
-    EXPECT_NE(twice.lowered_with({{"x", {1}}, {"x", {2}}}).error().message.find("states the value of 'x' twice"),
-              std::string::npos);
 }
 
 }  // namespace
