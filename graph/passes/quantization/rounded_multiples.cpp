@@ -36,7 +36,7 @@ float moved(double number, int places) {
 // By how many last places the numbers of a candidate are moved, the nearest first.
 using Places = std::array<int, 3>;
 std::vector<Places> places_around(size_t inputs) {
-    constexpr int most = 3;
+    constexpr int most = 6;
     std::vector<Places> all;
     for (int a = -most; a <= most; a++) {
         for (int b = inputs == 2 ? -most : 0; b <= (inputs == 2 ? most : 0); b++) {
