@@ -64,11 +64,18 @@ protected:
         }
         // Sums of integers have their bias from the start.
         const Workload &w = this->workload;
+        const Staged staged = [&](const Expr &number) {
+            if (stored.is_filled_up() || l.scatters()) return number;
+            Halide::Func stage("number");
+            stage(s.c, s.x, s.y, s.z, s.b, s.n) = number;
+            numbers.push_back(stage);
+            return Expr(stage(s.c, s.x, s.y, s.z, s.b, s.n));
+        };
         Expr value = !is_quantized(w) ? apply_steps(w.epilogue, w.special_values, total, operands)
                      : adds_quantized(this->workload)
                          ? requantize_and_add(this->workload, total, requantization(known),
-                                              addition(operands.at(EpilogueStep::Kind::add)))
-                         : requantize(this->workload, total, requantization(known));
+                                              addition(operands.at(EpilogueStep::Kind::add)), staged)
+                         : requantize(this->workload, total, requantization(known), staged);
         if (stored.is_filled_up()) value = select(co < channels, value, Halide::cast(value.type(), 0));
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
@@ -89,6 +96,8 @@ protected:
         for (const QuantizationOperand &operand : quantization_operands(this->workload))
             fix(*quantization[operand.role], {operand.count});
         s->output = *output;
+        if constexpr (requires { s->numbers; }) s->numbers = numbers;
+        if constexpr (requires { s->reads_results; }) s->reads_results = adds_quantized(this->workload);
         if constexpr (requires { s->scattered; }) {
             if (l.scatters()) scatter(s);
         }
@@ -171,6 +180,7 @@ protected:
     std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
     std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};
+    std::vector<Halide::Func> numbers;  // stages between the sum and the result, as the output's variables count
     // Vectors of the output may reach behind the last channel, or the last column; their stores are masked.
     bool masks_channels = false, masks_columns = false;
 };

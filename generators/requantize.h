@@ -3,6 +3,8 @@
 
 #include <Halide.h>
 
+#include <functional>
+
 #include "workload/workload.h"
 
 namespace kiln {
@@ -22,14 +24,22 @@ struct QuantizedAddition {
     Halide::Expr zero_point, smallest, largest;  // of the result
 };
 
+// Makes a stage of an expression, which a schedule may compute for all results of a register tile before the next stage
+// (schedules/apply/tile_numbers.h).
+using Staged = std::function<Halide::Expr(const Halide::Expr &)>;
+
+inline Halide::Expr unstaged(const Halide::Expr &value) { return value; }
+
 // A number of the result's type, between the bounds. It is the sum itself where the workload's result is one.
-Halide::Expr requantize(const Workload &workload, const Halide::Expr &sum, const Requantization &how);
+Halide::Expr requantize(const Workload &workload, const Halide::Expr &sum, const Requantization &how,
+                        const Staged &staged);
 
 // The same for a workload with an addition behind it.
 Halide::Expr requantize_and_add(const Workload &workload, const Halide::Expr &sum, const Requantization &how,
-                                const QuantizedAddition &addition);
+                                const QuantizedAddition &addition, const Staged &staged);
 
 // LiteRT's for a multiplier and a shift, before zero point and bounds.
-Halide::Expr litert_requantized(const Halide::Expr &sum, const Halide::Expr &multiplier, const Halide::Expr &shift);
+Halide::Expr litert_requantized(const Halide::Expr &sum, const Halide::Expr &multiplier, const Halide::Expr &shift,
+                                const Staged &staged = unstaged);
 
 }  // namespace kiln

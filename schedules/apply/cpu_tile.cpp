@@ -5,6 +5,7 @@
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
+#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
@@ -207,6 +208,19 @@ void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &
                        {stages.c, stages.x, stages.y, lanes.of_vector(), stages.scattered_block, k.parallel != 0});
     }
     const Loops loops = tile_output(stages, k, shape, lanes);
+    if (lanes.pixels == 1 && !k.masked) {
+        compute_numbers(stages.numbers,
+                        {.output = stages.output,
+                         .loop = loops.tile,
+                         .c = stages.c,
+                         .x = stages.x,
+                         .y = stages.y,
+                         .lanes = lanes.channels,
+                         .vectors = k.vectors,
+                         .columns = k.pixels,
+                         .rows = k.rows},
+                        shape, shape.output[1] % k.rows == 0);
+    }
     if (stages.sum.defined()) tile_sum(stages, k, shape, lanes, loops);
     if (stages.spread.defined()) spread_input(stages, k, shape, lanes.channels);
     if (shape.is_input_computed()) return compute_input(stages, k, shape, lanes.of_vector(), loops);

@@ -21,11 +21,13 @@ namespace kiln {
 //                                                       `spread` is shuffled out of; else undefined
 //   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
 //   input                                               what `padded` is read from
+//   numbers(c, x, y, z, b, n)                           the stages from `sum` to `output` in their order
 //   scattered(c, x, y, z, b, n)                         what is stored where `output` only gathers the sums; else
 //                                                       undefined
 struct ConvStages {
     Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
     Halide::ImageParam input;
+    std::vector<Halide::Func> numbers;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
     // The dimensions of sum and spread.
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};

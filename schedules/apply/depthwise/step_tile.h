@@ -15,6 +15,7 @@ namespace kiln {
 //   output(c, x, y, z, b, n)                               what is stored, a pure function of `sum`
 //   sum(lane, panel, pixel, x_tile, row, y_tile, z, n)     c = panel * lanes + lane, x = x_tile * pixels + pixel,
 //                                                          y = y_tile * rows + row. Its update reduces over `taps`
+//   numbers(c, x, y, z, b, n)                              the stages from `sum` to `output` in their order
 //   steps(place, block, step, y, z, n)                     of a block of channels, those of a channel after each other
 //   pairs(place, block, pair, y, z, n)                     what steps of four parts are made of; else undefined
 //   padded(c, x, y, z, n)                                  the input with its padding. Where it has updates, it is a copy: they
@@ -24,7 +25,9 @@ struct StepStages {
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var lane{"lane"}, panel{"panel"}, pixel{"pixel"}, x_tile{"x_tile"}, row{"row"}, y_tile{"y_tile"};
     Halide::Var place{"place"}, block{"block"}, step{"step"}, pair{"pair"};
-    Halide::RDom taps;  // part, group, row, plane
+    std::vector<Halide::Func> numbers;
+    bool reads_results = false;  // numbers read operands that have an element for each result
+    Halide::RDom taps;           // part, group, row, plane
 
     // Channels that an update of `padded` writes, in whole vectors.
     struct Channels {
