@@ -83,7 +83,8 @@ void apply_columns(NestStages &s, const NestTileKnobs &k, int lanes, const NestF
         order.push_back(step);
     }
     for (size_t d = outer.size(); d-- > 0;) order.push_back(outer[d]);
-    out.reorder(order).vectorize(lane).unroll(vector);
+    out.reorder(order).vectorize(lane);
+    k.together ? out.vectorize(vector) : out.unroll(vector);
     if (k.rows > 1) out.unroll(Var("row"));
     if (outer.empty() && k.parallel) {
         const Var chunk("chunk"), in_chunk("in_chunk");

@@ -23,6 +23,7 @@ struct NestTile {
     T unroll_over{0};  // 1: the reduction is unrolled
     T copied{
         0};  // 1: operands that the rows share and that are not contiguous in the innermost loop are copied, turned
+    T together{0};   // 1: the vectors of a step are one long vector, so that what they share is loaded once
     T partition{0};  // 1: elements that read nothing outside of their operands have code of their own, without tests
     T parallel{0};   // loops from the outermost that threads share
 };
@@ -40,6 +41,7 @@ void visit_knobs(Visitor &visit, NestTile<T> &k) {
     visit.may_lack("copied", k.copied);
     visit.may_lack("parallel", k.parallel);
     visit.may_lack("partition", k.partition);
+    visit.may_lack("together", k.together);
 }
 
 }  // namespace kiln

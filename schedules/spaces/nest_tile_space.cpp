@@ -17,14 +17,31 @@ struct Facts {
     NestForm form;
     int64_t lanes, registers, terms;  // terms of the reduction; 0: none
     int threads;
+    bool is_long = false;  // a term has functions of many constants
 
     int64_t columns() const { return form.loops.back(); }
     int64_t rows() const { return form.loops.size() > 1 ? form.loops[form.loops.size() - 2] : 1; }
     int64_t columns_over() const { return form.over.empty() ? 1 : form.over.back(); }
 };
 
+// Polynomials and quotients of them (generators/nest/float_functions.cpp).
+bool has_many_constants(scalar::Function function) {
+    switch (function) {
+        case scalar::Function::exponential:
+        case scalar::Function::sine:
+        case scalar::Function::cosine:
+        case scalar::Function::tangent_hyperbolic:
+        case scalar::Function::sigmoid:
+            return true;
+        default:
+            return false;
+    }
+}
+
 Facts facts_of(const Nest &nest, const Target &target) {
     Facts facts{nest_form(nest), vector_lanes(target), vector_registers(target), 0, target.threads};
+    facts.is_long = std::ranges::any_of(nest.term.steps,
+                                        [](const scalar::Step &step) { return has_many_constants(step.function); });
     if (nest.reduction == Reduction::none) return facts;
     facts.terms = 1;
     for (int64_t extent : facts.form.over) facts.terms *= extent;
@@ -84,6 +101,14 @@ bool may_be_outside(const Facts &f) {
     return std::ranges::any_of(f.form.reads, [](const FlatRead &read) { return !read.checked.empty(); });
 }
 
+// Vectors of a step may be one: memory has all of their elements side by side, or one element for all.
+bool may_be_together(const Facts &f) {
+    const size_t last = f.form.loops.size() - 1;
+    return f.terms == 0 && f.columns() >= 2 * f.lanes && std::ranges::none_of(f.form.reads, [&](const FlatRead &read) {
+               return is_apart(read.stride(last)) || !read.checked.empty();
+           });
+}
+
 std::vector<int64_t> powers(int64_t last, int64_t most) {
     std::vector<int64_t> values{1};
     for (int64_t v = 2; v <= std::min(last, most); v *= 2) values.push_back(v);
@@ -102,6 +127,7 @@ NestTileDomains domains(const Facts &f) {
     if (f.terms > 1 && f.terms <= most_unrolled) d.unroll_over = {0, 1};
     if (any_copied(f)) d.copied = {0, 1};
     if (f.lanes > 1 && may_be_outside(f)) d.partition = {0, 1};
+    if (may_be_together(f)) d.together = {0, 1};
     if (f.threads > 1) {
         d.parallel.clear();
         for (size_t p = 0; p <= std::max<size_t>(1, f.form.loops.size() - 1); p++)
@@ -153,6 +179,8 @@ NestTileKnobs default_knobs(const Facts &f) {
     } else if (shares_reads(f)) {
         k.rows = powers(f.rows(), std::min<int64_t>(4, (f.registers - 2) / k.vectors)).back();
     }
+    // Of 32 registers some keep constants; of 16 none does, and each vector would load them.
+    k.together = f.is_long && may_be_together(f) && k.vectors > 1 && k.rows == 1 && f.registers <= 16;
     k.unroll_over = !k.lanes && f.terms > 1 && f.terms <= 16;
     k.parallel = default_parallel(f);
     k.partition = f.lanes > 1 && may_be_outside(f);
@@ -172,6 +200,8 @@ std::vector<Limit<NestTileKnobs>> limits(const Facts &f) {
              [=](const NestTileKnobs &k) {
                  return k.copied == 0 || (k.lanes == 0 && k.vectors * lanes * terms <= most_copied);
              }},
+            {"one long vector is made of several",
+             [](const NestTileKnobs &k) { return k.together == 0 || (k.lanes == 0 && k.vectors > 1); }},
             {"a step needs more vector registers than the target has",
              [=](const NestTileKnobs &k) { return k.vectors * k.rows + 2 <= registers; }}};
 }
@@ -196,7 +226,10 @@ Space nest_tile_space(Candidate base, const Nest &nest, const Target &target) {
     base.schedule = nest_tile_name;
     base.schedule_version = nest_tile_version;
     std::vector<Knob> knobs = knob_list(domains(facts));
-    for (Knob &knob : knobs) knob.zero_left_out = knob.name == knob_name(&NestTileKnobs::partition);
+    for (Knob &knob : knobs) {
+        knob.zero_left_out =
+            knob.name == knob_name(&NestTileKnobs::partition) || knob.name == knob_name(&NestTileKnobs::together);
+    }
     base.knobs = present(encode_knobs(default_knobs(facts)), knobs);
     return Space(std::move(base), std::move(knobs), {constraint(limits(facts))});
 }

@@ -10,11 +10,13 @@
 namespace kiln {
 namespace {
 
-NestTileKnobs default_of(const char *fields, int threads) {
+constexpr const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+
+NestTileKnobs default_of(const char *fields, int threads, const char *target = avx512) {
     const auto w = parse_workload_key(std::string("nest/") + fields);
     EXPECT_TRUE(w) << w.error().message;
-    const Target avx512{"x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", threads};
-    const Space space = nest_tile_space({}, nest_of(*w), avx512);
+    const Space space = nest_tile_space({}, nest_of(*w), Target{target, threads});
     const Candidate candidate = space.default_candidate();
     EXPECT_TRUE(space.check(candidate)) << fields << " " << to_text(candidate);
     return *decode_knobs<NestTileKnobs>(candidate.knobs);
@@ -52,6 +54,24 @@ TEST(NestTileSpace, DefaultsFollowMemory) {
         EXPECT_EQ(k.rows, row.rows) << row.fields;
         EXPECT_EQ(k.copied, row.copied) << row.fields;
     }
+}
+
+TEST(NestTileSpace, VectorsAreTogetherWhereRegistersKeepNoConstants) {
+    const struct {
+        const char *fields, *target;
+        int64_t together;
+    } rows[] = {
+        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx2, 1},
+        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx512, 0},
+        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:mul(x0,sigmoid(x0))", avx2, 1},
+        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:max(x0,0)", avx2, 0},
+        // One vector, elements that lie apart, or some that may lie outside.
+        {"loops:8x8/operands:8x8,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx2, 0},
+        {"loops:8x100/operands:100x8/reads:x0[i1,i0]/term:exp(x0)", avx2, 0},
+        {"loops:8x100/operands:8x98/reads:x0[i0,i1-1]/term:exp(x0)", avx2, 0},
+        {"loops:100/over:9/operands:9x100/reduction:sum/reads:x0[r0,i0]/term:exp(x0)", avx2, 0},
+    };
+    for (const auto &row : rows) EXPECT_EQ(default_of(row.fields, 1, row.target).together, row.together) << row.fields;
 }
 
 TEST(NestTileSpace, ThreadsShareWhatIsWorthIt) {
