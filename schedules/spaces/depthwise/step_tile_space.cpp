@@ -87,7 +87,7 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
     // Steps that leave the L1 cache are stored and loaded at half of the speed.
     const double far = f.kept_bytes(k) > f.l1_bytes ? 1.5 : 1;
     const double made = double(ceil_div(s.output[0], k.share)) * s.input[1] * (4 / double(steps.unit) + 4);
-    return tiles * (products + 0.7 * far * loads + 0.5 * over + 5 * outputs + 8) +
+    return tiles * (products + 0.7 * far * loads + 0.5 * over + 4 * outputs + 16) +
            far * made * (steps.groups > 1 ? 1 : 0.5);
 }
 
