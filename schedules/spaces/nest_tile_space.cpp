@@ -104,7 +104,8 @@ bool may_be_outside(const Facts &f) {
 // Vectors of a step may be one: memory has all of their elements side by side, or one element for all.
 bool may_be_together(const Facts &f) {
     const size_t last = f.form.loops.size() - 1;
-    return f.terms == 0 && f.columns() >= 2 * f.lanes && std::ranges::none_of(f.form.reads, [&](const FlatRead &read) {
+    return f.lanes > 1 && f.terms == 0 && f.columns() >= 2 * f.lanes &&
+           std::ranges::none_of(f.form.reads, [&](const FlatRead &read) {
                return is_apart(read.stride(last)) || !read.checked.empty();
            });
 }

@@ -10,13 +10,17 @@
 namespace kiln {
 namespace {
 
-constexpr const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
-constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
+constexpr const char *of_16_registers = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+constexpr const char *of_32_registers = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41";
 
-NestTileKnobs default_of(const char *fields, int threads, const char *target = avx512) {
+Space space_of(const char *fields, int threads, const char *target) {
     const auto w = parse_workload_key(std::string("nest/") + fields);
     EXPECT_TRUE(w) << w.error().message;
-    const Space space = nest_tile_space({}, nest_of(*w), Target{target, threads});
+    return nest_tile_space({}, nest_of(*w), Target{target, threads});
+}
+
+NestTileKnobs default_of(const char *fields, int threads, const char *target = of_32_registers) {
+    const Space space = space_of(fields, threads, target);
     const Candidate candidate = space.default_candidate();
     EXPECT_TRUE(space.check(candidate)) << fields << " " << to_text(candidate);
     return *decode_knobs<NestTileKnobs>(candidate.knobs);
@@ -61,17 +65,25 @@ TEST(NestTileSpace, VectorsAreTogetherWhereRegistersKeepNoConstants) {
         const char *fields, *target;
         int64_t together;
     } rows[] = {
-        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx2, 1},
-        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx512, 0},
-        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:mul(x0,sigmoid(x0))", avx2, 1},
-        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:max(x0,0)", avx2, 0},
+        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", of_16_registers, 1},
+        {"loops:8x100/operands:8x100,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", of_32_registers, 0},
+        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:mul(x0,sigmoid(x0))", of_16_registers, 1},
+        {"loops:8x100/operands:8x100/reads:x0[i0,i1]/term:max(x0,0)", of_16_registers, 0},
         // One vector, elements that lie apart, or some that may lie outside.
-        {"loops:8x8/operands:8x8,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", avx2, 0},
-        {"loops:8x100/operands:100x8/reads:x0[i1,i0]/term:exp(x0)", avx2, 0},
-        {"loops:8x100/operands:8x98/reads:x0[i0,i1-1]/term:exp(x0)", avx2, 0},
-        {"loops:100/over:9/operands:9x100/reduction:sum/reads:x0[r0,i0]/term:exp(x0)", avx2, 0},
+        {"loops:8x8/operands:8x8,8/reads:x0[i0,i1];x1[i0]/term:exp(sub(x0,x1))", of_16_registers, 0},
+        {"loops:8x100/operands:100x8/reads:x0[i1,i0]/term:exp(x0)", of_16_registers, 0},
+        {"loops:8x100/operands:8x98/reads:x0[i0,i1-1]/term:exp(x0)", of_16_registers, 0},
+        {"loops:100/over:9/operands:9x100/reduction:sum/reads:x0[r0,i0]/term:exp(x0)", of_16_registers, 0},
     };
     for (const auto &row : rows) EXPECT_EQ(default_of(row.fields, 1, row.target).together, row.together) << row.fields;
+}
+
+TEST(NestTileSpace, SoftCoresHaveNoVectorsToJoin) {
+    const Space space = space_of("loops:100/operands:100/reads:x0[i0]/term:exp(x0)", 1, "riscv-32-noos");
+    Candidate candidate = space.default_candidate();
+    EXPECT_EQ(decode_knobs<NestTileKnobs>(candidate.knobs)->together, 0);
+    candidate.knobs["together"] = 1;
+    EXPECT_FALSE(space.check(candidate));
 }
 
 TEST(NestTileSpace, ThreadsShareWhatIsWorthIt) {
