@@ -24,7 +24,8 @@ struct Facts {
     int64_t columns_over() const { return form.over.empty() ? 1 : form.over.back(); }
 };
 
-// Polynomials and quotients of them (generators/nest/float_functions.cpp).
+// Long polynomials, whose constants take more loads than their arithmetic hides (generators/nest/float_functions.cpp). Logarithms and erf
+// gained nothing from long vectors.
 bool has_many_constants(scalar::Function function) {
     switch (function) {
         case scalar::Function::exponential:
