@@ -96,8 +96,7 @@ protected:
         for (const QuantizationOperand &operand : quantization_operands(this->workload))
             fix(*quantization[operand.role], {operand.count});
         s->output = *output;
-        if constexpr (requires { s->numbers; }) s->numbers = numbers;
-        if constexpr (requires { s->reads_results; }) s->reads_results = adds_quantized(this->workload);
+        if constexpr (requires { s->numbers; }) s->numbers = {numbers, adds_quantized(this->workload)};
         if constexpr (requires { s->scattered; }) {
             if (l.scatters()) scatter(s);
         }

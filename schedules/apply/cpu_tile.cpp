@@ -5,7 +5,6 @@
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
-#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
@@ -209,17 +208,8 @@ void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &
     }
     const Loops loops = tile_output(stages, k, shape, lanes);
     if (lanes.pixels == 1 && !k.masked) {
-        compute_numbers(stages.numbers,
-                        {.output = stages.output,
-                         .loop = loops.tile,
-                         .c = stages.c,
-                         .x = stages.x,
-                         .y = stages.y,
-                         .lanes = lanes.channels,
-                         .vectors = k.vectors,
-                         .columns = k.pixels,
-                         .rows = k.rows},
-                        shape, shape.output[1] % k.rows == 0);
+        const TileExtents tile{.lanes = lanes.channels, .vectors = k.vectors, .columns = k.pixels, .rows = k.rows};
+        compute_numbers(stages, loops.tile, tile, shape, shape.output[1] % k.rows == 0);
     }
     if (stages.sum.defined()) tile_sum(stages, k, shape, lanes, loops);
     if (stages.spread.defined()) spread_input(stages, k, shape, lanes.channels);

@@ -4,6 +4,7 @@
 #include <Halide.h>
 
 #include "rewrites/conv_loops.h"
+#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/target.h"
 
@@ -27,7 +28,7 @@ namespace kiln {
 struct ConvStages {
     Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
     Halide::ImageParam input;
-    std::vector<Halide::Func> numbers;
+    TileNumbers numbers;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
     // The dimensions of sum and spread.
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};

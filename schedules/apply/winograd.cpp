@@ -3,7 +3,6 @@
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/apply/scatter.h"
-#include "schedules/apply/tile_numbers.h"
 
 namespace kiln {
 namespace {
@@ -66,17 +65,8 @@ private:
     }
 
     void transform_output(const Loops &loops) {
-        const bool is_whole = f.shape.output[0] % f.m[0] == 0 && f.shape.output[1] % f.m[1] == 0;
-        compute_numbers(s.numbers,
-                        {.output = s.output,
-                         .loop = loops.vector,
-                         .c = s.c,
-                         .x = s.x,
-                         .y = s.y,
-                         .lanes = f.lanes,
-                         .columns = f.m[0],
-                         .rows = f.m[1]},
-                        f.shape, is_whole || !s.reads_results);
+        const TileExtents tile{.lanes = f.lanes, .columns = f.m[0], .rows = f.m[1]};
+        compute_numbers(s, loops.vector, tile, f.shape, tile.divides_image(f.shape) || !s.numbers.read_results);
         s.output_columns.compute_at(s.output, loops.vector).vectorize(s.c, f.lanes).unroll(s.in_tile).unroll(s.out_row);
     }
 

@@ -4,6 +4,7 @@
 
 #include <Halide.h>
 
+#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/winograd_rules.h"
 
 namespace kiln {
@@ -17,9 +18,7 @@ struct WinogradStages {
     Halide::Func products;        // as sum, in memory
     Halide::Func output_columns;  // (c, in_tile, out_row, tile_x, tile_y, z, n): columns transformed back
     Halide::Func output;          // (c, x, y, z, b, n): rows too, epilogue
-    // (c, x, y, z, b, n): the stages between both in their order; whether they read operands that have an element for each result
-    std::vector<Halide::Func> numbers;
-    bool reads_results = false;
+    TileNumbers numbers;          // (c, x, y, z, b, n): the stages between both
     Halide::Func scattered;       // as output, its values in other places; undefined where output is the result
     int64_t scattered_block = 1;  // channels of one block of it
     Halide::Var lane, vector, panel, tile_x, tile_y, channels, frequency, in_tile, in_tile_y, row_frequency, out_row;

@@ -1,7 +1,6 @@
 #include "schedules/apply/depthwise/step_tile.h"
 
 #include "schedules/apply/extent.h"
-#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/depthwise/step_tile_space.h"
 
 namespace kiln {
@@ -117,18 +116,9 @@ void copy_input(StepStages &stages) {
 
 void apply_step_tile(StepStages &stages, const StepTileKnobs &k, const ConvLoops &loops, const StepBlock &block) {
     const Loops made = tile_output(stages, k, block.lanes);
-    const bool is_whole = loops.output[0] % k.pixels == 0 && loops.output[1] % k.rows == 0;
-    compute_numbers(stages.numbers,
-                    {.output = stages.output,
-                     .loop = made.tile,
-                     .c = stages.c,
-                     .x = stages.x,
-                     .y = stages.y,
-                     .lanes = block.lanes,
-                     .vectors = k.in_tile ? k.block : 1,
-                     .columns = k.pixels,
-                     .rows = k.rows},
-                    loops, is_whole || !stages.reads_results);
+    const TileExtents tile{
+        .lanes = block.lanes, .vectors = k.in_tile ? k.block : 1, .columns = k.pixels, .rows = k.rows};
+    compute_numbers(stages, made.tile, tile, loops, tile.divides_image(loops) || !stages.numbers.read_results);
     tile_sum(stages, k, loops, made, block.lanes);
     k.in_tile ? make_steps_in_tile(stages, block) : make_steps(stages, block, made);
     copy_input(stages);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rewrites/conv_loops.h"
+#include "schedules/apply/tile_numbers.h"
 #include "schedules/spaces/depthwise/step_tile_knobs.h"
 
 namespace kiln {
@@ -25,9 +26,8 @@ struct StepStages {
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var lane{"lane"}, panel{"panel"}, pixel{"pixel"}, x_tile{"x_tile"}, row{"row"}, y_tile{"y_tile"};
     Halide::Var place{"place"}, block{"block"}, step{"step"}, pair{"pair"};
-    std::vector<Halide::Func> numbers;
-    bool reads_results = false;  // numbers read operands that have an element for each result
-    Halide::RDom taps;           // part, group, row, plane
+    TileNumbers numbers;
+    Halide::RDom taps;  // part, group, row, plane
 
     // Channels that an update of `padded` writes, in whole vectors.
     struct Channels {
