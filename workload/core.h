@@ -34,11 +34,15 @@ struct Core {
     bool logic_beside_products = false;
 
     // Of weights, beside multiply-adds.
-    double l2_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
-    FetchRate from_l2{256, 96}, from_l3{96, 16}, from_memory{16, 8};
+    double l2_bytes_a_cycle = 32, l3_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
+    FetchRate from_l2{256, 32}, from_l3{96, 8}, from_memory{16, 4};
+    // What a core keeps for itself of an L3 cache, which other cores and programs share.
+    double l3_share = 0.4;
     double loop_cycles = 2;    // to start the body of an innermost loop again
     double gather_cycles = 1;  // for an element from anywhere
 
+    // Bytes that the last cache keeps for it.
+    double last_cache() const { return std::max(l3_share * double(l3_bytes), 0.75 * double(l2_bytes)); }
     // Whole vectors of products that are added in a cycle.
     double vectors_a_cycle() const { return half_vectors_as_fast ? multiply_adds / 2.0 : multiply_adds; }
     // Independent sums that keep the multipliers busy while results are on their way.
@@ -66,6 +70,12 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
     if (is_zen5) core.half_vector_cost = 1;
     core.logic_beside_products = is_zen5;
+    // Measured with AVX-512 on Zen 4 and Zen 5, and the others with AVX2 on a Zen 3.
+    if (vector_lanes(target) >= 16) {
+        core.l3_bytes_a_cycle = core.memory_bytes_a_cycle;
+        core.from_l2.scattered = 96, core.from_l3.scattered = 16, core.from_memory.scattered = 8;
+        core.l3_share = 0.75;
+    }
     return core;
 }
 

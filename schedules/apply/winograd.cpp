@@ -86,8 +86,9 @@ private:
             .unroll(s.vector)
             .unroll(xi)
             .unroll(yi);
-        if (const int64_t row = winograd_product_row(f, k); row != k.block_x)
-            s.products.align_storage(s.tile_x, extent(row));
+        const StoredTiles stored = stored_products(f, k);
+        if (stored.x != k.block_x) s.products.align_storage(s.tile_x, extent(stored.x));
+        if (stored.y != k.block_y) s.products.align_storage(s.tile_y, extent(stored.y));
         s.sum.compute_at(s.products, xo)
             .store_in(MemoryType::Register)
             .bound_extent(s.lane, f.lanes)
@@ -117,8 +118,12 @@ private:
             .reorder(s.lane, s.frequency, s.channels, s.tile_x, s.tile_y, s.z, s.n)
             .vectorize(s.lane, step)
             .unroll(s.frequency);
-        if (winograd_places_collide(f, k))
-            s.transformed.align_storage(s.channels, extent(f.summed_channels() / f.channel_step() + 1));
+        const StoredTiles stored = stored_transformed(f, k);
+        if (stored.vectors != f.summed_channels() / step)
+            s.transformed.align_storage(s.channels, extent(stored.vectors));
+        if (stored.x != (k.stage_rows ? f.tiles[0] : k.block_x))
+            s.transformed.align_storage(s.tile_x, extent(stored.x));
+        if (stored.y != k.block_y) s.transformed.align_storage(s.tile_y, extent(stored.y));
         if (k.tile_major) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
         if (k.parallel == 2) {
             s.transformed.reorder(s.lane, s.frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n).parallel(s.channels);

@@ -90,22 +90,33 @@ int64_t winograd_workspace_limit(const WinogradFacts &f) {
 
 namespace {
 
-constexpr int64_t most_apart = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways, 32 in 8
+constexpr int64_t least_stride = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways, 32 in 8
 constexpr int64_t most_places = 16;
+
+// One more along as few dimensions as make the bytes no multiple of `least_stride`; `of`, where none do.
+StoredTiles moved_apart(const WinogradFacts &f, const StoredTiles &of, int64_t vector_bytes, bool may_add_vectors) {
+    const auto collides = [&](const StoredTiles &t) {
+        return t.x * t.y * t.vectors * vector_bytes % least_stride == 0;
+    };
+    if (f.frequencies() <= most_places || !collides(of)) return of;
+    constexpr StoredTiles more[] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
+    for (const auto &[x, y, vectors] : more) {
+        const StoredTiles moved{of.x + x, of.y + y, of.vectors + vectors};
+        if ((may_add_vectors || vectors == 0) && !collides(moved)) return moved;
+    }
+    return of;
+}
 
 }  // namespace
 
-bool winograd_places_collide(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const auto bytes = [&](int64_t channels) { return staged * channels * bytes_of_transformed(f, b); };
-    const bool collide = f.frequencies() > most_places && bytes(f.summed_channels()) % most_apart == 0;
-    return collide && bytes(f.summed_channels() + f.channel_step()) % most_apart != 0;
+StoredTiles stored_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
+    const int64_t step = f.channel_step();
+    return moved_apart(f, {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.summed_channels() / step},
+                       step * bytes_of_transformed(f, b), true);
 }
 
-int64_t winograd_product_row(const WinogradFacts &f, const WinogradKnobs &b) {
-    const auto bytes = [&](int64_t row) { return row * b.block_y * b.panel_block * b.vectors * f.lanes * 4; };
-    const bool collide = f.frequencies() > most_places && bytes(b.block_x) % most_apart == 0;
-    return collide && bytes(b.block_x + 1) % most_apart != 0 ? b.block_x + 1 : b.block_x;
+StoredTiles stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
+    return moved_apart(f, {b.block_x, b.block_y, b.panel_block * b.vectors}, int64_t{4} * f.lanes, false);
 }
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -141,7 +152,7 @@ double bytes_a_cycle(const Core &core, double bytes, bool in_order) {
     const auto rate = [&](const FetchRate &from) { return in_order ? from.in_order : from.scattered; };
     if (bytes <= core.l1_bytes / 2.0) return 1e9;
     if (bytes <= core.l2_bytes * 0.75) return rate(core.from_l2);
-    if (bytes <= std::max(core.l3_bytes, core.l2_bytes) * 0.75) return rate(core.from_l3);
+    if (bytes <= core.last_cache()) return rate(core.from_l3);
     return rate(core.from_memory);
 }
 
@@ -200,11 +211,14 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * steps * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
     // Weights pass once a block, for its first register tile; for the others of the block a panel of them is close by.
-    const double first = weight_bytes + input_bytes <= f.core.l2_bytes * 0.75
-                             ? product + panel_bytes / f.core.from_l2.in_order
-                             : beside_fetch(product, panel_bytes / f.core.memory_bytes_a_cycle);
+    const auto passing = [&](double rate) { return beside_fetch(product, panel_bytes / rate); };
+    const bool stay_in_l2 = weight_bytes + input_bytes <= f.core.l2_bytes * 0.75;
+    const double from_l2 = product + panel_bytes / f.core.from_l2.in_order;
+    const double from_memory = passing(f.core.memory_bytes_a_cycle);
+    const double from_l3 = weight_bytes <= f.core.last_cache() ? passing(f.core.l3_bytes_a_cycle) : from_memory;
+    const double first = stay_in_l2 ? from_l2 : from_memory, again = stay_in_l2 ? from_l2 : from_l3;
     const double next = product + panel_bytes / bytes_a_cycle(f.core, 2 * panel_bytes, true);
-    double cycles = panels * frequencies * (blocks * first + (tiles_a_panel - blocks) * next);
+    double cycles = panels * frequencies * (first + (blocks - 1) * again + (tiles_a_panel - blocks) * next);
     // Transformed input passes once a block of channels; products are written and read.
     const double held = input_bytes + product_bytes + 2 * panel_bytes;
     cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f.core, held, false);

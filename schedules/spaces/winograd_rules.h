@@ -49,11 +49,16 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
 
-// Whether places of a transformed tile would lie so many bytes apart that they share a few sets of the L1 cache, which then
-// holds too few of them while a tile is written, and whether one vector of channels more, which nobody reads, moves them apart.
-bool winograd_places_collide(const WinogradFacts &facts, const WinogradKnobs &knobs);
-// Tiles in x that products are stored for: one more than a block has where the products of a tile would collide so.
-int64_t winograd_product_row(const WinogradFacts &facts, const WinogradKnobs &knobs);
+// Tiles and vectors of channels that are stored for each frequency of a block.
+struct StoredTiles {
+    int64_t x = 1, y = 1, vectors = 1;
+    bool operator==(const StoredTiles &) const = default;
+};
+
+// What a block has of them, and one more along some dimensions, which nobody reads, where the frequencies of a tile would otherwise lie
+// so many bytes apart that they share a few sets of the L1 cache: it would hold too few of them while a tile is written or read.
+StoredTiles stored_transformed(const WinogradFacts &facts, const WinogradKnobs &knobs);
+StoredTiles stored_products(const WinogradFacts &facts, const WinogradKnobs &knobs);  // of panel_block panels, always
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

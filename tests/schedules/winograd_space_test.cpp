@@ -113,6 +113,27 @@ TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
     EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
 }
 
+// Weights that an L3 cache holds may come again for every block, so that its transformed input stays in L2.
+TEST(WinogradSpace, BlocksStayInL2WhereL3HoldsTheWeights) {
+    const Target target = *parse_target("avx2", 1, "");
+    Core core;
+    core.l2_bytes = 512 << 10, core.l3_bytes = 32 << 20;
+    const auto block_bytes = [&](const char *key, const Core &of) {
+        const ConvLoops loops = conv_loops(*parse_workload_key(key));
+        const Space space = winograd_space({}, {4, 2, false}, loops, target, of);
+        const WinogradKnobs k = knobs_of(space.default_candidate());
+        return k.block_x * k.block_y * winograd_facts(loops, 4, target, of).frequencies() * loops.input_channels * 4;
+    };
+    for (const char *key : {"conv2d/input:1x112x112x128/kernel:3x3x128x128/padding:1,1x1,1",
+                            "conv2d/input:1x900x161x128/kernel:3x3x128x64/padding:1,1x1,1",
+                            "conv2d/input:1x75x101x128/kernel:3x3x128x128/padding:1,1x1,1"}) {
+        EXPECT_LE(block_bytes(key, core), core.l2_bytes) << key;
+        Core slow = core;
+        slow.l3_bytes_a_cycle = core.memory_bytes_a_cycle, slow.from_l3 = core.from_l2, slow.l3_share = 0.75;
+        EXPECT_GT(block_bytes(key, slow), core.l2_bytes) << key << ", whose weights come slowly each time";
+    }
+}
+
 // Lines of large images are fetched tiles ahead, more of them where a tile has few channels.
 TEST(WinogradSpace, ImagesFromMemoryAreFetched) {
     const struct {
@@ -145,20 +166,25 @@ TEST(WinogradSpace, ImagesFromMemoryAreFetched) {
 TEST(WinogradSpace, ProductsDoNotCollide) {
     const struct {
         int m;
-        int64_t block_x, block_y, panel_block, vectors, row;
+        int64_t block_x, block_y, panel_block, vectors;
+        StoredTiles stored;
     } rows[] = {
-        {4, 14, 2, 2, 2, 15},  // 7168 bytes: four sets
-        {4, 14, 1, 2, 2, 14},  // 3584: eight
-        {4, 4, 4, 4, 1, 4},    // 4096, and one tile more makes 5120, which is no better
-        {4, 7, 4, 1, 4, 7},    // 7168, and 8192 is no better
-        {2, 14, 2, 2, 2, 14},  // 16 products of a tile fit into four sets
+        {4, 14, 2, 2, 2, {15, 2, 4}},   // 7168 bytes: four sets
+        {4, 14, 1, 2, 2, {14, 1, 4}},   // 3584: eight
+        {4, 4, 4, 4, 1, {5, 5, 4}},     // 4096, and a column or a row more makes 5120
+        {4, 4, 8, 4, 1, {5, 9, 4}},     // 8192; a row more makes 9216, a column 10240
+        {4, 7, 4, 1, 4, {7, 5, 4}},     // 7168, and 8192 with a column more
+        {4, 16, 1, 4, 4, {16, 1, 16}},  // 16384, and no tile more makes another multiple
+        {2, 14, 2, 2, 2, {14, 2, 4}},   // 16 products of a tile fit into four sets
     };
     const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
     for (const auto &row : rows) {
         const WinogradFacts facts = winograd_facts(conv_loops(w), row.m, *parse_target("avx512", 1, ""), Core());
         WinogradKnobs k;
         k.block_x = row.block_x, k.block_y = row.block_y, k.panel_block = row.panel_block, k.vectors = row.vectors;
-        EXPECT_EQ(winograd_product_row(facts, k), row.row) << row.block_x << " " << row.block_y;
+        const StoredTiles stored = stored_products(facts, k);
+        EXPECT_EQ(stored, row.stored) << row.block_x << "x" << row.block_y << ": " << stored.x << " " << stored.y << " "
+                                      << stored.vectors;
     }
 }
 
@@ -199,23 +225,27 @@ TEST(WinogradSpace, TheWorkspaceHasALimit) {
 }
 
 // A multiple of 1024 bytes from place to place is too few sets of the L1 cache; the type that is stored counts.
-TEST(WinogradSpace, PlacesOfATileCollideByTheirDistance) {
+TEST(WinogradSpace, PlacesOfATileDoNotCollide) {
     struct Row {
         int64_t channels, block_x, block_y, stage_rows, demote;
-        bool collide;
+        StoredTiles stored;
     };
     constexpr Row rows[] = {
-        {64, 4, 1, 0, 0, true},  {64, 14, 1, 0, 0, false}, {64, 14, 2, 0, 0, true}, {128, 7, 2, 0, 0, true},
-        {96, 7, 1, 0, 0, false}, {64, 3, 1, 0, 0, false},  {64, 3, 1, 1, 0, false}, {64, 3, 2, 1, 0, true},
-        {512, 7, 7, 0, 0, true}, {64, 14, 2, 0, 2, false}, {64, 14, 2, 0, 1, true}, {3, 14, 4, 0, 0, false},
-        {64, 4, 4, 0, 0, false},  // 4096 bytes, and a vector more makes 5120
+        {64, 4, 1, 0, 0, {4, 1, 5}},   {64, 14, 1, 0, 0, {14, 1, 4}}, {64, 14, 2, 0, 0, {14, 2, 5}},
+        {128, 7, 2, 0, 0, {7, 2, 9}},  {96, 7, 1, 0, 0, {7, 1, 6}},   {64, 3, 1, 0, 0, {3, 1, 4}},
+        {64, 3, 1, 1, 0, {14, 1, 4}},  {64, 3, 2, 1, 0, {14, 2, 5}},  {512, 7, 7, 0, 0, {7, 7, 33}},
+        {64, 14, 2, 0, 2, {14, 2, 4}}, {64, 14, 2, 0, 1, {14, 2, 5}}, {3, 14, 4, 0, 0, {14, 4, 1}},
+        {64, 4, 4, 0, 0, {5, 4, 5}},  // 4096 bytes; a vector more makes 5120, as a column or a row does
+        {64, 4, 8, 0, 0, {5, 8, 5}},
     };
     for (const Row &row : rows) {
         const Workload w = convolution({1, 58, 58, row.channels}, {3, 3, row.channels, 64});
         const WinogradFacts facts = winograd_facts(conv_loops(w), 4, *parse_target("avx512", 1, ""), Core());
         WinogradKnobs k;
         k.block_x = row.block_x, k.block_y = row.block_y, k.stage_rows = row.stage_rows, k.demote = row.demote;
-        EXPECT_EQ(winograd_places_collide(facts, k), row.collide) << row.channels << " " << row.block_x;
+        const StoredTiles stored = stored_transformed(facts, k);
+        EXPECT_EQ(stored, row.stored) << row.channels << ": " << row.block_x << "x" << row.block_y << ": " << stored.x
+                                      << " " << stored.y << " " << stored.vectors;
     }
 }
 
