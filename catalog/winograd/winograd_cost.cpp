@@ -33,11 +33,13 @@ double window_cycles(int m, const ConvLoops &s, const Target &target, const Core
     }
     const int64_t lanes = vector_lanes(target);
     const auto in = double(s.input_channels), out = double(s.output_channels);
-    // For an operand or a result, in whole vectors; of other windows by measurement of 47 layers on a Zen 3.
-    const double additions = is_three_by_three(s) ? 4 : 7;
+    const bool has_wide_vectors = lanes >= 16;
+    // For an operand or a result, in whole vectors; of other windows by measurement of 47 layers on a Zen 3, and of five outputs a
+    // side by that of 26.
+    const double additions = is_three_by_three(s) && (m < 5 || has_wide_vectors) ? 4 : 7;
     const double added = additions * double(ceil_div(s.input_channels, lanes) + ceil_div(s.output_channels, lanes));
-    // Most layers of docs/winograd.md take longer with five outputs a side than their products say.
-    const double odd = m == 5 ? 1.15 : 1;
+    // With AVX-512 most layers of docs/winograd.md take longer with five outputs a side than their products say.
+    const double odd = m == 5 && has_wide_vectors ? 1.15 : 1;
     const double cycles = odd * tiles * places * (in * out / double(lanes) + added) / core.vectors_a_cycle();
     return beside_weights(cycles, 4 * places * in * out, core);
 }
