@@ -80,7 +80,7 @@ constexpr AlgorithmRule rules[] = {
     {"winograd_2", winograd_is_fastest<2>,
      "as winograd_4, with 16 products for 36: tiles that fill better, have fewer weights or smaller errors"},
     {"winograd_5", winograd_is_fastest<5>,
-     "as winograd_4, with 49 products for 225: tiles that fill better, as in 14x14, or vectors of 8 lanes and many "
+     "as winograd_4, with 49 products for 225: tiles that fill better, as in 14x14, or short vectors and many "
      "channels"},
     {"input_phases", is_grouped,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},

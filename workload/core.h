@@ -70,7 +70,8 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
     if (is_zen5) core.half_vector_cost = 1;
     core.logic_beside_products = is_zen5;
-    // Measured with AVX-512 on Zen 4 and Zen 5, and the others with AVX2 on a Zen 3.
+    // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
+    // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {
         core.l3_bytes_a_cycle = core.memory_bytes_a_cycle;
         core.from_l2.scattered = 96, core.from_l3.scattered = 16, core.from_memory.scattered = 8;

@@ -86,9 +86,7 @@ private:
             .unroll(s.vector)
             .unroll(xi)
             .unroll(yi);
-        const StoredTiles stored = stored_products(f, k);
-        if (stored.x != k.block_x) s.products.align_storage(s.tile_x, extent(stored.x));
-        if (stored.y != k.block_y) s.products.align_storage(s.tile_y, extent(stored.y));
+        keep_apart(s.products, product_tiles(k), stored_products(f, k));
         s.sum.compute_at(s.products, xo)
             .store_in(MemoryType::Register)
             .bound_extent(s.lane, f.lanes)
@@ -112,18 +110,19 @@ private:
         }
     }
 
+    void keep_apart(Func &places, const TilesInMemory &computed, const TilesInMemory &stored) const {
+        if (stored.vectors != computed.vectors) places.align_storage(s.channels, extent(stored.vectors));
+        if (stored.x != computed.x) places.align_storage(s.tile_x, extent(stored.x));
+        if (stored.y != computed.y) places.align_storage(s.tile_y, extent(stored.y));
+    }
+
     void transform_input(const Loops &loops) {
         const int step = extent(f.channel_step());
         s.transformed.compute_at(s.output, loops.block)
             .reorder(s.lane, s.frequency, s.channels, s.tile_x, s.tile_y, s.z, s.n)
             .vectorize(s.lane, step)
             .unroll(s.frequency);
-        const StoredTiles stored = stored_transformed(f, k);
-        if (stored.vectors != f.summed_channels() / step)
-            s.transformed.align_storage(s.channels, extent(stored.vectors));
-        if (stored.x != (k.stage_rows ? f.tiles[0] : k.block_x))
-            s.transformed.align_storage(s.tile_x, extent(stored.x));
-        if (stored.y != k.block_y) s.transformed.align_storage(s.tile_y, extent(stored.y));
+        keep_apart(s.transformed, transformed_tiles(f, k), stored_transformed(f, k));
         if (k.tile_major) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
         if (k.parallel == 2) {
             s.transformed.reorder(s.lane, s.frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n).parallel(s.channels);

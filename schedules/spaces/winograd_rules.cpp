@@ -77,11 +77,17 @@ int64_t bytes_of_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
 }  // namespace
 
 int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t staged = (b.stage_rows ? f.tiles[0] : b.block_x) * b.block_y;
-    const int64_t input = staged * f.summed_channels() * bytes_of_transformed(f, b);
-    const int64_t products = b.block_x * b.block_y * b.panel_block * b.vectors * f.lanes * 4;
+    const TilesInMemory in = transformed_tiles(f, b), out = product_tiles(b);
+    const int64_t input = in.x * in.y * f.summed_channels() * bytes_of_transformed(f, b);
+    const int64_t products = out.x * out.y * out.vectors * f.lanes * 4;
     return f.frequencies() * (input + products);
 }
+
+TilesInMemory transformed_tiles(const WinogradFacts &f, const WinogradKnobs &b) {
+    return {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.summed_channels() / f.channel_step()};
+}
+
+TilesInMemory product_tiles(const WinogradKnobs &b) { return {b.block_x, b.block_y, b.panel_block * b.vectors}; }
 
 int64_t winograd_workspace_limit(const WinogradFacts &f) {
     constexpr int64_t limit = int64_t{16} << 20;
@@ -94,14 +100,14 @@ constexpr int64_t least_stride = 1024;  // 4 of 64 sets of lines of 64 bytes: 48
 constexpr int64_t most_places = 16;
 
 // One more along as few dimensions as make the bytes no multiple of `least_stride`; `of`, where none do.
-StoredTiles moved_apart(const WinogradFacts &f, const StoredTiles &of, int64_t vector_bytes, bool may_add_vectors) {
-    const auto collides = [&](const StoredTiles &t) {
+TilesInMemory moved_apart(const WinogradFacts &f, const TilesInMemory &of, int64_t vector_bytes, bool may_add_vectors) {
+    const auto collides = [&](const TilesInMemory &t) {
         return t.x * t.y * t.vectors * vector_bytes % least_stride == 0;
     };
     if (f.frequencies() <= most_places || !collides(of)) return of;
-    constexpr StoredTiles more[] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
+    constexpr TilesInMemory more[] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
     for (const auto &[x, y, vectors] : more) {
-        const StoredTiles moved{of.x + x, of.y + y, of.vectors + vectors};
+        const TilesInMemory moved{of.x + x, of.y + y, of.vectors + vectors};
         if ((may_add_vectors || vectors == 0) && !collides(moved)) return moved;
     }
     return of;
@@ -109,14 +115,12 @@ StoredTiles moved_apart(const WinogradFacts &f, const StoredTiles &of, int64_t v
 
 }  // namespace
 
-StoredTiles stored_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t step = f.channel_step();
-    return moved_apart(f, {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.summed_channels() / step},
-                       step * bytes_of_transformed(f, b), true);
+TilesInMemory stored_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
+    return moved_apart(f, transformed_tiles(f, b), f.channel_step() * bytes_of_transformed(f, b), true);
 }
 
-StoredTiles stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
-    return moved_apart(f, {b.block_x, b.block_y, b.panel_block * b.vectors}, int64_t{4} * f.lanes, false);
+TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
+    return moved_apart(f, product_tiles(b), int64_t{4} * f.lanes, false);
 }
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {

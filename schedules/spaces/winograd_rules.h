@@ -49,16 +49,21 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_workspace_limit(const WinogradFacts &facts);
 
-// Tiles and vectors of channels that are stored for each frequency of a block.
-struct StoredTiles {
+// Columns and rows of tiles, and vectors of their channels, for each frequency of a block.
+struct TilesInMemory {
     int64_t x = 1, y = 1, vectors = 1;
-    bool operator==(const StoredTiles &) const = default;
+    bool operator==(const TilesInMemory &) const = default;
 };
 
-// What a block has of them, and one more along some dimensions, which nobody reads, where the frequencies of a tile would otherwise lie
-// so many bytes apart that they share a few sets of the L1 cache: it would hold too few of them while a tile is written or read.
-StoredTiles stored_transformed(const WinogradFacts &facts, const WinogradKnobs &knobs);
-StoredTiles stored_products(const WinogradFacts &facts, const WinogradKnobs &knobs);  // of panel_block panels, always
+// What a block computes.
+TilesInMemory transformed_tiles(const WinogradFacts &facts, const WinogradKnobs &knobs);
+TilesInMemory product_tiles(const WinogradKnobs &knobs);
+
+// What memory is laid out for: the same, or one more along some dimensions, which nobody reads, where the frequencies of a tile would
+// otherwise lie so many bytes apart that they share a few sets of the L1 cache: it would hold too few of them while a tile is written
+// or read. Products have no more vectors.
+TilesInMemory stored_transformed(const WinogradFacts &facts, const WinogradKnobs &knobs);
+TilesInMemory stored_products(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

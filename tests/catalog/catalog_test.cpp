@@ -176,13 +176,13 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x9x9x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_3"},  // nine whole tiles
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x13x13x32/kernel:3x3x32x128/padding:1,1x1,1", "winograd_5"},  // nine tiles for sixteen
-        // Few tiles of large weights: smaller tiles have more products, and smaller weights.
-        {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_2"},
-        // other windows: fewer products, but for few channels or many weights; errors of ten places a side are too large
         {"conv2d/input:1x100x100x128/kernel:3x3x128x128/padding:1,1x1,1", "winograd_5", "avx2"},
         {"conv2d/input:1x100x100x128/kernel:3x3x128x128/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x100x100x16/kernel:3x3x16x16/padding:1,1x1,1", "winograd_4", "avx2"},   // transforms weigh more
         {"conv2d/input:1x56x56x128/kernel:3x3x128x128/padding:1,1x1,1", "winograd_4", "avx2"},  // equally many products
+        // Few tiles of large weights: smaller tiles have more products, and smaller weights.
+        {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_2"},
+        // other windows: fewer products, but for few channels or many weights; errors of ten places a side are too large
         {"conv2d/input:1x28x28x16/kernel:5x5x16x32/padding:2,2x2,2", "winograd_4"},
         {"conv2d/input:1x28x28x64/kernel:5x5x64x64/padding:4,4x4,4/rhs_dilation:2x2", "winograd_4"},
         {"conv2d/input:1x14x14x256/kernel:7x7x256x64/padding:3,3x3,3", "winograd_3"},

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/spaces/winograd_knobs.h"
+#include "schedules/spaces/winograd_rules.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -137,6 +137,26 @@ TEST_F(WinogradKernels, EverySplitOverThreads) {
         candidate.knobs["vectors"] = candidate.knobs["panel_block"] = 1;
         if (split == 3) candidate.knobs["tiles_x"] = candidate.knobs["block_x"] = 1;
         expect_right(workload, target, candidate);
+    }
+}
+
+// Memory is laid out for more columns, rows and vectors than blocks of 4x8 tiles have, also of the last blocks, which are not whole.
+TEST_F(WinogradKernels, FrequenciesAreKeptApart) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    const Workload workload = *parse_workload_key("conv2d/input:1x39x22x64/kernel:3x3x64x64/padding:1,1x1,1");
+    const WinogradFacts facts = winograd_facts(conv_loops(workload), 4, target, core_of(machine_, target));
+    for (int64_t tile_major : {0, 1}) {
+        for (int64_t stage_rows : {0, 1}) {
+            Candidate candidate = space(4, workload, target).default_candidate();
+            candidate.knobs["block_x"] = candidate.knobs["tiles_x"] = 4;
+            candidate.knobs["block_y"] = 8, candidate.knobs["tiles_y"] = 1;
+            candidate.knobs["vectors"] = 1, candidate.knobs["panel_block"] = 4;
+            candidate.knobs["tile_major"] = tile_major, candidate.knobs["stage_rows"] = stage_rows;
+            const auto knobs = *decode_knobs<WinogradKnobs>(candidate.knobs);
+            EXPECT_NE(stored_transformed(facts, knobs), transformed_tiles(facts, knobs));
+            EXPECT_NE(stored_products(facts, knobs), product_tiles(knobs));
+            expect_right(workload, target, candidate);
+        }
     }
 }
 

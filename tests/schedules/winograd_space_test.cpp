@@ -167,14 +167,14 @@ TEST(WinogradSpace, ProductsDoNotCollide) {
     const struct {
         int m;
         int64_t block_x, block_y, panel_block, vectors;
-        StoredTiles stored;
+        TilesInMemory stored;
     } rows[] = {
         {4, 14, 2, 2, 2, {15, 2, 4}},   // 7168 bytes: four sets
         {4, 14, 1, 2, 2, {14, 1, 4}},   // 3584: eight
         {4, 4, 4, 4, 1, {5, 5, 4}},     // 4096, and a column or a row more makes 5120
         {4, 4, 8, 4, 1, {5, 9, 4}},     // 8192; a row more makes 9216, a column 10240
         {4, 7, 4, 1, 4, {7, 5, 4}},     // 7168, and 8192 with a column more
-        {4, 16, 1, 4, 4, {16, 1, 16}},  // 16384, and no tile more makes another multiple
+        {4, 16, 1, 4, 4, {16, 1, 16}},  // 16384; a column or a row more adds multiples of 1024
         {2, 14, 2, 2, 2, {14, 2, 4}},   // 16 products of a tile fit into four sets
     };
     const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
@@ -182,7 +182,7 @@ TEST(WinogradSpace, ProductsDoNotCollide) {
         const WinogradFacts facts = winograd_facts(conv_loops(w), row.m, *parse_target("avx512", 1, ""), Core());
         WinogradKnobs k;
         k.block_x = row.block_x, k.block_y = row.block_y, k.panel_block = row.panel_block, k.vectors = row.vectors;
-        const StoredTiles stored = stored_products(facts, k);
+        const TilesInMemory stored = stored_products(facts, k);
         EXPECT_EQ(stored, row.stored) << row.block_x << "x" << row.block_y << ": " << stored.x << " " << stored.y << " "
                                       << stored.vectors;
     }
@@ -228,7 +228,7 @@ TEST(WinogradSpace, TheWorkspaceHasALimit) {
 TEST(WinogradSpace, PlacesOfATileDoNotCollide) {
     struct Row {
         int64_t channels, block_x, block_y, stage_rows, demote;
-        StoredTiles stored;
+        TilesInMemory stored;
     };
     constexpr Row rows[] = {
         {64, 4, 1, 0, 0, {4, 1, 5}},   {64, 14, 1, 0, 0, {14, 1, 4}}, {64, 14, 2, 0, 0, {14, 2, 5}},
@@ -243,7 +243,7 @@ TEST(WinogradSpace, PlacesOfATileDoNotCollide) {
         const WinogradFacts facts = winograd_facts(conv_loops(w), 4, *parse_target("avx512", 1, ""), Core());
         WinogradKnobs k;
         k.block_x = row.block_x, k.block_y = row.block_y, k.stage_rows = row.stage_rows, k.demote = row.demote;
-        const StoredTiles stored = stored_transformed(facts, k);
+        const TilesInMemory stored = stored_transformed(facts, k);
         EXPECT_EQ(stored, row.stored) << row.channels << ": " << row.block_x << "x" << row.block_y << ": " << stored.x
                                       << " " << stored.y << " " << stored.vectors;
     }
