@@ -10,11 +10,15 @@ using Halide::select;
 
 namespace {
 
-// Errors of a step count beside the magnitude of its sums. So a sigmoid need not be exact to the last bit where it is small, and
-// silu(x) = x sigmoid(x) is as exact as x.
+// Errors of a step count beside the magnitude of its sums. So distribution functions need not be exact to the last bit where they
+// are small, and x times one of them is as exact as x. tanh(y) + 1 is 2 sigmoid(2 y).
 Expr value_of(const EpilogueStep &step, const std::vector<Expr> &values) {
-    if (step.kind == EpilogueStep::Kind::sigmoid) return sigmoid_of_sum(values[0]);
-    if (step.kind == EpilogueStep::Kind::silu) return values[0] * sigmoid_of_sum(values[0]);
+    using Kind = EpilogueStep::Kind;
+    const Expr &x = values[0];
+    if (step.kind == Kind::sigmoid) return sigmoid_of_sum(x);
+    if (step.kind == Kind::silu) return x * sigmoid_of_sum(x);
+    if (step.kind == Kind::gelu) return x * normal_distribution_of_sum(x);
+    if (step.kind == Kind::gelu_tanh) return x * sigmoid_of_sum(x * (1.59576912f + 0.0713548163f * (x * x)));
     return halide_expression(function_of(step), values);
 }
 

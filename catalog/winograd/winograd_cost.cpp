@@ -70,7 +70,7 @@ bool is_accurate(int m, const ConvLoops &s) {
 bool window_pays(int m, const ConvLoops &s, const Target &target, const Core &core) {
     if (!is_accurate(m, s) || !fill_vectors(s)) return false;
     const double cycles = window_cycles(m, s, target, core);
-    const bool beats_direct = is_three_by_three(s) ? has_full_tiles(s) : cycles < 0.75 * direct_cycles(s, target, core);
+    const bool beats_direct = is_three_by_three(s) ? has_full_tiles(s) : cycles < 0.7 * direct_cycles(s, target, core);
     return beats_direct && std::ranges::none_of(std::array{2, 3, 4, 5}, [&](int other) {
                return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
            });

@@ -131,6 +131,33 @@ void define_masked_rows(const MaskedRows &rows) {
     define_read(rows);
 }
 
+// Each phase loads its own vectors: one that begins in the middle of another would wait for that one to be stored. Masks are of columns
+// alone, so that they are the same for all rows; rows outside have the zeros of a loop of their own.
+void define_masked_copy(const MaskedRows &rows) {
+    RowStages &s = rows.stages;
+    const ElementMap &map = rows.loops.input_map;
+    const Exprs indices{s.channel, s.column + s.phase - extent(rows.loops.pad_lo[0]), s.y, s.z, s.n};
+    Exprs at;
+    Expr is_in_row = Internal::const_true();
+    for (int i = 0; i < extent(static_cast<int64_t>(map.size())); i++) {
+        const bool is_outer = i == input_index::y || i == input_index::z;
+        if (is_outer && may_miss(rows, i - input_index::x)) {
+            is_in_row = is_in_row && is_in_range(map[i], indices);
+            at.push_back(clamp(value_of(map[i].form, indices), 0, extent(map[i].extent - 1)));
+        } else {
+            at.push_back(promised(value_of(map[i].form, indices), map[i].extent));
+        }
+    }
+    const Expr in_columns = is_in_range(map[input_index::x], indices);
+    const Expr load = row_element(rows, at, channel_of_rows(rows));
+    const Expr row = select(likely(in_columns), masked_load(likely(in_columns), load), 0.0f);
+    s.copy = Func("copy");
+    s.dense = Func("dense");
+    s.dense(s.column, s.phase, s.y, s.channel, s.z, s.n) = select(likely(is_in_row), row, 0.0f);
+    s.copy(s.x, s.phase, s.y, s.channel, s.z, s.n) =
+        s.dense(s.x * extent(rows.loops.stride[0]), s.phase, s.y, s.channel, s.z, s.n);
+}
+
 Expr masked_tap(const MaskedRows &rows, const Expr &column, const Expr &y, const Expr &z) {
     const RowStages &s = rows.stages;
     return s.read(s.x, column, y, s.channel / extent(rows.loops.group_outputs()), z, s.n);

@@ -38,8 +38,13 @@ public:
     }
 
     void generate() {
-        knobs.masked ? define_masked_rows(masked_rows()) : copy_rows();
-        masks_columns = knobs.masked && stores_columns(loops);
+        const bool by_masks = knobs.masked || copies_by_masks(loops, vector_lanes(target_of_kiln));
+        if (knobs.masked) {
+            define_masked_rows(masked_rows());
+        } else {
+            by_masks ? define_masked_copy(masked_rows()) : copy_rows();
+        }
+        masks_columns = by_masks && stores_columns(loops);
         masks_channels = knobs.masked && !stores_columns(loops);
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
         const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);

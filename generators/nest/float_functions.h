@@ -12,7 +12,6 @@ Halide::Expr logarithm(const Halide::Expr &x);
 Halide::Expr square_root(const Halide::Expr &x);
 Halide::Expr logarithm_1p(const Halide::Expr &x);
 Halide::Expr sigmoid(const Halide::Expr &x);
-Halide::Expr sigmoid_of_sum(const Halide::Expr &x);  // to 2^-23 of 1, however small it is; x is no NaN
 Halide::Expr tangent_hyperbolic(const Halide::Expr &x);
 Halide::Expr error_function(const Halide::Expr &x);
 Halide::Expr sine(const Halide::Expr &x);    // arguments up to 2^28
@@ -20,6 +19,10 @@ Halide::Expr cosine(const Halide::Expr &x);  // the same
 Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y);
 Halide::Expr power(const Halide::Expr &x, double exponent);
 Halide::Expr remainder(const Halide::Expr &x, const Halide::Expr &y);  // with the sign of y; quotients up to 2^29
+
+// Distribution functions to 2^-22 of 1, however small they are; x is no NaN.
+Halide::Expr sigmoid_of_sum(const Halide::Expr &x);
+Halide::Expr normal_distribution_of_sum(const Halide::Expr &x);
 
 Halide::Expr whole(const Halide::Expr &x,
                    const Halide::Expr &rounded);  // x rounded in some way, for numbers of any size

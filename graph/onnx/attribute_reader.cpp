@@ -167,7 +167,8 @@ Result<Attribute> attribute_of(AttributeFields &a, Reading &reading) {
         return bad_input("has no name");
     }
     if (!a.reference.empty()) {
-        return Attribute{std::move(a.name), Attribute::Unread{"a reference to an attribute of a function"}};
+        return Attribute{std::move(a.name),
+                         Attribute::Unread{"a reference to an attribute of a function", a.reference}};
     }
     const Result<int64_t> kind = kind_of(a);
     if (!kind) {

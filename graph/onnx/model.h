@@ -35,6 +35,7 @@ struct Attribute {
     // The last is an attribute of a kind that kiln does not read (lists of graphs, sparse tensors): its kind in words.
     struct Unread {
         std::string kind;
+        std::string reference = "";  // in a function: the attribute of its calls whose value it has
     };
     std::variant<float, int64_t, std::string, Tensor, std::vector<float>, std::vector<int64_t>,
                  std::vector<std::string>, std::shared_ptr<const Body>, Unread>
@@ -46,6 +47,7 @@ struct Node {
     std::string domain;                        // "" for ONNX's own; "ai.onnx" is read as ""
     std::vector<std::string> inputs, outputs;  // "" stands for one that is left out
     std::vector<Attribute> attributes;
+    std::string overload = {};  // of a call of a function: which of those with its name
 };
 
 struct Dimension {

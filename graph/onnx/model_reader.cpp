@@ -1,80 +1,26 @@
 #include <new>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "graph/onnx/file/file_bytes.h"
 #include "graph/onnx/file/foreign_file.h"
 #include "graph/onnx/file/wire.h"
+#include "graph/onnx/function_calls.h"
+#include "graph/onnx/function_reader.h"
 #include "graph/onnx/graph_reader.h"
 #include "graph/onnx/model.h"
 #include "graph/onnx/name_checks.h"
-#include "graph/onnx/node_reader.h"
+#include "graph/onnx/opset_reader.h"
 #include "text/quoted_text.h"
 
 namespace kiln::graph::onnx {
 
 namespace {
 
-using Functions = std::set<std::pair<std::string, std::string>>;  // domain and name
-
-std::pair<std::string, std::string> function_name(std::string domain, std::string name) {
-    return {domain == "ai.onnx" ? "" : std::move(domain), std::move(name)};
-}
-
-// OperatorSetIdProto.
-Status read_opset(std::string_view message, Model &model) {
-    std::string domain;
-    int64_t version = 0;
-    const Status status = each_field(message, [&](Field &field) -> Status {
-        switch (field.tag_and_type()) {
-            case bytes(1):
-                domain = take_text(field);
-                break;
-            case varint(2):
-                version = field.get_int64();
-                break;
-            default:
-                field.skip();
-        }
-        return {};
-    });
-    if (!status) {
-        return within("an opset", status.error());
-    }
-    const auto [known, added] = model.opsets.emplace(domain == "ai.onnx" ? "" : domain, version);
-    if (!added && known->second != version) {
-        return bad_input("imports opsets " + std::to_string(known->second) + " and " + std::to_string(version) +
-                         " of the domain " + shown(domain));
-    }
-    return {};
-}
-
-// FunctionProto: only what it is called.
-Status read_function(std::string_view message, Functions &functions) {
-    std::string domain, name;
-    const Status status = each_field(message, [&](Field &field) -> Status {
-        switch (field.tag_and_type()) {
-            case bytes(1):
-                name = take_text(field);
-                break;
-            case bytes(10):
-                domain = take_text(field);
-                break;
-            default:
-                field.skip();
-        }
-        return {};
-    });
-    functions.insert(function_name(std::move(domain), std::move(name)));
-    return status ? status : within("a function", status.error());
-}
-
 struct ModelFields {
     Model model;
-    Functions functions;
-    std::vector<std::string_view>
-        graphs;  // read last: what is wrong within one says more when the rest is known to be a model
+    std::vector<std::string_view> graphs,
+        functions;  // read last: what is wrong within one says more when the rest is known to be a model
 };
 
 Status read_fields(std::string_view message, ModelFields &fields, Reading &reading) {
@@ -91,11 +37,11 @@ Status read_fields(std::string_view message, ModelFields &fields, Reading &readi
                 return count_entry(reading);
             case bytes(8): {
                 const Status counted = count_entry(reading);
-                return counted ? read_opset(take_bytes(field), fields.model) : counted;
+                return counted ? read_opset(take_bytes(field), &fields.model.opsets) : counted;
             }
             case bytes(25): {
-                const Status counted = count_entry(reading);
-                return counted ? read_function(take_bytes(field), fields.functions) : counted;
+                fields.functions.push_back(take_bytes(field));
+                return count_entry(reading);
             }
             default:
                 field.skip();
@@ -120,29 +66,6 @@ Status check_version(const Model &model) {
     return {};
 }
 
-void find_calls(const Body &body, const Functions &functions, std::string &calls) {
-    for (size_t i = 0; i < body.nodes.size() && calls.size() < 2000; i++) {
-        const Node &node = body.nodes[i];
-        if (functions.count({node.domain, node.op_type}) != 0) {
-            calls += "\n" + describe(node, i) + " calls a function of the model";
-        }
-        for (const Attribute &attribute : node.attributes) {
-            const auto *inner = std::get_if<std::shared_ptr<const Body>>(&attribute.value);
-            if (inner) find_calls(**inner, functions, calls);
-        }
-    }
-}
-
-Status check_functions(const Model &model, const Functions &functions) {
-    std::string calls;
-    find_calls(model, functions, calls);
-    if (calls.empty()) {
-        return {};
-    }
-    return unsupported(
-        "kiln does not read functions of models; write them out with onnx.inliner.inline_local_functions" + calls);
-}
-
 Result<Model> read_graphs(ModelFields fields, Reading &reading) {
     if (Status status = check_version(fields.model); !status) {
         return status.error();
@@ -155,10 +78,18 @@ Result<Model> read_graphs(ModelFields fields, Reading &reading) {
     if (fields.model.outputs.empty()) {
         return bad_input("its graph has no outputs");
     }
-    if (Status status = order_nodes(fields.model, Surroundings::none); !status) {
-        return status.error();
+    if (!fields.functions.empty()) {
+        Functions functions;
+        for (const std::string_view function : fields.functions) {
+            if (Status status = read_function(function, &functions, reading); !status) {
+                return status.error();
+            }
+        }
+        if (Status status = write_out_calls(functions, &fields.model); !status) {
+            return status.error();
+        }
     }
-    const Status status = check_functions(fields.model, fields.functions);
+    const Status status = order_nodes(fields.model, Surroundings::none);
     return status ? Result<Model>(std::move(fields.model)) : status.error();
 }
 

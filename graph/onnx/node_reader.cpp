@@ -37,6 +37,9 @@ Status read_fields(std::string_view message, NodeFields &fields, Reading &readin
             case bytes(7):
                 fields.node.domain = take_text(field);
                 break;
+            case bytes(8):
+                fields.node.overload = take_text(field);
+                break;
             default:
                 field.skip();
         }

@@ -20,11 +20,24 @@ struct Range {
         return place.memory == other.place.memory && place.index == other.place.index &&
                place.offset < other.place.offset + other.bytes && other.place.offset < place.offset + bytes;
     }
-    bool covers(const Range &other) const {
-        return place.memory == other.place.memory && place.index == other.place.index &&
-               place.offset <= other.place.offset && other.place.offset + other.bytes <= place.offset + bytes;
-    }
 };
+
+// What is left of these ranges where `written` is written over.
+std::vector<Range> without(const std::vector<Range> &ranges, const Range &written) {
+    std::vector<Range> left;
+    for (const Range &range : ranges) {
+        if (!range.overlaps(written)) {
+            left.push_back(range);
+            continue;
+        }
+        const int64_t begin = range.place.offset, end = begin + range.bytes;
+        const int64_t first = written.place.offset, last = first + written.bytes;
+        Range part = range;
+        if (begin < first) part.bytes = first - begin, left.push_back(part);
+        if (last < end) part.place.offset = last, part.bytes = end - last, left.push_back(part);
+    }
+    return left;
+}
 
 // The memory that a step reads and writes.
 struct Touched {
@@ -84,11 +97,13 @@ private:
         const Range &result = touched_[producer].result;
         const bool is_same = result.place == range.place && result.bytes == range.bytes;
         if (!is_same || !nest_call(steps_[producer]) || touched_[consumer].result.overlaps(range)) return {};
-        for (size_t later = producer + 1; later < steps_.size(); later++) {
-            const auto reads =
-                std::ranges::count_if(touched_[later].reads, [&](const Range &read) { return read.overlaps(range); });
+        std::vector<Range> left{result};  // what later steps have not written over
+        for (size_t later = producer + 1; later < steps_.size() && !left.empty(); later++) {
+            const auto reads = std::ranges::count_if(touched_[later].reads, [&](const Range &read) {
+                return std::ranges::any_of(left, [&](const Range &part) { return read.overlaps(part); });
+            });
             if (reads > (later == consumer ? 1 : 0)) return {};
-            if (later > consumer && touched_[later].result.covers(range)) break;
+            if (later > consumer) left = without(left, touched_[later].result);
         }
         return producer;
     }

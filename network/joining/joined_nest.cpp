@@ -30,9 +30,13 @@ bool may_leave(const Nest &nest) {
 // Whether no two places that an index goes to are the same.
 bool is_distinct(const NestIndex &index, const Nest &nest) {
     std::vector<std::pair<int64_t, int64_t>> steps;  // their size, and how far the loop goes in such steps
-    for (size_t loop = 0; loop < index.loops.size(); loop++) {
-        if (index.loops[loop] != 0) steps.emplace_back(std::abs(index.loops[loop]), nest.loops[loop] - 1);
-    }
+    const auto add_steps = [&](const std::vector<int64_t> &factors, const Extents &extents) {
+        for (size_t loop = 0; loop < factors.size(); loop++) {
+            if (factors[loop] != 0) steps.emplace_back(std::abs(factors[loop]), extents[loop] - 1);
+        }
+    };
+    add_steps(index.loops, nest.loops);
+    add_steps(index.over, nest.over);
     std::ranges::sort(steps);
     int64_t reached = 0;
     for (const auto &[size, count] : steps) {
@@ -47,19 +51,33 @@ bool reads_each_once(const Nest &nest, int operand) {
     int reads = 0;
     for (const NestRead &read : nest.reads) {
         if (read.operand != operand) continue;
-        std::vector<bool> is_walked(nest.loops.size());
+        std::vector<bool> loops(nest.loops.size()), over(nest.over.size());
+        const auto walk = [](const std::vector<int64_t> &factors, std::vector<bool> *walked) {
+            for (size_t loop = 0; loop < factors.size(); loop++)
+                (*walked)[loop] = (*walked)[loop] || factors[loop] != 0;
+        };
         for (const NestIndex &index : read.indices) {
             if (index.table >= 0 || !is_distinct(index, nest)) return false;
-            for (size_t loop = 0; loop < index.loops.size(); loop++) {
-                is_walked[loop] = is_walked[loop] || index.loops[loop] != 0;
+            walk(index.loops, &loops);
+            walk(index.over, &over);
+        }
+        const auto walks_all = [](const std::vector<bool> &walked, const Extents &extents) {
+            for (size_t loop = 0; loop < extents.size(); loop++) {
+                if (!walked[loop] && extents[loop] > 1) return false;
             }
-        }
-        for (size_t loop = 0; loop < nest.loops.size(); loop++) {
-            if (!is_walked[loop] && nest.loops[loop] > 1) return false;
-        }
+            return true;
+        };
+        if (!walks_all(loops, nest.loops) || !walks_all(over, nest.over)) return false;
         reads++;
     }
     return reads == 1;
+}
+
+// Whether what finishes a reduction reads nothing but what was reduced.
+bool finishes_sum_alone(const Nest &nest) {
+    return std::ranges::all_of(nest.finish.steps, [&](const scalar::Step &step) {
+        return step.function != scalar::Function::operand || step.operand == static_cast<int>(nest.reads.size());
+    });
 }
 
 class Join {
@@ -100,6 +118,7 @@ private:
 
     static void add(NestIndex *sum, const NestIndex &index, int64_t times) {
         for (size_t i = 0; i < index.loops.size(); i++) sum->loops[i] += times * index.loops[i];
+        for (size_t i = 0; i < index.over.size(); i++) sum->over[i] += times * index.over[i];
         sum->offset += times * index.offset;
     }
 
@@ -113,6 +132,7 @@ private:
         }
         NestIndex result;
         result.loops.assign(nest_.loops.size(), 0);
+        result.over.assign(nest_.over.size(), 0);
         result.offset = index.offset;
         for (size_t loop = 0; loop < index.loops.size(); loop++) add(&result, place[loop], index.loops[loop]);
         return result;
@@ -138,6 +158,10 @@ private:
             }
         }
         nest_.reads = std::move(reads);
+        // What is reduced comes behind the last read.
+        for (scalar::Step &step : nest_.finish.steps) {
+            if (step.function == scalar::Function::operand) step.operand = static_cast<int>(nest_.reads.size());
+        }
     }
 
     void replace_operands() {
@@ -164,8 +188,8 @@ private:
 }  // namespace
 
 std::optional<JoinedNest> joined_nest(const Nest &producer, const Nest &consumer, int operand) {
-    if (producer.reduction != Reduction::none || consumer.reduction != Reduction::none) return {};
-    if (!producer.over.empty() || !consumer.over.empty() || consumer.is_table(operand)) return {};
+    if (producer.reduction != Reduction::none || !producer.over.empty() || consumer.is_table(operand)) return {};
+    if (consumer.reduction != Reduction::none && !finishes_sum_alone(consumer)) return {};
     if (producer.reads.empty() || scalar::operand_count(producer.term) != static_cast<int>(producer.reads.size()))
         return {};
     if (producer.result != consumer.type_of(operand) || producer.type_of_term() != producer.result) return {};

@@ -22,8 +22,8 @@ struct JoinedNest {
 // operand has the elements of the producer's result in the same order; their shapes may differ, as by a reshape. The values are
 // the same.
 //
-// Nothing where no nest computes that, and where it would be slower than both: a reduction on either side, and numbers that
-// would be computed more than once.
+// The consumer may reduce; then its operand is computed as it is added up. Nothing where no nest computes that, and where it would be
+// slower than both: the producer reduces, or numbers would be computed more than once.
 std::optional<JoinedNest> joined_nest(const Nest &producer, const Nest &consumer, int operand);
 
 }  // namespace kiln::network

@@ -195,6 +195,16 @@ int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
     return std::min(f.core.latency_sums() * 3 / 4, most_sums(f, domains));
 }
 
+// Whether each input is read so few times that a copy of it costs more than tests at the edges of the image: for one panel of outputs,
+// or for two where strides leave fewer taps to a pixel. Small rows that are joined are read as often as they have taps, and tiles
+// of several rows would multiply those in the padding.
+bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
+    const ConvLoops &s = f.shape;
+    const bool is_strided = s.stride[0] > 1;
+    return f.is_nhwc() && s.groups == 1 && s.parts == 1 && k.rows == 1 && f.panels(k.vectors) <= (is_strided ? 2 : 1) &&
+           (is_strided || !k.join_columns);
+}
+
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
     const ConvLoops &s = f.shape;
     CpuTileKnobs k;
@@ -221,7 +231,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
-        (kind.copies_padding && !(folds && k.unroll_columns));
+        (kind.copies_padding && !(folds && k.unroll_columns) && !reads_seldom(f, k));
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
     if (k.stage_input == 1 && s.converts && f.copies_blocks()) {

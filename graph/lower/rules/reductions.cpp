@@ -2,6 +2,7 @@
 #include <limits>
 #include <numeric>
 
+#include "graph/lower/composed/top_k.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
@@ -162,6 +163,9 @@ constexpr Rule rows_of_reduction[] = {
     {"ReduceSum", 13, {1, 2}, 1, with_noop, reduction_rule<plain<Reduce::Kind::sum>, 13>},
     {"ReduceSumSquare", 1, {1, 1}, 1, with_axes, reduction_rule<sum_of_squares>},
     {"ReduceSumSquare", 18, {1, 2}, 1, with_noop, reduction_rule<sum_of_squares>},
+    {"TopK", 1, {1, 1}, 2, "axis k", top_k},
+    {"TopK", 10, {2, 2}, 2, "axis", top_k},
+    {"TopK", 11, {2, 2}, 2, "axis largest sorted", top_k},
 };
 
 }  // namespace

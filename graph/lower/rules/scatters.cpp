@@ -1,8 +1,9 @@
-// GatherElements, GatherND, ScatterElements and ScatterND with indices that are known: each element of the result is one element
-// of the inputs, by its place in them row by row.
+// GatherElements, GatherND, ScatterElements and ScatterND. Where indices are known, each element of the result is one element of the
+// inputs, by its place in them row by row; graph/lower/composed/computed_places.h has the others.
 #include <algorithm>
 #include <numeric>
 
+#include "graph/lower/composed/computed_places.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -34,10 +35,15 @@ ValueId elements_at(NodeLowering &node, const std::vector<ValueId> &sources, std
     return node.reshape(take(node, all, {{0, std::move(places)}}), shape);
 }
 
-// Where the places of `indices`, one an element of its shape, lead along `axis` of `shape`: row by row.
-std::vector<int64_t> places_along(const NodeLowering &node, const Shape &shape, int axis) {
+void check_has_axes(const NodeLowering &node, const Shape &shape) {
     const Shape form = node.shape(node.input(1));
     if (form.size() != shape.size()) reject("its indices of shape " + to_text(form) + " have not the axes of its data");
+}
+
+// Where the places of `indices`, one an element of its shape, lead along `axis` of `shape`: row by row.
+std::vector<int64_t> places_along(const NodeLowering &node, const Shape &shape, int axis) {
+    check_has_axes(node, shape);
+    const Shape form = node.shape(node.input(1));
     const std::vector<int64_t> indices = known_indices(node, 1);
     const Shape step = row_major_strides(shape), own = row_major_strides(form);
     std::vector<int64_t> places(indices.size());
@@ -56,6 +62,10 @@ std::vector<int64_t> places_along(const NodeLowering &node, const Shape &shape, 
 void gather_elements(NodeLowering &node) {
     const ValueId x = node.input(0);
     const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    if (!node.is_known(1)) {
+        check_has_axes(node, node.shape(x));
+        return node.result(elements_along(node, x, axis, node.input(1)));
+    }
     std::vector<int64_t> places = places_along(node, node.shape(x), axis);
     node.result(elements_at(node, {x}, std::move(places), node.shape(node.input(1))));
 }
@@ -83,7 +93,8 @@ struct RowBlocks {
     }
 };
 
-RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
+// Refuses indices that have other batches than the input, or more axes.
+void check_leads_into(const NodeLowering &node, const Shape &shape, int64_t batch) {
     const Shape form = node.shape(node.input(1));
     const int64_t rank = static_cast<int64_t>(shape.size());
     if (form.empty()) reject("its indices have no axes");
@@ -95,6 +106,12 @@ RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch)
             reject("its indices of shape " + to_text(form) + " have other batches than its input of shape " +
                    to_text(shape));
     }
+}
+
+RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch) {
+    check_leads_into(node, shape, batch);
+    const Shape form = node.shape(node.input(1));
+    const int64_t length = form.back();
     RowBlocks blocks;
     blocks.rows.assign(form.begin(), form.end() - 1);
     blocks.inner.assign(shape.begin() + batch + length, shape.end());
@@ -117,7 +134,12 @@ RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch)
 
 void gather_nd(NodeLowering &node) {
     const ValueId x = node.input(0);
-    const RowBlocks blocks = blocks_of(node, node.shape(x), node.attributes.integer("batch_dims", 0));
+    const int64_t batch = node.attributes.integer("batch_dims", 0);
+    if (!node.is_known(1)) {
+        check_leads_into(node, node.shape(x), batch);
+        return node.result(blocks_at(node, x, batch, node.input(1)));
+    }
+    const RowBlocks blocks = blocks_of(node, node.shape(x), batch);
     node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 

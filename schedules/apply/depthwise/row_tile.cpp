@@ -65,7 +65,8 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
                 .vectorize(lane);
         }
     } else {
-        const TailStrategy beyond = k.masked ? TailStrategy::PredicateStores : TailStrategy::GuardWithIf;
+        const bool by_masks = k.masked || stages.dense.defined();
+        const TailStrategy beyond = by_masks ? TailStrategy::PredicateStores : TailStrategy::GuardWithIf;
         const TailStrategy tail = computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : beyond;
         made.column_tile = tile_columns(out, x, row, k, tail);
         out.reorder(made.column_tile, in_block, inner, outer, z, n);
@@ -101,11 +102,34 @@ void tile_sum(RowStages &stages, const RowTileKnobs &k, const Loops &loops) {
     if (k.unroll_rows) update.unroll(tap_row);
 }
 
+// Whole vectors, whatever those of the sums are. Unrolled, each vector of a short row knows its mask.
+void copy_by_masks(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    Var lane("lane"), column_tile("column_tile");
+    const int lanes = std::max(extent(k.lanes), turned_side), stride = extent(loops.stride[0]);
+    const int tiles = extent(copied_columns(loops, k)) / lanes;
+    stages.copy.bound(stages.phase, 0, stride)
+        .bound(stages.x, 0, tiles * lanes)
+        .split(stages.x, column_tile, lane, lanes, TailStrategy::RoundUp)
+        .reorder(lane, stages.phase, column_tile, stages.y, stages.channel, stages.z, stages.n)
+        .vectorize(lane)
+        .unroll(stages.phase);
+    if (tiles * stride <= most_copied_at_once) stages.copy.unroll(column_tile);
+    stages.dense.compute_at(stages.copy, column_tile)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.column, lanes * stride)
+        .unroll(stages.phase)
+        .vectorize(stages.column, lanes * stride);
+}
+
 void copy_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops, const Loops &made) {
     if (k.slide) {
         stages.copy.compute_at(stages.output, made.row_tile).store_at(stages.output, made.channels);
     } else {
         stages.copy.compute_at(stages.output, made.channels);
+    }
+    if (stages.dense.defined()) {
+        copy_by_masks(stages, k, loops);
+        return;
     }
     const bool reads_columns = loops.stored_input.block == 1;
     for (size_t i = 0; i < stages.copied.size(); i++) {

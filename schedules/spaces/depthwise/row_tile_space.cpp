@@ -26,6 +26,11 @@ int64_t least_masked_block(const ConvLoops &s, const RowTileKnobs &k) {
     return least;
 }
 
+// Masked loads are of vectors of 8 floats and more. Of strides, all columns between are loaded.
+bool can_be_masked(const ConvLoops &loops, int lanes) {
+    return lanes >= turned_tile_side && loops.stride[0] <= 2 && !loops.converts;
+}
+
 struct Facts {
     ConvLoops loops;
     int lanes = 1, registers = 16;  // of the target
@@ -40,13 +45,12 @@ struct Facts {
     bool fits(const RowTileKnobs &k) const { return k.vectors * k.rows + 2 <= registers; }
     // Rows of a tile share input rows only where those are unrolled, and where they have rows in common.
     bool shares_rows() const { return loops.dilation[1] == 1; }
-    // Masked loads are of vectors of 8 floats and more. Of strides, all columns between are loaded.
     bool may_be_masked() const {
         const auto turns = [](const StoredActivation &stored) {
             return stored.block == 1 || stored.block == stored.channels || stored.block % turned_tile_side == 0;
         };
-        return channel_blocks(loops).back() >= least_masked_block(loops, {.masked = 1}) && lanes >= turned_tile_side &&
-               loops.stride[0] <= 2 && !loops.converts && turns(loops.stored_input) && turns(loops.stored_result);
+        return channel_blocks(loops).back() >= least_masked_block(loops, {.masked = 1}) &&
+               can_be_masked(loops, lanes) && turns(loops.stored_input) && turns(loops.stored_result);
     }
     bool reads_columns() const { return loops.stored_input.block == 1; }
     bool has_mask_registers() const { return lanes >= 2 * turned_tile_side; }
@@ -168,7 +172,8 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
             for (int64_t rows : domains.rows) {
                 for (int64_t unroll : domains.unroll_rows) {
                     k.lanes = lanes, k.vectors = vectors, k.rows = rows, k.unroll_rows = unroll;
-                    const bool divides = k.masked || most_rows > 4 || f.loops.output[1] % rows == 0;
+                    const bool divides =
+                        k.masked || copies_by_masks(f.loops, f.lanes) || most_rows > 4 || f.loops.output[1] % rows == 0;
                     if (!holds(k) || rows > most_rows || !divides) continue;
                     if (2 * vectors * rows > f.registers && !f.has_mask_registers()) continue;
                     if (rows > 1 && !k.masked && kept_bytes(f, k) > f.core.l1_bytes * 3 / 8.0) continue;
@@ -182,10 +187,12 @@ RowTileKnobs cheapest_tile(const Facts &f, const RowTileDomains &domains, RowTil
 }
 
 // Whether masks that are vectors, made for each row's ends, take less than a padded copy. Rows of wide windows are loaded once for
-// each of their columns, a copy's as well, and masks take registers of those. Where the limits are was measured on Zen 3.
+// each of their columns, a copy's as well, and masks take registers of those; columns that a stride takes apart are copied in both
+// cases. Where the limits are was measured on Zen 3.
 bool gains_by_masks(const Facts &f) {
     const int64_t window = f.loops.kernel[0], width = f.loops.output[0];
-    return f.loops.stride[0] > 1 || window <= 5 || (window <= 7 && width <= 4 * f.lanes);
+    if (f.loops.stride[0] > 1) return width <= f.lanes;
+    return window <= 3 || (window <= 5 && (width <= f.lanes || width > 2 * f.lanes));
 }
 
 RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
@@ -214,6 +221,16 @@ bool is_beyond_l2(const ConvLoops &loops, const Core &core) {
         return double(s.channels * s.space[0] * s.space[1] * s.space[2]);
     };
     return 4 * (elements(loops.stored_input) + elements(loops.stored_result)) > double(core.l2_bytes);
+}
+
+bool copies_by_masks(const ConvLoops &loops, int lanes) {
+    return loops.stored_input.block == 1 && stores_columns(loops) && can_be_masked(loops, lanes);
+}
+
+int64_t copied_columns(const ConvLoops &loops, const RowTileKnobs &k) {
+    const int64_t lanes = std::max(k.lanes, turned_tile_side);
+    const int64_t read = computed_columns(loops, k) + (loops.kernel[0] - 1) * loops.dilation[0] / loops.stride[0];
+    return ceil_div(read, lanes) * lanes;
 }
 
 bool reads_planes(const ConvLoops &loops, const RowTileKnobs &k) {

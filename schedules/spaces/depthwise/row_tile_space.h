@@ -33,6 +33,13 @@ inline constexpr int64_t turned_tile_side = 8;
 // Whether an image of input and output is more than the L2 cache keeps.
 bool is_beyond_l2(const ConvLoops &loops, const Core &core);
 
+// Whether a padded copy of rows is made by masked loads, in vectors, for a target whose vectors have so many lanes.
+bool copies_by_masks(const ConvLoops &loops, int lanes);
+// Columns of a row of that copy, for each phase of a stride: whole vectors of them.
+int64_t copied_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
+// Vectors of a row that are copied in code of their own, rather than in a loop.
+inline constexpr int most_copied_at_once = 16;
+
 // Whether rows that are read by masks are copied before, so that neighbours of a vector are side by side: not as in an input
 // with strides, or with its channels side by side.
 bool reads_planes(const ConvLoops &loops, const RowTileKnobs &knobs);

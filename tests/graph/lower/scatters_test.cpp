@@ -81,13 +81,14 @@ TEST(Scatters, Refused) {
         EXPECT_NE(graph.error().message.find(bad.message), std::string::npos) << graph.error().message;
     }
     // Indices that a few bytes ask for without end are not even read.
-    for (const char *op : {"GatherElements", "GatherND"}) {
+    for (const char *op : {"ScatterElements", "ScatterND"}) {
         const auto many = BuiltModel()
                               .input("x", {1, 2})
                               .constant("shape", list({1 << 25, 2}))
                               .constant("zero", whole({1}, {0}))
                               .node("Expand", {"zero", "shape"}, {"i"})
-                              .node(op, {"x", "i"}, {"y"})
+                              .node("Cast", {"i"}, {"updates"}, {integer("to", 1)})
+                              .node(op, {"x", "i", "updates"}, {"y"})
                               .output("y")
                               .lowered({}, {.elements = 1 << 20});
         ASSERT_FALSE(many);
@@ -97,13 +98,67 @@ TEST(Scatters, Refused) {
     const auto unknown = BuiltModel()
                              .input("x", {2, 2})
                              .input("i", {1, 2}, Element::i64)
-                             .node("GatherElements", {"x", "i"}, {"y"})
+                             .input("u", {1, 2})
+                             .node("ScatterElements", {"x", "i", "u"}, {"y"})
                              .output("y")
                              .lowered();
     ASSERT_FALSE(unknown);
     EXPECT_NE(unknown.error().message.find("its input 'indices' (value 'i') is known only when the network runs"),
               std::string::npos)
         << unknown.error().message;
+}
+
+// Places that are computed lead to the same elements as known ones; those outside take 0.
+TEST(Scatters, ElementsByComputedPlaces) {
+    const Numbers square = counted({2, 2}), cube = counted({2, 2, 2}), rows = counted({3, 2});
+    const Numbers long_rows = counted({2, 3, 1, 4});
+    const std::vector<RuleCase> cases{
+        {"GatherElements",
+         13,
+         {integer("axis", 1)},
+         {square, whole({2, 2}, {0, 0, 1, 0})},
+         {floats({2, 2}, {1, 1, 4, 3})}},
+        {"GatherElements", 13, {}, {rows, whole({2, 1}, {-1, 1})}, {floats({2, 1}, {5, 3})}},
+        {"GatherElements",
+         13,
+         {integer("axis", -1)},
+         {cube, whole({1, 2, 3}, {0, 1, -1, 1, 0, 0}, Element::i32)},
+         {floats({1, 2, 3}, {1, 2, 2, 4, 3, 3})}},
+        {"GatherElements", 13, {}, {rows, whole({2, 2}, {3, -4, 2, 0})}, {floats({2, 2}, {0, 0, 5, 2})}},
+        {"GatherElements", 13, {}, {rows, whole({0, 2}, {})}, {floats({0, 2}, {})}},
+        {"GatherND", 12, {}, {square, whole({2, 2}, {0, 0, 1, 1})}, {line({1, 4})}},
+        {"GatherND", 12, {}, {square, whole({2, 1}, {1, -2})}, {floats({2, 2}, {3, 4, 1, 2})}},
+        {"GatherND", 11, {}, {cube, whole({2, 1, 2}, {0, 1, 1, 0})}, {floats({2, 1, 2}, {3, 4, 5, 6})}},
+        {"GatherND", 12, {integer("batch_dims", 1)}, {cube, whole({2, 1}, {1, 0})}, {floats({2, 2}, {3, 4, 5, 6})}},
+        {"GatherND", 12, {integer("batch_dims", 1)}, {rows, whole({3, 1}, {1, 0, -1})}, {line({2, 3, 6})}},
+        {"GatherND",
+         12,
+         {integer("batch_dims", 1)},
+         {long_rows, whole({2, 2, 2}, {2, 0, 0, -1, 1, 0, 0, 7})},
+         {floats({2, 2, 4}, {9, 10, 11, 12, 1, 2, 3, 4, 17, 18, 19, 20, 0, 0, 0, 0})}},
+    };
+    for (const RuleCase &row : cases) {
+        SCOPED_TRACE(row.op_type + " " + to_text(row.inputs[1]->form.shape));
+        const auto graph = BuiltModel(row.opset)
+                               .input("x", row.inputs[0]->form.shape)
+                               .input("i", row.inputs[1]->form.shape, row.inputs[1]->form.type)
+                               .node(row.op_type, {"x", "i"}, {"y"}, row.attributes)
+                               .output("y")
+                               .lowered();
+        ASSERT_TRUE(graph) << graph.error().message;
+        const auto outputs = evaluate(*graph, {*row.inputs[0], *row.inputs[1]});
+        ASSERT_TRUE(outputs) << outputs.error().message;
+        expect_numbers(outputs->at(0), row.outputs[0]);
+    }
+    const auto too_many = BuiltModel()
+                              .input("x", {2, 2})
+                              .input("i", {1, 3}, Element::i64)
+                              .node("GatherElements", {"x", "i"}, {"y"})
+                              .output("y")
+                              .lowered();
+    ASSERT_FALSE(too_many);
+    EXPECT_NE(too_many.error().message.find("are more than its input of shape 2x2 has along axis 1"), std::string::npos)
+        << too_many.error().message;
 }
 
 }  // namespace

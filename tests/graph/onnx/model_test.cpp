@@ -127,8 +127,8 @@ TEST(Model, WhatStandsAroundTheGraphIsChecked) {
          "not an ONNX model: it has no IR version or no graph"},
         {model_of(identity).message(8, opset("", 9)), "imports opsets 17 and 9 of the domain ''"},
         {model_of(call).message(25, function),
-         "kiln does not read functions of models; write them out with onnx.inliner.inline_local_functions\n"
-         "node 'n' (Twice) calls a function of the model"},
+         "node 'n' (Twice): calls a function of 0 inputs and 0 outputs with 1 and 1"},
+        {model_of(identity).message(25, function).message(25, function), "there are two of the function 'Twice'"},
         {model_of(Message()), "its graph has no outputs"},
     };
     for (const auto &row : rows) EXPECT_EQ(error_of(parsed(row.model)), row.message);

@@ -1,0 +1,97 @@
+#include "graph/onnx/function_reader.h"
+
+#include <utility>
+
+#include "graph/onnx/attribute_reader.h"
+#include "graph/onnx/file/wire.h"
+#include "graph/onnx/name_checks.h"
+#include "graph/onnx/node_reader.h"
+#include "graph/onnx/opset_reader.h"
+
+namespace kiln::graph::onnx {
+
+namespace {
+
+Status add_name(Field &field, std::vector<ValueInfo> *values, Reading &reading) {
+    values->push_back({take_text(field), {}, {}});
+    return count_entry(reading);
+}
+
+Status add_node(std::string_view message, Body *body, Reading &reading) {
+    Result<Node> node = read_node(message, body->nodes.size(), reading);
+    if (!node) {
+        return node.error();
+    }
+    body->nodes.push_back(std::move(*node));
+    return count_entry(reading);
+}
+
+Status add_default(std::string_view message, std::vector<Attribute> *defaults, Reading &reading) {
+    Result<Attribute> attribute = read_attribute(message, reading);
+    if (!attribute) {
+        return attribute.error();
+    }
+    defaults->push_back(std::move(*attribute));
+    return count_entry(reading);
+}
+
+struct Named {
+    std::string domain, name, overload;
+    Function function;
+};
+
+Status read_fields(std::string_view message, Named *named, Reading &reading) {
+    Function &function = named->function;
+    return each_field(message, [&](Field &field) -> Status {
+        switch (field.tag_and_type()) {
+            case bytes(1):
+                named->name = take_text(field);
+                return {};
+            case bytes(4):
+                return add_name(field, &function.body.inputs, reading);
+            case bytes(5):
+                return add_name(field, &function.body.outputs, reading);
+            case bytes(7):
+                return add_node(take_bytes(field), &function.body, reading);
+            case bytes(9): {
+                const Status counted = count_entry(reading);
+                return counted ? read_opset(take_bytes(field), &function.opsets) : counted;
+            }
+            case bytes(10):
+                named->domain = take_text(field);
+                return {};
+            case bytes(11):
+                return add_default(take_bytes(field), &function.defaults, reading);
+            case bytes(13):
+                named->overload = take_text(field);
+                return {};
+            default:
+                field.skip();
+                return {};
+        }
+    });
+}
+
+}  // namespace
+
+Status read_function(std::string_view message, Functions *functions, Reading &reading) {
+    Named named;
+    Status status = read_fields(message, &named, reading);
+    if (status) {
+        status = order_nodes(named.function.body, Surroundings::none);
+    }
+    const std::string label = "function " + shown(named.name);
+    if (!status) {
+        return within(label, status.error());
+    }
+    if (named.domain == "ai.onnx") {
+        named.domain.clear();
+    }
+    FunctionName name{std::move(named.domain), std::move(named.name), std::move(named.overload)};
+    if (!functions->emplace(std::move(name), std::move(named.function)).second) {
+        return bad_input("there are two of the " + label);
+    }
+    return {};
+}
+
+}  // namespace kiln::graph::onnx
