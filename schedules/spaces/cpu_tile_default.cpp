@@ -196,8 +196,8 @@ int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
 }
 
 // Whether each input is read so few times that a copy of it costs more than tests at the edges of the image: for one panel of outputs,
-// or for two where strides leave fewer taps to a pixel. Small rows that are joined are read as often as they have taps, and tiles
-// of several rows would multiply those in the padding.
+// or for two where strides leave fewer taps to a pixel. Not where a kernel row's columns and channels are one loop and windows
+// overlap, since a copy makes that loop whole vectors; nor in tiles of several rows, which would multiply those in the padding.
 bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const bool is_strided = s.stride[0] > 1;

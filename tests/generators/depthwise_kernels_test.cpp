@@ -122,6 +122,23 @@ TEST_F(DepthwiseKernels, ShortRowsAndPartsOfVectors) {
     }
 }
 
+// Rows with padding that are copied in vectors: in a loop where they are long, beside crops, holes between taps, and planes outside.
+TEST_F(DepthwiseKernels, RowsCopiedByMasks) {
+    const char *copied[] = {
+        "conv2d/input:1x5x150x3/kernel:3x3x1x3/strides:2x2/padding:1,1x1,1/feature_group_count:3",
+        "conv2d/input:2x9x41x5/kernel:5x5x1x5/strides:2x2/padding:3,0x-1,4/feature_group_count:5",
+        "conv2d/input:1x12x27x4/kernel:3x4x1x8/strides:1x2/padding:2,2x5,3/rhs_dilation:2x3/feature_group_count:4",
+        "conv2d/input:1x11x12x6/kernel:5x5x1x6/padding:2,2x2,2/feature_group_count:6",
+        "conv2d/input:1x4x9x2/kernel:1x9x1x2/strides:1x2/padding:0,0x8,8/feature_group_count:2",
+        "conv3d/input:1x4x5x19x3/kernel:3x3x3x1x3/strides:1x2x2/padding:1,1x1,1x1,1/feature_group_count:3",
+    };
+    for (const char *name : {"host", "avx2"}) {
+        const Target target = *parse_target(name, 2, machine_.halide_target);
+        if (!missing_features(target, machine_.halide_target).empty()) continue;
+        for (const char *shape : copied) expect_right(with(shape, "/epilogue:bias,add", layouts[0]), target, 2);
+    }
+}
+
 // Blocks of the result with more vectors than the channels have.
 TEST_F(DepthwiseKernels, BlocksBehindTheLastVector) {
     for (const char *name : {"host", "avx2", "baseline"}) {

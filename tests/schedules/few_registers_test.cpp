@@ -131,8 +131,18 @@ TEST(FewRegisters, RowsAreReadAsTheyLie) {
     const struct {
         int64_t side, window, stride, masked, lanes;
     } rows[] = {
-        {56, 3, 1, 1, 8}, {56, 3, 2, 1, 8}, {56, 5, 1, 1, 8}, {28, 5, 2, 1, 8}, {14, 3, 1, 1, 8},
-        {7, 3, 1, 1, 4},  {7, 3, 2, 1, 4},  {28, 7, 1, 1, 8}, {56, 7, 1, 0, 8}, {56, 9, 1, 0, 8},
+        {56, 3, 1, 1, 8},
+        {56, 5, 1, 1, 8},
+        {14, 3, 1, 1, 8},
+        {7, 3, 1, 1, 4},
+        {7, 3, 2, 1, 4},
+        {7, 5, 1, 1, 8},
+        // A padded copy, made by masks, where windows are wide for the row or columns are apart.
+        {56, 3, 2, 0, 8},
+        {28, 5, 2, 0, 8},
+        {14, 5, 1, 0, 8},
+        {28, 7, 1, 0, 8},
+        {56, 9, 1, 0, 8},
     };
     for (const auto &row : rows) {
         const std::string image = std::to_string(row.side), k = std::to_string(row.window),
