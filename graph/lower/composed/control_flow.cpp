@@ -2,8 +2,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 
 namespace kiln::graph {
@@ -38,13 +40,39 @@ ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values) {
     return rows.size() == 1 ? rows[0] : node.add(Concat{0}, rows);
 }
 
+std::optional<std::vector<ValueId>> outputs_of(NodeLowering &node, std::string_view name) {
+    const onnx::Body &body = node.attributes.graph(name);
+    if (!body.inputs.empty()) reject("its branch has inputs");
+    check_outputs(body, static_cast<size_t>(node.output_count()));
+    return node.place(body, {});
+}
+
+// Both branches are computed, and the condition chooses among their elements.
+void both_branches(NodeLowering &node) {
+    const ValueId condition = node.input(0);
+    if (node.type(condition) != Element::boolean) reject("its condition must be bool");
+    if (node.elements(condition) != 1) reject("its condition must have one element");
+    const auto yes = outputs_of(node, "then_branch"), no = outputs_of(node, "else_branch");
+    if (!yes || !no) return;
+    for (int i = 0; i < node.output_count(); i++) {
+        const ValueId a = (*yes)[static_cast<size_t>(i)], b = (*no)[static_cast<size_t>(i)];
+        if (!node.wants(i)) continue;
+        if (node.type(a) != node.type(b) || node.shape(a) != node.shape(b)) {
+            refuse(
+                "its condition is known only when the network runs, so that its branches must compute alike: output " +
+                std::to_string(i) + " is " + std::string(name(node.type(a))) + " " + to_text(node.shape(a)) +
+                " in one and " + std::string(name(node.type(b))) + " " + to_text(node.shape(b)) + " in the other");
+        }
+        node.result(node.elementwise(select(operand(0), operand(1), operand(2)), {node.reshape(condition, {}), a, b}),
+                    i);
+    }
+}
+
 }  // namespace
 
 void branch(NodeLowering &node) {
-    const onnx::Body &body = node.attributes.graph(known_condition(node, 0) ? "then_branch" : "else_branch");
-    if (!body.inputs.empty()) reject("its branch has inputs");
-    check_outputs(body, static_cast<size_t>(node.output_count()));
-    const std::optional<std::vector<ValueId>> outputs = node.place(body, {});
+    if (!node.is_known(0) && node.settings_behind(0).empty()) return both_branches(node);
+    const auto outputs = outputs_of(node, known_condition(node, 0) ? "then_branch" : "else_branch");
     for (int i = 0; outputs && i < node.output_count(); i++) node.result((*outputs)[static_cast<size_t>(i)], i);
 }
 

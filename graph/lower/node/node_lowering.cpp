@@ -52,14 +52,18 @@ Numbers NodeLowering::known(int index, std::string_view what) const {
     return std::move(*numbers);
 }
 
+std::vector<ValueId> NodeLowering::settings_behind(int index) const {
+    constexpr int64_t few = 16;  // images and sounds are no settings
+    std::vector<ValueId> inputs = builder_.inputs_behind(this->input(index));
+    if (std::ranges::any_of(inputs, [&](ValueId id) { return elements(id) > few; })) return {};
+    return inputs;
+}
+
 std::string NodeLowering::way_out(int index) const {
-    constexpr int64_t few = 16;  // images and sounds are no constants
-    const std::vector<ValueId> inputs = builder_.inputs_behind(this->input(index));
-    if (inputs.empty() || std::ranges::any_of(inputs, [&](ValueId id) { return elements(id) > few; })) {
-        return "export the model with it as a constant";
-    }
+    const std::vector<ValueId> settings = settings_behind(index);
+    if (settings.empty()) return "export the model with it as a constant";
     std::string options;
-    for (const ValueId id : inputs) options += " --constant " + shown(builder_.value(id).name) + "=...";
+    for (const ValueId id : settings) options += " --constant " + shown(builder_.value(id).name) + "=...";
     return "state what it follows from:" + options;
 }
 

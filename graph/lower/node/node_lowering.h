@@ -45,6 +45,9 @@ public:
     std::vector<double> known_reals(int input, std::string_view what) const;
     int64_t known_integer(int input, std::string_view what) const;
     bool is_known(int input) const { return builder_.is_known(this->input(input)); }
+    // Inputs of the network that a value follows from, where all of them have few elements: what a program chooses once, such as a
+    // sampling rate.
+    std::vector<ValueId> settings_behind(int input) const;
     // Of an input that must be known and is not: what the user can do.
     std::string way_out(int input) const;
     // The only element of a constant, if it is one.

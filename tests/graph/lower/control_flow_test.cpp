@@ -1,4 +1,4 @@
-// Branches that a known condition chooses, and loops that are repeated a known number of times.
+// Branches that a condition chooses, and loops that are repeated a known number of times.
 #include <gtest/gtest.h>
 
 #include "tests/graph/lower/built_model.h"
@@ -49,6 +49,27 @@ TEST(Branches, AConditionThatIsKnownChooses) {
         ASSERT_TRUE(graph) << graph.error().message;
         EXPECT_EQ(result(*graph), row.result);
         EXPECT_EQ(operators(*graph), "elementwise");
+    }
+}
+
+// Then both are computed.
+TEST(Branches, AConditionThatIsComputedChooses) {
+    BuiltModel model;
+    model.input("x", {4}).input("big", {64, 64}).constant("zero", floats({}, {0}));
+    model.node("ReduceMax", {"big"}, {"m"}, {integer("keepdims", 0)}).node("Greater", {"m", "zero"}, {"c"});
+    model.node("If", {"c"}, {"y", "n"},
+               {branch("then_branch",
+                       BuiltModel().node("Relu", {"x"}, {"p"}).constant("four", list({4})).output("p").output("four")),
+                branch("else_branch",
+                       BuiltModel().node("Neg", {"x"}, {"p"}).constant("five", list({5})).output("p").output("five"))});
+    const auto graph = model.output("y").output("n").lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    for (const double sign : {1.0, -1.0}) {
+        std::vector<double> big(64 * 64, sign);
+        const auto results = evaluate(*graph, {floats({4}, {-1, 2, -3, 4}), floats({64, 64}, big)});
+        ASSERT_TRUE(results) << results.error().message;
+        EXPECT_EQ(std::get<0>(results->at(0).elements), sign > 0 ? relu : negative);
+        EXPECT_EQ(std::get<1>(results->at(1).elements), (std::vector<int64_t>{sign > 0 ? 4 : 5}));
     }
 }
 
@@ -145,10 +166,15 @@ TEST(Branches, WhatStandsInTheWayIsNamed) {
     const auto relu_branches = [&] {
         return std::vector{branch("then_branch", leaf("Relu")), branch("else_branch", leaf("Relu"))};
     };
-    BuiltModel computed, rate;
-    computed.input("x", {4}).input("big", {64, 64}).node("ReduceMax", {"big"}, {"m"}, {integer("keepdims", 0)});
-    computed.constant("zero", floats({}, {0})).node("Greater", {"m", "zero"}, {"c"});
-    computed.node("If", {"c"}, {"y"}, relu_branches()).output("y");
+    BuiltModel rate;
+    const auto computed = [&](std::vector<onnx::Attribute> branches) {
+        BuiltModel built;
+        built.input("x", {4}).input("big", {64, 64}).node("ReduceMax", {"big"}, {"m"}, {integer("keepdims", 0)});
+        built.constant("zero", floats({}, {0})).node("Greater", {"m", "zero"}, {"c"});
+        built.node("If", {"c"}, {"y"}, std::move(branches));
+        return built.output("y");
+    };
+    const BuiltModel whole_sum = BuiltModel().node("ReduceSum", {"x"}, {"p"}).output("p");
     rate.input("x", {4}).input("rate", {}, Element::i64).constant("fast", whole({}, {16000}));
     rate.node("Equal", {"rate", "fast"}, {"c"}).node("If", {"c"}, {"y"}, relu_branches()).output("y");
     const struct {
@@ -168,9 +194,12 @@ TEST(Branches, WhatStandsInTheWayIsNamed) {
          "its branch has inputs"},
         {model(whole({2}, {1, 1}, Element::boolean), relu_branches()), ErrorCode::bad_input, "must have one element"},
         {model(whole({}, {1}), relu_branches()), ErrorCode::bad_input, "its condition must be bool"},
-        {computed, ErrorCode::unsupported,
-         "node 'If_2' (If): its condition is known only when the network runs, and kiln runs no parts of a network by "
-         "condition; export the model with it as a constant"},
+        {computed({branch("then_branch", leaf("Relu")), branch("else_branch", whole_sum)}), ErrorCode::unsupported,
+         "node 'If_2' (If): its condition is known only when the network runs, so that its branches must compute "
+         "alike: "
+         "output 0 is f32 4 in one and f32 1 in the other"},
+        {computed({branch("then_branch", leaf("Relu")), branch("else_branch", leaf("Unknown"))}),
+         ErrorCode::unsupported, "kiln has no operator 'Unknown'"},
         {rate, ErrorCode::unsupported, "state what it follows from: --constant 'rate'=..."},
     };
     for (const auto &row : rows) {
