@@ -1,5 +1,6 @@
 #include "graph/lower/composed/grid_sample.h"
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -24,21 +25,45 @@ const NumbersOf number{};
 Expression floor(Expression x) { return apply(Function::floor, std::move(x)); }
 
 enum class Outside { zero, border, reflection };
+enum class Mode { nearest, linear, cubic };
 
 struct Sampling {
-    bool is_nearest = false, aligns_corners = false;
+    Mode mode = Mode::linear;
+    bool aligns_corners = false;
     Outside outside = Outside::zero;
+
+    // How many pixels of an axis count, and the first of them, from the one at or before a place on.
+    int taps() const { return mode == Mode::cubic ? 4 : mode == Mode::linear ? 2 : 1; }
+    int first_tap() const { return mode == Mode::cubic ? -1 : 0; }
 
     // The place on an axis in pixels, of one from -1 to 1.
     Expression pixels(const Expression &place, int64_t count) const {
         const double extent = static_cast<double>(count), last = extent - 1;
         Expression x = aligns_corners ? (place + number(1)) * number(last / 2)
                                       : ((place + number(1)) * number(extent) - number(1)) * number(0.5);
-        if (is_nearest) x = apply(Function::round, x);
+        if (mode == Mode::nearest) x = apply(Function::round, x);
+        // The four pixels of a cubic are led back inside one by one.
+        return mode == Mode::cubic ? x : led_inside(x, count);
+    }
+
+    // The place inside of the image that stands for one outside.
+    Expression led_inside(Expression x, int64_t count) const {
+        const double extent = static_cast<double>(count), last = extent - 1;
         if (outside == Outside::reflection)
             x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
         if (outside != Outside::zero) x = least(greatest(x, number(0)), number(last));
         return x;
+    }
+
+    // How much pixel `tap`, of those from first_tap() on, counts for a place: hat functions, or Keys' cubic with a = -0.75, which
+    // is ONNX's.
+    Expression weight(const Expression &place, int tap) const {
+        const Expression behind = place - floor(place);
+        if (mode == Mode::linear) return tap ? behind : number(1) - behind;
+        const double a = -0.75;
+        const Expression far = tap < 1 ? behind + number(-tap) : number(tap) - behind;  // from the place to the pixel
+        if (tap == 0 || tap == 1) return (number(a + 2) * far - number(a + 3)) * far * far + number(1);
+        return ((number(a) * far - number(5 * a)) * far + number(8 * a)) * far - number(4 * a);
     }
 
     static Expression reflected(const Expression &x, double low, double high) {
@@ -54,13 +79,14 @@ Sampling sampling_of(const Attributes &attributes) {
     const std::string mode = attributes.text("mode", "linear"), padding = attributes.text("padding_mode", "zeros");
     if (padding == "border") sampling.outside = Outside::border;
     if (padding == "reflection") sampling.outside = Outside::reflection;
-    if (mode != "linear" && mode != "bilinear" && mode != "nearest") {
-        refuse("its mode is " + shown(mode) + "; kiln has linear and nearest");
+    if (mode != "linear" && mode != "bilinear" && mode != "nearest" && mode != "cubic" && mode != "bicubic") {
+        reject("its mode is " + shown(mode) + ", which must be linear, nearest or cubic");
     }
     if (sampling.outside == Outside::zero && padding != "zeros") {
         reject("its attribute 'padding_mode' is " + shown(padding) + ", which must be zeros, border or reflection");
     }
-    sampling.is_nearest = mode == "nearest";
+    if (mode == "nearest") sampling.mode = Mode::nearest;
+    if (mode == "cubic" || mode == "bicubic") sampling.mode = Mode::cubic;
     sampling.aligns_corners = attributes.flag("align_corners", false);
     return sampling;
 }
@@ -69,7 +95,7 @@ class Places {
 public:
     // `x` and `y` have an element for each place.
     Places(NodeLowering *node, const Sampling &sampling, ValueId x, ValueId y, int64_t height, int64_t width)
-        : node_(*node), height_(height), width_(width) {
+        : node_(*node), sampling_(sampling), height_(height), width_(width) {
         x_ = node->elementwise(sampling.pixels(operand(0), width), {x});
         y_ = node->elementwise(sampling.pixels(operand(0), height), {y});
     }
@@ -79,7 +105,7 @@ public:
 
     // Which pixel of a plane in row-major order lies `right` and `down` of the one at the upper left, -1 for none.
     ValueId pixel(int right, int down) const {
-        const Expression column = floor(operand(0)) + number(right), row = floor(operand(1)) + number(down);
+        const Expression column = tap(operand(0), right, width_), row = tap(operand(1), down, height_);
         const auto whole = [](const Expression &place) { return scalar::cast(place, Element::i32); };
         const NumbersOf integer{Element::i32};
         const Expression index = whole(row) * integer(static_cast<double>(width_)) + whole(column);
@@ -88,37 +114,41 @@ public:
         return node_.reshape(pixels, {node_.elements(pixels)});
     }
 
-    // How much it counts, of operands 0 and 1, x and y.
-    static Expression weight(int right, int down) {
-        const auto share = [](const Expression &place, int far) {
-            const Expression behind = place - floor(place);
-            return far ? behind : number(1) - behind;
-        };
-        return share(operand(0), right) * share(operand(1), down);
+private:
+    Expression tap(const Expression &place, int pixels, int64_t extent) const {
+        const Expression pixel = floor(place) + number(pixels);
+        return sampling_.mode == Mode::cubic ? sampling_.led_inside(pixel, extent) : pixel;
     }
 
-private:
     static Expression within(const Expression &place, int64_t extent) {
         const Expression is_behind_first = apply(Function::less_or_equal, number(0), place);
         return apply(Function::logical_and, is_behind_first, less(place, number(static_cast<double>(extent))));
     }
 
     NodeLowering &node_;
+    const Sampling &sampling_;
     int64_t height_, width_;
     ValueId x_ = 0, y_ = 0;
 };
 
 // An image whose pixels lie along `axis`, with the pixels of the result there.
 ValueId sampled(NodeLowering &node, const Sampling &sampling, ValueId image, int axis, const Places &places) {
-    if (sampling.is_nearest) return node.add(Gather{axis}, {image, places.pixel(0, 0)});
-    std::vector<ValueId> inputs{places.x(), places.y()};
-    Expression sum;
-    for (int i = 0; i < 4; i++) {
-        const Expression term = Places::weight(i % 2, i / 2) * operand(2 + i);
-        sum = i == 0 ? term : sum + term;
-        inputs.push_back(node.add(Gather{axis}, {image, places.pixel(i % 2, i / 2)}));
-    }
-    return node.elementwise(sum, inputs);
+    const auto pixel = [&](int right, int down) { return node.add(Gather{axis}, {image, places.pixel(right, down)}); };
+    if (sampling.mode == Mode::nearest) return pixel(0, 0);
+    // The pixels of each row, then the rows.
+    const auto weighted = [&](ValueId place, const std::function<ValueId(int)> &value) {
+        std::vector<ValueId> inputs{place};
+        Expression sum;
+        for (int i = 0; i < sampling.taps(); i++) {
+            const int which = sampling.first_tap() + i;
+            const Expression term = sampling.weight(operand(0), which) * operand(1 + i);
+            sum = i == 0 ? term : sum + term;
+            inputs.push_back(value(which));
+        }
+        return node.elementwise(sum, inputs);
+    };
+    return weighted(places.y(),
+                    [&](int down) { return weighted(places.x(), [&](int right) { return pixel(right, down); }); });
 }
 
 // One image, 1, C, H, W, by its grid, 1, H', W', 2.

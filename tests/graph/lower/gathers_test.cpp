@@ -1,6 +1,9 @@
 // Elements at places that are computed when the network runs: Gather and GridSample.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/graph/lower/built_model.h"
 #include "tests/graph/lower/rule_cases.h"
 
@@ -77,6 +80,57 @@ TEST(GridSample, PlacesOfAnAxis) {
             expect_result_of(
                 model, {floats(is_row ? Shape{1, 1, 1, 2} : Shape{1, 1, 2, 1}, {10, 20}), floats({1, 2, 4, 2}, grid)},
                 floats({1, 1, 2, 4}, row.result));
+        }
+    }
+}
+
+// Keys' kernel with a = -0.75, by the distance between a pixel and a place.
+double cubic_weight(double distance) {
+    const double d = std::abs(distance), a = -0.75;
+    if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? a * (((d - 5) * d + 8) * d - 4) : 0;
+}
+
+// The pixel that stands for pixel i of an axis: that at its end, or the one that a mirror there shows; -1 for none.
+int64_t pixel_inside(int64_t i, int64_t count, const std::string &padding, bool aligned) {
+    if (padding == "border") return std::clamp<int64_t>(i, 0, count - 1);
+    while (padding == "reflection" && (i < 0 || i >= count)) {
+        if (count == 1) return 0;
+        i = i < 0 ? -i - (aligned ? 0 : 1) : 2 * count - i - (aligned ? 2 : 1);
+    }
+    return i < count ? i : -1;
+}
+
+TEST(GridSample, CubicPlacesOfAnAxis) {
+    const std::vector<double> pixels{3, -1, 4, 1, 5};
+    const double places[] = {-2.2, -1.3, -1, -0.7, -0.1, 0, 0.25, 0.8, 1, 1.4, 2.6, 0.5};
+    for (const char *padding : {"zeros", "border", "reflection"}) {
+        for (const bool aligned : {false, true}) {
+            for (const int64_t count : {1, 2, 5}) {
+                SCOPED_TRACE(std::string(padding) + (aligned ? " aligned " : " ") + std::to_string(count));
+                std::vector<double> grid, expected;
+                for (const double place : places) {
+                    grid.insert(grid.end(), {0, place});
+                    const auto n = static_cast<double>(count);
+                    const double at = aligned ? (place + 1) * (n - 1) / 2 : ((place + 1) * n - 1) / 2;
+                    double sum = 0;
+                    for (auto i = static_cast<int64_t>(std::floor(at)) - 1; i <= std::floor(at) + 2; i++) {
+                        const int64_t pixel = pixel_inside(i, count, padding, aligned);
+                        if (pixel >= 0)
+                            sum += cubic_weight(at - static_cast<double>(i)) * pixels[static_cast<size_t>(pixel)];
+                    }
+                    expected.push_back(sum);
+                }
+                BuiltModel model(20);
+                model.input("x", {1, 1, count, 1}).input("grid", {1, 3, 4, 2});
+                model.node("GridSample", {"x", "grid"}, {"y"},
+                           {text("mode", "cubic"), text("padding_mode", padding), integer("align_corners", aligned)});
+                model.output("y");
+                expect_result_of(
+                    model,
+                    {floats({1, 1, count, 1}, {pixels.begin(), pixels.begin() + count}), floats({1, 3, 4, 2}, grid)},
+                    floats({1, 1, 3, 4}, expected));
+            }
         }
     }
 }
@@ -177,7 +231,7 @@ TEST(GridSample, WhatItRefuses) {
         ErrorCode code;
         const char *message;
     } rows[] = {
-        {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("mode", "bicubic")}), ErrorCode::unsupported, "its mode is 'bicubic'"},
+        {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("mode", "spline")}), ErrorCode::bad_input, "its mode is 'spline'"},
         {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("padding_mode", "wrap")}), ErrorCode::bad_input,
          "'padding_mode' is 'wrap'"},
         {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 3}, {}), ErrorCode::unsupported, "kiln samples images"},
