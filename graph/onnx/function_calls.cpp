@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,8 +19,8 @@ namespace {
 
 using BodyPointer = std::shared_ptr<const Body>;
 
-// Nodes of functions, and calls: a few bytes can ask for them without end.
-constexpr int64_t most_written = int64_t{1} << 18;
+// Nodes of functions, their names and elements of their attributes, and calls: a few bytes can ask for them without end.
+constexpr int64_t most_written = int64_t{1} << 20;
 
 // What the names and attributes of a function are where it is called.
 class Call {
@@ -45,7 +46,39 @@ public:
         return nodes;
     }
 
+    // What nodes() takes, in names, nodes and elements of attributes.
+    int64_t size() const { return 1 + static_cast<int64_t>(copies_.size()) + size_of(function_.body); }
+
 private:
+    int64_t size_of(const Body &body) const {
+        auto size = static_cast<int64_t>(body.initializers.size() + body.inputs.size() + body.outputs.size() +
+                                         body.unread.size() + body.outer_names.size());
+        for (const Node &node : body.nodes) {
+            size += static_cast<int64_t>(1 + node.inputs.size() + node.outputs.size());
+            for (const Attribute &attribute : node.attributes) size += size_of(attribute);
+        }
+        return size;
+    }
+
+    int64_t size_of(const Attribute &attribute) const {
+        if (const auto *unread = std::get_if<Attribute::Unread>(&attribute.value)) {
+            const Attribute *stated = attribute_of_call(unread->reference);
+            return stated ? 1 + elements_of(stated->value) : 1;
+        }
+        return 1 + elements_of(attribute.value);
+    }
+
+    // Elements of tensors stay where they are in the file.
+    int64_t elements_of(const decltype(Attribute::value) &value) const {
+        return std::visit(
+            [&]<typename Value>(const Value &of) -> int64_t {
+                if constexpr (std::is_same_v<Value, BodyPointer>) return size_of(*of);
+                if constexpr (requires { of.size(); }) return static_cast<int64_t>(of.size());
+                return 1;
+            },
+            value);
+    }
+
     std::string name_of(const std::string &formal) const {
         if (formal.empty()) return "";
         const auto known = names_.find(formal);
@@ -144,12 +177,13 @@ private:
                              ", the most that kiln reads");
         }
         if (Status status = check(node, *function); !status) return within(label, status.error());
-        written_ += static_cast<int64_t>(function->body.nodes.size()) + 1;
+        const Call call(node, *function, prefix_of(node));
+        written_ += call.size();
         if (written_ > most_written) {
             return bad_input(label + ": its functions and those of other nodes are more than " +
-                             std::to_string(most_written) + " nodes when they are written out");
+                             std::to_string(most_written) + " nodes, names and numbers when they are written out");
         }
-        std::vector<Node> called = Call(node, *function, prefix_of(node)).nodes();
+        std::vector<Node> called = call.nodes();
         for (size_t i = 0; i < called.size(); i++) {
             if (Status status = write_out(std::move(called[i]), i, depth + 1, nodes); !status) {
                 return within(label, status.error());

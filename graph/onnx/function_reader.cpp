@@ -4,8 +4,8 @@
 
 #include "graph/onnx/attribute_reader.h"
 #include "graph/onnx/file/wire.h"
+#include "graph/onnx/graph_reader.h"
 #include "graph/onnx/name_checks.h"
-#include "graph/onnx/node_reader.h"
 #include "graph/onnx/opset_reader.h"
 
 namespace kiln::graph::onnx {
@@ -14,15 +14,6 @@ namespace {
 
 Status add_name(Field &field, std::vector<ValueInfo> *values, Reading &reading) {
     values->push_back({take_text(field), {}, {}});
-    return count_entry(reading);
-}
-
-Status add_node(std::string_view message, Body *body, Reading &reading) {
-    Result<Node> node = read_node(message, body->nodes.size(), reading);
-    if (!node) {
-        return node.error();
-    }
-    body->nodes.push_back(std::move(*node));
     return count_entry(reading);
 }
 
@@ -52,7 +43,7 @@ Status read_fields(std::string_view message, Named *named, Reading &reading) {
             case bytes(5):
                 return add_name(field, &function.body.outputs, reading);
             case bytes(7):
-                return add_node(take_bytes(field), &function.body, reading);
+                return add_node(take_bytes(field), function.body, reading);
             case bytes(9): {
                 const Status counted = count_entry(reading);
                 return counted ? read_opset(take_bytes(field), &function.opsets) : counted;

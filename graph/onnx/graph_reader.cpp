@@ -12,15 +12,6 @@ namespace kiln::graph::onnx {
 
 namespace {
 
-Status add_node(std::string_view message, Body &body, Reading &reading) {
-    Result<Node> node = read_node(message, body.nodes.size(), reading);
-    if (!node) {
-        return node.error();
-    }
-    body.nodes.push_back(std::move(*node));
-    return count_entry(reading);
-}
-
 Status add_unread(const std::string &name, std::string why, Body &body) {
     if (name.empty()) {
         return bad_input("an initializer has no name");
@@ -81,6 +72,15 @@ Status add_value(std::string_view message, std::vector<ValueInfo> &values, Body 
 }
 
 }  // namespace
+
+Status add_node(std::string_view message, Body &body, Reading &reading) {
+    Result<Node> node = read_node(message, body.nodes.size(), reading);
+    if (!node) {
+        return node.error();
+    }
+    body.nodes.push_back(std::move(*node));
+    return count_entry(reading);
+}
 
 Status read_graph(std::string_view message, Body &body, Reading &reading) {
     return each_field(message, [&](Field &field) -> Status {

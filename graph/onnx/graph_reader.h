@@ -9,6 +9,9 @@
 
 namespace kiln::graph::onnx {
 
+// Adds the node of the message behind the others.
+Status add_node(std::string_view message, Body &body, Reading &reading);
+
 // Adds what the message has to the graph of a model. Names are not compared with each other.
 Status read_graph(std::string_view message, Body &body, Reading &reading);
 

@@ -27,11 +27,10 @@ struct Index {
 
 Index index_of(const Expression &operand, Element type, int64_t extent) {
     const NumbersOf number{type};
-    const auto size = static_cast<double>(extent);
-    const Expression counted = select(less(operand, number(0)), operand + number(size), operand);
+    const Expression counted = counted_from_first(operand, type, extent);
     const Expression is_behind_first = apply(Function::less_or_equal, number(0), counted);
     return {scalar::cast(counted, Element::i32),
-            apply(Function::logical_and, is_behind_first, less(counted, number(size)))};
+            apply(Function::logical_and, is_behind_first, less(counted, number(static_cast<double>(extent))))};
 }
 
 // Places that follow from an element's own along some axes: the sum of each times its step. The axes are those of `shape`.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 
 namespace kiln::graph {
@@ -29,6 +30,11 @@ std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
 std::vector<int64_t> known_indices(const NodeLowering &node, int input) {
     if (node.elements(node.input(input)) > most_places) refuse("it has more indices than kiln lists");
     return node.known_integers(input, "indices");
+}
+
+Expression counted_from_first(const Expression &index, Element type, int64_t extent) {
+    const NumbersOf number{type};
+    return select(less(index, number(0)), index + number(static_cast<double>(extent)), index);
 }
 
 ValueId take(NodeLowering &node, ValueId x, std::vector<IndexedAxis> axes, double fill) {

@@ -19,6 +19,9 @@ std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step = 1)
 // The integers of an input, which are known now, as indices: one that nobody could list is refused before it is read.
 std::vector<int64_t> known_indices(const NodeLowering &node, int input);
 
+// An index of type `type` along an axis of `extent` elements, which ONNX counts from the end where it is negative: from the beginning.
+Expression counted_from_first(const Expression &index, Element type, int64_t extent);
+
 // The input along these axes; those that take every element in its place are left out.
 struct IndexedAxis {
     int axis;

@@ -118,9 +118,7 @@ ValueId gather_computed(NodeLowering &node, ValueId x, int axis) {
     const int64_t extent = node.shape(x)[axis];
     if (extent > std::numeric_limits<int32_t>::max())
         refuse("axis " + std::to_string(axis) + " is too long for indices");
-    const NumbersOf number{type};
-    const Expression index = operand(0);
-    const Expression counted = select(less(index, number(0)), index + number(static_cast<double>(extent)), index);
+    const Expression counted = counted_from_first(operand(0), type, extent);
     return node.add(Gather{axis}, {x, node.elementwise(scalar::cast(counted, Element::i32), {indices})});
 }
 

@@ -161,11 +161,33 @@ TEST(Functions, CallsThatAreRefused) {
         };
         doubling.push_back({"F" + std::to_string(i), {"a"}, {"b"}, {one("a", "t"), one("t", "b")}});
     }
+    // Calls of one function in a row, each with a graph, or a list of the call, that is large.
+    Parts large{.outputs = {value("r", dt::f32, {})}};
+    for (int i = 0; i < 2000; i++) large.nodes.push_back(node("", "Relu", {"a"}, {i ? "r" + std::to_string(i) : "r"}));
+    const FunctionParts with_graph{
+        "Branch", {"a"}, {"b"}, {node("", "If", {"a"}, {"b"}).message(5, branch("then_branch", graph(large)))}};
+    const FunctionParts with_list{
+        "List",
+        {"a"},
+        {"b"},
+        {node("", "Op", {"a"}, {"b"}).message(5, Message().text(1, "all").text(21, "list").number(20, 7))}};
+    const auto in_a_row = [](const char *type, const Message &attribute) {
+        std::vector<Message> calls;
+        for (int i = 0; i < 1000; i++) {
+            const std::string from = i ? "v" + std::to_string(i) : "x",
+                              to = i < 999 ? "v" + std::to_string(i + 1) : "y";
+            calls.push_back(call("", type, {from}, {to}).message(5, attribute));
+        }
+        return calls;
+    };
+    const Message list = Message().text(1, "list").packed(8, std::vector<int64_t>(2000, 1)).number(20, 7);
     const struct {
         std::vector<Message> nodes;
         std::vector<FunctionParts> functions;
         std::string message;
     } rows[] = {
+        {in_a_row("Branch", integer("unused", 1)), {with_graph}, "nodes, names and numbers when they are written out"},
+        {in_a_row("List", list), {with_list}, "nodes, names and numbers when they are written out"},
         {{call("n", "Twice", {"x", "x"}, {"y"})},
          {twice},
          "node 'n' (Twice): calls a function of 1 inputs and 1 outputs with 2 and 1"},
@@ -173,7 +195,9 @@ TEST(Functions, CallsThatAreRefused) {
          {of_another_opset},
          "node 'n' (Twice): calls a function that imports opset 18 of the domain '', where the model imports 17"},
         {{call("n", "Endless", {"x"}, {"y"})}, {endless}, "calls a function that calls others beyond 32"},
-        {{call("n", "F0", {"x"}, {"y"})}, doubling, "are more than 262144 nodes when they are written out"},
+        {{call("n", "F0", {"x"}, {"y"})},
+         doubling,
+         "are more than 1048576 nodes, names and numbers when they are written out"},
         {{call("n", "Broken", {"x"}, {"y"})},
          {{"Broken", {"a"}, {"b"}, {node("one", "Relu", {"c"}, {"b"})}}},
          "function 'Broken': node 'one' (Relu) takes 'c', which is no input"},
