@@ -4,6 +4,7 @@
 #include "rewrites/fold.h"
 #include "rewrites/input_phases.h"
 #include "rewrites/output_phases.h"
+#include "rewrites/panels.h"
 
 namespace kiln {
 namespace {
@@ -13,12 +14,14 @@ struct Rewrite {
     ConvLoops (*of)(const ConvLoops &, const Blocks &);
 };
 
+ConvLoops of_pixels(const ConvLoops &loops, const Blocks &) { return pixels_of_one_row(read_pixels(loops)); }
 ConvLoops of_output_phases(const ConvLoops &loops, const Blocks &) { return output_phases(loops); }
 ConvLoops of_input_phases(const ConvLoops &loops, const Blocks &) { return input_phases(loops); }
 ConvLoops of_unit_strides(const ConvLoops &loops, const Blocks &) { return unit_strides(loops); }
 
 // Others compute the convolution as it is stated.
 constexpr Rewrite rewrites[] = {
+    {"direct", of_pixels},
     {"phases", of_output_phases},
     {"input_phases", of_input_phases},
     {fold_fused, folded},

@@ -40,7 +40,7 @@ int64_t parts_of(const Workload &w, const ConvLoops &loops, const Target &target
 }  // namespace
 
 ConvLoops quantized_loops(const Workload &w, const Target &target) {
-    const ConvLoops stated = read_pixels(conv_loops(w));
+    const ConvLoops stated = pixels_of_one_row(read_pixels(conv_loops(w)));
     const ConvLoops loops = joins_columns(w, stated, target) ? joined_columns(stated) : stated;
     ConvLoops in_steps = gathered(in_parts(loops, parts_of(w, loops, target)));
     in_steps.converts = in_steps.parts != 4 || w.dtype != DType::u8;  // others are shifted or widened

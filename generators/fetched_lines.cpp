@@ -19,7 +19,7 @@ public:
     std::vector<Expr> places;  // elements
     Type element;
 
-private:
+protected:
     using IRVisitor::visit;
 
     void visit(const Load *op) override {
@@ -31,8 +31,12 @@ private:
         places.push_back(place);
         element = op->type.element_of();
     }
+    void visit(const Let *op) override { visit_let(op); }
+    void visit(const LetStmt *op) override { visit_let(op); }
 
-    void visit(const Let *op) override {
+private:
+    template<typename Let>
+    void visit_let(const Let *op) {
         op->value.accept(this);
         bound_.emplace_back(op->name, op->value);
         op->body.accept(this);
@@ -77,17 +81,40 @@ class FetchIntoCaches : public IRMutator {
 
 constexpr int64_t line_bytes = 64;
 
+// Lines that are fetched already, by the element that was asked for.
+class FetchedLines {
+public:
+    // A body that is unrolled has thousands of places: each is looked up by its constant part.
+    bool is_new(const Expr &place, const Type &element) {
+        const int64_t line = line_bytes / element.bytes();
+        Expr rest = simplify(place);
+        int64_t offset = 0;
+        if (const auto whole = as_const_int(rest)) {
+            offset = *whole, rest = 0;
+        } else if (const Add *sum = rest.as<Add>()) {
+            if (const auto constant = as_const_int(sum->b)) offset = *constant, rest = sum->a;
+        }
+        std::set<int64_t> &offsets = fetched_[rest];
+        const auto next = offsets.lower_bound(offset - line + 1);
+        if (next != offsets.end() && *next < offset + line) return false;
+        offsets.insert(offset);
+        return true;
+    }
+
+private:
+    std::map<Expr, std::set<int64_t>, IRDeepCompare> fetched_;
+};
+
 class FetchAhead : public IRMutator {
 public:
     explicit FetchAhead(Fetch what) : what_(std::move(what)) {}
 
 private:
     using IRMutator::visit;
-    using Lines = std::map<Expr, std::set<int64_t>, IRDeepCompare>;
 
     // A loop fetches each line once.
     Stmt visit(const For *op) override {
-        Lines outside;
+        FetchedLines outside;
         std::swap(outside, fetched_);
         depth_++;
         Stmt loop = IRMutator::visit(op);
@@ -111,35 +138,62 @@ private:
     }
 
     Stmt after_fetch(const Stmt &store, const Expr &place, const Type &element) {
-        if (!is_new(place, line_bytes / element.bytes())) return store;
+        if (!fetched_.is_new(place, element)) return store;
         return Block::make(fetch(what_, place, element, Locality::l2), store);
     }
 
-    // A body that is unrolled has thousands of places: each is looked up by its constant part.
-    bool is_new(const Expr &place, int64_t line) {
-        Expr rest = simplify(place);
-        int64_t offset = 0;
-        if (const auto whole = as_const_int(rest)) {
-            offset = *whole, rest = 0;
-        } else if (const Add *sum = rest.as<Add>()) {
-            if (const auto constant = as_const_int(sum->b)) offset = *constant, rest = sum->a;
-        }
-        std::set<int64_t> &offsets = fetched_[rest];
-        const auto next = offsets.lower_bound(offset - line + 1);
-        if (next != offsets.end() && *next < offset + line) return false;
-        offsets.insert(offset);
-        return true;
+    const Fetch what_;
+    FetchedLines fetched_;  // by the innermost loop
+    int depth_ = 0;
+};
+
+// What a loop's body loads after the first loop inside of it, but not in one.
+class LoadsBehindLoops : public VectorLoads {
+public:
+    using VectorLoads::VectorLoads;
+
+private:
+    using VectorLoads::visit;
+
+    void visit(const For *) override { has_loop_ = true; }
+
+    void visit(const Load *op) override {
+        if (has_loop_) VectorLoads::visit(op);
     }
 
-    const Fetch what_;
-    Lines fetched_;  // by the innermost loop
-    int depth_ = 0;
+    bool has_loop_ = false;
+};
+
+class FetchBeforeLoops : public IRMutator {
+public:
+    explicit FetchBeforeLoops(std::string buffer) : buffer_(std::move(buffer)) {}
+
+private:
+    using IRMutator::visit;
+
+    Stmt visit(const For *op) override {
+        Stmt body = mutate(op->body);
+        LoadsBehindLoops loads(buffer_);
+        body.accept(&loads);
+        FetchedLines fetched;
+        for (const Expr &place : loads.places) {
+            if (!fetched.is_new(place, loads.element)) continue;
+            body = Block::make(fetch({buffer_, 0, Access::read}, place, loads.element, Locality::l1), body);
+        }
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy, op->device_api, body);
+    }
+
+    const std::string buffer_;
 };
 
 }  // namespace
 
 void fetch_ahead(Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead, Access access) {
     pipeline.add_custom_lowering_pass(new FetchAhead({buffer, bytes_ahead, access}));
+}
+
+void fetch_before_loops(Pipeline &pipeline, const std::string &buffer) {
+    pipeline.add_custom_lowering_pass(new FetchBeforeLoops(buffer));
 }
 
 void fetch_into_caches(Pipeline &pipeline) { pipeline.add_custom_lowering_pass(new FetchIntoCaches()); }

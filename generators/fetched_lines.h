@@ -21,6 +21,10 @@ enum class Access { read, written };
 void fetch_ahead(Halide::Pipeline &pipeline, const std::string &buffer, int64_t bytes_ahead,
                  Access access = Access::read);
 
+// Where a loop's body reads vectors of `buffer` behind loops of its own, as an epilogue behind a sum, fetches their lines in front of
+// those loops, into L1. The numbers of a tile lie in lines that are far apart, so nothing else asks for them before they are needed.
+void fetch_before_loops(Halide::Pipeline &pipeline, const std::string &buffer);
+
 // Prefetches of Halide's schedules into L1 and L2, in place of those that pass L2 by: lines that never were in L2 are dropped
 // where L3 only keeps what L2 drops, and come from memory again each time.
 void fetch_into_caches(Halide::Pipeline &pipeline);

@@ -161,6 +161,11 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     if (ahead != request.candidate.knobs.end() && ahead->second > 0) {
         fetch_ahead(functions.front().made.pipeline, "weights", ahead->second << 10);
     }
+    for (const StepOperand &operand : step_operands()) {
+        const bool is_image = epilogue_form(operand.step).operand == EpilogueForm::Operand::result;
+        if (is_image && has_step(request.workload.epilogue, operand.step) && !is_soft_core(request.target))
+            fetch_before_loops(functions.front().made.pipeline, std::string(operand.name));
+    }
     return functions;
 }
 

@@ -64,4 +64,32 @@ ConvLoops rows_of_one_image(ConvLoops s) {
     return s;
 }
 
+ConvLoops pixels_of_one_row(ConvLoops s) {
+    using namespace input_index;
+    for (int d = 0; d < 3; d++) {
+        if (s.kernel[d] != 1 || s.stride[d] != 1 || s.hole[d] != 1 || s.reads_outside(d)) return s;
+    }
+    const bool steps = s.input_step != std::array<int64_t, 3>{1, 1, 1};
+    const bool has_vectors = s.input_block > 1 && s.output_block > 1;
+    // Where tiles of four and eight pixels divide a row, or sums are short, finding a pixel takes more than it saves.
+    const bool gains = s.output[0] % 4 != 0 && s.input_channels >= 128;
+    if (!steps || !gains || !has_vectors || s.groups > 1 || s.folds() || s.scatters() || s.has_groups_in_batch())
+        return s;
+    const int64_t row = s.output[0], plane = row * s.output[1], image = plane * s.output[2];
+    const Form pixel = index_form(x);
+    std::vector<Form> inner{index_form(c), digit_of(pixel, 1, row), digit_of(pixel, row, s.output[1]),
+                            digit_of(pixel, plane, s.output[2]), index_form(n)};
+    s.output = {image, 1, 1};
+    // Images lie behind each other as rows do where a pixel has all of its channels.
+    if (s.is_nhwc() && s.output_block == s.output_channels) {
+        inner[n] = digit_of(pixel, image);
+        s.output[0] *= s.batch;
+        s.batch = s.stored_result.images = 1;
+    }
+    s.input = s.output;
+    s.stored_result.space = s.output;
+    s.input_map = put_into(std::move(s.input_map), inner);
+    return s;
+}
+
 }  // namespace kiln

@@ -86,7 +86,8 @@ struct TileFacts {
     // The pixels of a tile are one stretch of memory, and so are those of the next tile behind it.
     bool reads_stretches() const {
         const ConvLoops &s = shape;
-        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy();
+        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy() &&
+                              s.input_step == std::array<int64_t, 3>{1, 1, 1};
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
         return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain &&
                stays_inside && !s.is_input_computed();

@@ -11,6 +11,14 @@
 
 namespace kiln {
 
+int64_t WinogradFacts::channel_step() const {
+    const int64_t channels = shape.input_channels;
+    if (parts > 1) return lanes * parts;
+    // Half vectors without channels of zeros, whose products would be as many as those of the others.
+    const bool fills_halves = lanes > 1 && channels % lanes != 0 && channels % (lanes / 2) == 0;
+    return fills_halves && channels < 2 * lanes ? lanes / 2 : std::min<int64_t>(lanes, channels);
+}
+
 int64_t WinogradFacts::summed_channels() const {
     return ceil_div(shape.input_channels, channel_step()) * channel_step();
 }

@@ -28,8 +28,8 @@ struct WinogradFacts {
     int64_t a(int d) const { return m[d] + shape.kernel[d] - 1; }  // inputs of a tile
     int64_t frequencies() const { return a(0) * a(1); }            // products of a tile and a pair of channels
     int64_t operand_bytes() const { return 4 / parts; }  // of a transformed input or weight that is not demoted
-    // Input channels are summed in vectors of this many, the last one filled up with zeros.
-    int64_t channel_step() const { return parts > 1 ? lanes * parts : std::min<int64_t>(lanes, shape.input_channels); }
+    // Input channels are summed in vectors of this many, the last one filled up with zeros; in half vectors, where those have none.
+    int64_t channel_step() const;
     int64_t summed_channels() const;
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;

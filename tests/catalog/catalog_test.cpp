@@ -208,7 +208,11 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x224x224x3/kernel:3x3x3x32/strides:2x2/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x112x112x64/kernel:7x7x64x64/strides:2x2/padding:3,3x3,3", "winograd_4"},
         {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", "winograd_4"},  // a block is a vector
-        {"conv2d/input:1x224x224x8/kernel:7x7x8x64/strides:2x2/padding:3,3x3,3", "direct"},
+        {"conv2d/input:1x224x224x8/kernel:7x7x8x64/strides:2x2/padding:3,3x3,3", "winograd_4"},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", "winograd_4", "avx2"},  // or two
+        {"conv2d/input:1x224x224x3/kernel:11x11x3x64/strides:4x4/padding:2,2x2,2", "winograd_4", "avx2"},
+        {"conv2d/input:1x224x224x3/kernel:5x5x3x32/strides:2x2/padding:2,2x2,2", "direct", "avx2"},
+        {"conv2d/input:1x160x160x3/kernel:7x7x3x16/strides:2x2/padding:2,3x2,3", "direct", "avx2"},
         {"conv2d/input:1x112x112x64/kernel:9x9x64x64/strides:2x2/padding:4,4x4,4", "direct"},  // errors
         {"conv2d/input:1x112x112x64/kernel:1x3x64x64/strides:2x2/padding:0,0x1,1", "direct"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/special_values:exact", "direct"},

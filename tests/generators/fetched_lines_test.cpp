@@ -92,6 +92,44 @@ TEST(FetchedLines, AreFetchedOnce) {
     }
 }
 
+// output(x, y) = addend(x, y) plus a sum, which is a loop in the body of the loop over y, or is unrolled.
+TEST(FetchedLines, OfAnEpilogueAreFetchedBeforeItsSum) {
+    const struct {
+        const char *what;
+        int lanes, rows, unroll;  // rows of a tile; steps of the sum's loop that are unrolled
+        const char *buffer;
+        int count;
+    } table[] = {
+        {"a row of one line", 16, 1, 1, "addend", 1}, {"three rows, each a line", 16, 3, 1, "addend", 3},
+        {"two lines a row", 32, 2, 1, "addend", 4},   {"no loop", 16, 1, 64, "addend", 0},
+        {"what the sum reads", 16, 1, 1, "input", 0}, {"nothing", 16, 1, 1, "nothing", 0},
+    };
+    for (const auto &row : table) {
+        ImageParam addend(Float(32), 2, "addend"), input(Float(32), 2, "input");
+        for (const ImageParam &p : {addend, input}) {
+            ImageParam image = p;
+            image.dim(0).set_bounds(0, row.lanes);
+            image.dim(1).set_bounds(0, 66).set_stride(row.lanes);
+        }
+        const Var x("x"), y("y"), tile("tile");
+        const RDom r(0, 64, "r");
+        Func sum("sum"), output("output");
+        sum(x, y) += input(x, r) * cast<float>(y);
+        output(x, y) = sum(x, y) + addend(x, y);
+        output.output_buffer().dim(1).set_bounds(0, 66).set_stride(row.lanes);
+        output.bound(x, 0, row.lanes).bound(y, 0, 66).vectorize(x, 8).unroll(x).split(y, tile, y, row.rows).unroll(y);
+        output.reorder(x, y, tile);
+        sum.compute_at(output, tile).vectorize(x, 8).unroll(x).unroll(y);
+        sum.update().reorder(x, y, r).vectorize(x, 8).unroll(x).unroll(y);
+        if (row.unroll > 1) sum.update().unroll(r, row.unroll);
+        Pipeline pipeline(output);
+        fetch_before_loops(pipeline, row.buffer);
+        const std::string text = assembly_of(pipeline, {addend, input}, "x86-64-linux-avx-avx2-f16c-fma-sse41");
+        EXPECT_EQ(count(text, "prefetcht0"), row.count) << row.what;
+        EXPECT_EQ(count(text, "prefetch"), row.count) << row.what;
+    }
+}
+
 // A schedule's own prefetch passes no cache by.
 TEST(FetchedLines, OfSchedulesFillCaches) {
     ImageParam input(Float(32), 2, "input");

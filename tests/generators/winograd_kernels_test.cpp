@@ -89,6 +89,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:2x14x13x32/kernel:3x3x32x20/strides:2x2/padding:0,1x0,1/epilogue:bias,add,relu",
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/strides:2x2/padding:1,1x-1,2/epilogue:bias,prelu",
     "conv2d/input:1x17x23x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3",
+    "conv2d/input:1x27x31x3/kernel:11x11x3x24/strides:4x4/padding:2,2x2,1/epilogue:bias,relu",
+    "conv2d/input:1x13x14x12/kernel:3x3x12x24/padding:1,1x1,1",
     "conv2d/input:1x17x18x48/kernel:5x5x48x16/strides:2x2/padding:2,2x1,2/kernel_layout:HWOI/epilogue:add",
     "conv2d/input:1x14x15x16/kernel:4x3x16x17/strides:2x1/padding:1,1x1,1/output_layout:NCHW",
     "conv2d/input:1x20x22x16/kernel:5x5x16x16/strides:3x3/padding:2,2x1,0",

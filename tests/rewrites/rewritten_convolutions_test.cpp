@@ -196,6 +196,7 @@ std::vector<Rewrite> rewrites_of(const Workload &w, const Operands &o) {
     if (whole.has_holes()) all.push_back({"output phases", output_phases(whole), o});
     if (!whole.has_holes()) all.push_back({"input phases", panelled(gathered(input_phases(whole)), 4), o});
     all.push_back({"pixels that are read", panelled(gathered(read_pixels(whole)), 4), o});
+    all.push_back({"pixels of one row", panelled(gathered(pixels_of_one_row(read_pixels(whole))), 4), o});
     if (!whole.has_holes()) all.push_back({"rows of one image", rows_of_one_image(input_phases(whole)), o});
     if (!whole.has_holes() && whole.groups == 1) {
         const ConvLoops s = unit_strides(whole);
@@ -264,6 +265,8 @@ constexpr const char *chosen[] = {
     "conv2d/input:2x9x12x3/kernel:3x1x3x4/strides:2x3/padding:1,0x2,1/input_layout:NCHW2c",
     "conv2d/input:2x9x12x3/kernel:1x1x3x4/strides:2x3/padding:-1,0x0,-2",
     "conv2d/input:2x12x19x2/kernel:3x3x2x3/strides:2x2/padding:2,2x3,1/rhs_dilation:1x3",
+    "conv2d/input:2x5x7x128/kernel:1x1x128x6/strides:2x3/input_layout:NCHW2c/output_layout:NCHW3c",
+    "conv3d/input:2x5x4x7x129/kernel:1x1x1x129x4/strides:2x1x3",
     "conv1d/input:4x1x2/kernel:3x2x3/strides:2/padding:1,1",
     "conv2d/input:3x1x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1/input_layout:NCHW2c",
     "conv2d/input:3x2x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1",
@@ -283,7 +286,40 @@ TEST(RewrittenConvolutions, OfChosenKinds) {
             names.insert(rewrite.name);
         }
     }
-    EXPECT_EQ(names.size(), 11u);
+    EXPECT_EQ(names.size(), 12u);
+}
+
+TEST(PixelsOfOneRow, AreThoseOfStrides) {
+    const struct {
+        const char *what, *key;
+        int64_t row;  // pixels of the row; 0: nothing changes
+    } table[] = {
+        {"rows of 7", "conv2d/input:1x14x14x1024/kernel:1x1x1024x512/strides:2x2", 49},
+        {"images, too", "conv2d/input:3x14x14x256/kernel:1x1x256x512/strides:2x2", 147},
+        {"blocks of channels have images apart",
+         "conv2d/input:3x14x14x256/kernel:1x1x256x64/strides:2x2/input_layout:NCHW8c", 49},
+        {"padding that cuts off", "conv2d/input:1x15x15x256/kernel:1x1x256x512/strides:2x2/padding:-1,0x-1,0", 49},
+        {"tiles of four fill a row", "conv2d/input:1x56x56x256/kernel:1x1x256x512/strides:2x2", 0},
+        {"short sums", "conv2d/input:1x33x33x40/kernel:1x1x40x56/strides:2x2", 0},
+        {"columns side by side", "conv2d/input:1x14x14x256/kernel:1x1x256x64/strides:2x2/output_layout:NCHW", 0},
+        {"padding", "conv2d/input:1x13x13x256/kernel:1x1x256x64/strides:2x2/padding:1,0x1,0", 0},
+        {"groups", "conv2d/input:1x14x14x256/kernel:1x1x128x64/strides:2x2/feature_group_count:2", 0},
+        {"a window", "conv2d/input:1x14x14x256/kernel:3x3x256x64/strides:2x2", 0},
+        {"no strides", "conv2d/input:1x7x7x256/kernel:1x1x256x64", 0},
+    };
+    for (const auto &row : table) {
+        const auto w = parse_workload_key(row.key);
+        ASSERT_TRUE(w) << row.what << ": " << w.error().message;
+        const ConvLoops read = read_pixels(conv_loops(*w)), s = pixels_of_one_row(read);
+        if (row.row == 0) {
+            EXPECT_EQ(s.output, read.output) << row.what;
+            EXPECT_EQ(s.input_map, read.input_map) << row.what;
+        } else {
+            EXPECT_EQ(s.output, (std::array<int64_t, 3>{row.row, 1, 1})) << row.what;
+            EXPECT_EQ(s.input, s.output) << row.what;
+            EXPECT_EQ(s.stored_result.space, s.output) << row.what;
+        }
+    }
 }
 
 // Every element of the kernel is where its sum for the gradient says.

@@ -249,6 +249,26 @@ TEST(WinogradSpace, PlacesOfATileDoNotCollide) {
     }
 }
 
+// Few channels that fill half vectors, but not whole ones, are summed without zeros.
+TEST(WinogradSpace, ChannelsAreSummedInVectorsThatTheyFill) {
+    const struct {
+        int64_t channels;
+        const char *target;
+        int64_t step, summed;
+    } rows[] = {
+        {12, "avx2", 4, 12},   {4, "avx2", 4, 4},      {8, "avx2", 8, 8},      {16, "avx2", 8, 16},
+        {20, "avx2", 8, 24},   {10, "avx2", 8, 16},    {3, "avx2", 3, 3},      {12, "avx512", 12, 12},
+        {24, "avx512", 8, 24}, {32, "avx512", 16, 32}, {40, "avx512", 16, 48}, {6, "baseline", 2, 6},
+        {7, "baseline", 4, 8},
+    };
+    for (const auto &row : rows) {
+        const Workload w = convolution({1, 20, 20, row.channels}, {3, 3, row.channels, 64});
+        const WinogradFacts facts = winograd_facts(conv_loops(w), 4, *parse_target(row.target, 1, ""), Core());
+        EXPECT_EQ(facts.channel_step(), row.step) << row.channels << " " << row.target;
+        EXPECT_EQ(facts.summed_channels(), row.summed) << row.channels << " " << row.target;
+    }
+}
+
 // Pixels without a last tap are left out where vectors of channels do not reach over pixels.
 TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
     struct Row {
@@ -257,7 +277,7 @@ TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
     };
     constexpr Row rows[] = {
         {"conv2d/input:1x20x20x32/kernel:3x3x32x64/strides:2x2", "avx512", true},
-        {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx512", false},
+        {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx512", false},  // 96 channels, all together
         {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx2", true},
         {"conv2d/input:1x20x20x3/kernel:3x3x3x64/strides:2x2", "avx512", false},
         {"conv2d/input:1x20x20x16/kernel:3x3x16x64/strides:1x2", "avx512", true},

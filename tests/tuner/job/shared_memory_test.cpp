@@ -79,6 +79,7 @@ TEST(SharedMemory, OneLuckyMinuteDoesNotWin) {
         EXPECT_EQ(best->evidence, "race");
         EXPECT_NEAR(best->measurement.median, 1347e3, 1e3);
         EXPECT_EQ(report->workloads[0].best_ns, best->measurement.median);
+        EXPECT_NEAR(report->workloads[0].default_ns.value_or(0), 2118e3, 1e3) << "beside the winner's";
         // The time of the lucky minute is replaced, its trial stays.
         const auto all = shop.trials();
         ASSERT_EQ(all.size(), 7u);
@@ -175,6 +176,17 @@ TEST(SharedMemory, WithoutTimeForItATimeIsNotConfirmedAndItIsSaid) {
     ASSERT_TRUE(report->workloads[0].race);
     EXPECT_EQ(report->workloads[0].race->notes,
               std::vector<std::string>{"its time was not confirmed: there was no time left"});
+}
+
+TEST(SharedMemory, WithoutALimitOfTimeEveryWinnerIsConfirmed) {
+    SharedMachine shop;
+    TuneOptions options = trials(6);
+    options.race_time_ns = 250'000'000;  // less than three heats take
+    const auto report = shop.tune({large}, options);
+    ASSERT_TRUE(report.ok());
+    ASSERT_TRUE(report->workloads[0].race);
+    EXPECT_EQ(report->workloads[0].race->notes, std::vector<std::string>());
+    EXPECT_EQ(shop.runner.measured, 7u);
 }
 
 TEST(SharedMemory, ALayerThatStaysInTheCoresOwnCachesIsRacedAsEver) {

@@ -43,9 +43,9 @@ public:
     struct Winner {
         std::string candidate;
         double median_ns;
-        // The default's time beside the winner's, from the race's ratio; nothing where the default did not race.
-        // Medians of trials were measured at different moments, so a default that lost the race may have the smaller
-        // one.
+        // The default's time beside the winner's, from the race's ratio, or from the turns before it. Medians of trials
+        // were measured at different moments, so a default that lost may have the smaller one: it is told only where
+        // both took no turns together. Nothing where the job has no default.
         std::optional<double> default_ns;
     };
     Winner winner(const Race &race) const;
@@ -54,6 +54,7 @@ public:
     const std::vector<std::string> &notes() const { return notes_; }
 
 private:
+    std::optional<double> turn_of(const Contestant &contestant) const;
     Status enter_best();
     Status look_up_races();
     bool were_all_raced(const std::vector<size_t> &field) const;
