@@ -95,6 +95,11 @@ private:
         Pipeline all = this->get_pipeline();
         if (read > 0) fetch_ahead(all, "input", read);
         if (written > 0) fetch_ahead(all, "output", written, Access::written);
+        for (const StepOperand &operand : step_operands()) {
+            const bool is_image = epilogue_form(operand.step).operand == EpilogueForm::Operand::result;
+            if (written > 0 && is_image && has_step(workload.epilogue, operand.step))
+                fetch_ahead(all, std::string(operand.name), written);
+        }
     }
 };
 

@@ -1,11 +1,13 @@
 #include "graph/lower/composed/control_flow.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 
 namespace kiln::graph {
@@ -29,15 +31,70 @@ bool known_condition(NodeLowering &node, int index) {
     return node.known_integer(index, "cond") != 0;
 }
 
-// The values of one scan output, one behind the other along a new axis in front.
-ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values) {
-    std::vector<ValueId> rows;
+// The values of one scan output, one behind the other along a new axis.
+ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t axis = 0) {
+    const int place = axis_of(axis, node.rank(values.front()) + 1);
+    std::vector<ValueId> parts;
     for (const ValueId value : values) {
         Shape shape = node.shape(value);
-        shape.insert(shape.begin(), 1);
-        rows.push_back(node.reshape(value, shape));
+        shape.insert(shape.begin() + place, 1);
+        parts.push_back(node.reshape(value, shape));
     }
-    return rows.size() == 1 ? rows[0] : node.add(Concat{0}, rows);
+    return parts.size() == 1 ? parts[0] : node.add(Concat{place}, parts);
+}
+
+// An attribute with a number for each scan input, or output; zeros where it is left out.
+std::vector<int64_t> one_each(const NodeLowering &node, const std::string &attribute, size_t count) {
+    std::vector<int64_t> numbers = node.attributes.integers(attribute);
+    if (numbers.empty()) numbers.resize(count);
+    if (numbers.size() != count) {
+        reject("its attribute '" + attribute + "' has " + std::to_string(numbers.size()) + " numbers and must have " +
+               std::to_string(count));
+    }
+    return numbers;
+}
+
+// Which way a scan goes through an axis: 1 is backward.
+std::vector<int64_t> directions(const NodeLowering &node, const std::string &attribute, size_t count) {
+    std::vector<int64_t> stated = one_each(node, attribute, count);
+    for (const int64_t direction : stated) {
+        if (direction != 0 && direction != 1)
+            reject("its attribute '" + attribute + "' has " + std::to_string(direction) + "; must be 0 or 1");
+    }
+    return stated;
+}
+
+// A scan input, whose elements along its axis are read one after the other.
+struct ScannedInput {
+    ValueId value;
+    int axis;
+    bool backward;
+
+    int64_t extent(const NodeLowering &node) const { return node.shape(value)[static_cast<size_t>(axis)]; }
+
+    ValueId element(NodeLowering &node, int64_t step) const {
+        const ValueId one = take(node, value, {{axis, {backward ? extent(node) - 1 - step : step}}});
+        Shape shape = node.shape(one);
+        shape.erase(shape.begin() + axis);
+        return node.reshape(one, shape);
+    }
+};
+
+std::vector<ScannedInput> scanned_inputs(const NodeLowering &node, int from) {
+    const auto count = static_cast<size_t>(node.input_count() - from);
+    const std::vector<int64_t> axes = one_each(node, "scan_input_axes", count),
+                               backward = directions(node, "scan_input_directions", count);
+    std::vector<ScannedInput> scanned;
+    for (size_t i = 0; i < count; i++) {
+        const ValueId value = node.input(from + static_cast<int>(i));
+        scanned.push_back({value, axis_of(axes[i], node.rank(value)), backward[i] != 0});
+        const int64_t first = scanned.front().extent(node), extent = scanned[i].extent(node);
+        if (extent != first) {
+            reject("its scan inputs have " + std::to_string(first) + " and " + std::to_string(extent) +
+                   " elements along their axes");
+        }
+    }
+    return scanned;
 }
 
 std::optional<std::vector<ValueId>> outputs_of(NodeLowering &node, std::string_view name) {
@@ -115,6 +172,51 @@ void loop(NodeLowering &node) {
         if (!node.wants(output)) continue;
         if (scanned[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
         node.result(stacked(node, scanned[k]), output);
+    }
+}
+
+void scan(NodeLowering &node) {
+    const onnx::Body &body = node.attributes.graph("body");
+    const int64_t count = node.attributes.integer("num_scan_inputs");
+    if (count < 1 || count > node.input_count()) {
+        reject("its attribute 'num_scan_inputs' is " + std::to_string(count) + ", and it has " +
+               std::to_string(node.input_count()) + " inputs");
+    }
+    const int carried = node.input_count() - static_cast<int>(count);
+    if (body.inputs.size() != static_cast<size_t>(node.input_count())) {
+        reject("its graph has " + std::to_string(body.inputs.size()) + " inputs, and the node gives it " +
+               std::to_string(node.input_count()));
+    }
+    if (node.output_count() < carried) {
+        reject("it has " + std::to_string(node.output_count()) + " outputs for " + std::to_string(carried) +
+               " values that it carries on");
+    }
+    check_outputs(body, static_cast<size_t>(node.output_count()));
+    const std::vector<ScannedInput> scanned = scanned_inputs(node, carried);
+    const auto outputs = static_cast<size_t>(node.output_count() - carried);
+    const std::vector<int64_t> axes = one_each(node, "scan_output_axes", outputs),
+                               prepends = directions(node, "scan_output_directions", outputs);
+    const int64_t steps = scanned.front().extent(node);
+    if (steps > most_repetitions)
+        refuse("it repeats its graph more than " + std::to_string(most_repetitions) + " times");
+    std::vector<ValueId> values;
+    for (int i = 0; i < carried; i++) values.push_back(node.input(i));
+    std::vector<std::vector<ValueId>> made(outputs);
+    for (int64_t step = 0; step < steps; step++) {
+        std::vector<ValueId> inputs = values;
+        for (const ScannedInput &input : scanned) inputs.push_back(input.element(node, step));
+        const std::optional<std::vector<ValueId>> results = node.place(body, inputs);
+        if (!results) return;
+        values.assign(results->begin(), results->begin() + carried);
+        for (size_t k = 0; k < outputs; k++) made[k].push_back((*results)[static_cast<size_t>(carried) + k]);
+    }
+    for (int i = 0; i < carried; i++) node.result(values[static_cast<size_t>(i)], i);
+    for (size_t k = 0; k < outputs; k++) {
+        const int output = carried + static_cast<int>(k);
+        if (!node.wants(output)) continue;
+        if (made[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
+        if (prepends[k]) std::reverse(made[k].begin(), made[k].end());
+        node.result(stacked(node, made[k], axes[k]), output);
     }
 }
 

@@ -13,4 +13,7 @@ void branch(NodeLowering &node);
 // Loop: its body, once for each repetition. Values that are carried from one to the next may change their shapes.
 void loop(NodeLowering &node);
 
+// Scan: its body, once for each element of its scan inputs along their axes. All of them have equally many.
+void scan(NodeLowering &node);
+
 }  // namespace kiln::graph
