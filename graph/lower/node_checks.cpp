@@ -25,11 +25,13 @@ std::string with_domain(const onnx::Node &node) {
 }
 
 Error unknown_operator(const onnx::Node &node, int64_t opset, const Rule *newest) {
+    if (node.op_type == "Scan" && opset == 8) {
+        return unsupported("in opset 8 it has lengths and an axis of batches; convert the model to opset 9 or later");
+    }
     if (newest) {
         return bad_input("opset " + std::to_string(opset) + " has no such operator, which begins with opset " +
                          std::to_string(newest->since));
     }
-    if (node.op_type == "Scan") return unsupported("kiln does not write out scans; export the model without loops");
     return unsupported("kiln has no operator " + with_domain(node) +
                        "; export the model without it, or end the network in front of it (--outputs)");
 }
