@@ -14,7 +14,7 @@ struct Rewrite {
     ConvLoops (*of)(const ConvLoops &, const Blocks &);
 };
 
-ConvLoops of_pixels(const ConvLoops &loops, const Blocks &) { return pixels_of_one_row(read_pixels(loops)); }
+ConvLoops of_pixels(const ConvLoops &loops, const Blocks &) { return pixels_of_one_row(loops); }
 ConvLoops of_output_phases(const ConvLoops &loops, const Blocks &) { return output_phases(loops); }
 ConvLoops of_input_phases(const ConvLoops &loops, const Blocks &) { return input_phases(loops); }
 ConvLoops of_unit_strides(const ConvLoops &loops, const Blocks &) { return unit_strides(loops); }

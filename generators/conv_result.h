@@ -147,11 +147,6 @@ private:
         return a;
     }
 
-    // Whether a step's operand has a value for each element of the result, else it has one for each channel.
-    static bool is_like_result(EpilogueStep::Kind step) {
-        return epilogue_form(step).operand == EpilogueForm::Operand::result;
-    }
-
     // Panels of a group want its channels apart from others': then block b is group b, though all channels of a pixel
     // are neighbours.
     bool stores_groups() const { return this->loops.group_panels && !this->loops.scatters(); }

@@ -162,8 +162,8 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
         fetch_ahead(functions.front().made.pipeline, "weights", ahead->second << 10);
     }
     for (const StepOperand &operand : step_operands()) {
-        const bool is_image = epilogue_form(operand.step).operand == EpilogueForm::Operand::result;
-        if (is_image && has_step(request.workload.epilogue, operand.step) && !is_soft_core(request.target))
+        const bool is_read = is_like_result(operand.step) && has_step(request.workload.epilogue, operand.step);
+        if (is_read && !is_soft_core(request.target))
             fetch_before_loops(functions.front().made.pipeline, std::string(operand.name));
     }
     return functions;

@@ -1,5 +1,7 @@
 #include "rewrites/panels.h"
 
+#include "rewrites/input_phases.h"
+
 namespace kiln {
 namespace {
 
@@ -64,17 +66,18 @@ ConvLoops rows_of_one_image(ConvLoops s) {
     return s;
 }
 
-ConvLoops pixels_of_one_row(ConvLoops s) {
+ConvLoops pixels_of_one_row(const ConvLoops &loops) {
     using namespace input_index;
+    ConvLoops s = read_pixels(loops);
     for (int d = 0; d < 3; d++) {
-        if (s.kernel[d] != 1 || s.stride[d] != 1 || s.hole[d] != 1 || s.reads_outside(d)) return s;
+        if (s.kernel[d] != 1 || s.stride[d] != 1 || s.hole[d] != 1 || s.reads_outside(d)) return loops;
     }
     const bool steps = s.input_step != std::array<int64_t, 3>{1, 1, 1};
     const bool has_vectors = s.input_block > 1 && s.output_block > 1;
     // Where tiles of four and eight pixels divide a row, or sums are short, finding a pixel takes more than it saves.
     const bool gains = s.output[0] % 4 != 0 && s.input_channels >= 128;
     if (!steps || !gains || !has_vectors || s.groups > 1 || s.folds() || s.scatters() || s.has_groups_in_batch())
-        return s;
+        return loops;
     const int64_t row = s.output[0], plane = row * s.output[1], image = plane * s.output[2];
     const Form pixel = index_form(x);
     std::vector<Form> inner{index_form(c), digit_of(pixel, 1, row), digit_of(pixel, row, s.output[1]),

@@ -23,9 +23,9 @@ ConvLoops panelled(ConvLoops loops, int lanes);
 // side. Else the same.
 ConvLoops rows_of_one_image(ConvLoops loops);
 
-// The same convolution where every window reads one pixel, those of strides (read_pixels in input_phases.h): its pixels are one row,
-// and so are its results, since tiles need not end where rows of the input do. Only where channels lie side by side, so that vectors are of
-// channels, and where whole tiles do not fill rows well. Else the same.
-ConvLoops pixels_of_one_row(ConvLoops loops);
+// Where windows of one tap with strides read single pixels (read_pixels in input_phases.h): these are one row, and so are the results,
+// since tiles need not end where rows of the input do. Only where channels lie side by side, so that vectors are of channels, and
+// where whole tiles do not fill rows well. Else the same.
+ConvLoops pixels_of_one_row(const ConvLoops &loops);
 
 }  // namespace kiln

@@ -198,6 +198,8 @@ std::span<const StepOperand> prologue_operands() {
     return operands;
 }
 
+bool is_like_result(EpilogueStep::Kind step) { return epilogue_form(step).operand == EpilogueForm::Operand::result; }
+
 const StepOperand *step_operand(EpilogueStep::Kind step) {
     const auto operand = std::ranges::find(step_operands(), step, &StepOperand::step);
     return operand == step_operands().end() ? nullptr : &*operand;

@@ -85,6 +85,7 @@ struct StepOperand {
     std::string_view name;
 };
 std::span<const StepOperand> step_operands();
+bool is_like_result(EpilogueStep::Kind step);  // whether its operand has a value for each element of the result
 const StepOperand *step_operand(EpilogueStep::Kind step);  // null where it has none
 std::span<const StepOperand> prologue_operands();          // the same of a prologue's steps
 

@@ -96,9 +96,8 @@ private:
         if (read > 0) fetch_ahead(all, "input", read);
         if (written > 0) fetch_ahead(all, "output", written, Access::written);
         for (const StepOperand &operand : step_operands()) {
-            const bool is_image = epilogue_form(operand.step).operand == EpilogueForm::Operand::result;
-            if (written > 0 && is_image && has_step(workload.epilogue, operand.step))
-                fetch_ahead(all, std::string(operand.name), written);
+            const bool is_read = is_like_result(operand.step) && has_step(workload.epilogue, operand.step);
+            if (written > 0 && is_read) fetch_ahead(all, std::string(operand.name), written);
         }
     }
 };

@@ -21,6 +21,17 @@ void check_outputs(const onnx::Body &body, size_t expected) {
            std::to_string(expected));
 }
 
+void check_inputs(const onnx::Body &body, size_t given) {
+    if (body.inputs.size() == given) return;
+    reject("its graph has " + std::to_string(body.inputs.size()) + " inputs, and the node gives it " +
+           std::to_string(given));
+}
+
+void check_repetitions(int64_t count) {
+    if (count > most_repetitions)
+        refuse("it repeats its graph more than " + std::to_string(most_repetitions) + " times");
+}
+
 // The condition that input `index` states.
 bool known_condition(NodeLowering &node, int index) {
     if (!node.is_known(index)) {
@@ -32,7 +43,7 @@ bool known_condition(NodeLowering &node, int index) {
 }
 
 // The values of one scan output, one behind the other along a new axis.
-ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t axis = 0) {
+ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t axis) {
     const int place = axis_of(axis, node.rank(values.front()) + 1);
     std::vector<ValueId> parts;
     for (const ValueId value : values) {
@@ -41,6 +52,19 @@ ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t 
         parts.push_back(node.reshape(value, shape));
     }
     return parts.size() == 1 ? parts[0] : node.add(Concat{place}, parts);
+}
+
+// The outputs of a node that repeats its graph: what was carried to the end, and for each scan output what the repetitions made, along
+// an axis of its own; the first, where none is stated.
+void give_results(NodeLowering &node, const std::vector<ValueId> &carried,
+                  const std::vector<std::vector<ValueId>> &made, const std::vector<int64_t> &axes = {}) {
+    for (size_t i = 0; i < carried.size(); i++) node.result(carried[i], static_cast<int>(i));
+    for (size_t k = 0; k < made.size(); k++) {
+        const int output = static_cast<int>(carried.size() + k);
+        if (!node.wants(output)) continue;
+        if (made[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
+        node.result(stacked(node, made[k], axes.empty() ? 0 : axes[k]), output);
+    }
 }
 
 // An attribute with a number for each scan input, or output; zeros where it is left out.
@@ -136,10 +160,7 @@ void branch(NodeLowering &node) {
 void loop(NodeLowering &node) {
     const onnx::Body &body = node.attributes.graph("body");
     const auto carried = static_cast<size_t>(std::max(node.input_count() - 2, 0));
-    if (body.inputs.size() != carried + 2) {
-        reject("its graph has " + std::to_string(body.inputs.size()) + " inputs, and the node gives it " +
-               std::to_string(carried + 2));
-    }
+    check_inputs(body, carried + 2);
     if (body.outputs.size() < carried + 1) check_outputs(body, carried + 1);
     check_outputs(body, static_cast<size_t>(node.output_count()) + 1);
     const int64_t most = node.has_input(0) ? node.known_integer(0, "M") : most_repetitions + 1;
@@ -151,7 +172,7 @@ void loop(NodeLowering &node) {
         return node.constant({{type, {}}, std::vector<int64_t>{number}});
     };
     for (int64_t i = 0; i < most && goes_on; i++) {
-        if (i == most_repetitions) refuse("it repeats its graph more than " + std::to_string(i) + " times");
+        check_repetitions(i + 1);
         std::vector<ValueId> inputs{scalar_of(Element::i64, i), scalar_of(Element::boolean, 1)};
         inputs.insert(inputs.end(), values.begin(), values.end());
         const std::optional<std::vector<ValueId>> outputs = node.place(body, inputs);
@@ -166,13 +187,7 @@ void loop(NodeLowering &node) {
         values.assign(outputs->begin() + 1, outputs->begin() + 1 + static_cast<std::ptrdiff_t>(carried));
         for (size_t k = 0; k < scanned.size(); k++) scanned[k].push_back((*outputs)[1 + carried + k]);
     }
-    for (size_t i = 0; i < carried; i++) node.result(values[i], static_cast<int>(i));
-    for (size_t k = 0; k < scanned.size(); k++) {
-        const int output = static_cast<int>(carried + k);
-        if (!node.wants(output)) continue;
-        if (scanned[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
-        node.result(stacked(node, scanned[k]), output);
-    }
+    give_results(node, values, scanned);
 }
 
 void scan(NodeLowering &node) {
@@ -183,10 +198,7 @@ void scan(NodeLowering &node) {
                std::to_string(node.input_count()) + " inputs");
     }
     const int carried = node.input_count() - static_cast<int>(count);
-    if (body.inputs.size() != static_cast<size_t>(node.input_count())) {
-        reject("its graph has " + std::to_string(body.inputs.size()) + " inputs, and the node gives it " +
-               std::to_string(node.input_count()));
-    }
+    check_inputs(body, static_cast<size_t>(node.input_count()));
     if (node.output_count() < carried) {
         reject("it has " + std::to_string(node.output_count()) + " outputs for " + std::to_string(carried) +
                " values that it carries on");
@@ -197,8 +209,7 @@ void scan(NodeLowering &node) {
     const std::vector<int64_t> axes = one_each(node, "scan_output_axes", outputs),
                                prepends = directions(node, "scan_output_directions", outputs);
     const int64_t steps = scanned.front().extent(node);
-    if (steps > most_repetitions)
-        refuse("it repeats its graph more than " + std::to_string(most_repetitions) + " times");
+    check_repetitions(steps);
     std::vector<ValueId> values;
     for (int i = 0; i < carried; i++) values.push_back(node.input(i));
     std::vector<std::vector<ValueId>> made(outputs);
@@ -210,14 +221,10 @@ void scan(NodeLowering &node) {
         values.assign(results->begin(), results->begin() + carried);
         for (size_t k = 0; k < outputs; k++) made[k].push_back((*results)[static_cast<size_t>(carried) + k]);
     }
-    for (int i = 0; i < carried; i++) node.result(values[static_cast<size_t>(i)], i);
     for (size_t k = 0; k < outputs; k++) {
-        const int output = carried + static_cast<int>(k);
-        if (!node.wants(output)) continue;
-        if (made[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
         if (prepends[k]) std::reverse(made[k].begin(), made[k].end());
-        node.result(stacked(node, made[k], axes[k]), output);
     }
+    give_results(node, values, made, axes);
 }
 
 }  // namespace kiln::graph
