@@ -5,6 +5,8 @@
 #include <random>
 #include <string>
 
+#include "runtime/subnormals_as_zeros.h"
+
 namespace kiln {
 namespace {
 
@@ -82,6 +84,7 @@ void PackageCall::directly(const LoadedKernel &kernel, KernelContext &context) {
     KernelContext *user_context = &context;
     void *argv[1 + tensor_operands] = {&user_context};
     for (size_t i = 0; i < buffers_.size(); i++) argv[1 + i] = &buffers_[i];
+    const SubnormalsAsZeros mode;
     kernel.compute()(argv);
 }
 

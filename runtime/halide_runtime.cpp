@@ -9,6 +9,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/kernel_abi.h"
+#include "runtime/subnormals_as_zeros.h"
 
 #define KILN_CALLED_BY_KERNELS extern "C" __attribute__((visibility("default")))
 
@@ -33,6 +34,7 @@ void run_iteration(void *argument, int index, int thread) {
         loop.error.store(bad_thread, std::memory_order_relaxed);
         return;
     }
+    const kiln::SubnormalsAsZeros mode;  // threads of the program may have another
     const int code = loop.body(&loop.context->workers[thread], loop.min + index, loop.closure);
     if (code != 0) loop.error.store(code, std::memory_order_relaxed);
 }

@@ -11,6 +11,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/kernel_table.h"
 #include "runtime/quantized_values.h"
+#include "runtime/subnormals_as_zeros.h"
 #include "runtime/thread_pool.h"
 
 namespace kiln {
@@ -189,6 +190,7 @@ private:
         KernelContext *user_context = &context;
         void *argv[1 + most_tensors] = {&user_context};
         for (int i = 0; i < count_; i++) argv[1 + i] = &buffers_[i];
+        const SubnormalsAsZeros mode;
         const int error = row_.generic != nullptr ? row_.generic(row_.workload, argv) : function(argv);
         if (error == 0) return ok;
         return {KILN_KERNEL_FAILED, KILN_NO_OPERAND, -1, "the kernel reported an error; the output is undefined"};

@@ -8,6 +8,8 @@
 
 #include <new>
 
+#include "runtime/subnormals_as_zeros.h"
+
 namespace kiln {
 namespace {
 
@@ -208,6 +210,7 @@ uint64_t ThreadPool::wait_for_loop(uint64_t seen) {
 }
 
 void ThreadPool::work(int thread) {
+    const SubnormalsAsZeros mode;  // once, not for each iteration
     uint64_t seen = 0;
     for (;;) {
         uint64_t gate = wait_for_loop(seen);

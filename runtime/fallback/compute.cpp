@@ -8,6 +8,7 @@
 #include "runtime/fallback/fallback.h"
 #include "runtime/fallback/quantized_extents.h"
 #include "runtime/quantized_values.h"
+#include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
 namespace {
@@ -114,6 +115,7 @@ struct Loop {
     // The scratch memory is taken anew each time, since an arena gives it at no cost.
     static void run(void *argument, int index, int thread) {
         const Loop &loop = *static_cast<const Loop *>(argument);
+        const SubnormalsAsZeros mode;  // threads of the program may have another
         Arena &arena = loop.workers[thread].arena;
         auto *scratch = static_cast<FallbackScratch *>(allocate(arena, sizeof(FallbackScratch)));
         const int64_t first = index * loop.blocks_at_once, all = loop.blocks.count();

@@ -5,6 +5,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/network/bound.h"
 #include "runtime/network/network_call.h"
+#include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
 namespace {
@@ -218,6 +219,7 @@ int Run::call(const NetworkStep &step) {
 }
 
 kiln_status Run::run() {
+    const SubnormalsAsZeros mode;
     workspace_ = make_arena(arguments_.workspace, arguments_.workspace_bytes).base;
     scratch_ = workspace_ + variant_.plan_bytes;
     context_ = make_contexts(scratch_ + variant_.scratch_bytes, arena_sizes(variant_), arguments_.parallel);

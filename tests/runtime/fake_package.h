@@ -15,6 +15,7 @@
 #include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
 #include "runtime/make_package.h"
+#include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
 
@@ -23,6 +24,8 @@ inline constexpr uint64_t missing_feature = uint64_t(1) << 62;
 inline constexpr uint64_t narrow_feature = cpu_features[0].bit, wide_feature = cpu_features[1].bit;
 
 inline std::atomic<int> fake_calls{0};  // of any kernel
+inline std::atomic<int> fake_tasks_with_subnormals{
+    0};  // of the parallel one, in another mode of arithmetic than a kernel's
 
 inline float *fake_operand(void **argv, int i) {
     return reinterpret_cast<float *>(static_cast<halide_buffer_t *>(argv[i])->host);
@@ -46,6 +49,7 @@ inline int fake_parallel(void **argv) {
     const auto task = [](void *task_context, int index, uint8_t *closure) {
         auto *mine = static_cast<float *>(halide_malloc(task_context, 500));
         if (mine == nullptr) return -1;
+        fake_tasks_with_subnormals += !SubnormalsAsZeros::is_mode_of_thread();
         *mine = 1;
         void **operands = reinterpret_cast<void **>(closure);
         if (index < 2) fake_operand(operands, 3)[index] = fake_operand(operands, 1)[index] + *mine;

@@ -55,6 +55,27 @@ TEST(KernelCall, PassesTheOperandsInOrder) {
     EXPECT_EQ(full.output[1], 22202.25);
 }
 
+// On x86-64 and AArch64, where a thread has such a mode.
+TEST(KernelCall, TakesSubnormalNumbersForZeros) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "this CPU has no such mode";
+    const FakePackage package;
+    Call plain(package.kernel(plain_batch));
+    volatile const float subnormal = 1e-40f, normal = 1;
+    plain.input[0] = subnormal, plain.weights[0] = subnormal;
+    EXPECT_EQ(plain.run().code, KILN_OK);
+    EXPECT_EQ(plain.output[0], 0);
+    EXPECT_NE(subnormal * normal, 0) << "the mode is the caller's again";
+
+    Call packed(package.kernel(packed_batch));
+    packed.weights[0] = subnormal;
+    EXPECT_EQ(kiln_pack(packed.kernel, &packed.arguments).code, KILN_OK);
+    EXPECT_EQ(packed.packed[0], 0);
+    EXPECT_NE(subnormal * normal, 0);
+    const SubnormalsAsZeros mode;
+    EXPECT_EQ(plain.run().code, KILN_OK);
+    EXPECT_EQ(subnormal * normal, 0) << "a caller that had the mode keeps it";
+}
+
 TEST(KernelCall, PacksOnceAndRunsOnThePackedForm) {
     const FakePackage package;
     Call call(package.kernel(packed_batch));
@@ -79,6 +100,7 @@ TEST(KernelCall, GivesEachThreadItsWorkspace) {
     const kiln_kernel *kernel = package.kernel(parallel_batch);
     kiln_parallel pool;
     ASSERT_EQ(kiln_pool_create(*package, 3, &pool).code, KILN_OK);
+    fake_tasks_with_subnormals = 0;
     for (const int threads : {1, 3}) {
         for (const size_t offset : {0, 1, 63}) {
             Call call(kernel);
@@ -92,6 +114,7 @@ TEST(KernelCall, GivesEachThreadItsWorkspace) {
             EXPECT_EQ(call.output[1], 3);
         }
     }
+    EXPECT_EQ(fake_tasks_with_subnormals, 0);
     kiln_pool_destroy(*package, &pool);
     EXPECT_EQ(pool.run, nullptr);
     kiln_pool_destroy(*package, &pool);  // nothing is left to destroy
@@ -113,8 +136,10 @@ TEST(KernelCall, TakesTheCallersOwnThreads) {
         other.join();
     };
     call.arguments.parallel = &own;
+    fake_tasks_with_subnormals = 0;
     EXPECT_EQ(call.run().code, KILN_OK);
     EXPECT_EQ(loops, 1);
+    EXPECT_EQ(fake_tasks_with_subnormals, 0);
     EXPECT_EQ(call.output[1], 3);
 }
 

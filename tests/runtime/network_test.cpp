@@ -63,6 +63,19 @@ TEST(Network, RunsItsStepsInOrderAndInPlace) {
     expect_results(call, 0.5);
 }
 
+TEST(Network, TakesSubnormalNumbersForZeros) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "this CPU has no such mode";
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    volatile const float subnormal = 1e-40f, normal = 1;
+    call.b[0] = subnormal;
+    call.a[0] = 0;
+    ASSERT_EQ(call.run().code, KILN_OK);
+    EXPECT_EQ(call.z[2], 0) << "0 + 10 b";
+    EXPECT_NE(subnormal * normal, 0) << "the mode is the caller's again";
+}
+
 TEST(Network, TheFirstVariantThatTheCpuRunsIsTaken) {
     const FakeNetwork network;
     const FakeWeights weights = fake_weights();

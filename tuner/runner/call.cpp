@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "runtime/subnormals_as_zeros.h"
 #include "tuner/process/mapped_file.h"
 #include "tuner/reference/comparison.h"
 
@@ -126,6 +127,7 @@ const Call::ArgumentPointer *Call::operand(Role role) const {
 }
 
 int Call::prepare(const LoadedKernel &kernel, KernelContext &context) {
+    const SubnormalsAsZeros mode;
     KernelContext *user_context = &context;
     struct Step {
         ArgvFunction function;
@@ -156,6 +158,7 @@ int Call::compute(const LoadedKernel &kernel, KernelContext &context) {
         arguments.push_back(&argument->buffer);
     }
     arguments.push_back(&output_->buffer);
+    const SubnormalsAsZeros mode;
     return kernel.compute()(arguments.data());
 }
 
