@@ -91,7 +91,10 @@ double strided_cycles(int m, const ConvLoops &s, const Target &target, const Cor
     const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
     const double products = places * in * f.products_left();
     constexpr double additions = 12;  // for an operand or a result, by measurement of 22 layers on a Zen 5
-    const double cycles = tiles * (products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
+    // Beside direct sums, whose operands lie in L1: by measurement of eight layers on an Emerald Rapids.
+    const double slowness = !core.has_two_wide_multipliers ? 1 : m == 2 ? 1.3 : 1.5;
+    const double cycles =
+        tiles * (slowness * products * out + additions * places * (in + out)) / lanes_a_cycle(target, core);
     return beside_weights(cycles + tiles * places * gathering_cycles(f), 4 * places * in * out, core);
 }
 

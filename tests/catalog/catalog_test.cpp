@@ -320,6 +320,34 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
     }
 }
 
+// Transformed weights are larger than those of direct sums, and come more slowly to CPUs with two wide multipliers.
+TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
+    const struct {
+        const char *key, *two_multipliers, *zen4;
+    } table[] = {
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_3", "winograd_5"},
+        {"conv2d/input:1x13x13x160/kernel:3x3x160x320/padding:1,1x1,1", "winograd_3", "winograd_5"},
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_4", "winograd_4"},
+        {"conv2d/input:1x28x28x512/kernel:3x3x512x512/padding:1,1x1,1", "winograd_4", "winograd_4"},
+        {"conv2d/input:1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", "direct", "winograd_4"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", "direct", "winograd_3"},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", "winograd_4", "winograd_4"},
+        {"conv2d/input:1x224x224x3/kernel:11x11x3x64/strides:4x4/padding:5,5x5,5", "winograd_4", "winograd_4"},
+    };
+    Machine machine;
+    machine.l2_bytes = 2 << 20, machine.l3_bytes = 260 << 20;
+    for (const auto &row : table) {
+        const Workload w = *parse_workload_key(row.key);
+        for (const auto &[name, algorithm] :
+             {std::pair{"avx512vnni", row.two_multipliers},
+              {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", row.zen4}}) {
+            const Target target = *parse_target(name, 1, "");
+            const auto candidate = default_candidate(w, target, core_of(machine, target), default_error_budget);
+            EXPECT_EQ(candidate->algorithm, algorithm) << row.key << " " << name;
+        }
+    }
+}
+
 // Sums of few dot products: small tiles where one vector of products starts in a cycle, whole ones where two do. Numbers with a
 // sign are shifted in a copy of a tile, but for cores that do so beside the products.
 TEST(Catalog, TilesOfQuantizedSumsFollowFromTheCore) {

@@ -310,6 +310,27 @@ TEST(TileCases, PartitionsWhatIsReadInPlace) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::partition, row);
 }
 
+// The last tile of a row that tiles do not divide would test each input of many sums. Tiles of a copy may be of any size.
+TEST(TileCases, TilesWithoutACopyDivideTheRow) {
+    const struct {
+        const char *key;
+        int64_t pixels, copies;
+    } rows[] = {
+        {"conv2d/input:1x24x160x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 8, 0},
+        {"conv2d/input:1x24x144x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 9, 0},
+        {"conv2d/input:1x24x158x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 9, 1},  // nothing divides 79
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x256/strides:2x2/padding:1,1x1,1", 14, 1},
+    };
+    const Target target = *parse_target("avx512", 1, "");
+    for (const auto &row : rows) {
+        const Space space =
+            cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core_of(Machine(), target));
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.pixels, row.pixels) << row.key;
+        EXPECT_EQ(k.stage_input, row.copies) << row.key;
+    }
+}
+
 // The last vector of channels has a mask where it is not whole and lies side by side in memory; untuned where a target has
 // masks for free.
 TEST(TileCases, MasksTheLastChannels) {
