@@ -1,7 +1,7 @@
 // Arithmetic without subnormal numbers.
 //
-// Intel's processors take a hundred cycles for a multiply-add with a subnormal number, AMD's a few. Trained weights
-// that decayed hold many: a layer with them took a hundred times as long. So kernels take subnormal operands for zeros and
+// Intel's processors take some hundred cycles for a multiply-add with a subnormal number. Trained weights that decayed hold
+// many: a layer with them took a hundred times as long. So kernels take subnormal operands for zeros and
 // make zeros of subnormal results, as other runtimes do (OpenVINO, TFLite). Copies keep them.
 #pragma once
 

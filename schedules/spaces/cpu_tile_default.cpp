@@ -195,6 +195,8 @@ int64_t fewest_sums(const TileFacts &f, const CpuTileDomains &domains) {
     return std::min(f.core.latency_sums() * 3 / 4, most_sums(f, domains));
 }
 
+namespace {
+
 // Whether each input is read so few times that a copy of it costs more than tests at the edges of the image: for one panel of outputs,
 // or for two where strides leave fewer taps to a pixel. Not where a kernel row's columns and channels are one loop and windows
 // overlap, since a copy makes that loop whole vectors; nor in tiles of several rows, which would multiply those in the padding.
@@ -205,18 +207,18 @@ bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
            (is_strided || !k.join_columns);
 }
 
-namespace {
-
 // Pixels of a tile, or fewer that divide a row of results, where some do. Without a copy of the padding, the last tile of other rows
-// tests each of its inputs, and 32 registers are too few for that: 24x160x96 to 48 with stride 2 takes 2.8 times as long in
-// tiles of nine pixels as in those of eight, and 1.2 times as long with a copy (Emerald Rapids).
-int64_t pixels_that_divide(const TileFacts &f, const CpuTileDomains &domains, int64_t pixels) {
+// tests each of its inputs. By races on an Emerald Rapids, rows of 40 to 80 results in tiles that do not divide them take 2.8 to
+// 3.1 times as long with two and three vectors of channels, 1.2 times with one. With AVX2 the smaller tiles would be slower.
+int64_t dividing_pixels(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k) {
+    if (f.lanes < 16) return k.pixels;
     int64_t best = 0;
     for (const int64_t fewer : domains.pixels) {
-        const bool divides = f.shape.output[0] % fewer == 0 && fewer <= pixels && 3 * fewer >= 2 * pixels;
-        if (divides) best = std::max(best, fewer);
+        const bool is_near = fewer <= k.pixels && 3 * fewer >= 2 * k.pixels;
+        const bool hides_latency = fewer * k.rows * k.vectors >= fewest_sums(f, domains);
+        if (is_near && hides_latency && f.shape.output[0] % fewer == 0) best = std::max(best, fewer);
     }
-    return best > 0 ? best : pixels;
+    return best > 0 ? best : k.pixels;
 }
 
 }  // namespace
@@ -245,14 +247,16 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     unroll_less(f, domains, &k);
     // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
     const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
-    const int64_t dividing = pixels_that_divide(f, domains, k.pixels);
-    const bool is_seldom_read = reads_seldom(f, k) && (s.output[0] % dividing == 0 || f.lanes < 16);
+    // Where nothing divides, a copy takes half as long as the tests of several vectors.
+    const int64_t pixels_in_place = dividing_pixels(f, domains, k);
+    const bool tests_many = f.lanes >= 16 && k.vectors > 1 && s.output[0] % pixels_in_place != 0;
+    const bool is_read_in_place = reads_seldom(f, k) && !tests_many;
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
-        (kind.copies_padding && !(folds && k.unroll_columns) && !is_seldom_read);
+        (kind.copies_padding && !(folds && k.unroll_columns) && !is_read_in_place);
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
-    if (!k.stage_input && padded && is_seldom_read && !folds) k.pixels = dividing;
+    if (!k.stage_input && padded && is_read_in_place && !folds) k.pixels = pixels_in_place;
     if (k.stage_input == 1 && s.converts && f.copies_blocks()) {
         // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
         // for each tile.

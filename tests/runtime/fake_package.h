@@ -23,9 +23,8 @@ namespace kiln {
 inline constexpr uint64_t missing_feature = uint64_t(1) << 62;
 inline constexpr uint64_t narrow_feature = cpu_features[0].bit, wide_feature = cpu_features[1].bit;
 
-inline std::atomic<int> fake_calls{0};  // of any kernel
-inline std::atomic<int> fake_tasks_with_subnormals{
-    0};  // of the parallel one, in another mode of arithmetic than a kernel's
+inline std::atomic<int> fake_calls{0};                  // of any kernel
+inline std::atomic<int> fake_tasks_with_subnormals{0};  // tasks of the parallel one without a kernel's mode
 
 inline float *fake_operand(void **argv, int i) {
     return reinterpret_cast<float *>(static_cast<halide_buffer_t *>(argv[i])->host);

@@ -1,0 +1,124 @@
+// Untuned tiles: what they fetch ahead, and how they read an input that is not copied first.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "schedules/spaces/cpu_tile_space.h"
+
+namespace kiln {
+namespace {
+
+CpuTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<CpuTileKnobs>(candidate.knobs); }
+
+struct FetchRow {
+    const char *key;
+    bool can;
+    int64_t untuned;
+    int64_t l3_bytes = 0;
+};
+
+// Texts from before the knob came are candidates, too.
+void expect_fetch(int64_t CpuTileKnobs::*knob, const FetchRow &row) {
+    const auto w = parse_workload_key(row.key);
+    ASSERT_TRUE(w) << w.error().message;
+    const Target target = *parse_target("avx512", 1, "");
+    Core core = core_of(Machine(), target);
+    core.l3_bytes = row.l3_bytes;
+    const Space space = cpu_tile_space({}, conv_loops(*w), target, core);
+    const std::string name = knob_name(knob);
+    const bool can = std::ranges::any_of(space.knobs(), [&](const Knob &other) { return other.name == name; });
+    EXPECT_EQ(can, row.can) << row.key;
+    EXPECT_EQ(knobs_of(space.default_candidate()).*knob, row.untuned) << row.key;
+    Candidate before = space.default_candidate();
+    before.knobs.erase(name);
+    EXPECT_TRUE(space.check(before)) << row.key;
+}
+
+// Pixels to come are fetched where they lie behind each other and are not copied first; untuned beyond a part of L2.
+TEST(TileCases, FetchesAhead) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24", true, 1},
+        {"conv2d/input:1x7x7x144/kernel:1x1x144x24", true, 0},
+        {"conv2d/input:2x57x57x64/kernel:1x1x64x40/strides:2x2", true, 0},  // pixels apart
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x128", true, 0},           // several panels read a block
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24/input_layout:NCHW", false, 0},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24/padding:1,1x1,1", false, 0},
+        {"conv2d/input:1x128x128x16/kernel:3x3x16x24", false, 0},
+        {"conv2d/input:1x128x128x64/kernel:1x1x32x24/feature_group_count:2", false, 0},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1},
+        {"conv2d/input:1x56x56x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 1, 32 << 20},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", true, 0, 260 << 20},
+        {"conv2d/input:1x128x128x144/kernel:1x1x144x24", true, 1, 260 << 20},
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
+}
+
+// Vectors that are a part of a line would fetch it several times.
+TEST(TileCases, FetchesNoPartsOfLines) {
+    const auto w =
+        *parse_workload_key("conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144");
+    const struct {
+        const char *target;
+        int64_t prefetch;
+    } rows[] = {{"avx512", 1}, {"avx2", 0}, {"baseline", 0}};
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.target;
+    }
+}
+
+// Weights are fetched ahead where a loop streams vectors of them; untuned beyond an eighth of L2, and where some pixels share a
+// load.
+TEST(TileCases, FetchesWeightsAhead) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 8},  // kilobytes
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 8},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},  // 64 KiB stay in L2
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},  // 16 KiB
+        {"conv1d/input:1x1x2048/kernel:1x2048x1000", true, 0},   // one pixel: the processor fetches what is only read
+        {"conv2d/input:1x14x14x512/kernel:3x3x256x512/feature_group_count:2", false, 0},
+        {"conv2d/input:1x14x14x512/kernel:3x3x1x512/feature_group_count:512", false, 0},
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_weights, row);
+}
+
+// Tiles inside of the padding have code of their own wherever there is padding; untuned where it is not copied first,
+// and where tiles are not unrolled.
+TEST(TileCases, PartitionsWhatIsReadInPlace) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x28x28x128/kernel:3x3x1x128/padding:1,1x1,1/feature_group_count:128", true, 1},
+        {"conv2d/input:1x28x28x128/kernel:3x3x32x128/padding:1,1x1,1/feature_group_count:4", true, 1},
+        {"conv2d/input:1x28x28x128/kernel:3x3x1x128/feature_group_count:128", false, 0},
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", true, 0},
+        {"conv2d/input:1x28x28x128/kernel:1x1x128x128", false, 0},
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::partition, row);
+}
+
+// The last tile of a row that tiles do not divide would test each input of many sums. Tiles of a copy may be of any size.
+TEST(TileCases, TilesWithoutACopyDivideTheRow) {
+    const struct {
+        const char *key;
+        int64_t pixels, copies;
+        const char *target = "avx512";
+    } rows[] = {
+        {"conv2d/input:1x24x160x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 8, 0},
+        {"conv2d/input:1x24x144x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 9, 0},
+        {"conv2d/input:1x24x158x96/kernel:3x3x96x48/strides:2x2/padding:1,1x1,1", 9, 1},  // nothing divides 79
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x256/strides:2x2/padding:1,1x1,1", 14, 1},
+        {"conv2d/input:1x33x47x20/kernel:5x3x20x10/padding:2,2x1,1", 6, 0, "avx2"},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const Space space =
+            cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core_of(Machine(), target));
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.pixels, row.pixels) << row.key;
+        EXPECT_EQ(k.stage_input, row.copies) << row.key;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
