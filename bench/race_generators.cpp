@@ -89,7 +89,7 @@ Result<RatioInterval> race(const Comparison &c, const Artifact &before, const Ar
         HeatReport &report = ran->value();
         of_after.push_back(std::move(report.times[0])), of_before.push_back(std::move(report.times[1]));
     }
-    return paired_ratio(of_after, of_before, {});
+    return paired_ratio(of_after, of_before);
 }
 
 nlohmann::ordered_json compare(const Comparison &c, const Named &named) {

@@ -104,7 +104,7 @@ Result<nlohmann::ordered_json> race_all(const Options &options) {
         for (int heat = 0; heat < heats; heat++) {
             if (Status s = run_heat(kernel, *loaded, options, uint64_t(heat), &race); !s) return s.error();
         }
-        const RatioInterval ratio = paired_ratio(race.package, race.runner, {});
+        const RatioInterval ratio = paired_ratio(race.package, race.runner);
         answer[info.name] = {{"ratio", ratio.ratio},
                              {"ratio_lo", ratio.lo},
                              {"ratio_hi", ratio.hi},

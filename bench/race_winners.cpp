@@ -64,7 +64,7 @@ Result<RatioInterval> race(const Workload &workload, const Target &target, const
         HeatReport &report = ran->value();
         of_a.push_back(std::move(report.times[0])), of_b.push_back(std::move(report.times[1]));
     }
-    return paired_ratio(of_a, of_b, {});
+    return paired_ratio(of_a, of_b);
 }
 
 int run(const std::vector<std::string> &arguments) {

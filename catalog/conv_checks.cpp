@@ -70,12 +70,15 @@ Status result_can_be_computed(const Workload &w) {
 }
 
 Status fits_32_bits(const Workload &w) {
-    const std::vector<int64_t> output = output_shape(w);
-    for (const auto &[what, shape] : {std::pair{"input", w.input}, {"kernel", w.kernel}, {"output", output}}) {
-        if (elements(shape) > most_elements) {
-            return unsupported(std::string(what) + " has more than 2^31 elements, which 32-bit indices cannot reach");
-        }
+    const Signature tensors = signature(w);
+    const auto is_beyond = [](const TensorForm &tensor) { return elements(tensor.shape()) > most_elements; };
+    const auto beyond = std::ranges::find_if(tensors.operands, is_beyond);
+    if (beyond != tensors.operands.end() || is_beyond(tensors.result)) {
+        const std::string_view what = beyond != tensors.operands.end() ? beyond->name : "output";
+        return unsupported(std::string(what) +
+                           " has more than 2^31 elements in memory, which 32-bit indices cannot reach");
     }
+    const std::vector<int64_t> output = output_shape(w);
     const std::vector<int64_t> windows = window_of(w);
     for (int d = 0; d < w.spatial_rank; d++) {
         const int64_t window = (windows[d] - 1) * w.rhs_dilation[d], dilated = (w.input[d + 1] - 1) * w.lhs_dilation[d];

@@ -15,51 +15,14 @@
 
 #include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
+#include "cli/measuring/measuring_turn.h"
 #include "simulate/core_file.h"
 #include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
-#include "tuner/process/measuring_lock.h"
 #include "workload/lists/glob.h"
 
 namespace kiln {
-namespace {
-
-// Who measures meanwhile: said once, and once more for each process that is stopped and lets nobody on.
-class WaitTeller {
-public:
-    void operator()(const std::optional<LockHolder> &holder) {
-        const bool is_new = !std::exchange(told_, true);
-        if (holder && holder->is_stopped && stopped_.insert(holder->process).second) {
-            say(fmt::format(
-                "waits for process {}, which is stopped while it measures: {}; `kill -CONT {}` lets it go on, "
-                "Ctrl-C ends the wait",
-                holder->process, command(*holder), holder->process));
-        } else if (is_new && holder) {
-            say(fmt::format("process {} is measuring on this machine: {}; taking turns with it", holder->process,
-                            command(*holder)));
-        } else if (is_new) {
-            say(fmt::format("another process is measuring on this machine; taking turns with it ({})",
-                            machine_lock_path()));
-        }
-    }
-
-private:
-    static std::string command(const LockHolder &holder) {
-        constexpr int width = 100;
-        return holder.command.empty() ? "unknown" : shortened(quoted_line(holder.command), width);
-    }
-
-    static void say(const std::string &message) {
-        if (isatty(STDERR_FILENO) == 1) write_text(stderr, "\n");  // the line of the layer in work stands there
-        tell(message);
-    }
-
-    bool told_ = false;
-    std::set<pid_t> stopped_;
-};
-
-}  // namespace
 
 int exit_status(const Error &error) {
     switch (error.code) {
@@ -197,7 +160,7 @@ Result<std::string> own_folder() {
 Result<Workshop> make_workshop(const SimulatedCore &core, const std::string &core_judge) {
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
-    return make_workshop(*folder, WaitTeller(), core, core_judge);
+    return make_workshop(*folder, tell_wait, core, core_judge);
 }
 
 Result<PackageParts> package_parts(const Workshop &workshop) {

@@ -13,11 +13,12 @@
 #include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
+#include "cli/measuring/measuring_turn.h"
+#include "cli/measuring/peak_keeper.h"
 #include "cli/network/network_bench.h"
 #include "cli/network/network_plan.h"
 #include "cli/network/network_program.h"
 #include "cli/network/network_workshop.h"
-#include "cli/peak_keeper.h"
 #include "compare/bench.h"
 #include "compare/peer_process.h"
 #include "compare/peers.h"
@@ -312,12 +313,16 @@ int run(const BenchArguments &arguments) {
     const bool any_quantized = std::any_of(job->workloads.begin(), job->workloads.end(),
                                            [](const NamedWorkload &w) { return is_quantized(w.workload); });
     if (any_quantized) int8_peak.emplace(job->machine, job->target, PeakOf::int8);
-    const std::vector<Bandwidth> bandwidths = measure_bandwidths(job->machine, job->target.threads);
+    const std::vector<Bandwidth> bandwidths = [&] {
+        const auto alone = take_machine(patience_of_peaks_ns);
+        return measure_bandwidths(job->machine, job->target.threads);
+    }();
     const auto is_beside_copy = [&](const Workload &workload) {
         PeakKeeper &of_it = int8_peak && is_quantized(workload) ? *int8_peak : peak;
         return bytes_decide(workload, of_it.gauge().peak(), bandwidths, job->machine.l2_bytes);
     };
-    Bench bench(context, {*workshop->builder, *workshop->runner, copy, is_beside_copy}, job->rounds);
+    const auto alone = [] { return take_machine(endless_patience_ns); };
+    Bench bench(context, {*workshop->builder, *workshop->runner, copy, is_beside_copy, alone}, job->rounds);
     for (PeerProgram &program : job->programs) {
         if (job->target.threads == 1) program.cpu = workshop->cpu;
         if (Status s = bench.add(source_of(program)); !s) return fail(s.error());

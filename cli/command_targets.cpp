@@ -9,6 +9,7 @@
 #include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/command.h"
+#include "cli/measuring/measuring_turn.h"
 #include "compare/peak.h"
 #include "compare/peak_memory.h"
 #include "tuner/measure/hardware_probe.h"
@@ -221,9 +222,12 @@ int run(const TargetsArguments &arguments) {
     }
     Result<MachineFacts> facts = list_targets(machine, arguments.threads);
     if (!facts) return fail(facts.error());
-    measure_peaks(&*facts);
-    measure_int8_peaks(&*facts);
-    facts->bandwidths = measure_bandwidths(machine, arguments.threads);
+    {
+        const auto alone = take_machine(patience_of_peaks_ns);
+        measure_peaks(&*facts);
+        measure_int8_peaks(&*facts);
+        facts->bandwidths = measure_bandwidths(machine, arguments.threads);
+    }
     for (const std::string &odd : facts->notes) tell(odd);
     arguments.format == TableFormat::json ? print_targets_json(*facts, arguments.threads)
                                           : print_tables(*facts, arguments.threads, arguments.wide);

@@ -13,8 +13,8 @@
 #include "cli/command.h"
 #include "cli/judge_options.h"
 #include "cli/layer_options.h"
+#include "cli/measuring/peak_keeper.h"
 #include "cli/network/network_program.h"
-#include "cli/peak_keeper.h"
 #include "cli/progress.h"
 #include "cli/tune/tune_results.h"
 #include "text/shell_word.h"
@@ -86,6 +86,21 @@ bool most_failed(const TuneReport &report) {
     return trials >= fewest && 2 * failures > trials;
 }
 
+// The options by which `kiln build` chooses among the same trials.
+std::string build_options(const TuneArguments &arguments) {
+    std::string text = command_text(arguments.layers);
+    const TargetOptions &target = arguments.target;
+    if (target.target != TargetOptions().target) text += " --target " + shell_word(target.target);
+    if (!target.core.empty()) text += " --core " + shell_word(target.core);
+    if (target.threads != 1) text += fmt::format(" --threads {}", target.threads);
+    const AlgorithmFilter &algorithms = arguments.algorithms;
+    if (algorithms.algorithm != "*") text += " --algorithm " + shell_word(algorithms.algorithm);
+    if (!algorithms.without.empty()) text += " --without " + shell_word(algorithms.without);
+    const double error_budget = arguments.options.error_budget;
+    if (error_budget != default_error_budget) text += fmt::format(" --max-error {}", error_budget);
+    return text;
+}
+
 // What happened beyond the numbers, and what can be done next.
 int conclude(const TuneReport &report, const TuneArguments &arguments) {
     const LayersWithoutKernel without = layers_without_kernel(report);
@@ -112,7 +127,7 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
         tell_line(
             fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build {1} --db {0} -o "
                         "DIR` makes a library of them.",
-                        shell_word(arguments.db), command_text(arguments.layers)));
+                        shell_word(arguments.db), build_options(arguments)));
     }
     return !without.lines.empty() || alarming ? exit_failed : exit_done;
 }
@@ -120,7 +135,7 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
 // A model's count does not change what the Verilog decided.
 Status tell_of_finals(const TuneReport &report, const TuneArguments &arguments, const ChoiceContext &context) {
     for (const TunedWorkload &tuned : report.workloads) {
-        if (!tuned.best_ns || tuned.race) continue;
+        if (!tuned.best_ns || (tuned.race && tuned.race->entries > 0)) continue;
         const auto best = context.store->best({.workload = key(tuned.workload.workload),
                                                .target = context.target.halide,
                                                .machine = key(context.machine),

@@ -65,6 +65,8 @@ int fail(const LayerOptions &options, const Error &error) {
 std::string command_text(const LayerOptions &options) {
     std::string text = options.of_network() ? "--network " + shell_word(options.network.file) : "--workloads";
     for (const std::string &file : options.workloads.files) text += " " + shell_word(file);
+    const std::string &filter = options.workloads.filter;
+    if (!options.of_network() && filter != WorkloadOptions().filter) text += " --filter " + shell_word(filter);
     for (const std::string &shape : options.network.shapes) text += " --shape " + shell_word(shape);
     for (const std::string &constant : options.network.constants) text += " --constant " + shell_word(constant);
     if (options.network.batch != 1) text += fmt::format(" --batch {}", options.network.batch);

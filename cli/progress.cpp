@@ -112,7 +112,7 @@ std::string finished_line(const TuneProgress &p, double peak_gflops) {
     line += fmt::format(", {} trial{}", p.trials_done, p.trials_done == 1 ? "" : "s");
     if (p.failures > 0) line += fmt::format(", {} failed", p.failures);
     if (p.race) {
-        line += fmt::format(", {} raced", p.race->entries);
+        if (p.race->entries > 0) line += fmt::format(", {} raced", p.race->entries);
         if (p.race->judged) line += fmt::format(", {:.0f} cycles on the Verilog", *p.race->judged);
         if (p.race->ties > 0) line += fmt::format(", {} tied with the winner", p.race->ties);
         for (const std::string &note : p.race->notes) line += "; " + note;

@@ -211,7 +211,8 @@ Status Bench::measure_once(Kernel *kernel, Layer *layer) {
 
 // The medians of the rounds spread as those of other processes may.
 std::string Bench::difference_of(const Kernel &kernel) {
-    if (!kernel.recorded) return "";
+    // Weights that come from memory take longer than those in the caches.
+    if (!kernel.recorded || kernel.recorded->cache != kernel.request.cache) return "";
     const Summary rounds = summarize(kernel.timing.round_medians_ns);
     Measurement now = *kernel.recorded;
     now.samples = kernel.timing.round_medians_ns;
@@ -237,7 +238,10 @@ Status Bench::measure_once(const NetworkRunRequest &request, NetworkRunner &runn
 
 Status Bench::measure_once(RunningPeer *peer, PeerTiming *timing) {
     if (!timing->timing) return {};
-    const Result<PeerRound> round = peer->peer->round(turn_ns);
+    const Result<PeerRound> round = [&] {
+        const auto alone = tools_.alone();
+        return peer->peer->round(turn_ns);
+    }();
     if (!round) {
         peer->peer.reset();
         if (round.error().code == ErrorCode::interrupted) return round.error();
@@ -278,7 +282,10 @@ Status Bench::add_profiles(Layer *layer) {
 void Bench::measure_copy(const Workload &workload, Layer *layer) {
     const Signature tensors = signature(workload);
     const int64_t both = elements(tensors.operands[0].shape()) + elements(tensors.result.shape());
-    const std::vector<double> samples = tools_.copy(both * size_of(workload.dtype) / 2, turn_ns);
+    const std::vector<double> samples = [&] {
+        const auto alone = tools_.alone();
+        return tools_.copy(both * size_of(workload.dtype) / 2, turn_ns);
+    }();
     if (samples.empty()) return;
     const Summary summary = summarize(samples);
     if (!layer->copy) layer->copy.emplace();

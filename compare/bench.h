@@ -18,6 +18,7 @@
 #include "tuner/job/candidate_choice.h"
 #include "tuner/measure/network_runner.h"
 #include "tuner/measure/runner.h"
+#include "tuner/process/measuring_lock.h"
 
 namespace kiln {
 
@@ -66,6 +67,8 @@ struct BenchTools {
     std::function<std::vector<double>(int64_t bytes, int64_t budget_ns)> copy;
     // Whether a layer is timed beside a copy, with one thread. Empty: data movement is.
     std::function<bool(const Workload &workload)> is_beside_copy = nullptr;
+    // While its answer lives, the machine is a peer's or a copy's alone; the runner sees to that for kernels. Empty: always.
+    std::function<std::optional<MeasuringLock>()> alone = [] { return std::nullopt; };
 };
 
 class Bench {

@@ -84,7 +84,7 @@ constexpr ReportText races_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = race.workload_id) AS name,
     race.created_at, race_entry.place, race_entry.ratio, race_entry.ratio_lo, race_entry.ratio_hi,
-    race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, iif(json_valid(race_entry.samples), json_array_length(race_entry.samples), NULL) AS rounds,
+    race_entry.place > 1 AND race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, iif(json_valid(race_entry.samples), json_array_length(race_entry.samples), NULL) AS rounds,
     trials.algorithm, trials.candidate, race.confidence, race.error_budget, trials.target, trials.threads, race.cache,
     race.metric, trials.toolchain, trials.machine, trials.workload, race.id AS race, race_entry.trial_id AS trial
 FROM race

@@ -8,6 +8,7 @@ namespace kiln {
 
 extern const char *const schema_version_1;
 extern const char *const schema_version_2;
+extern const char *const schema_version_3;
 
 namespace {
 
@@ -40,6 +41,7 @@ const std::vector<MigrationStep> &migration_steps() {
     static const std::vector<MigrationStep> steps = {
         {1, schema_version_1},
         {2, schema_version_2},
+        {3, schema_version_3},
     };
     return steps;
 }

@@ -3,6 +3,7 @@
 
 #include "database/rows/race_rows.h"
 #include "database/rows/trial_rows.h"
+#include "database/schema.h"
 #include "database/trial_store_state.h"
 
 namespace kiln {
@@ -59,6 +60,22 @@ Result<std::optional<Measurement>> first_measurement(const Connection &connectio
     return std::optional(std::move(found->measurement));
 }
 
+Result<std::vector<Trial>> read_trials(const Connection &connection, const char *view, const Where &conditions) {
+    Result<Statement> rows = connection.prepare(
+        fmt::format("SELECT {} FROM {} AS trials{} ORDER BY created_at, seq", trial_columns(), view, conditions.sql),
+        conditions.parameters);
+    if (!rows) return rows.error();
+    std::vector<Trial> trials;
+    for (;;) {
+        const Result<bool> row = rows->step();
+        if (!row) return row.error();
+        if (!*row) return trials;
+        Result<StoredTrial> stored = checked(connection, read_row<StoredTrial>(*rows));
+        if (!stored) return stored.error();
+        trials.push_back(std::move(stored->trial));
+    }
+}
+
 }  // namespace
 
 Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
@@ -78,20 +95,16 @@ Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
 }
 
 Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
-    const Where conditions = where(filter);
-    Result<Statement> rows = state_->connection.prepare(
-        fmt::format("SELECT {} FROM trials{} ORDER BY created_at, seq", trial_columns(), conditions.sql),
-        conditions.parameters);
-    if (!rows) return rows.error();
-    std::vector<Trial> trials;
-    for (;;) {
-        const Result<bool> row = rows->step();
-        if (!row) return row.error();
-        if (!*row) return trials;
-        Result<StoredTrial> stored = checked(state_->connection, read_row<StoredTrial>(*rows));
-        if (!stored) return stored.error();
-        trials.push_back(std::move(stored->trial));
-    }
+    return read_trials(state_->connection, "trials", where(filter));
+}
+
+Result<std::vector<Trial>> TrialStore::usable_trials(const TrialFilter &filter) const {
+    const Result<int64_t> version = schema_version(state_->connection);
+    if (!version) return version.error();
+    Where conditions = where(filter);
+    if (*version >= 3) return read_trials(state_->connection, "usable", conditions);
+    conditions.sql += " AND status = 'ok'";  // an old file that is only read
+    return read_trials(state_->connection, "trials", conditions);
 }
 
 Result<std::optional<Trial>> TrialStore::trial(const std::string &id) const {
@@ -139,11 +152,12 @@ Result<std::optional<Measurement>> TrialStore::measurement_of(const std::string 
 }
 
 Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
-    // Medians compare within one metric only. Times come first, because people mean times.
+    // Medians compare within one metric only. Times come first, because people mean times. A tenth is what a race's field
+    // may be behind (tuner/race/race_field.h).
     const Where conditions = where(filter);
     Result<Statement> rows = state_->connection.prepare(
-        fmt::format("WITH chosen AS (SELECT trial, evidence FROM best{} ORDER BY metric <> 'ns', metric, median, "
-                    "object_bytes NULLS LAST, trial LIMIT 1) "
+        fmt::format("WITH chosen AS (SELECT trial, evidence FROM best{} ORDER BY metric <> 'ns', metric, "
+                    "median * iif(evidence = 'race', 1, 1.1), object_bytes NULLS LAST, trial LIMIT 1) "
                     "SELECT {}, {}, chosen.evidence FROM chosen JOIN trials USING (trial) JOIN measurements USING "
                     "(measurement)",
                     conditions.sql, trial_columns(), measurement_columns()),

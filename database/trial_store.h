@@ -72,13 +72,17 @@ public:
     Result<std::vector<Race>> races(const TrialFilter &filter) const;
 
     Result<std::vector<Trial>> trials(const TrialFilter &filter) const;  // oldest first
-    Result<std::optional<Trial>> trial(const std::string &id) const;     // a unique prefix of at least 4 digits will do
+    // Of these, those that are ok and whose very object did not fail in another trial of the workload: the view `usable`.
+    Result<std::vector<Trial>> usable_trials(const TrialFilter &filter) const;
+    Result<std::optional<Trial>> trial(const std::string &id) const;  // a unique prefix of at least 4 digits will do
     // The latest, where one object was measured more than once.
     Result<std::optional<Measurement>> measurement(const std::string &object_hash, const std::string &machine,
                                                    int threads, CacheMode cache, Metric metric) const;
     // The trial's own, by its whole id; nothing where it has none.
     Result<std::optional<Measurement>> measurement_of(const std::string &trial) const;
-    Result<std::optional<Best>> best(const TrialFilter &filter) const;  // the lowest over what the filter leaves open
+    // The fastest over what the filter leaves open. The winner of a race gives way only to a trial that would not have
+    // raced with it, since it is faster by a tenth.
+    Result<std::optional<Best>> best(const TrialFilter &filter) const;
 
     // Remembers that a workload list called a key by this name, with this many occurrences; for people, not for lookup.
     Status name_workload(const std::string &key, const std::string &list, const std::string &name, int64_t count);

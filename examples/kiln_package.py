@@ -293,8 +293,8 @@ class Layer:
 
 class Network:
     """The network of a package with its weights: a file, or None for those in the library. Each thread runs one of its own,
-    or one after the other; the file is mapped, so that several share its memory. `function` is "prepare" for what prepares
-    the inputs of a network that was built with --prepare-input; its weights are in the library."""
+    or one after the other. `function` is "prepare" for what prepares the inputs of a network that was built with
+    --prepare-input; its weights are in the library."""
 
     def __init__(self, package, weights=None, function="network"):
         function = getattr(package.library, f"{package.name}_{function}")

@@ -1,8 +1,8 @@
 // A race: a paired, interleaved comparison of ok trials in one run. Each round calls every entry once, in an order
 // drawn anew, so the machine's state in that round is the same for all of them; ratios are taken within rounds.
 //
-// The view `best` answers the winner, entries[0], from then on. The winner is the fastest entry, or the one with the
-// smallest code where several tie. An entry whose interval includes 1 ties with the winner, also where its ratio is below
+// The view `best` answers the winner, entries[0], from then on. The winner is the fastest entry; where several tie, it is
+// the default or else the one with the smallest code. An entry whose interval includes 1 ties with the winner, also where its ratio is below
 // 1.
 #pragma once
 

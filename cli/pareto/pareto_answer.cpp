@@ -50,11 +50,11 @@ Result<std::vector<NamedLayer>> layers_of(const TrialStore &store,
 
 // Adds every kernel of a layer whose cycles were counted, once.
 Status add_kernels(const TrialStore &store, const NamedLayer &layer, Groups *groups) {
-    const auto trials = store.trials({.workload = layer.key});
+    const auto trials = store.usable_trials({.workload = layer.key});
     if (!trials) return trials.error();
     std::set<std::pair<std::string, std::string>> seen;  // machine and object
     for (const Trial &trial : *trials) {
-        if (trial.status != TrialStatus::ok || !seen.insert({trial.machine, trial.object_hash}).second) continue;
+        if (!seen.insert({trial.machine, trial.object_hash}).second) continue;
         const auto measurement = store.measurement_of(trial.id);
         if (!measurement) return measurement.error();
         if (!*measurement || (*measurement)->metric != Metric::cycles) continue;

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/network/huge_pages.h"
 #include "runtime/network/network_call.h"
 
 namespace kiln {
@@ -17,7 +18,8 @@ kiln_status map(int file, kiln_weights *weights) {
     }
     if (about.st_size <= 0) return refuse(KILN_CANNOT_READ, "the file of the weights is empty");
     const auto bytes = static_cast<size_t>(about.st_size);
-    void *data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
+    const void *data = bytes < min_bytes_in_huge_pages ? nullptr : read_into_huge_pages(file, bytes);
+    if (data == nullptr) data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED) return refuse(KILN_NO_RESOURCES, "the system does not map the file of the weights");
     *weights = {data, bytes};
     return refuse(KILN_OK, "ok");

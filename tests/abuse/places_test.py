@@ -1,5 +1,6 @@
 """Where kiln runs: folders of temporary files, a working folder that is gone, PATH, HOME, the environment."""
 
+import json
 import os
 import pathlib
 import re
@@ -77,6 +78,22 @@ class SuggestedCommands(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, f"{command}: {done.stderr}")
             self.assertTrue((job.folder / "dist").exists())
             self.assertFalse((job.folder / "taken").exists())
+
+    def test_choose_among_the_same_trials(self):
+        with KilnJob() as job:
+            options = ["--target", "baseline", "--threads", "2", "--algorithm", "direct", "--max-error", "0.0001",
+                       "--cache", "cold", "--filter", "*/pointwise"]  # fmt: skip
+            result = run(job, *job.tune_arguments(1), *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            [line] = [line for line in result.stderr.splitlines() if line.startswith("Next: ")]
+            command = re.findall("`kiln (build .*?)`", line)[0].replace("-o DIR", "-o dist")
+            for option in ("--target baseline", "--threads 2", "--algorithm direct", "--max-error 0.0001", "--filter '*/pointwise'"):
+                self.assertIn(option, command)
+            done = subprocess.run(["bash", "-c", f'"$0" {command}', KILN], cwd=job.folder, env=job.environment,
+                                  timeout=PATIENCE, capture_output=True, text=True, check=False)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            manifest = json.loads(next((job.folder / "dist").rglob("manifest.json")).read_text())
+            self.assertEqual([kernel["trial"] is None for kernel in manifest["kernels"]], [False])
 
 
 class WorkingFolders(unittest.TestCase):

@@ -117,7 +117,34 @@ TEST_F(Races, AreAReportOfOneRowAnEntry) {
     EXPECT_EQ(table.rows[1].back(), Cell(a));
     EXPECT_EQ(table.rows[2].back(), Cell(a));
     const auto tie = static_cast<size_t>(std::ranges::find(table.columns, "tie") - table.columns.begin());
+    EXPECT_EQ(table.rows[0][tie], Cell(int64_t{0})) << "the winner ties with nobody";
     EXPECT_EQ(table.rows[1][tie], Cell(int64_t{1})) << "1.125, from 0.875 to 1.375";
+}
+
+// A winner whose kernel failed afterwards wins no more; then times decide, as without a race.
+TEST_F(Races, AWinnerThatFailedAfterwardsIsNotTheBest) {
+    const Sample fast = sample('a', 100);
+    const std::string a = append(fast), b = append(sample('b', 110)), c = append(sample('c', 105));
+    append(sample_race({a, b, c}));
+    EXPECT_EQ((*store_.best({}))->trial.id, a);
+    Trial failed = fast.trial;
+    failed.status = TrialStatus::wrong_result, failed.message = "off", failed.created_at = "2026-09-01T00:00:00.000Z";
+    ASSERT_TRUE(store_.append(failed, std::nullopt).ok());
+    EXPECT_EQ((*store_.best({}))->trial.id, c);
+    EXPECT_EQ((*store_.best({}))->evidence, "median");
+}
+
+// Trials of a wider budget were not in the race. One lucky time of theirs must not win against it.
+TEST_F(Races, AWinnerGivesWayToATrialOfAnotherBudgetOnlyWhereThatIsFasterByATenth) {
+    const std::string a = append(sample('a', 100)), b = append(sample('b', 110));
+    append(sample_race({a, b}));
+    Sample lucky = sample('c', 95), fast = sample('d', 90);
+    for (Sample *s : {&lucky, &fast}) s->trial.error_budget *= 10;
+    append(lucky);
+    EXPECT_EQ((*store_.best({}))->trial.id, a);
+    EXPECT_EQ((*store_.best({}))->evidence, "race");
+    const std::string d = append(fast);
+    EXPECT_EQ((*store_.best({}))->trial.id, d);
 }
 
 TEST_F(Races, CountForTheirKindOnly) {

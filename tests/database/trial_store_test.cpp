@@ -276,6 +276,45 @@ TEST(Best, OverWhatAFilterLeavesOpenIsTheLowestTime) {
     EXPECT_EQ(store.best({.workload = "conv2d/none"})->has_value(), false);
 }
 
+// Whether such a kernel is right is up to chance.
+TEST(Best, AKernelThatAlsoFailedIsNotUsed) {
+    const struct {
+        TrialStatus status;
+        std::function<void(Trial *)> change;
+        bool refutes;
+    } table[] = {
+        {TrialStatus::wrong_result, [](Trial *) {}, true},
+        {TrialStatus::crash, [](Trial *) {}, true},
+        {TrialStatus::timeout, [](Trial *) {}, false},
+        {TrialStatus::unstable, [](Trial *) {}, false},
+        {TrialStatus::wrong_result, [](Trial *t) { t->error_budget *= 10; }, true},
+        {TrialStatus::wrong_result, [](Trial *t) { t->error_budget /= 10; }, false},
+        {TrialStatus::crash, [](Trial *t) { t->error_budget /= 10; }, true},
+        {TrialStatus::wrong_result, [](Trial *t) { t->cache = CacheMode::cold; }, true},
+        {TrialStatus::wrong_result, [](Trial *t) { t->candidate = "another of the same code"; }, true},
+        {TrialStatus::wrong_result, [](Trial *t) { t->toolchain = "another"; }, true},
+        {TrialStatus::wrong_result, [](Trial *t) { t->object_hash = std::string(32, 'f'); }, false},
+        {TrialStatus::wrong_result, [](Trial *t) { t->machine = "another"; }, false},
+        {TrialStatus::wrong_result, [](Trial *t) { t->threads = 7; }, false},
+        {TrialStatus::wrong_result, [](Trial *t) { t->workload = "conv1d/input:1x9x8/kernel:3x8x16"; }, false},
+    };
+    for (size_t i = 0; i < std::size(table); i++) {
+        TrialStore store = in_memory();
+        const Sample fast = sample('a', 100);
+        append(store, fast);
+        append(store, sample('b', 300));
+        Trial failed = sample_failure(table[i].status);
+        const std::string message = failed.message;
+        failed = fast.trial;
+        failed.id.clear();
+        failed.status = table[i].status, failed.message = message;
+        table[i].change(&failed);
+        ASSERT_TRUE(store.append(failed, std::nullopt).ok()) << i;
+        EXPECT_EQ((*store.best({}))->measurement.median, table[i].refutes ? 300 : 100) << i;
+        EXPECT_EQ(store.usable_trials({})->size(), table[i].refutes ? 1u : 2u) << i;
+    }
+}
+
 TEST(Best, TiesGoToTheSmallerObjectThenTheLowerId) {
     TrialStore store = in_memory();
     Sample unknown = sample('9', 100), large = sample('a', 100), small = sample('b', 100), small_too = sample('c', 100);

@@ -22,12 +22,11 @@ std::optional<Candidate> buildable(const Trial &trial, const Workload &workload,
 // Those of the rows that the filter leaves, with what was measured of them.
 Result<std::vector<CandidateChoice>> measured(const Workload &workload, const std::vector<const Algorithm *> &usable,
                                               const ChoiceContext &context, const TrialFilter &filter) {
-    const auto trials = context.store->trials(filter);
+    const auto trials = context.store->usable_trials(filter);
     if (!trials) return trials.error();
     const Metric metric = is_soft_core(context.target) ? Metric::cycles : Metric::ns;
     std::vector<CandidateChoice> found;
     for (const Trial &trial : *trials) {
-        if (trial.status != TrialStatus::ok) continue;
         const auto candidate = buildable(trial, workload, usable, context);
         if (!candidate) continue;
         const auto measurement =

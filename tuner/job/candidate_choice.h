@@ -25,9 +25,9 @@ struct AlgorithmFilter {
 
 // Whose times choose: rows of the first cache mode come before those of the second, and so on.
 using CacheOrder = std::vector<CacheMode>;
-// Layers on their own are measured with their weights in the caches.
-inline const CacheOrder caches_of_layers = {CacheMode::warm};
-// Between two calls of one layer a network reads the weights of all others. Warm times say more than none.
+// Layers on their own are measured with their weights in the caches. Cold times say more than none.
+inline const CacheOrder caches_of_layers = {CacheMode::warm, CacheMode::cold};
+// Between two calls of one layer a network reads the weights of all others. Warm times say more than none, too.
 inline const CacheOrder caches_of_networks = {CacheMode::cold, CacheMode::warm};
 
 struct ChoiceContext {

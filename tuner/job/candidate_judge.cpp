@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "catalog/catalog.h"
+#include "tuner/job/racing/failed_trial.h"
 #include "tuner/protocol/halving.h"
 
 namespace kiln {
@@ -14,14 +15,6 @@ void take_verdict(const Judged &judged, Trial *trial) {
     trial->errors = judged.errors;
     trial->workspace_bytes = judged.workspace_bytes;
     trial->workspace_bytes_per_thread = judged.workspace_bytes_per_thread;
-}
-
-void record_failure(const Failure &failure, Trial *trial) {
-    trial->status = failure.status;
-    // A failed trial always says why.
-    trial->message = failure.message.empty() ? std::string(name(failure.status)) : failure.message;
-    trial->stderr_text = failure.stderr_text;
-    trial->errors = failure.errors;
 }
 
 // The process that measures ends after 20 s.
@@ -88,7 +81,8 @@ Status CandidateJudge::fill(const Proposal &proposal, JudgedCandidate *judged,
     Result<std::optional<Measurement>> known = known_measurement(artifact.object_hash);
     if (!known) return known.error();
     if (!*known) return measure(std::move(request), trial, measurement);
-    if (const auto twin = judged_here_.find(artifact.object_hash); twin != judged_here_.end()) {
+    const auto twin = judged_here_.find(artifact.object_hash);
+    if (twin != judged_here_.end() && !failed_.contains(artifact.object_hash)) {
         take_verdict(twin->second, trial);
     } else {
         request.measure = false;
@@ -161,7 +155,11 @@ Result<std::optional<Measurement>> CandidateJudge::known_measurement(const std::
 }
 
 void CandidateJudge::remember(const Trial &trial) {
-    if (trial.status == TrialStatus::ok && !trial.object_hash.empty()) judged_.try_emplace(trial.object_hash, trial);
+    if (trial.object_hash.empty()) return;
+    if (trial.status == TrialStatus::ok) judged_.try_emplace(trial.object_hash, trial);
+    if (trial.status == TrialStatus::wrong_result || trial.status == TrialStatus::crash) {
+        failed_.insert(trial.object_hash);
+    }
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ public:
     // taken in a like state of memory as the latest one say how fast a new candidate has to be.
     void learn(const RecordedTime &time) { times_.push_back(time); }
 
-    // Takes a trial of this workload and target that is in the store. An object that it judged is not timed again.
+    // Takes a trial of this workload and target that is in the store. An object that it judged is not timed again; one that
+    // also failed is judged anew each time.
     void remember(const Trial &trial);
 
     // Errors are the job's, not the candidate's: nothing was recorded.
@@ -64,6 +66,7 @@ private:
     // By object hash: an ok trial that judged this very code on this workload.
     std::map<std::string, Trial, std::less<>> judged_;
     std::map<std::string, Trial, std::less<>> judged_here_;  // of these, what this process ran
+    std::set<std::string, std::less<>> failed_;              // object hashes
 };
 
 }  // namespace kiln

@@ -202,7 +202,9 @@ Status Job::tune_by_worth() {
         for (const auto &tuning : tunings_) layers.push_back(tuning->layer());
         const auto next = next_layer(layers, rules);
         if (!next) {
-            report_.at_rest = std::any_of(layers.begin(), layers.end(), [](const auto &l) { return !l.finished; });
+            report_.at_rest = std::any_of(layers.begin(), layers.end(), [&](const LayerProgress &l) {
+                return !l.finished && !l.best_ns.empty() && is_at_rest(l, rules);
+            });
             break;
         }
         // First a trial each, so that every workload has one however short the time is.

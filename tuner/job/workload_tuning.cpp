@@ -140,8 +140,9 @@ Status WorkloadTuning::take_up_recorded() {
         if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
         if (is_killed_build(r.trial)) continue;  // it says nothing of the candidate
         if (!recorded_.insert(r.candidate).second) {
-            // Its time did not hold in a race: the later one counts.
+            // Its time did not hold in a race, or the kernel failed there: the later one counts.
             if (r.time) race_.renew(r.trial, *r.time);
+            if (!r.time) race_.leave(r.trial);
             continue;
         }
         tried_.insert(r.candidate);
@@ -296,6 +297,7 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
         if (Status s = take_up_recorded(); !s) return s.error();
         Result<std::optional<Race>> race = race_.run(race_time_ns);
         if (!race && race.error().code != ErrorCode::interrupted) return race.error();
+        take_up(race_);
         if (race && *race) adopt(**race);
         if (!race)
             end = job_.options.time_limit_ns && !job_.environment.interrupted() ? End::out_of_time : End::interrupted;
@@ -304,6 +306,19 @@ Result<WorkloadTuning::End> WorkloadTuning::finish(int64_t race_time_ns, End end
     describe_problem(end);
     tell(TuneProgress::Event::workload_finished);
     return end;
+}
+
+// Kernels that failed on the way to a race are none of the job's any more.
+void WorkloadTuning::take_up(const WorkloadRace &race) {
+    tuned_.failures += race.failures();
+    tuned_.new_failures += race.failures();
+    const std::optional<WorkloadRace::Winner> fastest = race.fastest_recorded();
+    tuned_.best_ns = fastest ? std::optional(fastest->median_ns) : std::nullopt;
+    tuned_.best_candidate = fastest ? fastest->candidate : std::string();
+    tuned_.default_ns = fastest ? fastest->default_ns : std::nullopt;
+    if (race.notes().empty()) return;
+    last_failure_ = race.notes().back();
+    tuned_.race.emplace().notes = race.notes();
 }
 
 // The fastest of the job's own trials is its best, whatever single measurements said before.

@@ -71,6 +71,7 @@ private:
     std::string conditions() const;
     void count(const Trial &trial, const Candidate &candidate, const std::optional<RecordedTime> &time,
                const std::optional<Artifact> &artifact);
+    void take_up(const WorkloadRace &race);
     void adopt(const Race &race);
     bool in_some_space(const Candidate &candidate) const;
     bool is_default(const Candidate &candidate) const { return candidate == spaces_.front().default_candidate(); }

@@ -15,6 +15,7 @@
 #include "tuner/protocol/runner_protocol.h"
 #include "tuner/reference/operands.h"
 #include "tuner/reference/reference.h"
+#include "workload/signature.h"
 
 namespace kiln {
 
@@ -51,6 +52,16 @@ Status set_memory(RunnerOrder *order, const std::vector<RunnerKernel> &kernels, 
     order->address_space = needed + call.memory_limit_bytes;
 #endif
     return {};
+}
+
+// A judgement makes some sixteen calls. A kernel of a large workload may take seconds for each; one that is slower than this
+// is no use to anybody.
+int64_t calls_ns(const Workload &workload) {
+    constexpr double calls = 16, flops_per_ns = 20, bytes_per_ns = 1;
+    const Signature tensors = signature(workload);
+    double bytes = double(tensors.result.bytes());
+    for (const TensorForm &operand : tensors.operands) bytes += double(operand.bytes());
+    return int64_t(calls * (double(flop_count(workload)) / flops_per_ns + bytes / bytes_per_ns));
 }
 
 RunnerKernel kernel_of(const Artifact &artifact) {
@@ -172,11 +183,13 @@ Result<RunResult> ProcessRunner::run(const RunRequest &request) {
                         state_->memory_bytes(request.workload, request.target)};
     }
     job.data = (*files)->judging_data();
+    ProcessRunnerOptions options = state_->options;
+    if (!options.core) options.time_limit_ns += calls_ns(request.workload);
     RunnerOrder order{job, request.measure, request.out_of_time};
     if (Status s = set_memory(&order, {job.kernel}, **files); !s) {
         return s.error();
     }
-    auto answered = ask(order, state_->options);
+    auto answered = ask(order, options);
     if (!answered) {
         return answered.error();
     }
@@ -241,6 +254,7 @@ Result<Attempt<Tensor>> ProcessRunner::execute(const ExecuteRequest &request, co
                          files.operands(), state_->new_prefix() + "-output", state_->core_judge()};
     ProcessRunnerOptions options = state_->options;
     if (job.judge) options.time_limit_ns += judge_limit_ns;
+    if (!options.core) options.time_limit_ns += calls_ns(request.workload);
     RunnerOrder order{job, false};
     if (Status s = set_memory(&order, {job.kernel}, files); !s) {
         return s.error();

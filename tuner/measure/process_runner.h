@@ -14,9 +14,9 @@
 namespace kiln {
 
 struct ProcessRunnerOptions {
-    std::string executable;   // kiln-runner
-    std::string work_folder;  // for operands and references, kept between runs of one workload
-    int64_t time_limit_ns = 20'000'000'000;
+    std::string executable;                         // kiln-runner
+    std::string work_folder;                        // for operands and references, kept between runs of one workload
+    int64_t time_limit_ns = 20'000'000'000;         // and what the calls of a large workload take at a slow rate
     int64_t memory_limit_bytes = int64_t(4) << 30;  // beyond the operands
     std::optional<int> cpu;                         // pin one-thread kernels to this one
     SamplingLimits sampling;

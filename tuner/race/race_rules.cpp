@@ -5,9 +5,7 @@
 namespace kiln {
 namespace {
 
-RatioInterval ratio_of(const Entrant &a, const Entrant &b, const RaceRules &rules) {
-    return paired_ratio(a.heats, b.heats, rules.bootstrap);
-}
+RatioInterval ratio_of(const Entrant &a, const Entrant &b) { return paired_ratio(a.heats, b.heats); }
 
 // The entrants that took part in all heats. An entrant that left is slower than another one.
 std::vector<size_t> not_out(const std::vector<Entrant> &entrants) {
@@ -28,6 +26,11 @@ size_t leader_of(const std::vector<Entrant> &entrants, const std::vector<size_t>
     return leader;
 }
 
+// Every job knows the default, but each draws other candidates, of which another may have the smallest code.
+bool wins_ties(const Entrant &a, const Entrant &b) {
+    return a.is_default != b.is_default ? a.is_default : a.object_bytes < b.object_bytes;
+}
+
 }  // namespace
 
 std::vector<size_t> still_racing(const std::vector<Entrant> &entrants, const RaceRules &rules) {
@@ -40,7 +43,7 @@ std::vector<size_t> still_racing(const std::vector<Entrant> &entrants, const Rac
             racing.push_back(i);
             continue;
         }
-        const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader], rules);
+        const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader]);
         const bool early = entrants[i].heats.size() < rules.fewest_heats;
         if (to_leader.lo > (early ? rules.hopeless : 1)) continue;
         decided &= !early && to_leader.is_within(rules.level_margin);
@@ -54,13 +57,13 @@ std::vector<RacePlace> final_places(const std::vector<Entrant> &entrants, const 
     const size_t leader = leader_of(entrants, left);
     size_t winner = leader;
     for (const size_t i : left) {
-        if (entrants[i].object_bytes >= entrants[winner].object_bytes) continue;
-        const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader], rules);
+        if (!wins_ties(entrants[i], entrants[winner])) continue;
+        const RatioInterval to_leader = ratio_of(entrants[i], entrants[leader]);
         if (!to_leader.excludes_one() && to_leader.ratio <= 1 + rules.given_up) winner = i;
     }
     std::vector<RacePlace> places;
     for (size_t i = 0; i < entrants.size(); i++) {
-        if (i != winner) places.push_back({i, ratio_of(entrants[i], entrants[winner], rules)});
+        if (i != winner) places.push_back({i, ratio_of(entrants[i], entrants[winner])});
     }
     std::stable_sort(places.begin(), places.end(),
                      [](const RacePlace &a, const RacePlace &b) { return a.to_winner.ratio < b.to_winner.ratio; });

@@ -2,8 +2,8 @@
 //
 // After each heat every entrant is compared with the leader. An entrant that is certainly slower is out. An entrant
 // whose time equals the leader's for all that matters is level. All others run the next heat, with the leader. In the
-// end the fastest entrant wins. Where others cannot be told from it, the one with the smallest code wins, so that noise
-// does not decide what a rebuild contains.
+// end the fastest entrant wins. Where others cannot be told from it, the default wins, or else the one with the smallest
+// code, so that noise does not decide what a rebuild contains.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ namespace kiln {
 struct Entrant {
     int64_t object_bytes = 0;
     Heats heats;  // those that it took part in, from the first one on
+    bool is_default = false;
 };
 
 struct RaceRules {
-    Bootstrap bootstrap;
     double level_margin = 0.005;  // an interval inside 1 +- this much: level
-    double given_up = 0.02;       // the largest part of the leader's speed that smaller code may cost
-    size_t fewest_heats = 2;      // before anybody is out: one heat does not show what memory placement does
+    double given_up = 0.02;       // the largest part of the leader's speed that a tie may cost
+    size_t fewest_heats = 3;      // before anybody is out: fewer do not show what memory placement does
     double hopeless = 1.25;       // slower by this factor: out at once, memory placement never does so much
 };
 

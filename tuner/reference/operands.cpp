@@ -127,10 +127,6 @@ std::optional<float> exponents_of_product(const Workload &w) {
 
 }  // namespace
 
-std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
-    return TensorForm{.stored = activation_dimensions(logical, layout)}.shape();
-}
-
 std::vector<int64_t> stored_result_shape(const Workload &w) { return signature(w).result.shape(); }
 
 Tensor Operands::*place_of(Role role) {

@@ -15,8 +15,7 @@
 
 namespace kiln {
 
-// Shapes as stored, in the operands' and the result's layouts.
-std::vector<int64_t> stored_shape(const std::vector<int64_t> &logical, const ActivationLayout &layout);
+// The result's shape in its layout.
 std::vector<int64_t> stored_result_shape(const Workload &workload);
 
 // The operands that a kernel takes, in the order of runtime/kernel_abi.h, each with its name in the definition: input,

@@ -60,18 +60,29 @@ BufferRequest buffer_request(const char *name, size_t bytes, size_t alignment, C
 
 }  // namespace
 
-Result<Call::ArgumentPointer> Call::make_argument(const char *name, const Tensor &tensor, Place place, size_t index) {
-    // Opaque bytes (packed weights) may count on a cache line; tensors of users only on their elements.
+// Tensors of users may count on the alignment of their elements, and on no more.
+Result<Call::ArgumentPointer> Call::make_tensor(const char *name, const Tensor &tensor, Place place, size_t index) {
     const size_t element_bytes = size_t(size_of(tensor.dtype));
-    const bool opaque = tensor.dtype == DType::i8 && tensor.shape.size() == 1;
-    auto memory = GuardedBuffer::allocate(
-        buffer_request(name, size_t(tensor.elements()) * element_bytes, opaque ? 64 : element_bytes, place, index));
+    const size_t bytes = size_t(tensor.elements()) * element_bytes;
+    return make_argument(buffer_request(name, bytes, element_bytes, place, index), halide_type(tensor.dtype),
+                         dense_dimensions(tensor.shape));
+}
+
+// Opaque bytes, such as packed weights, may count on a cache line.
+Result<Call::ArgumentPointer> Call::make_bytes(const char *name, int64_t bytes, Place place, size_t index) {
+    return make_argument(buffer_request(name, size_t(bytes), 64, place, index), halide_type_t(halide_type_uint, 8),
+                         dense_dimensions({bytes}));
+}
+
+Result<Call::ArgumentPointer> Call::make_argument(const BufferRequest &request, halide_type_t type,
+                                                  std::vector<halide_dimension_t> dimensions) {
+    auto memory = GuardedBuffer::allocate(request);
     if (!memory) {
         return memory.error();
     }
-    ArgumentPointer argument(new Argument{std::move(*memory), dense_dimensions(tensor.shape)});
+    ArgumentPointer argument(new Argument{std::move(*memory), std::move(dimensions)});
     argument->buffer.host = reinterpret_cast<uint8_t *>(argument->memory.data().data());
-    argument->buffer.type = opaque ? halide_type_t(halide_type_uint, 8) : halide_type(tensor.dtype);
+    argument->buffer.type = type;
     argument->buffer.dimensions = int32_t(argument->dimensions.size());
     argument->buffer.dim = argument->dimensions.data();
     return argument;
@@ -82,7 +93,7 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Wor
     auto call = std::make_unique<Call>();
     size_t index = 0;
     for (const NamedOperand &operand : operand_list(workload)) {
-        auto argument = make_argument(operand.name.data(), operand.tensor, place, index);
+        auto argument = make_tensor(operand.name.data(), operand.tensor, place, index);
         if (!argument) {
             return argument.error();
         }
@@ -101,22 +112,18 @@ Result<std::unique_ptr<Call>> Call::create(const RunnerKernel &kernel, const Wor
         call->operands_.push_back(std::move(*argument));
         index++;
     }
-    struct Extra {
-        const char *name;
-        Tensor tensor;
-        ArgumentPointer *place;
-    };
-    for (const Extra &extra : {Extra{"the packed weights", {DType::i8, {kernel.packed_bytes}, {}}, &call->packed_},
-                               Extra{"the prepared input", {DType::i8, {kernel.prepared_bytes}, {}}, &call->prepared_},
-                               Extra{result_name(workload).data(),
-                                     {workload.output_dtype, stored_result_shape(workload), {}},
-                                     &call->output_}}) {
-        auto argument = make_argument(extra.name, extra.tensor, place, index++);
-        if (!argument) {
-            return argument.error();
-        }
+    const auto take = [&](Result<ArgumentPointer> argument, ArgumentPointer *to) -> Status {
+        if (!argument) return argument.error();
         fill_with_poison((*argument)->memory.data());
-        *extra.place = std::move(*argument);
+        *to = std::move(*argument);
+        return {};
+    };
+    const Tensor result{workload.output_dtype, stored_result_shape(workload), {}};
+    for (const Status &made :
+         {take(make_bytes("the packed weights", kernel.packed_bytes, place, index), &call->packed_),
+          take(make_bytes("the prepared input", kernel.prepared_bytes, place, index + 1), &call->prepared_),
+          take(make_tensor(result_name(workload).data(), result, place, index + 2), &call->output_)}) {
+        if (!made) return made.error();
     }
     return call;
 }

@@ -49,7 +49,10 @@ private:
 
     const ArgumentPointer *operand(Role role) const;  // null where the workload has none
 
-    static Result<ArgumentPointer> make_argument(const char *name, const Tensor &tensor, Place place, size_t index);
+    static Result<ArgumentPointer> make_tensor(const char *name, const Tensor &tensor, Place place, size_t index);
+    static Result<ArgumentPointer> make_bytes(const char *name, int64_t bytes, Place place, size_t index);
+    static Result<ArgumentPointer> make_argument(const BufferRequest &request, halide_type_t type,
+                                                 std::vector<halide_dimension_t> dimensions);
 
     std::vector<Role> roles_;
     std::vector<ArgumentPointer> operands_;  // in the order of `roles_`

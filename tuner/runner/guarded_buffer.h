@@ -1,5 +1,5 @@
 // Memory for a kernel's operands, between pages that nobody may touch: an access just outside ends the process and is
-// reported by runner_crash.h.
+// reported by crash.h.
 #pragma once
 
 #include <cstddef>

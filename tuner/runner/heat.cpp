@@ -21,6 +21,7 @@ constexpr double may_lose_ns = 2e9;
 
 struct Turn {
     std::unique_ptr<Call> call;
+    int code = 0;  // the first of the kernel's own that is not success
     TimedCall timed;
     std::unique_ptr<UndisturbedSamples> samples;
 };
@@ -48,6 +49,11 @@ RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::v
         return environment_failed(context.error());
     }
     std::vector<Turn> turns(kernels.size());
+    const auto error_of = [&](size_t kernel, const char *function, int code) {
+        answer.status = TrialStatus::crash;
+        answer.message = fmt::format("kernel {}'s {} returned the error code {}", kernel, function, code);
+        return answer;
+    };
     Conditions::Notes notes;
     const Conditions conditions;
     notes.sentinel_ns.push_back(sentinel_ns());
@@ -62,11 +68,12 @@ RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::v
         KernelContext &kernel_context = (*context)->context();
         const LoadedKernel &kernel = kernels[i];
         if (const int code = turn.call->prepare(kernel, kernel_context)) {
-            answer.status = TrialStatus::crash;
-            answer.message = fmt::format("kernel {}'s pack or prepare function returned the error code {}", i, code);
-            return answer;
+            return error_of(i, "pack or prepare function", code);
         }
-        turn.timed.call = [&kernel, &kernel_context, c = turn.call.get()] { c->compute(kernel, kernel_context); };
+        turn.timed.call = [&kernel, &kernel_context, &turn] {
+            const int code = turn.call->compute(kernel, kernel_context);
+            if (turn.code == 0) turn.code = code;
+        };
         if (job.cache == CacheMode::cold) {
             turn.timed.before_each = [c = turn.call.get()] { make_cold(c->weights(), c->activations()); };
         }
@@ -91,8 +98,10 @@ RunnerAnswer run_heat(const HeatJob &job, const Workload &workload, const std::v
     }
     if (job.memory_bytes > 0) notes.memory.after = memory.measure();
     notes.sentinel_ns.push_back(sentinel_ns());
-    for (const Turn &turn : turns) {
-        notes.preempted_calls += turn.samples->preempted();
+    for (size_t i = 0; i < turns.size(); i++) {
+        // A call that ends early takes no time worth knowing.
+        if (turns[i].code != 0) return error_of(i, "compute function", turns[i].code);
+        notes.preempted_calls += turns[i].samples->preempted();
     }
     answer.sentinel_ns = notes.sentinel_ns;
     answer.conditions = conditions.to_json(notes);

@@ -130,8 +130,12 @@ End Judgement::measure(const SamplingOrder &order) {
         return end;
     }
     KernelContext &context = parallel_->context();
-    SamplingRequest request{
-        {[&] { call->compute(calls_.kernel, context); }, {}}, order.limits, order.cutoffs_ns, order.patience_ns};
+    int code = 0;
+    const auto timed_call = [&] {
+        const int of_call = call->compute(calls_.kernel, context);
+        if (code == 0) code = of_call;
+    };
+    SamplingRequest request{{timed_call, {}}, order.limits, order.cutoffs_ns, order.patience_ns};
     const MemorySentinel memory(call->activations(), size_t(order.memory_bytes));
     if (order.memory_bytes > 0) request.memory = [&] { return memory.measure(); };
     if (order.cache == CacheMode::cold) {
@@ -141,6 +145,7 @@ End Judgement::measure(const SamplingOrder &order) {
     answer_.samples = sampling.samples;
     answer_.sentinel_ns = sampling.sentinel_ns;
     answer_.conditions = sampling.conditions;
+    if (code != 0) return kernel_error("the kernel, while it was timed,", code);
     if (sampling.is_unstable) {
         const Summary summary = summarize(sampling.samples);
         return failed(

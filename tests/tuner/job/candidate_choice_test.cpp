@@ -100,7 +100,7 @@ TEST_F(CandidateChoiceTest, RowsWithLargerErrorsThanTheBudgetAreNotUsed) {
     EXPECT_EQ(to_text(choose().candidate), sample(3));
 }
 
-TEST_F(CandidateChoiceTest, NetworksAskForColdTimesFirstAndLayersForWarmOnesOnly) {
+TEST_F(CandidateChoiceTest, NetworksAskForColdTimesFirstAndLayersForWarmOnes) {
     const auto record_cold = [&](const std::string &candidate, double median) {
         record(candidate, median, "here", "", {1e-7, 1e-8, 1e-7}, 1e-5, CacheMode::cold);
     };
@@ -110,6 +110,11 @@ TEST_F(CandidateChoiceTest, NetworksAskForColdTimesFirstAndLayersForWarmOnesOnly
     EXPECT_EQ(to_text(choose(caches_of_networks).candidate), sample(2));
     EXPECT_EQ(to_text(choose(caches_of_layers).candidate), sample(1));
     record_cold(sample(3), 50);
+    EXPECT_EQ(to_text(choose(caches_of_layers).candidate), sample(1));
+}
+
+TEST_F(CandidateChoiceTest, ColdTimesSayMoreOfALayerThanNone) {
+    record(sample(1), 100, "here", "", {1e-7, 1e-8, 1e-7}, 1e-5, CacheMode::cold);
     EXPECT_EQ(to_text(choose(caches_of_layers).candidate), sample(1));
 }
 

@@ -1,6 +1,7 @@
 // A builder, a runner, a clock and a store without processes and files: what tests feed to the tuning loop.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <set>
 #include <string>
@@ -76,7 +77,10 @@ public:
         RunResult result;
         result.wall_ns = 1'000'000'000;
         const ErrorMeasures errors{.max = max_error, .wide = wide_error};
-        if (const auto status = refuses(runs)) {
+        const bool ran_before = !ran_.insert(request.artifact.object_hash).second;
+        auto status = refuses(runs);
+        if (ran_before && breaks(request.artifact.object_hash)) status = TrialStatus::wrong_result;
+        if (status) {
             Failure failed = failure(*status);
             failed.errors = errors;
             result.outcome = failed;
@@ -98,7 +102,9 @@ public:
     Result<Attempt<HeatReport>> heat(const HeatRequest &request) override {
         clock_.ns += 100'000'000;
         heats.push_back(request);
-        if (heat_fails) return Attempt<HeatReport>{failure(TrialStatus::crash), 0};
+        const bool any_breaks = std::ranges::any_of(
+            request.artifacts, [&](const Artifact &artifact) { return breaks(artifact.object_hash); });
+        if (heat_fails || any_breaks) return Attempt<HeatReport>{failure(TrialStatus::crash), 0};
         HeatReport report;
         for (const Artifact &artifact : request.artifacts) {
             report.times.emplace_back(static_cast<size_t>(request.rounds), time_ns(artifact.object_hash));
@@ -124,6 +130,8 @@ public:
     std::vector<std::vector<double>> cutoffs;
     std::vector<int64_t> patience_ns;  // of each run
     bool heat_fails = false;
+    // By object hash: right once, then wrong in every run, and in heats.
+    std::function<bool(const std::string &)> breaks = [](const std::string &) { return false; };
     double max_error = 1e-6;
     double wide_error = 1e-7;
     size_t runs = 0;
@@ -131,6 +139,7 @@ public:
 
 private:
     FakeClock &clock_;
+    std::set<std::string> ran_;  // object hashes
 };
 
 inline Machine fake_machine() {

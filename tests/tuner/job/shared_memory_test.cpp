@@ -170,7 +170,7 @@ TEST(SharedMemory, WithoutTimeForItATimeIsNotConfirmedAndItIsSaid) {
     SharedMachine shop;
     TuneOptions options = trials(unlimited_trials);
     options.time_limit_ns = 60'000'000'000;
-    options.race_time_ns = 250'000'000;
+    options.race_time_ns = 400'000'000;
     const auto report = shop.tune({large}, options);
     ASSERT_TRUE(report.ok());
     ASSERT_TRUE(report->workloads[0].race);
@@ -186,12 +186,47 @@ TEST(SharedMemory, WithoutALimitOfTimeEveryWinnerIsConfirmed) {
         return state();
     };
     TuneOptions options = trials(6);
-    options.race_time_ns = 250'000'000;
+    options.race_time_ns = 400'000'000;
     const auto report = shop.tune({large}, options);
     ASSERT_TRUE(report.ok());
     ASSERT_TRUE(report->workloads[0].race);
     EXPECT_EQ(report->workloads[0].race->notes, std::vector<std::string>());
     EXPECT_EQ(shop.runner.measured, 7u);
+}
+
+// Right in its trial, wrong in the process that was to confirm its time.
+TEST(SharedMemory, AWinnerThatFailsWhereItsTimeIsConfirmedDoesNotWin) {
+    SharedMachine shop;
+    shop.runner.refuses = [](size_t run) { return run == 7 ? std::optional(TrialStatus::wrong_result) : std::nullopt; };
+    const auto report = shop.tune_large(6);
+    ASSERT_TRUE(report.ok());
+    EXPECT_EQ(shop.winner(), 1u);
+    EXPECT_EQ((*shop.store.best({}))->evidence, "race");
+    const auto all = shop.trials();
+    ASSERT_EQ(all.size(), 7u);
+    EXPECT_EQ(all[6].status, TrialStatus::wrong_result);
+    EXPECT_EQ(all[6].candidate, all[0].candidate);
+    const TunedWorkload &tuned = report->workloads[0];
+    EXPECT_EQ(tuned.best_candidate, all[1].candidate);
+    EXPECT_EQ(tuned.failures, 1);
+    ASSERT_EQ(tuned.race->notes.size(), 1u);
+    EXPECT_NE(tuned.race->notes[0].find("failed when it ran again, and is out: wrong_result"), std::string::npos);
+}
+
+// Somebody else holds the machine, for ever.
+TEST(SharedMemory, AConfirmationDoesNotWaitBeyondTheJobsTime) {
+    SharedMachine shop;
+    TuneOptions options = trials(6);
+    options.time_limit_ns = 600'000'000'000;
+    options.race_time_ns = 3'000'000'000;
+    shop.runner.waits_ns = [](size_t run) { return run > 6 ? int64_t(1) << 60 : 0; };
+    const auto report = shop.tune({large}, options);
+    ASSERT_TRUE(report.ok()) << report.error().message;
+    EXPECT_FALSE(report->interrupted);
+    EXPECT_EQ((*shop.store.best({}))->evidence, "race");
+    ASSERT_TRUE(report->workloads[0].race);
+    EXPECT_EQ(report->workloads[0].race->notes.front(), "its time was not confirmed: there was no time left");
+    EXPECT_LT(shop.clock.ns, 600'000'000'000);
 }
 
 TEST(SharedMemory, ALayerThatStaysInTheCoresOwnCachesIsRacedAsEver) {

@@ -153,7 +153,9 @@ TEST_F(HeatTest, TimesEveryKernelOnceARound) {
 }
 
 TEST_F(HeatTest, AKernelThatFailsIsAFailure) {
-    for (const auto &[kernel, status] : {std::pair{"crash", TrialStatus::crash}, {"endless", TrialStatus::timeout}}) {
+    for (const auto &[kernel, status] : {std::pair{"crash", TrialStatus::crash},
+                                         {"error_code", TrialStatus::crash},
+                                         {"endless", TrialStatus::timeout}}) {
         options_.time_limit_ns = 1'000'000'000;
         ProcessRunner impatient(options_);
         const auto result = impatient.heat(heat({"right", kernel}));
@@ -289,6 +291,38 @@ TEST_F(ProcessRunnerTest, BadKernelsFailWithStatusAndMessage) {
         EXPECT_EQ(result.failure().status, row.status) << result.failure().message;
         EXPECT_NE(result.failure().message.find(row.message), std::string::npos) << result.failure().message;
     }
+}
+
+// Bytes have no alignment to round the end of a tensor up to.
+TEST_F(ProcessRunnerTest, TensorsOfBytesAreGuardedAtTheirLastOne) {
+    ProcessRunner runner(options_);
+    for (const auto &[elements, status] : {std::pair{1024, TrialStatus::ok}, {1000, TrialStatus::crash}}) {
+        RunRequest r = request("stores_whole_lines");
+        const std::string n = std::to_string(elements);
+        const auto workload =
+            parse_workload_key("nest/dtype:i8/loops:" + n + "/operands:" + n + "/reads:x0[i0]/term:x0");
+        ASSERT_TRUE(workload) << workload.error().message;
+        r.workload = *workload;
+        const RunResult result = run(runner, r);
+        EXPECT_EQ(result.ok() ? TrialStatus::ok : result.failure().status, status) << elements;
+        if (result.ok()) continue;
+        EXPECT_NE(result.failure().message.find("past the end of"), std::string::npos) << result.failure().message;
+    }
+}
+
+// A call may take seconds, and a judgement makes many.
+TEST_F(ProcessRunnerTest, ALargeWorkloadHasMoreTime) {
+    options_.time_limit_ns = 1'000'000;
+    ProcessRunner runner(options_);
+    RunRequest r = request("endless");
+    const RunResult small = run(runner, r);
+    EXPECT_EQ(small.failure().status, TrialStatus::timeout);
+    EXPECT_LT(small.wall_ns, 900'000'000);
+    r.workload = convolution({1, 512, 512, 16}, {3, 3, 16, 16});  // 1.2 GFLOP, 34 MB
+    r.workload.epilogue = small_workload().epilogue;
+    const RunResult large = run(runner, r);
+    EXPECT_EQ(large.failure().status, TrialStatus::timeout);
+    EXPECT_GT(large.wall_ns, 1'000'000'000);
 }
 
 TEST_F(ProcessRunnerTest, ErrorsAreRecordedForWrongResultsToo) {

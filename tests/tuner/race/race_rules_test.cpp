@@ -17,6 +17,12 @@ Entrant entrant(int64_t bytes, const std::vector<double> &ns_by_heat) {
     return e;
 }
 
+Entrant default_entrant(int64_t bytes, const std::vector<double> &ns_by_heat) {
+    Entrant e = entrant(bytes, ns_by_heat);
+    e.is_default = true;
+    return e;
+}
+
 TEST(StillRacing, WhoIsNeitherOutNorLevel) {
     const struct {
         const char *what;
@@ -26,21 +32,24 @@ TEST(StillRacing, WhoIsNeitherOutNorLevel) {
         {"one heat shows little", {entrant(1, {100}), entrant(1, {103})}, {0, 1}},
         {"one heat shows who is hopeless", {entrant(1, {100}), entrant(1, {103}), entrant(1, {200})}, {0, 1}},
         {"decided after one heat", {entrant(1, {100}), entrant(1, {200})}, {}},
-        {"two heats agree", {entrant(1, {100, 100}), entrant(1, {103, 103})}, {}},
-        {"two heats do not", {entrant(1, {100, 100}), entrant(1, {97, 108})}, {0, 1}},
+        {"two heats show little, too", {entrant(1, {100, 100}), entrant(1, {103, 103})}, {0, 1}},
+        {"but who is hopeless", {entrant(1, {100, 100}), entrant(1, {103, 103}), entrant(1, {200, 201})}, {0, 1}},
+        {"three heats agree", {entrant(1, {100, 100, 100}), entrant(1, {103, 103, 103})}, {}},
+        {"three heats do not", {entrant(1, {100, 100, 100}), entrant(1, {97, 108, 101})}, {0, 1}},
+        {"three heats are of one mind, but few", {entrant(1, {100, 100, 100}), entrant(1, {101, 103, 105})}, {0, 1}},
         {"the slower one is out, the rest goes on",
-         {entrant(1, {100, 100}), entrant(1, {97, 108}), entrant(1, {120, 120})},
+         {entrant(1, {100, 100, 100}), entrant(1, {97, 108, 101}), entrant(1, {120, 121, 119})},
          {0, 1}},
-        {"level", {entrant(1, {100, 100}), entrant(1, {100.1, 100.2})}, {}},
+        {"level", {entrant(1, {100, 100, 100}), entrant(1, {100.1, 100.2, 100.1})}, {}},
         {"a level one runs on while another is open",
-         {entrant(1, {100, 100}), entrant(1, {100.1, 99.95}), entrant(1, {97, 108})},
+         {entrant(1, {100, 100, 100}), entrant(1, {100.1, 99.95, 100}), entrant(1, {97, 108, 101})},
          {0, 1, 2}},
         {"who left stays out", {entrant(1, {100, 100, 100}), entrant(1, {97, 108, 101}), entrant(1, {90})}, {0, 1}},
     };
     for (const auto &row : table) EXPECT_EQ(still_racing(row.entrants, {}), row.racing) << row.what;
 }
 
-TEST(FinalPlaces, TheFastestWinsAndTiesGoToTheSmallerCode) {
+TEST(FinalPlaces, TheFastestWinsAndTiesGoToTheDefaultOrTheSmallerCode) {
     const struct {
         const char *what;
         std::vector<Entrant> entrants;
@@ -53,6 +62,15 @@ TEST(FinalPlaces, TheFastestWinsAndTiesGoToTheSmallerCode) {
         {"small code that is slower does not win", {entrant(9, {100, 100}), entrant(1, {104, 104})}, {0, 1}},
         {"small code that left early does not win",
          {entrant(9, {100, 100, 100}), entrant(5, {97, 104, 100}), entrant(1, {101})},
+         {1, 0, 2}},
+        {"the default wins a tie with smaller code", {entrant(1, {100, 100}), default_entrant(9, {97, 104})}, {1, 0}},
+        {"and one of three",
+         {entrant(9, {100, 100}), entrant(1, {97, 104}), default_entrant(5, {98, 102.5}), entrant(1, {98, 103})},
+         {2, 0, 1, 3}},
+        {"a slower default does not win", {entrant(1, {100, 100}), default_entrant(1, {104, 104})}, {0, 1}},
+        {"nor one that may cost too much", {entrant(9, {100, 100}), default_entrant(9, {97, 108})}, {0, 1}},
+        {"nor one that left early",
+         {entrant(9, {100, 100, 100}), entrant(5, {97, 104, 100}), default_entrant(1, {101})},
          {1, 0, 2}},
     };
     for (const auto &row : table) {
@@ -75,7 +93,7 @@ TEST(FinalPlaces, RatiosAreToTheWinner) {
 // Whoever wins, its time is close to the best: 50 races of five kernels on a noisy machine.
 TEST(FinalPlaces, TheWinnerIsCloseToTheFastest) {
     const double truth[] = {100, 101, 102, 104, 110};
-    const RaceRules rules{.bootstrap = {.resamples = 200}};
+    const RaceRules rules;
     for (uint64_t seed = 1; seed <= 50; seed++) {
         std::mt19937_64 rng(seed);
         std::normal_distribution<double> normal(0, 1);

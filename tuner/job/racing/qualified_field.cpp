@@ -107,11 +107,11 @@ Result<QualifiedField> qualify(std::vector<Contestant> *contestants, const RaceH
         if (fastest) racing->push_back(*fastest);
         RaceHeats::Heat order{{}, rounds, request.seed + size_t(heat), request.time_ns};
         for (const size_t i : *racing) order.racing.push_back(&(*contestants)[i]);
-        const Result<std::optional<HeatReport>> ran = heats.run(order);
+        const Result<Attempt<HeatReport>> ran = heats.run(order);
         if (!ran) return ran.error();
-        if (!*ran) break;
+        if (!ran->ok()) return QualifiedField{{}, {}, FailedHeat{*racing, ran->failure()}};
         std::vector<double> medians;
-        for (const Samples &samples : (*ran)->times) medians.push_back(summarize(samples).median);
+        for (const Samples &samples : ran->value().times) medians.push_back(summarize(samples).median);
         const double scale = fastest ? fastest_ns / medians.back() : 1;
         if (fastest) racing->pop_back();
         for (size_t k = 0; k < racing->size(); k++) {

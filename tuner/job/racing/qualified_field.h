@@ -2,6 +2,7 @@
 // turns, heat by heat, until nobody is left who should be close to the fastest (tuner/race/qualifying.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,16 @@
 
 namespace kiln {
 
+// One of its kernels failed, though all were judged before.
+struct FailedHeat {
+    std::vector<size_t> racing;  // contestants
+    Failure failure;
+};
+
 struct QualifiedField {
-    std::vector<size_t> field;          // contestants, the fastest in turns first
-    std::vector<QualifyingTurn> turns;  // all that were taken
+    std::vector<size_t> field;              // contestants, the fastest in turns first
+    std::vector<QualifyingTurn> turns;      // all that were taken
+    std::optional<FailedHeat> failed = {};  // then there is no field
 };
 
 struct QualifyingRequest {

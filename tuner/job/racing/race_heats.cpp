@@ -30,7 +30,7 @@ Result<std::vector<size_t>> RaceHeats::built(std::vector<Contestant> *contestant
     return available;
 }
 
-Result<std::optional<HeatReport>> RaceHeats::run(const Heat &heat) const {
+Result<Attempt<HeatReport>> RaceHeats::run(const Heat &heat) const {
     HeatRequest request;
     request.workload = workload_;
     request.target = job_.target;
@@ -46,9 +46,7 @@ Result<std::optional<HeatReport>> RaceHeats::run(const Heat &heat) const {
         request.workspace_bytes_per_thread =
             std::max(request.workspace_bytes_per_thread, c->trial.workspace_bytes_per_thread.value_or(0));
     }
-    auto ran = job_.environment.runner.heat(request);
-    if (!ran) return ran.error();
-    return ran->ok() ? std::optional(std::move(ran->value())) : std::nullopt;
+    return job_.environment.runner.heat(request);
 }
 
 double round_ns(const std::vector<Contestant> &contestants, const std::vector<size_t> &racing) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "tuner/job/racing/contestant.h"
@@ -24,8 +23,8 @@ public:
         int64_t time_ns =
             0;  // of all heats; waiting for other processes ends after twice that where the job's time is limited; 0: never
     };
-    // Nothing: a kernel failed, though it was judged before.
-    Result<std::optional<HeatReport>> run(const Heat &heat) const;
+    // A failure is of one of the kernels, though all were judged before.
+    Result<Attempt<HeatReport>> run(const Heat &heat) const;
 
 private:
     const TuneJob &job_;

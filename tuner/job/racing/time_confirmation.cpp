@@ -32,7 +32,7 @@ std::string note_of(const Measurement &recorded, const std::vector<Measurement> 
 
 }  // namespace
 
-Result<TimeConfirmation::Answer> TimeConfirmation::confirm(Contestant *contestant) const {
+Result<TimeConfirmation::Answer> TimeConfirmation::confirm(Contestant *contestant, const OutOfTime &out_of_time) const {
     const Trial &trial = contestant->trial;
     const Result<std::optional<Measurement>> recorded = job_.environment.store.measurement_of(trial.id);
     if (!recorded) return recorded.error();
@@ -40,10 +40,12 @@ Result<TimeConfirmation::Answer> TimeConfirmation::confirm(Contestant *contestan
     std::vector<Measurement> now;
     const auto agrees_with_latest = [&](const Measurement &m) { return times_agree(m, now.back()); };
     while (now.size() < most_processes) {
-        Result<std::optional<Measurement>> measured = measure(*contestant);
-        if (!measured) return measured.error();
-        if (!*measured) return Answer();
-        now.push_back(std::move(**measured));
+        const Result<RunResult> ran = measure(*contestant, out_of_time);
+        if (!ran) return ran.error();
+        if (!ran->ok() && ran->failure().status == TrialStatus::unstable) return Answer();
+        if (!ran->ok()) return Answer{false, {}, ran->failure()};
+        now.push_back(measurement_of(ran->value(), trial, job_.environment.runner.traits().metric));
+        now.back().created_at = job_.environment.timestamp();
         if (agrees_with_latest(**recorded)) return Answer();
         if (std::any_of(now.begin(), now.end() - 1, agrees_with_latest)) break;
     }
@@ -57,19 +59,15 @@ Result<TimeConfirmation::Answer> TimeConfirmation::confirm(Contestant *contestan
     return answer;
 }
 
-Result<std::optional<Measurement>> TimeConfirmation::measure(const Contestant &contestant) const {
+Result<RunResult> TimeConfirmation::measure(const Contestant &contestant, const OutOfTime &out_of_time) const {
     RunRequest request;
     request.workload = workload_;
     request.target = job_.target;
     request.artifact = *contestant.artifact;
     request.error_budget = job_.options.error_budget;
     request.cache = job_.options.cache;
-    Result<RunResult> ran = job_.environment.runner.run(request);
-    if (!ran) return ran.error();
-    if (!ran->ok()) return std::optional<Measurement>();
-    Measurement measurement = measurement_of(ran->value(), contestant.trial, job_.environment.runner.traits().metric);
-    measurement.created_at = job_.environment.timestamp();
-    return std::optional(std::move(measurement));
+    request.out_of_time = out_of_time;
+    return job_.environment.runner.run(request);
 }
 
 Status TimeConfirmation::replace(const Measurement &measurement, Contestant *contestant) const {

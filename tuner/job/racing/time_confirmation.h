@@ -18,13 +18,14 @@ public:
         bool holds = true;
         std::string note =
             {};  // for people, where it does not: "645.0 us did not hold, a fresh process takes 2061.3 us"
+        std::optional<Failure> failure = {};  // of a kernel that was right before
     };
-    // At most three processes. Precondition: the kernel is built. A kernel that fails now keeps its time. Errors: the job
-    // cannot go on.
-    Result<Answer> confirm(Contestant *contestant) const;
+    // At most three processes. Precondition: the kernel is built. A time keeps where the machine is too busy to tell. Errors:
+    // the job cannot go on, or nobody wants the answer any more (interrupted).
+    Result<Answer> confirm(Contestant *contestant, const OutOfTime &out_of_time) const;
 
 private:
-    Result<std::optional<Measurement>> measure(const Contestant &contestant) const;
+    Result<RunResult> measure(const Contestant &contestant, const OutOfTime &out_of_time) const;
     Status replace(const Measurement &measurement, Contestant *contestant) const;
 
     const TuneJob &job_;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
 
 #include "catalog/catalog.h"
 #include "records/time_agreement.h"
+#include "tuner/job/racing/failed_trial.h"
 #include "tuner/job/racing/finals.h"
-#include "tuner/job/racing/qualified_field.h"
 #include "tuner/job/racing/race_record.h"
 #include "tuner/measure/memory_bound.h"
 
@@ -32,6 +34,27 @@ void WorkloadRace::renew(const Trial &later, const RecordedTime &time) {
     for (Contestant &c : contestants_) {
         if (c.trial.candidate == later.candidate && c.trial.object_hash == later.object_hash) c.renew(later, time);
     }
+}
+
+void WorkloadRace::leave(const Trial &later) {
+    std::erase_if(contestants_, [&](const Contestant &c) {
+        return c.trial.candidate == later.candidate && c.trial.object_hash == later.object_hash;
+    });
+}
+
+std::optional<WorkloadRace::Winner> WorkloadRace::fastest_recorded() const {
+    const Contestant *fastest = nullptr, *standard = nullptr;
+    for (const Contestant &c : contestants_) {
+        if (!c.is_entered) continue;
+        if (c.is_default) standard = &c;
+        const auto is_before = [](const Contestant &a, const Contestant &b) {
+            return std::tie(a.time.median, a.trial.candidate) < std::tie(b.time.median, b.trial.candidate);
+        };
+        if (!fastest || is_before(c, *fastest)) fastest = &c;
+    }
+    if (!fastest) return std::nullopt;
+    return Winner{fastest->trial.candidate, fastest->time.median,
+                  standard ? std::optional(standard->time.median) : std::nullopt};
 }
 
 WorkloadRace::Winner WorkloadRace::winner(const Race &race) const {
@@ -111,11 +134,13 @@ std::vector<size_t> WorkloadRace::field_by_records() const {
     return race_field(contenders, {});
 }
 
-Result<std::vector<size_t>> WorkloadRace::field_by_turns(int64_t time_ns) {
+Result<WorkloadRace::Outcome> WorkloadRace::field_by_turns(int64_t time_ns, std::vector<size_t> *field) {
     Result<QualifiedField> qualified = qualify(&contestants_, heats_, {incumbent_, job_.options.seed, time_ns / 3});
     if (!qualified) return qualified.error();
+    if (qualified->failed) return leave_out_failed(*qualified->failed);
     turns_ = std::move(qualified->turns);
-    return std::move(qualified->field);
+    *field = std::move(qualified->field);
+    return Outcome::good;
 }
 
 bool WorkloadRace::has_time(const std::vector<size_t> &field, int64_t time_ns) const {
@@ -125,23 +150,31 @@ bool WorkloadRace::has_time(const std::vector<size_t> &field, int64_t time_ns) c
 
 Result<std::optional<Race>> WorkloadRace::run(int64_t time_ns) {
     const RunnerTraits &traits = job_.environment.runner.traits();
+    notes_.clear(), turns_.clear();
+    failures_ = 0;
     if (traits.judges_finalists) return hold_finals();
     if (!traits.is_noisy || traits.metric != Metric::ns) return std::optional<Race>();  // rounds are planned by time
-    notes_.clear(), turns_.clear();
     if (Status s = enter_best(); !s) return s.error();
     if (Status s = look_up_races(); !s) return s.error();
     if (sentinel_bytes(workload_, job_.environment.machine, job_.target.threads) > 0) return race_by_turns(time_ns);
-    const std::vector<size_t> chosen = field_by_records();
-    if (chosen.size() < 2 || were_all_raced(chosen) || !has_time(chosen, time_ns)) return std::optional<Race>();
-    const Result<std::vector<size_t>> field = heats_.built(&contestants_, chosen);
-    if (!field) return field.error();
-    if (field->size() < 2) return std::optional<Race>();
-    const Result<bool> held = hold(*field, time_ns);
-    if (!held) return held.error();
-    if (!*held) return std::optional<Race>();
-    Result<Race> race = record(*field);
-    if (!race) return race.error();
-    return std::optional(std::move(*race));
+    return race_by_records(time_ns);
+}
+
+Result<std::optional<Race>> WorkloadRace::race_by_records(int64_t time_ns) {
+    for (;;) {
+        const std::vector<size_t> chosen = field_by_records();
+        if (chosen.size() < 2 || were_all_raced(chosen) || !has_time(chosen, time_ns)) return std::optional<Race>();
+        const Result<std::vector<size_t>> field = heats_.built(&contestants_, chosen);
+        if (!field) return field.error();
+        if (field->size() < 2) return std::optional<Race>();
+        const Result<Outcome> held = hold(*field, time_ns);
+        if (!held) return held.error();
+        if (*held == Outcome::somebody_left) continue;
+        if (*held == Outcome::bad) return std::optional<Race>();
+        Result<Race> race = record(*field);
+        if (!race) return race.error();
+        return std::optional(std::move(*race));
+    }
 }
 
 // Takes as long as it takes: what a count is compared with is another count.
@@ -155,13 +188,18 @@ Result<std::optional<Race>> WorkloadRace::hold_finals() {
     RaceHeats::Heat order{{}, 1, job_.options.seed, 0};
     for (const size_t i : *field) order.racing.push_back(&contestants_[i]);
     if (order.racing.size() < 2) return std::optional<Race>();
-    const Result<std::optional<HeatReport>> ran = heats_.run(order);
+    const Result<Attempt<HeatReport>> ran = heats_.run(order);
     if (!ran) return ran.error();
-    if (!*ran) return std::optional<Race>();
+    if (!ran->ok()) {
+        const Result<Outcome> left = leave_out_failed({*field, ran->failure()});
+        if (!left) return left.error();
+        return *left == Outcome::somebody_left ? hold_finals() : std::optional<Race>();
+    }
+    const HeatReport &report = ran->value();
     Race race = race_under(same_conditions(job_, workload_), job_);
-    race.confidence = rules.bootstrap.confidence;
-    race.conditions = to_json(RaceConditions{{(*ran)->conditions}, {}, {}});
-    race.entries = final_entries(contestants_, *field, (*ran)->times);
+    race.confidence = ratio_confidence;
+    race.conditions = to_json(RaceConditions{{report.conditions}, {}, notes_});
+    race.entries = final_entries(contestants_, *field, report.times);
     Result<Race> recorded = record(std::move(race));
     if (!recorded) return recorded.error();
     return std::optional(std::move(*recorded));
@@ -175,35 +213,44 @@ Result<std::optional<Race>> WorkloadRace::race_by_turns(int64_t time_ns) {
     if (!has_time({promising[0], promising[1]}, time_ns)) return last;
     const bool is_limited = job_.options.time_limit_ns.has_value();
     const int64_t end_ns = job_.environment.now_ns() + (is_limited ? 1 : 3) * time_ns;
-    for (int races = 1; races <= most_races; races++) {
-        const Result<std::vector<size_t>> field = field_by_turns(time_ns);
-        if (!field) return field.error();
-        if (field->size() < 2 || !has_time(*field, time_ns)) break;
-        const Result<bool> held = hold(*field, is_limited ? time_ns / 2 : time_ns);
+    const auto is_over = [&] { return job_.environment.now_ns() >= end_ns; };
+    const auto may_go_on = [&] { return !is_limited || !is_over(); };
+    for (int races = 1; races <= most_races;) {
+        std::vector<size_t> field;
+        const Result<Outcome> found = field_by_turns(time_ns, &field);
+        if (!found) return found.error();
+        if (*found == Outcome::somebody_left && may_go_on()) continue;
+        if (*found != Outcome::good || field.size() < 2 || !has_time(field, time_ns)) break;
+        const Result<Outcome> held = hold(field, is_limited ? time_ns / 2 : time_ns);
         if (!held) return held.error();
-        if (!*held) break;
-        const Result<bool> confirmed = is_confirmed(*field, end_ns);
+        if (*held == Outcome::somebody_left && may_go_on()) continue;
+        if (*held != Outcome::good) break;
+        const Result<Outcome> confirmed = is_confirmed(field, end_ns);
         if (!confirmed) return confirmed.error();
-        if (!*confirmed && races == most_races)
+        if (*confirmed == Outcome::somebody_left && may_go_on()) continue;
+        if (*confirmed == Outcome::somebody_left) break;
+        if (*confirmed == Outcome::bad && races == most_races)
             notes_.push_back("this machine's memory is too busy to be sure of a time");
-        Result<Race> race = record(*field);
+        Result<Race> race = record(field);
         if (!race) return race.error();
         last = std::move(*race);
         incumbent_ = last->entries.front().trial;
-        if (*confirmed || job_.environment.now_ns() >= end_ns) break;
+        if (*confirmed == Outcome::good || is_over()) break;
+        races++;
     }
     return last;
 }
 
-// The heats. False: a kernel failed; then there is no race.
-Result<bool> WorkloadRace::hold(const std::vector<size_t> &field, int64_t time_ns) {
+// The heats.
+Result<WorkloadRace::Outcome> WorkloadRace::hold(const std::vector<size_t> &field, int64_t time_ns) {
     const double heat_share_ns = static_cast<double>(time_ns) / 8;
     const int rounds =
         static_cast<int>(std::clamp<double>(heat_share_ns / round_ns(contestants_, field), fewest_rounds, most_rounds));
     entrants_.clear(), conditions_.clear();
     std::vector<size_t> racing;
     for (size_t r = 0; r < field.size(); r++) {
-        entrants_.push_back({contestants_[field[r]].trial.object_bytes.value_or(0), {}});
+        const Contestant &c = contestants_[field[r]];
+        entrants_.push_back({c.trial.object_bytes.value_or(0), {}, c.is_default});
         racing.push_back(r);
     }
     const auto now = [&] { return job_.environment.now_ns(); };
@@ -212,37 +259,89 @@ Result<bool> WorkloadRace::hold(const std::vector<size_t> &field, int64_t time_n
         const int64_t heat_start_ns = now();
         RaceHeats::Heat order{{}, rounds, job_.options.seed + heat, time_ns};
         for (const size_t r : racing) order.racing.push_back(&contestants_[field[r]]);
-        const Result<std::optional<HeatReport>> ran = heats_.run(order);
+        const Result<Attempt<HeatReport>> ran = heats_.run(order);
         if (!ran) return ran.error();
-        if (!*ran) return false;
-        for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back((*ran)->times[k]);
-        conditions_.push_back((*ran)->conditions);
+        if (!ran->ok()) {
+            FailedHeat failed{{}, ran->failure()};
+            for (const size_t r : racing) failed.racing.push_back(field[r]);
+            return leave_out_failed(failed);
+        }
+        for (size_t k = 0; k < racing.size(); k++) entrants_[racing[k]].heats.push_back(ran->value().times[k]);
+        conditions_.push_back(ran->value().conditions);
         racing = still_racing(entrants_, rules);
         const int64_t next_end_ns = now() + (now() - heat_start_ns);
         if (heat + 1 >= rules.fewest_heats && next_end_ns > start_ns + time_ns) break;
     }
-    return true;
+    return Outcome::good;
 }
 
-Result<bool> WorkloadRace::confirm(size_t contestant, const char *whose) {
-    Result<TimeConfirmation::Answer> answer = confirmation_.confirm(&contestants_[contestant]);
+// A heat does not tell whose fault it was, so each of its kernels runs alone.
+Result<WorkloadRace::Outcome> WorkloadRace::leave_out_failed(const FailedHeat &heat) {
+    std::vector<size_t> alone = heat.racing;
+    std::ranges::sort(alone, std::greater());  // whoever leaves moves those behind it
+    Outcome outcome = Outcome::bad;
+    for (const size_t contestant : alone) {
+        RunRequest request;
+        request.workload = workload_;
+        request.target = job_.target;
+        request.artifact = *contestants_[contestant].artifact;
+        request.error_budget = job_.options.error_budget;
+        request.measure = false;
+        const Result<RunResult> ran = job_.environment.runner.run(request);
+        if (!ran) return ran.error();
+        if (ran->ok()) continue;
+        if (Status s = leave_out(contestant, ran->failure()); !s) return s.error();
+        outcome = Outcome::somebody_left;
+    }
+    if (outcome == Outcome::bad) {
+        notes_.push_back(fmt::format("there was no race: a heat failed ({}), though each of its kernels is right alone",
+                                     heat.failure.message));
+    }
+    return outcome;
+}
+
+Status WorkloadRace::leave_out(size_t contestant, const Failure &failure) {
+    Trial later = contestants_[contestant].trial;
+    later.id.clear();
+    later.created_at = job_.environment.timestamp();
+    record_failure(failure, &later);
+    const Result<std::string> id = job_.environment.store.append(later, std::nullopt);
+    if (!id) return id.error();
+    failures_++;
+    notes_.push_back(fmt::format("{} failed when it ran again, and is out: {}, {} (trial {:.8})", later.candidate,
+                                 name(later.status), later.message, *id));
+    contestants_.erase(contestants_.begin() + static_cast<std::ptrdiff_t>(contestant));
+    return {};
+}
+
+Result<WorkloadRace::Outcome> WorkloadRace::confirm(size_t contestant, const char *whose, int64_t end_ns) {
+    // Without a limit of time a time that nothing confirmed would be what the job says of its winner.
+    const auto out_of_time = [&] { return job_.options.time_limit_ns && job_.environment.now_ns() >= end_ns; };
+    Result<TimeConfirmation::Answer> answer = confirmation_.confirm(&contestants_[contestant], out_of_time);
+    if (!answer && answer.error().code == ErrorCode::interrupted && !job_.environment.interrupted()) {
+        notes_.push_back(fmt::format("{} time was not confirmed: there was no time left", whose));
+        return Outcome::bad;
+    }
     if (!answer) return answer.error();
-    if (!answer->holds) notes_.push_back(fmt::format("{} time of {}", whose, answer->note));
-    return answer->holds;
+    if (answer->failure) {
+        if (Status s = leave_out(contestant, *answer->failure); !s) return s.error();
+        return Outcome::somebody_left;
+    }
+    if (answer->holds) return Outcome::good;
+    notes_.push_back(fmt::format("{} time of {}", whose, answer->note));
+    return Outcome::bad;
 }
 
 // Whether a fresh process confirms the winner's time, and no other recorded time is shorter that is not refuted. Everything
 // that does not hold is replaced.
-Result<bool> WorkloadRace::is_confirmed(const std::vector<size_t> &field, int64_t end_ns) {
+Result<WorkloadRace::Outcome> WorkloadRace::is_confirmed(const std::vector<size_t> &field, int64_t end_ns) {
     const size_t winner = field[final_places(entrants_, rules).front().entrant];
-    // Without a limit of time a time that nothing confirmed would be what the job says of its winner.
     if (job_.options.time_limit_ns && job_.environment.now_ns() >= end_ns) {
         notes_.push_back("its time was not confirmed: there was no time left");
-        return false;
+        return Outcome::bad;
     }
-    Result<bool> holds = confirm(winner, "its");
-    if (!holds) return holds.error();
-    bool confirmed = *holds;
+    const Result<Outcome> holds = confirm(winner, "its", end_ns);
+    if (!holds || *holds == Outcome::somebody_left) return holds;
     for (int lucky = 0; lucky < most_lucky && job_.environment.now_ns() < end_ns; lucky++) {
         std::optional<size_t> fastest;
         for (size_t i = 0; i < contestants_.size(); i++) {
@@ -251,16 +350,16 @@ Result<bool> WorkloadRace::is_confirmed(const std::vector<size_t> &field, int64_
             if (is_ahead && (!fastest || median(i) < median(*fastest))) fastest = i;
         }
         if (!fastest) break;
-        Result<bool> is_fast = confirm(*fastest, "a loser's");
-        if (!is_fast) return is_fast.error();
-        if (*is_fast) return false;
+        const Result<Outcome> is_fast = confirm(*fastest, "a loser's", end_ns);
+        if (!is_fast || *is_fast == Outcome::somebody_left) return is_fast;
+        if (*is_fast == Outcome::good) return Outcome::bad;
     }
-    return confirmed;
+    return *holds;
 }
 
 Result<Race> WorkloadRace::record(const std::vector<size_t> &field) {
     Race race = race_under(same_conditions(job_, workload_), job_);
-    race.confidence = rules.bootstrap.confidence;
+    race.confidence = ratio_confidence;
     race.conditions = to_json(RaceConditions{conditions_, turns_, notes_});
     for (const RacePlace &place : final_places(entrants_, rules)) {
         RaceEntry &entry = race.entries.emplace_back();

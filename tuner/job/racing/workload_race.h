@@ -14,6 +14,7 @@
 
 #include "records/race_conditions.h"
 #include "tuner/job/racing/contestant.h"
+#include "tuner/job/racing/qualified_field.h"
 #include "tuner/job/racing/race_heats.h"
 #include "tuner/job/racing/time_confirmation.h"
 #include "tuner/job/tune_job.h"
@@ -30,11 +31,12 @@ public:
     // A valid trial under the job's conditions. Without an artifact it is built again, if it comes to a race.
     void enter(const Trial &trial, const RecordedTime &time, bool is_default, const std::optional<Artifact> &artifact);
 
-    // A later trial of a candidate that was entered: its kernel was measured again.
+    // A later trial of a candidate that was entered: its kernel was measured again, or failed.
     void renew(const Trial &later, const RecordedTime &time);
+    void leave(const Trial &later);
 
     // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
-    // from then on. Nothing: the runner's times are exact and nobody judges finalists, there is nothing to race, the very same trials were raced
+    // from then on. A kernel that fails on the way is recorded as a trial that failed, and leaves. Nothing: the runner's times are exact and nobody judges finalists, there is nothing to race, the very same trials were raced
     // before, or `time_ns` does not suffice. Takes longer than `time_ns` where two heats do, and where a time must be
     // confirmed and the job's time is not limited. Errors: the job cannot go on.
     Result<std::optional<Race>> run(int64_t time_ns);
@@ -49,9 +51,11 @@ public:
         std::optional<double> default_ns;
     };
     Winner winner(const Race &race) const;
+    std::optional<Winner> fastest_recorded() const;  // of those that were entered and did not leave
 
-    // What people should know of the times: which did not hold.
+    // What people should know: which times did not hold, which kernels failed.
     const std::vector<std::string> &notes() const { return notes_; }
+    int64_t failures() const { return failures_; }  // trials that the last run recorded
 
 private:
     std::optional<double> turn_of(const Contestant &contestant) const;
@@ -59,12 +63,17 @@ private:
     Status look_up_races();
     bool were_all_raced(const std::vector<size_t> &field) const;
     std::vector<size_t> field_by_records() const;
-    Result<std::vector<size_t>> field_by_turns(int64_t time_ns);
+    // somebody_left: a kernel failed, so that the field is another one.
+    enum class Outcome { good, bad, somebody_left };
+    Result<Outcome> field_by_turns(int64_t time_ns, std::vector<size_t> *field);
+    Result<std::optional<Race>> race_by_records(int64_t time_ns);
     Result<std::optional<Race>> race_by_turns(int64_t time_ns);
     Result<std::optional<Race>> hold_finals();
-    Result<bool> hold(const std::vector<size_t> &field, int64_t time_ns);
-    Result<bool> is_confirmed(const std::vector<size_t> &field, int64_t end_ns);
-    Result<bool> confirm(size_t contestant, const char *whose);
+    Result<Outcome> hold(const std::vector<size_t> &field, int64_t time_ns);
+    Result<Outcome> is_confirmed(const std::vector<size_t> &field, int64_t end_ns);
+    Result<Outcome> confirm(size_t contestant, const char *whose, int64_t end_ns);
+    Result<Outcome> leave_out_failed(const FailedHeat &heat);
+    Status leave_out(size_t contestant, const Failure &failure);
     Result<Race> record(const std::vector<size_t> &field);
     Result<Race> record(Race race);
     bool has_time(const std::vector<size_t> &field, int64_t time_ns) const;
@@ -78,6 +87,7 @@ private:
     std::vector<std::string> conditions_;  // by heat, JSON
     std::vector<QualifyingTurn> turns_;
     std::vector<std::string> notes_;
+    int64_t failures_ = 0;
     std::string incumbent_;           // id of the last race's winner
     std::vector<std::string> raced_;  // ids of those who were in the last race, or had turns before it
 };
