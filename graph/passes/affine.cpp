@@ -70,6 +70,7 @@ private:
                 if (b.has_x) return {};
                 Form inverse = b;
                 for (double &number : inverse.values.shift) number = 1 / number;
+                inverse.values.divides = true;
                 return scaled(a, inverse);
             }
             default:
@@ -83,6 +84,7 @@ private:
             a.values.shift[c] += sign * b.values.shift[c];
         }
         a.has_x |= b.has_x;
+        a.values.divides |= b.values.divides;
         return a;
     }
 
@@ -91,6 +93,7 @@ private:
             a.values.scale[c] *= by.values.shift[c];
             a.values.shift[c] *= by.values.shift[c];
         }
+        a.values.divides |= by.values.divides;
         return a;
     }
 
