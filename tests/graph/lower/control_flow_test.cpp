@@ -73,6 +73,33 @@ TEST(Branches, AConditionThatIsComputedChooses) {
     }
 }
 
+// Few floats are data, too, and no setting that the user could state; but where the branches differ, nothing else is left.
+TEST(Branches, AConditionOfFewFloatsChooses) {
+    const auto model = [](const BuiltModel &otherwise) {
+        BuiltModel built;
+        built.input("x", {1, 4}).constant("zero", floats({}, {0})).node("ReduceMax", {"x"}, {"m"});
+        built.node("Greater", {"m", "zero"}, {"c"});
+        built.node("If", {"c"}, {"y"},
+                   {branch("then_branch", BuiltModel().node("Relu", {"x"}, {"p"}).output("p")),
+                    branch("else_branch", otherwise)});
+        return built.output("y");
+    };
+    const auto graph = model(BuiltModel().node("Neg", {"x"}, {"p"}).output("p")).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const struct { std::vector<double> x, y; } rows[] = {{{-1, 2, -3, 4}, relu}, {{-1, -2, -3, -4}, {1, 2, 3, 4}}};
+    for (const auto &row : rows) {
+        const auto results = evaluate(*graph, {floats({1, 4}, row.x)});
+        ASSERT_TRUE(results) << results.error().message;
+        EXPECT_EQ(results->front(), floats({1, 4}, row.y));
+    }
+    const auto other = model(BuiltModel().node("ReduceSum", {"x"}, {"p"}).output("p")).lowered();
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message.find("output 0 is f32 1x4 in one and f32 1x1 in the other; state what it follows "
+                                         "from: --constant 'x'=..."),
+              std::string::npos)
+        << other.error().message;
+}
+
 TEST(Branches, StandInEachOtherAndBearTheSameNames) {
     // Both branches and both nodes compute a value `inner`; the second reads one that the first hides.
     const auto chosen = [](const Numbers &outer, const Numbers &inner) {
