@@ -140,7 +140,7 @@ void pooled(NodeLowering &node, const Compute &compute) {
 
 void qlinear_average_pool(NodeLowering &node) {
     pooled(node, [&](ValueId x) {
-        const Window window = window_over(node, x, {});
+        const Window window = window_of_pool(node, x, Lacking::padding);
         return node.add(Pool{.kind = Pool::Kind::average,
                              .window = window.extents,
                              .strides = window.strides,

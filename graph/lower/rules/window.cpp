@@ -121,4 +121,15 @@ Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> ext
     return window;
 }
 
+Window window_of_pool(const NodeLowering &node, ValueId x, Lacking lacking) {
+    Window window = window_over(node, x, {});
+    const Shape shape = node.shape(x);
+    for (size_t d = 0; d < window.extents.size(); d++) {
+        const int64_t more = window.reach(d) - shape[d + 2] - window.padding[d].lo - window.padding[d].hi;
+        if (more <= window.beyond[d] || more >= window.strides[d]) continue;
+        (lacking == Lacking::padding ? window.padding[d].hi : window.beyond[d]) += more;
+    }
+    return window;
+}
+
 }  // namespace kiln::graph
