@@ -35,8 +35,10 @@ struct SliceList {
 SliceList read_slices(const NodeLowering &node) {
     SliceList list;
     if (node.opset() < 10) {
-        list = {
-            node.attributes.integers("starts"), node.attributes.integers("ends"), node.attributes.integers("axes"), {}};
+        list = {node.attributes.required_integers("starts"),
+                node.attributes.required_integers("ends"),
+                node.attributes.integers("axes"),
+                {}};
     } else {
         list = {node.known_integers(1, "starts"), node.known_integers(2, "ends"), {}, {}};
         if (node.has_input(3)) list.axes = node.known_integers(3, "axes");
