@@ -257,6 +257,15 @@ TEST(Rules, PadsAndSlices) {
     });
 }
 
+// Widths of its filter are beyond any integer.
+TEST(Rules, ResizeToNothing) {
+    for (const char *mode : {"nearest", "linear", "cubic"}) {
+        std::vector<onnx::Attribute> attributes{text("mode", mode)};
+        if (mode != std::string("nearest")) attributes.push_back(integer("antialias", 1));
+        expect_outputs({"Resize", 18, attributes, {counted({1, 10}), none, line({1, 1e-13})}, {floats({1, 0}, {})}});
+    }
+}
+
 TEST(Rules, Shapes) {
     const Numbers x = counted({2, 3});
     expect_all({
