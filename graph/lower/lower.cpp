@@ -24,9 +24,17 @@ struct Shared {
     const onnx::Model &model;
     FoldingBuilder builder;
     Problems problems;
-    // Nodes of graphs in attributes, each time that they are lowered: a few bytes can ask for repetitions without end.
-    int64_t left_to_place = int64_t{1} << 21;
+    // Nodes of graphs in attributes and their names, each time that they are lowered: a few bytes can ask for repetitions without end.
+    int64_t left_to_place = int64_t{1} << 23;
 };
+
+// What a body takes each time that it is lowered, in nodes and names.
+int64_t size_of(const onnx::Body &body) {
+    size_t size = 1 + body.initializers.size() + body.inputs.size() + body.outputs.size() + body.unread.size() +
+                  body.outer_names.size();
+    for (const onnx::Node &node : body.nodes) size += 1 + node.inputs.size() + node.outputs.size();
+    return static_cast<int64_t>(size);
+}
 
 // One graph of a model: the model's own, or one that an attribute holds, which also sees the values around it.
 class BodyLowering {
@@ -214,9 +222,9 @@ private:
 
     std::optional<std::vector<ValueId>> place(const onnx::Node &node, const onnx::Body &body,
                                               const std::vector<ValueId> &inputs) {
-        shared_.left_to_place -= static_cast<int64_t>(body.nodes.size()) + 1;
+        shared_.left_to_place -= size_of(body);
         if (shared_.left_to_place < 0) {
-            shared_.problems.add(node, unsupported("it and others repeat more nodes than kiln writes out"));
+            shared_.problems.add(node, unsupported("it and others repeat more nodes and names than kiln writes out"));
             return {};
         }
         BodyLowering inner(body, this, &shared_);

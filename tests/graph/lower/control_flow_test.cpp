@@ -360,8 +360,20 @@ TEST(Loops, WhatStandsInTheWayIsNamed) {
     endless.constant("x", counted({1})).constant("often", whole({}, {10000}));
     const auto graph = endless.node("Loop", {"often", "", "x"}, {"y"}, {body_of({"v"}, nested)}).output("y").lowered();
     ASSERT_FALSE(graph);
-    EXPECT_NE(graph.error().message.find("repeat more nodes than kiln writes out"), std::string::npos)
+    EXPECT_NE(graph.error().message.find("repeat more nodes and names than kiln writes out"), std::string::npos)
         << graph.error().message;
+    // So do values of a graph that has few nodes.
+    const auto many_values = [](BuiltModel &body) {
+        for (int i = 0; i < 2000; i++) body.constant("c" + std::to_string(i), yes);
+        body.node("Neg", {"v"}, {"w"}).output("on").output("w");
+    };
+    BuiltModel crowded;
+    crowded.constant("x", counted({1})).constant("often", whole({}, {10000}));
+    const auto refused =
+        crowded.node("Loop", {"often", "", "x"}, {"y"}, {body_of({"v"}, many_values)}).output("y").lowered();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("repeat more nodes and names than kiln writes out"), std::string::npos)
+        << refused.error().message;
 }
 
 }  // namespace

@@ -220,6 +220,11 @@ TEST(Folding, HostileSizesAreRefusedOrLeft) {
             .constant("w", counted({1, 1, 1, 1}))
             .node("ConvTranspose", {"x", "w"}, {"y"}, {integers("strides", {1LL << 31, 1LL << 31})})
             .output("y"),
+        BuiltModel()
+            .input("x", {1, 1, 4})
+            .input("w", {1, 1, 1 << 30})
+            .node("ConvTranspose", {"x", "w"}, {"y"})
+            .output("y"),
     };
     for (const BuiltModel &model : models) {
         const auto graph = model.lowered();

@@ -137,6 +137,14 @@ TEST(FoldAffine, table) {
     expect_rows(rows, fold_affine);
 }
 
+TEST(FoldAffine, lists_no_numbers_of_endless_channels) {
+    Sketch s;
+    const auto x = s.input({1, int64_t{1} << 34, 1});
+    const auto y = s.elementwise("add(x0,1)", {s.elementwise("mul(x0,2)", {x})});
+    const Graph graph = std::move(s).finish({y});
+    EXPECT_EQ(told(fold_affine(graph)), told(graph));
+}
+
 TEST(FoldPads, table) {
     const std::vector<Row> rows{
         {"a pad of both axes",
