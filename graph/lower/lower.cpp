@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -262,14 +261,6 @@ private:
 Error with_frontier(Error error, const std::vector<std::string> &frontier) {
     constexpr size_t most = 8;
     if (error.code != ErrorCode::unsupported || frontier.empty()) return error;
-    // People copy the options into a shell.
-    const auto is_word = [](const std::string &name) {
-        constexpr std::string_view others = "_-./:+,@%";
-        const bool is_whole = shown(name).size() == name.size() + 2;
-        return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
-                   return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
-               });
-    };
     if (frontier.size() > most || !std::ranges::all_of(frontier, is_word)) return error;
     error.message += "\nas far as these nodes the network can be computed with";
     for (const std::string &name : frontier) error.message += " --outputs " + name;

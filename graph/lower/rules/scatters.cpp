@@ -20,12 +20,10 @@ int64_t index_within(int64_t index, int64_t extent, int axis) {
     return index < 0 ? index + extent : index;
 }
 
-int64_t count(const Shape &shape) { return value_or_refusal(element_count(shape)); }
-
 // The elements of `sources`, one source after the other, at these places.
 ValueId elements_at(NodeLowering &node, const std::vector<ValueId> &sources, std::vector<int64_t> places,
                     const Shape &shape) {
-    if (static_cast<int64_t>(places.size()) > most_places) refuse("it has more indices than kiln lists");
+    check_places(static_cast<int64_t>(places.size()));
     std::vector<ValueId> flat;
     for (const ValueId source : sources) {
         if (node.elements(source) > 0) flat.push_back(node.reshape(source, {node.elements(source)}));
@@ -84,7 +82,7 @@ struct RowBlocks {
 
     // Of every element, in order.
     std::vector<int64_t> places() const {
-        if (count(shape()) > most_places) refuse("it has more indices than kiln lists");
+        check_places(checked_count(shape()));
         std::vector<int64_t> places;
         for (const int64_t block : first) {
             for (int64_t i = 0; i < elements; i++) places.push_back(block + i);
@@ -115,11 +113,11 @@ RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch)
     RowBlocks blocks;
     blocks.rows.assign(form.begin(), form.end() - 1);
     blocks.inner.assign(shape.begin() + batch + length, shape.end());
-    blocks.elements = count(blocks.inner);
+    blocks.elements = checked_count(blocks.inner);
     const std::vector<int64_t> indices = known_indices(node, 1);
     const Shape step = row_major_strides(shape);
-    const int64_t rows = count(blocks.rows), batches = count({form.begin(), form.begin() + batch});
-    const int64_t of_batch = count({shape.begin() + batch, shape.end()});
+    const int64_t rows = checked_count(blocks.rows), batches = checked_count({form.begin(), form.begin() + batch});
+    const int64_t of_batch = checked_count({shape.begin() + batch, shape.end()});
     for (int64_t row = 0; row < rows; row++) {
         int64_t place = row / (rows / batches) * of_batch;
         for (int64_t k = 0; k < length; k++) {

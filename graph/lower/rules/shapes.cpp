@@ -28,8 +28,8 @@ Shape resolved(const Shape &from, Shape to, bool zero_is_copied) {
                 reject("its shape copies axis " + std::to_string(d) + " of an input of shape " + to_text(from));
             to[d] = from[d];
         }
-        if (to[d] < -1 || (to[d] == -1 && open >= 0))
-            reject("its shape " + to_text(to) + " has more than one open extent");
+        if (to[d] < -1) reject("its shape " + to_text(to) + " has an extent of " + std::to_string(to[d]));
+        if (to[d] == -1 && open >= 0) reject("its shape " + to_text(to) + " has more than one open extent");
         if (to[d] == -1) {
             open = static_cast<std::ptrdiff_t>(d);
         } else if (__builtin_mul_overflow(known, to[d], &known)) {

@@ -88,7 +88,8 @@ Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<
     }
     if (extents.empty() && stated.empty()) reject("it has no attribute 'kernel_shape', which the operator requires");
     window.extents = extents.empty() ? positive_entries(node, "kernel_shape", rank) : std::move(extents);
-    check_range(window.extents, 1, "kernel_shape");
+    if (std::ranges::any_of(window.extents, [](int64_t extent) { return extent < 1 || extent > most; }))
+        reject("its weights have windows of " + to_text(window.extents));
     if (window.extents.size() != rank) {
         reject("its input has " + std::to_string(rank) + " spatial axes, its weights have " +
                std::to_string(window.extents.size()));

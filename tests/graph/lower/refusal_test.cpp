@@ -70,6 +70,12 @@ TEST(LowerRefuses, NodesByName) {
         {one_node("Reshape", 17, {"x", "n"}), ErrorCode::unsupported,
          "its input 'shape' (value 'n') is known only when the network runs"},
         {one_node("Cast", 17, {"x"}, {integer("to", 8)}), ErrorCode::unsupported, "it casts to string"},
+        {BuiltModel().input("x", {1, 4, 6, 6}).input("v", {4, 4, 0, 3}).node("Conv", {"x", "v"}, {"y"}).output("y"),
+         ErrorCode::bad_input, "its weights have windows of 0x3"},
+        {BuiltModel().input("x", {4}).constant("s", list({2, -2})).node("Reshape", {"x", "s"}, {"y"}).output("y"),
+         ErrorCode::bad_input, "its shape 2x-2 has an extent of -2"},
+        {BuiltModel().input("x", {4}).constant("s", list({-1, -1})).node("Reshape", {"x", "s"}, {"y"}).output("y"),
+         ErrorCode::bad_input, "its shape -1x-1 has more than one open extent"},
         {one_node("Relu", 17, {"nothing"}), ErrorCode::unsupported, "it needs 'nothing', which nothing computes"},
     };
     for (const Row &row : rows) {
