@@ -28,7 +28,7 @@ struct Shared {
 };
 
 // What a body takes each time that it is lowered, in nodes and names.
-int64_t size_of(const onnx::Body &body) {
+int64_t placed_size(const onnx::Body &body) {
     size_t size = 1 + body.initializers.size() + body.inputs.size() + body.outputs.size() + body.unread.size() +
                   body.outer_names.size();
     for (const onnx::Node &node : body.nodes) size += 1 + node.inputs.size() + node.outputs.size();
@@ -221,7 +221,7 @@ private:
 
     std::optional<std::vector<ValueId>> place(const onnx::Node &node, const onnx::Body &body,
                                               const std::vector<ValueId> &inputs) {
-        shared_.left_to_place -= size_of(body);
+        shared_.left_to_place -= placed_size(body);
         if (shared_.left_to_place < 0) {
             shared_.problems.add(node, unsupported("it and others repeat more nodes and names than kiln writes out"));
             return {};

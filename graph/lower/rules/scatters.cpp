@@ -141,20 +141,45 @@ void gather_nd(NodeLowering &node) {
     node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 
-// Element i of the updates goes to places[i], the last of those that go to one place.
+// The updates in one row at the elements that they go to, and a number elsewhere.
+ValueId updates_at(NodeLowering &node, const std::vector<int64_t> &places, double elsewhere) {
+    const ValueId x = node.input(0), updates = node.input(2);
+    std::vector<int64_t> from(static_cast<size_t>(node.elements(x)), Resample::outside);
+    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = static_cast<int64_t>(i);
+    const ValueId row = node.reshape(updates, {node.elements(updates)});
+    return node.reshape(take(node, row, {{0, std::move(from)}}, elsewhere), node.shape(x));
+}
+
+// Element i of the updates goes to places[i], the last of those that go to one place; or it is joined with what is there.
 void scatter(NodeLowering &node, const std::vector<int64_t> &places) {
     const std::string reduction = node.attributes.text("reduction", "none");
-    if (reduction != "none") {
-        refuse("its attribute 'reduction' is " + shown(reduction) +
-               "; kiln puts elements in the place of others, and adds none");
-    }
     const ValueId x = node.input(0), updates = node.input(2);
     if (node.type(x) != node.type(updates)) reject("its updates have another type than its data");
     const Shape shape = node.shape(x);
     const int64_t own = node.elements(x);
     std::vector<int64_t> from = index_range(0, own);
-    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = own + static_cast<int64_t>(i);
-    node.result(elements_at(node, {x, updates}, std::move(from), shape));
+    bool is_repeated = false;
+    for (size_t i = 0; i < places.size(); i++) {
+        int64_t &at = from[static_cast<size_t>(places[i])];
+        is_repeated = is_repeated || at >= own;
+        at = own + static_cast<int64_t>(i);
+    }
+    if (reduction != "none" && is_repeated) {
+        refuse("its attribute 'reduction' is " + shown(reduction) +
+               ", and several of its updates go to one element; kiln joins one with each");
+    }
+    if (reduction != "none" && places.empty()) return node.result(x);
+    const auto joined = [&](Function function, ValueId other) {
+        node.result(node.elementwise(apply(function, operand(0), operand(1)), {x, other}));
+    };
+    if (reduction == "add") return joined(Function::add, updates_at(node, places, 0));
+    if (reduction == "mul") return joined(Function::multiply, updates_at(node, places, 1));
+    const ValueId put = elements_at(node, {x, updates}, std::move(from), shape);
+    if (reduction == "max") return joined(Function::maximum, put);
+    if (reduction == "min") return joined(Function::minimum, put);
+    if (reduction != "none")
+        reject("its attribute 'reduction' is " + shown(reduction) + ", which must be none, add, mul, max or min");
+    node.result(put);
 }
 
 void scatter_elements(NodeLowering &node) {
