@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 namespace kiln {
@@ -162,9 +163,17 @@ Expr power(const Expr &x, double exponent) {
     return exponent < 0 ? 1.0f / product : product;
 }
 
+// Halide multiplies by the reciprocal of a constant, which makes less than 1 of 41 / 41.
+Expr float_quotient(const Expr &x, const Expr &y) {
+    const std::optional<double> divisor = Internal::as_const_float(y);
+    int exponent = 0;
+    if (!divisor || std::abs(std::frexp(*divisor, &exponent)) == 0.5) return x / y;
+    return Internal::Call::make(x.type(), Internal::Call::strict_div, {x, y}, Internal::Call::PureIntrinsic);
+}
+
 // In f64 the product of quotient and divisor has no rounding.
 Expr remainder(const Expr &x, const Expr &y) {
-    const Expr a = cast<double>(x), b = cast<double>(y), quotient = trunc(a / b);
+    const Expr a = cast<double>(x), b = cast<double>(y), quotient = trunc(float_quotient(a, b));
     const Expr rest = select(quotient == Expr(0.0), x, cast<float>(a - quotient * b));
     return select(rest != 0.0f && (rest < 0.0f) != (y < 0.0f), rest + y, rest);
 }

@@ -18,7 +18,8 @@ Halide::Expr sine(const Halide::Expr &x);    // arguments up to 2^28
 Halide::Expr cosine(const Halide::Expr &x);  // the same
 Halide::Expr power(const Halide::Expr &x, const Halide::Expr &y);
 Halide::Expr power(const Halide::Expr &x, double exponent);
-Halide::Expr remainder(const Halide::Expr &x, const Halide::Expr &y);  // with the sign of y; quotients up to 2^29
+Halide::Expr float_quotient(const Halide::Expr &x, const Halide::Expr &y);  // rounded once, of f64, too
+Halide::Expr remainder(const Halide::Expr &x, const Halide::Expr &y);       // with the sign of y; quotients up to 2^29
 
 // Distribution functions to 2^-22 of 1, however small they are; x is no NaN.
 Halide::Expr sigmoid_of_sum(const Halide::Expr &x);

@@ -154,7 +154,7 @@ Expr arithmetic(Function function, const Expr &a, const Expr &b) {
         case Function::multiply:
             return a * b;
         case Function::divide:
-            return a / b;
+            return float_quotient(a, b);
         case Function::remainder:
             return a.type().bits() == 64 ? a % b : remainder(a, b);
         case Function::power:

@@ -19,7 +19,7 @@ bool is_fixed(const onnx::Dimension &dimension) { return dimension.size && *dime
 std::string to_text(const std::vector<onnx::Dimension> &dimensions) {
     std::string text;
     for (const onnx::Dimension &dimension : dimensions) {
-        const std::string open = dimension.parameter.empty() ? "?" : dimension.parameter;
+        const std::string open = is_word(dimension.parameter) ? dimension.parameter : "?";
         text += (text.empty() ? "" : "x") + (is_fixed(dimension) ? std::to_string(*dimension.size) : open);
     }
     return text.empty() ? "scalar" : text;
@@ -132,7 +132,10 @@ private:
             if (known) shape.push_back(is_fixed(dimension) ? *dimension.size : parameter->second);
         }
         if (known) return shape;
-        missing_ += " --shape " + input.name + "=" + (input.shape ? to_text(*input.shape) : "...");
+        const bool is_plain = is_word(input.name);
+        missing_ +=
+            " --shape " + (is_plain ? input.name : "NAME") + "=" + (input.shape ? to_text(*input.shape) : "...");
+        if (!is_plain) missing_ += " (NAME is " + shown(input.name) + ")";
         return {};
     }
 

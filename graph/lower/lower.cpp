@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -24,9 +23,17 @@ struct Shared {
     const onnx::Model &model;
     FoldingBuilder builder;
     Problems problems;
-    // Nodes of graphs in attributes, each time that they are lowered: a few bytes can ask for repetitions without end.
-    int64_t left_to_place = int64_t{1} << 21;
+    // Nodes of graphs in attributes and their names, each time that they are lowered: a few bytes can ask for repetitions without end.
+    int64_t left_to_place = int64_t{1} << 23;
 };
+
+// What a body takes each time that it is lowered, in nodes and names.
+int64_t placed_size(const onnx::Body &body) {
+    size_t size = 1 + body.initializers.size() + body.inputs.size() + body.outputs.size() + body.unread.size() +
+                  body.outer_names.size();
+    for (const onnx::Node &node : body.nodes) size += 1 + node.inputs.size() + node.outputs.size();
+    return static_cast<int64_t>(size);
+}
 
 // One graph of a model: the model's own, or one that an attribute holds, which also sees the values around it.
 class BodyLowering {
@@ -214,9 +221,9 @@ private:
 
     std::optional<std::vector<ValueId>> place(const onnx::Node &node, const onnx::Body &body,
                                               const std::vector<ValueId> &inputs) {
-        shared_.left_to_place -= static_cast<int64_t>(body.nodes.size()) + 1;
+        shared_.left_to_place -= placed_size(body);
         if (shared_.left_to_place < 0) {
-            shared_.problems.add(node, unsupported("it and others repeat more nodes than kiln writes out"));
+            shared_.problems.add(node, unsupported("it and others repeat more nodes and names than kiln writes out"));
             return {};
         }
         BodyLowering inner(body, this, &shared_);
@@ -254,14 +261,6 @@ private:
 Error with_frontier(Error error, const std::vector<std::string> &frontier) {
     constexpr size_t most = 8;
     if (error.code != ErrorCode::unsupported || frontier.empty()) return error;
-    // People copy the options into a shell.
-    const auto is_word = [](const std::string &name) {
-        constexpr std::string_view others = "_-./:+,@%";
-        const bool is_whole = shown(name).size() == name.size() + 2;
-        return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
-                   return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
-               });
-    };
     if (frontier.size() > most || !std::ranges::all_of(frontier, is_word)) return error;
     error.message += "\nas far as these nodes the network can be computed with";
     for (const std::string &name : frontier) error.message += " --outputs " + name;

@@ -36,8 +36,9 @@ struct StatedInputs {
     std::vector<InputConstant> constants;
 };
 
-// The branch of an If whose condition is known takes the place of its node, and so does the body of a Loop, as often as it is
-// repeated.
+// The branch of an If whose condition is known takes the place of its node, and so does the body of a Loop or a Scan, as often as it
+// is repeated. Of an If whose condition is computed both branches do, and the condition chooses among their elements; one that follows
+// from small inputs of integers alone, such as a sampling rate, is refused until the user states these.
 //
 // An error lists everything that stands in the way, a line each: operators, attributes, opsets and types that kiln does not
 // know with the names of their nodes, inputs whose shapes must be stated, stated names that the model does not have.

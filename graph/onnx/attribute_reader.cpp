@@ -104,8 +104,7 @@ Status read_fields(std::string_view message, AttributeFields &a, Reading &readin
     return each_field(message, [&](Field &field) -> Status {
         switch (field.tag_and_type()) {
             case bytes(1):
-                a.name = take_text(field);
-                return {};
+                return take_name(field, a.name);
             case bytes(13):
                 field.skip();
                 return {};
@@ -113,8 +112,7 @@ Status read_fields(std::string_view message, AttributeFields &a, Reading &readin
                 a.kind = field.get_int32();
                 return {};
             case bytes(21):
-                a.reference = take_text(field);
-                return {};
+                return take_name(field, a.reference);
             default:
                 break;
         }

@@ -46,8 +46,12 @@ public:
         return nodes;
     }
 
-    // What nodes() takes, in names, nodes and elements of attributes.
-    int64_t size() const { return 1 + static_cast<int64_t>(copies_.size()) + size_of(function_.body); }
+    // What nodes() takes, in names, nodes and elements of attributes. Each name gets the prefix, which may be as long as many.
+    int64_t size() const {
+        constexpr size_t ordinary = 1024;
+        const auto size = static_cast<int64_t>(1 + copies_.size()) + size_of(function_.body);
+        return size * static_cast<int64_t>(1 + prefix_.size() / ordinary);
+    }
 
 private:
     int64_t size_of(const Body &body) const {

@@ -13,8 +13,8 @@ namespace kiln::graph::onnx {
 namespace {
 
 Status add_name(Field &field, std::vector<ValueInfo> *values, Reading &reading) {
-    values->push_back({take_text(field), {}, {}});
-    return count_entry(reading);
+    const Status status = take_name(field, values->emplace_back().name);
+    return status ? count_entry(reading) : status;
 }
 
 Status add_default(std::string_view message, std::vector<Attribute> *defaults, Reading &reading) {
@@ -36,8 +36,7 @@ Status read_fields(std::string_view message, Named *named, Reading &reading) {
     return each_field(message, [&](Field &field) -> Status {
         switch (field.tag_and_type()) {
             case bytes(1):
-                named->name = take_text(field);
-                return {};
+                return take_name(field, named->name);
             case bytes(4):
                 return add_name(field, &function.body.inputs, reading);
             case bytes(5):
@@ -49,13 +48,11 @@ Status read_fields(std::string_view message, Named *named, Reading &reading) {
                 return counted ? read_opset(take_bytes(field), &function.opsets) : counted;
             }
             case bytes(10):
-                named->domain = take_text(field);
-                return {};
+                return take_name(field, named->domain);
             case bytes(11):
                 return add_default(take_bytes(field), &function.defaults, reading);
             case bytes(13):
-                named->overload = take_text(field);
-                return {};
+                return take_name(field, named->overload);
             default:
                 field.skip();
                 return {};

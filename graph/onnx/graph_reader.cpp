@@ -47,10 +47,9 @@ Status add_sparse_initializer(std::string_view message, Body &body) {
         }
         return each_field(take_bytes(field), [&](Field &inner) -> Status {
             if (inner.tag_and_type() == bytes(8)) {
-                name = take_text(inner);
-            } else {
-                inner.skip();
+                return take_name(inner, name);
             }
+            inner.skip();
             return {};
         });
     });
@@ -71,6 +70,11 @@ Status add_value(std::string_view message, std::vector<ValueInfo> &values, Body 
     return {};
 }
 
+Status read_graph_name(Field &field, Body &body) {
+    const Status status = take_name(field, body.graph_name);
+    return status ? status : within("a graph", status.error());
+}
+
 }  // namespace
 
 Status add_node(std::string_view message, Body &body, Reading &reading) {
@@ -88,8 +92,7 @@ Status read_graph(std::string_view message, Body &body, Reading &reading) {
             case bytes(1):
                 return add_node(take_bytes(field), body, reading);
             case bytes(2):
-                body.graph_name = take_text(field);
-                return {};
+                return read_graph_name(field, body);
             case bytes(5):
                 return add_initializer(take_bytes(field), body, reading);
             case bytes(11):

@@ -16,30 +16,29 @@ struct NodeFields {
     std::vector<std::string_view> attributes;  // read last, for their errors name the node
 };
 
+Status add_name(Field &field, std::vector<std::string> &names, Reading &reading) {
+    const Status status = take_name(field, names.emplace_back());
+    return status ? count_entry(reading) : status;
+}
+
 Status read_fields(std::string_view message, NodeFields &fields, Reading &reading) {
     return each_field(message, [&](Field &field) -> Status {
         switch (field.tag_and_type()) {
             case bytes(1):
-                fields.node.inputs.push_back(take_text(field));
-                return count_entry(reading);
+                return add_name(field, fields.node.inputs, reading);
             case bytes(2):
-                fields.node.outputs.push_back(take_text(field));
-                return count_entry(reading);
+                return add_name(field, fields.node.outputs, reading);
             case bytes(3):
-                fields.node.name = take_text(field);
-                break;
+                return take_name(field, fields.node.name);
             case bytes(4):
-                fields.node.op_type = take_text(field);
-                break;
+                return take_name(field, fields.node.op_type);
             case bytes(5):
                 fields.attributes.push_back(take_bytes(field));
                 return count_entry(reading);
             case bytes(7):
-                fields.node.domain = take_text(field);
-                break;
+                return take_name(field, fields.node.domain);
             case bytes(8):
-                fields.node.overload = take_text(field);
-                break;
+                return take_name(field, fields.node.overload);
             default:
                 field.skip();
         }

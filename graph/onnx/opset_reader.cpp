@@ -10,8 +10,7 @@ Status read_opset(std::string_view message, std::map<std::string, int64_t> *opse
     const Status status = each_field(message, [&](Field &field) -> Status {
         switch (field.tag_and_type()) {
             case bytes(1):
-                domain = take_text(field);
-                break;
+                return take_name(field, domain);
             case varint(2):
                 version = field.get_int64();
                 break;

@@ -59,8 +59,7 @@ Status read_fields(std::string_view message, TensorFields &tensor) {
                 tensor.has_segment = true, field.skip();
                 break;
             case bytes(8):
-                tensor.name = take_text(field);
-                break;
+                return take_name(field, tensor.name);
             case bytes(9):
                 tensor.raw_data = take_bytes(field);
                 break;

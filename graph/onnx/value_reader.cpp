@@ -18,8 +18,7 @@ Status read_dimension(std::string_view message, std::vector<Dimension> &shape) {
                 dimension.size = field.get_int64();
                 break;
             case bytes(2):
-                dimension.parameter = take_text(field);
-                break;
+                return take_name(field, dimension.parameter);
             default:
                 field.skip();
         }
@@ -101,8 +100,7 @@ Result<ReadValue> read_value_info(std::string_view message, Reading &reading) {
     Status status = each_field(message, [&](Field &field) -> Status {
         switch (field.tag_and_type()) {
             case bytes(1):
-                read.value.name = take_text(field);
-                break;
+                return take_name(field, read.value.name);
             case bytes(2):
                 type = take_bytes(field);
                 break;

@@ -9,6 +9,15 @@
 namespace kiln::graph {
 namespace {
 
+// Numbers are listed for each: layers have thousands.
+constexpr int64_t most_channels = 1 << 20;
+
+// Whether terms of it may be a Form. Others are not read, for that lists numbers.
+bool joins_forms(Function function) {
+    return function == Function::negate || function == Function::add || function == Function::subtract ||
+           function == Function::multiply || function == Function::divide;
+}
+
 // A term as scale * x + shift; without x the scale is 0 everywhere.
 struct Form {
     Affine values;
@@ -26,6 +35,7 @@ public:
             if (term.step.operand != x_) return channels(term.step.operand);
             return Form{{std::vector<double>(channels_, 1), std::vector<double>(channels_, 0)}, true};
         }
+        if (!joins_forms(term.step.function)) return {};
         std::vector<Form> arguments;
         for (const Term &argument : term.arguments) {
             auto form = read(argument);
@@ -70,6 +80,7 @@ private:
                 if (b.has_x) return {};
                 Form inverse = b;
                 for (double &number : inverse.values.shift) number = 1 / number;
+                inverse.values.divides = true;
                 return scaled(a, inverse);
             }
             default:
@@ -83,6 +94,7 @@ private:
             a.values.shift[c] += sign * b.values.shift[c];
         }
         a.has_x |= b.has_x;
+        a.values.divides |= b.values.divides;
         return a;
     }
 
@@ -91,6 +103,7 @@ private:
             a.values.scale[c] *= by.values.shift[c];
             a.values.shift[c] *= by.values.shift[c];
         }
+        a.values.divides |= by.values.divides;
         return a;
     }
 
@@ -105,7 +118,7 @@ private:
 
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis) {
     const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op || graph.shape(node.inputs[index]) != op->shape) return {};
+    if (!op || graph.shape(node.inputs[index]) != op->shape || op->shape[axis] > most_channels) return {};
     const auto form = Reader(graph, node.inputs[index], op->shape, axis).read(term_of(graph, node));
     if (!form || !form->has_x) return {};
     for (size_t c = 0; c < form->values.scale.size(); c++) {

@@ -12,6 +12,7 @@ namespace kiln::graph {
 // In double, so that they are rounded once, when weights are made of them.
 struct Affine {
     std::vector<double> scale, shift;  // of each channel
+    bool divides = false;              // then a product with `scale` is not always the quotient
 };
 
 // What an element-wise node does with input `index`, where it only multiplies and adds constants that are the same for all

@@ -202,7 +202,7 @@ std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &nod
     const auto outer = affine_of(graph, node, 1);
     if (!outer || !graph.computed_by<Elementwise>(outer->x) || graph.uses(outer->x) > 1) return {};
     const auto inner = affine_of(graph, *graph.producer(outer->x), 1);
-    if (!inner) return {};
+    if (!inner || inner->values.divides || outer->values.divides) return {};
     std::vector<double> scale, shift;
     for (size_t c = 0; c < inner->values.scale.size(); c++) {
         scale.push_back(outer->values.scale[c] * inner->values.scale[c]);

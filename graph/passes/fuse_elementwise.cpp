@@ -39,6 +39,8 @@ bool is_cheap(const Term &term) {
         case Function::logical_or:
         case Function::select:
             return std::ranges::all_of(term.arguments, is_cheap);
+        case Function::divide:
+            return is_number(term.arguments[1]) && is_cheap(term.arguments[0]);
         default:
             return false;
     }

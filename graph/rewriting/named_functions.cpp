@@ -64,9 +64,14 @@ void collect_factors(const Term &term, std::vector<Term> *factors, double *scale
     }
 }
 
-// The same with one constant at the end of each product. It is for comparison only: in between, this may overflow.
+// The same with one constant at the end of each product, and with products for quotients by a constant. It is for comparison only: in
+// between, this may overflow, and rounds otherwise.
 Term scales_outside(Term term) {
     for (Term &argument : term.arguments) argument = scales_outside(std::move(argument));
+    if (is(term, Function::divide) && is_float(term.type) && is_number(term.arguments[1])) {
+        const Term inverse = number_term(1 / term.arguments[1].step.number, term.type);
+        term = call(Function::multiply, {term.arguments[0], inverse});
+    }
     if (!is(term, Function::multiply)) return term;
     std::vector<Term> factors;
     double scale = 1;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/evaluate/evaluation_steps.h"
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/moved_constant.h"
 
@@ -15,9 +16,19 @@ void add_origins(const std::vector<std::string> &more, std::vector<std::string> 
     }
 }
 
+// For the constants that a pass computes. What networks ask for grows with their weights: they are scaled, moved and dequantized.
+int64_t steps_of_constants(const Graph &graph) {
+    constexpr int64_t least = int64_t{1} << 28, for_each = 16;
+    int64_t elements = 0;
+    for (const Value &value : graph.values) {
+        if (value.constant) elements += static_cast<int64_t>(value.constant->bytes().size()) / size_of(value.form.type);
+    }
+    return least + for_each * elements;
+}
+
 }  // namespace
 
-Rewriting::Rewriting(const Graph &before) {
+Rewriting::Rewriting(const Graph &before, int64_t *left_steps) : left_steps_(left_steps) {
     Graph empty;
     empty.name = before.name;
     builder_ = GraphBuilder(std::move(empty));
@@ -68,6 +79,9 @@ std::optional<ValueId> Rewriting::folded(const Operator &op, const std::vector<V
     }
     const auto form = result_of(op, forms);
     if (!form || *element_count(form->shape) > elements) return {};
+    const int64_t steps = std::holds_alternative<Reshape>(op) ? 0 : evaluation_steps(op, forms, form->shape);
+    if (steps > *left_steps_) return {};
+    *left_steps_ -= steps;
     if (auto moved = moved_constant(op, value(inputs[0]))) return builder_.constant(name, *form, std::move(*moved));
     std::vector<Numbers> read;
     std::vector<const Numbers *> arguments;
@@ -94,7 +108,8 @@ ValueId Rewriting::emit(Operator op, std::vector<ValueId> inputs, std::string na
 // One pass over all nodes.
 class Sweep {
 public:
-    Sweep(const Graph &before, const Rule &rule) : before_(before), rule_(rule), after_(before) {}
+    Sweep(const Graph &before, const Rule &rule, int64_t *left_steps)
+        : before_(before), rule_(rule), after_(before, left_steps) {}
 
     bool run() {
         now_.resize(before_.values.size(), -1);
@@ -160,7 +175,8 @@ private:
 
 Graph rewrite_once(const Graph &graph, const Rule &rule) {
     const Graph living = without_dead_values(graph);
-    Sweep sweep(living, rule);
+    int64_t left_steps = steps_of_constants(living);
+    Sweep sweep(living, rule, &left_steps);
     return sweep.run() ? std::move(sweep).result() : living;
 }
 
@@ -168,8 +184,9 @@ Graph rewrite(const Graph &graph, const Rule &rule) {
     // A rule comes to an end long before; the limit is for one that does not.
     constexpr int most_sweeps = 1000;
     Graph now = without_dead_values(graph);
+    int64_t left_steps = steps_of_constants(now);
     for (int i = 0; i < most_sweeps; i++) {
-        Sweep sweep(now, rule);
+        Sweep sweep(now, rule, &left_steps);
         if (!sweep.run()) break;
         now = std::move(sweep).result();
     }

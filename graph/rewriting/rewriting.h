@@ -17,7 +17,8 @@ namespace kiln::graph {
 
 class Rewriting {
 public:
-    explicit Rewriting(const Graph &before);
+    // `left_steps`: that constants may take to compute (graph/evaluate/evaluation_steps.h); what is used is taken off.
+    Rewriting(const Graph &before, int64_t *left_steps);
 
     const Value &value(ValueId id) const { return builder_.value(id); }
     const Shape &shape(ValueId id) const { return value(id).form.shape; }
@@ -40,8 +41,8 @@ public:
 
     // Adds a node. A value in between is named after the node that is visited, and the last one, which takes its place, has
     // its name. `absorbed` are values that the new node computes as well, so that it gets their origins. What depends on
-    // constants alone is computed at once, unless that makes much of little. What dequantizes constants stays for the passes
-    // that look for it, and is computed by `fold_dequantized`.
+    // constants alone is computed at once, unless that makes much of little, or all of it would take too long: a model decides how
+    // much there is. What dequantizes constants stays for the passes that look for it, and is computed by `fold_dequantized`.
     ValueId between(Operator op, std::vector<ValueId> inputs);
     ValueId result(Operator op, std::vector<ValueId> inputs, std::initializer_list<ValueId> absorbed = {});
     ValueId constant(const Numbers &numbers);
@@ -53,6 +54,7 @@ private:
     std::optional<ValueId> folded(const Operator &op, const std::vector<ValueId> &inputs, const std::string &name);
 
     GraphBuilder builder_;
+    int64_t *left_steps_;
     std::vector<int> uses_;                           // by new value; 0: nothing became it yet
     std::vector<std::vector<const Node *>> readers_;  // by new value
     std::vector<int> producer_;                       // by new value: index of its node, or -1

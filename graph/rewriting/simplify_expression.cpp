@@ -101,6 +101,14 @@ std::optional<Term> of_multiply(const Term &t) {
     return {};
 }
 
+// Of a power of two, so that a product with it is the quotient. With any other number 41 / 41 may be less than 1, which is a whole step
+// where the result is rounded down, compared or cut off, here or in a node behind.
+std::optional<Term> exact_reciprocal(const Term &number) {
+    int exponent = 0;
+    if (!is_number(number) || std::abs(std::frexp(number.step.number, &exponent)) != 0.5) return {};
+    return normal(1 / number.step.number, number.type);
+}
+
 std::optional<Term> of_divide(const Term &t) {
     if (!is(t, divide)) return {};
     const Term &a = first(t), &b = second(t);
@@ -108,9 +116,7 @@ std::optional<Term> of_divide(const Term &t) {
     if (!is_float(t.type)) return {};
     if (is_number(a, 1)) return call(reciprocal, {b});
     if (is(b, reciprocal)) return call(multiply, {a, first(b)});
-    if (is_number(b) && b.step.number != 0) {
-        if (auto number = normal(1 / b.step.number, t.type)) return call(multiply, {a, *number});
-    }
+    if (const auto number = exact_reciprocal(b)) return call(multiply, {a, *number});
     return {};
 }
 

@@ -1,8 +1,9 @@
 // The normal form of an expression: constants are computed, what changes nothing is gone, and one spelling stands for many.
 //
 // A result may differ from that of the expression before as follows, and in no other way:
-//   rounding   a / c becomes a * (1 / c), constants that follow each other become one, x * x * x becomes a power. Constants that
-//              cancel stay (x + 1e8 - 1e8 rounds x). Each change is worth a few units in the last place.
+//   rounding   constants that follow each other become one, x * x * x becomes a power. Constants that cancel stay (x + 1e8 - 1e8
+//              rounds x). Each change is worth a few units in the last place. Quotients stay, but for those by powers of two, so
+//              that floor(x / 41) is right for multiples of 41.
 //   zeros      the sign of a zero may change: x + 0 is x.
 //   bounds     a clamp at the largest finite number of the type is none, so that an infinity stays one.
 //   overflow   what overflowed in between, and only there, may be finite: x * 1e30 * 1e-30. The power 0.5 of -infinity is NaN.

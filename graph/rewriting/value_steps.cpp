@@ -42,6 +42,7 @@ public:
         if (activation(term, steps)) return true;
         if (is(term, minimum) || is(term, maximum)) return bound(term, steps);
         if (is(term, multiply)) return factor(term, steps);
+        if (is(term, divide)) return divisor(term, steps);
         if (!is(term, add)) return false;
         const Term &a = term.arguments[0], &b = term.arguments[1];
         if (is_number(b)) return summand(term, steps);
@@ -94,6 +95,14 @@ private:
         const std::optional<float> number = number_of(term);
         if (!number || !read(a, steps)) return false;
         steps->push({StepKind::affine, *number, -0.0f});
+        return true;
+    }
+
+    // No step divides. A sum of products is rounded so often that a product with the reciprocal is as good.
+    bool divisor(const Term &term, ValueSteps *steps) const {
+        const std::optional<float> number = number_of(term);
+        if (!number || !std::isnormal(1 / *number) || !read(term.arguments[0], steps)) return false;
+        steps->push({StepKind::affine, 1 / *number, -0.0f});
         return true;
     }
 

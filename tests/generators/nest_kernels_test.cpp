@@ -182,12 +182,15 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"pow(x0,3)", [](double x) { return std::pow(x, 3); }},
         {"pow(x0,2.4)", [](double x) { return std::pow(x, 2.4); }, 4e-6f},
         {"f32(div(i32(x0),i32:-1))", negated_i32},
+        // A product with the reciprocal is another whole number.
+        {"floor(div(x0,0.3))", [](double x) { return double(std::floor(float(x) / 0.3f)); }},
+        {"mod(x0,49)", [](double x) { return x - 49 * std::floor(x / 49); }},
     };
     constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
     const std::vector<float> numbers{0,      -0.0f,    0.5f,      -0.5f,      1.5f,       2.5f,       -2.5f, 1e-6f,
                                      -1e-6f, 0.1f,     3,         -3,         88.5f,      -87,        89,    -104,
                                      20,     -20,      1e5f,      -1e5f,      7.5f,       255.5f,     300,   4e9f,
-                                     nan,    infinity, -infinity, 3.1415927f, 1.5707964f, 0.7853982f, -0.9f, 9};
+                                     nan,    infinity, -infinity, 3.1415927f, 1.5707964f, 0.7853982f, -0.9f, 49};
     for (const Row &row : rows) {
         const auto w = parse_workload_key("nest/loops:32/operands:32/reads:x0[i0]/term:" + std::string(row.term));
         ASSERT_TRUE(w) << row.term << ": " << w.error().message;

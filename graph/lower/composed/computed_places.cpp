@@ -12,8 +12,6 @@
 namespace kiln::graph {
 namespace {
 
-int64_t count(const Shape &shape) { return value_or_refusal(element_count(shape)); }
-
 void check_indices(const NodeLowering &node, ValueId indices, int64_t places) {
     const Element type = node.type(indices);
     if (is_float(type) || type == Element::boolean) reject("its indices are " + std::string(name(type)));
@@ -35,8 +33,8 @@ Index index_of(const Expression &operand, Element type, int64_t extent) {
 
 // Places that follow from an element's own along some axes: the sum of each times its step. The axes are those of `shape`.
 ValueId own_places(NodeLowering &node, const Shape &shape, const Shape &step) {
-    const int64_t all = count(shape);
-    if (all > most_places) refuse("it has more indices than kiln lists");
+    const int64_t all = checked_count(shape);
+    check_places(all);
     node.check_room(shape);
     const Shape own = row_major_strides(shape);
     std::vector<int64_t> places(static_cast<size_t>(all));
@@ -48,12 +46,12 @@ ValueId own_places(NodeLowering &node, const Shape &shape, const Shape &step) {
 
 // `places` of rows of `x`, whose inner axes are `inner`.
 ValueId rows_at(NodeLowering &node, ValueId x, ValueId places, const Shape &inner) {
-    const int64_t width = count(inner);
+    const int64_t width = checked_count(inner);
     Shape result = node.shape(places);
     result.insert(result.end(), inner.begin(), inner.end());
     const int64_t rows = width == 0 ? 0 : node.elements(x) / width;
-    if (rows == 0 || count(result) == 0) {
-        if (count(result) > 0) reject("it takes elements of an input that has none");
+    if (rows == 0 || checked_count(result) == 0) {
+        if (checked_count(result) > 0) reject("it takes elements of an input that has none");
         Numbers none{{node.type(x), result}, std::vector<double>{}};
         if (!is_float(node.type(x))) none.elements = std::vector<int64_t>{};
         return node.constant(none);
@@ -92,7 +90,7 @@ ValueId blocks_at(NodeLowering &node, ValueId x, int64_t batch, ValueId indices)
     const auto first_inner = static_cast<size_t>(batch + length);
     const Shape outer(shape.begin(), shape.begin() + static_cast<int64_t>(first_inner)),
         inner(shape.begin() + static_cast<int64_t>(first_inner), shape.end());
-    check_indices(node, indices, count(outer));
+    check_indices(node, indices, checked_count(outer));
     const Shape step = row_major_strides(outer);
     const int last = static_cast<int>(form.size()) - 1;
     const NumbersOf number{Element::i32};

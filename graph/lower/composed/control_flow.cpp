@@ -42,6 +42,13 @@ bool known_condition(NodeLowering &node, int index) {
     return node.known_integer(index, "cond") != 0;
 }
 
+// Whether the condition follows from integers alone that a program chooses once, such as a sampling rate. Floats are data, however
+// few.
+bool is_chosen_once(const NodeLowering &node, int index) {
+    const std::vector<ValueId> settings = node.settings_behind(index);
+    return !settings.empty() && std::ranges::none_of(settings, [&](ValueId id) { return is_float(node.type(id)); });
+}
+
 // The values of one scan output, one behind the other along a new axis.
 ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t axis) {
     const int place = axis_of(axis, node.rank(values.front()) + 1);
@@ -142,7 +149,8 @@ void both_branches(NodeLowering &node) {
             refuse(
                 "its condition is known only when the network runs, so that its branches must compute alike: output " +
                 std::to_string(i) + " is " + std::string(name(node.type(a))) + " " + to_text(node.shape(a)) +
-                " in one and " + std::string(name(node.type(b))) + " " + to_text(node.shape(b)) + " in the other");
+                " in one and " + std::string(name(node.type(b))) + " " + to_text(node.shape(b)) + " in the other; " +
+                node.way_out(0));
         }
         node.result(node.elementwise(select(operand(0), operand(1), operand(2)), {node.reshape(condition, {}), a, b}),
                     i);
@@ -152,7 +160,7 @@ void both_branches(NodeLowering &node) {
 }  // namespace
 
 void branch(NodeLowering &node) {
-    if (!node.is_known(0) && node.settings_behind(0).empty()) return both_branches(node);
+    if (!node.is_known(0) && !is_chosen_once(node, 0)) return both_branches(node);
     const auto outputs = outputs_of(node, known_condition(node, 0) ? "then_branch" : "else_branch");
     for (int i = 0; outputs && i < node.output_count(); i++) node.result((*outputs)[static_cast<size_t>(i)], i);
 }

@@ -60,6 +60,10 @@ std::vector<int64_t> Attributes::integers(std::string_view name) const {
     return values ? *values : std::vector<int64_t>();
 }
 
+std::vector<int64_t> Attributes::required_integers(std::string_view name) const {
+    return required<std::vector<int64_t>>(read<std::vector<int64_t>>(name, "a list of integers"), name, {});
+}
+
 std::vector<double> Attributes::reals(std::string_view name) const {
     const auto *values = read<std::vector<float>>(name, "a list of floats");
     return values ? std::vector<double>(values->begin(), values->end()) : std::vector<double>();

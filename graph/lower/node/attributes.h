@@ -25,6 +25,7 @@ public:
 
     // Lists; empty where the node does not say them.
     std::vector<int64_t> integers(std::string_view name) const;
+    std::vector<int64_t> required_integers(std::string_view name) const;  // may be empty, but not left out
     std::vector<double> reals(std::string_view name) const;
     std::vector<std::string> texts(std::string_view name) const;
 

@@ -4,43 +4,22 @@
 #include <iterator>
 #include <set>
 
+#include "graph/evaluate/evaluation_steps.h"
 #include "graph/quantized_forms.h"
 #include "graph/rewriting/moved_constant.h"
 
 namespace kiln::graph {
 namespace {
 
-int64_t product(const std::vector<int64_t> &extents, size_t first = 0) {
+// Shapes and scalars are read as often as nodes need them; the steps that are counted are those of more.
+constexpr int64_t few_elements = 1 << 10;
+
+// Extents of a value, so their product fits.
+int64_t product(const Shape &extents) {
     int64_t result = 1;
-    for (size_t i = first; i < extents.size(); ++i) result *= extents[i];
+    for (const int64_t extent : extents) result *= extent;
     return result;
 }
-
-// About how many steps one element of the result takes. Extents are those of values, so their products fit.
-struct StepsPerElement {
-    const std::vector<const Value *> &inputs;
-    int64_t result_elements;
-
-    int64_t operator()(const Convolution &) const { return product(inputs[1]->form.shape, 1); }
-    int64_t operator()(const MatrixProduct &) const { return inputs[0]->form.shape.back(); }
-    int64_t operator()(const Pool &pool) const {  // a window may be larger than all pixels that there are
-        int64_t pixels = 1;
-        for (size_t i = 0; i < pool.window.size(); ++i) {
-            pixels *= std::min(pool.window[i], inputs[0]->form.shape[i + 2]);
-        }
-        return pixels;
-    }
-    int64_t operator()(const Elementwise &e) const { return static_cast<int64_t>(e.expression.steps.size()); }
-    int64_t operator()(const Reduce &) const {
-        return product(inputs[0]->form.shape) / std::max<int64_t>(result_elements, 1) + 1;
-    }
-    int64_t operator()(const Resample &resample) const {
-        int64_t taps = 1;
-        for (const Resample::Axis &axis : resample.axes) taps *= std::max(axis.taps, 1);
-        return taps;
-    }
-    int64_t operator()(const auto &) const { return 4; }
-};
 
 }  // namespace
 
@@ -76,11 +55,16 @@ bool FoldingBuilder::are_constants(const std::vector<ValueId> &ids) const {
     return std::ranges::all_of(ids, [&](ValueId id) { return builder_.value(id).constant.has_value(); });
 }
 
-std::optional<Numbers> FoldingBuilder::known(ValueId id) const {
+std::optional<Numbers> FoldingBuilder::known(ValueId id) {
     const Value &value = builder_.value(id);
-    if (value.constant) return from_constant(value.form, *value.constant);
     const auto kept = kept_.find(id);
-    if (kept == kept_.end()) return {};
+    if (!value.constant && kept == kept_.end()) return {};
+    const int64_t elements = product(value.form.shape);
+    if (elements > few_elements) {
+        if (elements > left_.steps) return {};
+        left_.steps -= elements;
+    }
+    if (value.constant) return from_constant(value.form, *value.constant);
     const Node &node = builder_.graph().nodes[kept->second];
     const Result<ConstantData> data = fold(node.op, node.inputs);
     if (!data) return {};
@@ -99,17 +83,16 @@ std::vector<ValueId> FoldingBuilder::inputs_behind(ValueId id) {
     return inputs;
 }
 
-bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result) {
+bool FoldingBuilder::may_fold(const Operator &op, const std::vector<ValueId> &inputs,
+                              const std::vector<TypedShape> &forms, const Shape &result) {
     if (is_kept_for_passes(op) || !are_constants(inputs)) return false;
-    std::vector<const Value *> values;
-    for (const ValueId id : inputs) values.push_back(&builder_.value(id));
     if (std::holds_alternative<Reshape>(op)) return true;
     const int64_t elements = product(result);
     if (elements > left_.elements || elements > left_.all_elements) return false;
-    const int64_t steps = std::visit(StepsPerElement{values, elements}, op);
-    if (elements > 0 && steps > left_.steps / elements) return false;
+    const int64_t steps = evaluation_steps(op, forms, result);
+    if (steps > left_.steps) return false;
     left_.all_elements -= elements;
-    left_.steps -= steps * elements;
+    left_.steps -= steps;
     return true;
 }
 
@@ -139,7 +122,7 @@ Result<ValueId> FoldingBuilder::node(Operator op, std::vector<ValueId> inputs, s
         const auto known = transposed_.find({inputs[0], transpose->permutation});
         if (known != transposed_.end()) return known->second;
     }
-    if (!may_fold(op, inputs, form->shape)) {
+    if (!may_fold(op, inputs, forms, form->shape)) {
         const bool is_kept = is_kept_for_passes(op) && are_constants(inputs);
         if (left_.nodes-- <= 0) return unsupported("the model becomes more nodes than kiln computes");
         const Result<ValueId> id = builder_.node(std::move(op), std::move(inputs), std::move(name), std::move(origins));

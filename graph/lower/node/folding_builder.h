@@ -30,8 +30,9 @@ public:
     void output(std::string name, ValueId value) { builder_.output(std::move(name), value); }
 
     const Value &value(ValueId id) const { return builder_.value(id); }  // valid until the next value
-    // The elements of a value that is known now: of a constant, or of one that is dequantized. Nothing where it is neither.
-    std::optional<Numbers> known(ValueId id) const;
+    // The elements of a value that is known now: of a constant, or of one that is dequantized. Nothing where it is neither, or where
+    // the model reads more than the bounds allow.
+    std::optional<Numbers> known(ValueId id);
     bool is_known(ValueId id) const { return value(id).constant.has_value() || kept_.count(id) > 0; }
     // The inputs that a value depends on. Looks at a few thousand nodes in all, since only the first messages are shown.
     std::vector<ValueId> inputs_behind(ValueId id);
@@ -40,7 +41,8 @@ public:
 private:
     Status count_indices(const Operator &op);
     bool are_constants(const std::vector<ValueId> &ids) const;
-    bool may_fold(const Operator &op, const std::vector<ValueId> &inputs, const Shape &result);
+    bool may_fold(const Operator &op, const std::vector<ValueId> &inputs, const std::vector<TypedShape> &forms,
+                  const Shape &result);
     Result<ConstantData> fold(const Operator &op, const std::vector<ValueId> &inputs) const;
 
     GraphBuilder builder_;

@@ -18,17 +18,28 @@ bool takes_all(const std::vector<int64_t> &indices, int64_t extent) {
 
 }  // namespace
 
-void check_size(const Shape &result) { value_or_refusal(element_count(result)); }
+int64_t checked_count(const Shape &shape) { return value_or_refusal(element_count(shape)); }
+
+void check_places(int64_t count) {
+    if (count <= most_places) return;
+    refuse("it takes elements of " + std::to_string(count) + " places, which is too many; kiln lists up to " +
+           std::to_string(most_places) + " of one node: divide it into several");
+}
+
+void check_size(const Shape &result) { checked_count(result); }
 
 std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
-    if (count > most_places) refuse("it would give an axis " + std::to_string(count) + " places, which is too many");
+    if (count > most_places) {
+        refuse("it would give an axis " + std::to_string(count) + " places, which is too many; kiln lists up to " +
+               std::to_string(most_places) + ": divide the axis");
+    }
     std::vector<int64_t> indices(std::max<int64_t>(count, 0));
     for (size_t i = 0; i < indices.size(); i++) indices[i] = first + static_cast<int64_t>(i) * step;
     return indices;
 }
 
 std::vector<int64_t> known_indices(const NodeLowering &node, int input) {
-    if (node.elements(node.input(input)) > most_places) refuse("it has more indices than kiln lists");
+    check_places(node.elements(node.input(input)));
     return node.known_integers(input, "indices");
 }
 

@@ -7,8 +7,14 @@
 
 namespace kiln::graph {
 
-// How many places an axis may have: each is stored.
+// How many places an axis, or a node, may have: each is stored.
 inline constexpr int64_t most_places = int64_t{1} << 24;
+
+// The elements of a shape; refuses one that no value may have.
+int64_t checked_count(const Shape &shape);
+
+// Refuses more places than may be listed for one node.
+void check_places(int64_t count);
 
 // Refuses a result that has more elements than a value may: lists for its axes would be without end, too.
 void check_size(const Shape &result);

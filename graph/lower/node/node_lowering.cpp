@@ -45,6 +45,7 @@ Numbers NodeLowering::known(int index, std::string_view what) const {
     const std::string name = "its input " + shown(what);
     if (elements(input(index)) > most_known_elements) refuse(name + " has too many elements");
     std::optional<Numbers> numbers = builder_.known(input(index));
+    if (!numbers && is_known(index)) refuse(name + " is one of more constants than kiln reads beforehand");
     if (!numbers) {
         refuse(name + " (value " + shown(value.name) +
                ") is known only when the network runs, and kiln needs it before; " + way_out(index));

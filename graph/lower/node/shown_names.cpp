@@ -1,5 +1,8 @@
 #include "graph/lower/node/shown_names.h"
 
+#include <algorithm>
+#include <cctype>
+
 namespace kiln::graph {
 namespace {
 
@@ -21,6 +24,14 @@ std::string shown(std::string_view name) {
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
     }
     return "'" + text + "'";
+}
+
+bool is_word(std::string_view name) {
+    constexpr std::string_view others = "_-./:+,@%";
+    const bool is_whole = !name.empty() && name.size() <= longest;
+    return is_whole && name.front() != '-' && std::ranges::all_of(name, [&](unsigned char c) {
+               return std::isalnum(c) || others.find(char(c)) != std::string_view::npos;
+           });
 }
 
 std::string describe(const onnx::Node &node) {

@@ -10,6 +10,9 @@ namespace kiln::graph {
 
 std::string shown(std::string_view name);  // 'name', the middle of a long one left out
 
+// Whether a name may stand in an option that people copy into a shell.
+bool is_word(std::string_view name);
+
 // "node 'conv1' (Conv)", or "the Conv node that computes 'y'" where it has no name.
 std::string describe(const onnx::Node &node);
 

@@ -100,6 +100,8 @@ void non_zero(NodeLowering &node) {
     for (size_t i = 0; i < values.size(); i++) {
         if (values[i] != 0) found.push_back(i);
     }
+    const Shape form{static_cast<int64_t>(shape.size()), static_cast<int64_t>(found.size())};
+    node.check_room(form);
     std::vector<int64_t> places(shape.size() * found.size());
     for (size_t column = 0; column < found.size(); column++) {
         size_t rest = found[column];
@@ -108,7 +110,6 @@ void non_zero(NodeLowering &node) {
             rest /= shape[d];
         }
     }
-    const Shape form{static_cast<int64_t>(shape.size()), static_cast<int64_t>(found.size())};
     node.result(node.constant({{Element::i64, form}, places}));
 }
 

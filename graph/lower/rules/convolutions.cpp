@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
 #include "graph/lower/rules/rule.h"
@@ -29,12 +30,6 @@ void conv(NodeLowering &node) {
     node.result(with_bias(node, convolution_over(node, x, w), x, w));
 }
 
-Resample::Axis reversed(int axis, int64_t extent) {
-    Resample::Axis result{.axis = axis};
-    for (int64_t i = extent; i-- > 0;) result.indices.push_back(i);
-    return result;
-}
-
 // Weights C, M of one group, spatial... as those of the convolution that computes the same: M, C of one group, and turned
 // about along every spatial axis.
 ValueId turned_weights(NodeLowering &node, ValueId w, int64_t groups) {
@@ -53,7 +48,8 @@ ValueId turned_weights(NodeLowering &node, ValueId w, int64_t groups) {
     const ValueId swapped = node.reshape(node.transpose(node.reshape(w, grouped), permutation), merged);
     Resample turn;
     for (size_t d = 2; d < shape.size(); d++) {
-        if (shape[d] > 1) turn.axes.push_back(reversed(static_cast<int>(d), shape[d]));
+        if (shape[d] > 1)
+            turn.axes.push_back({.axis = static_cast<int>(d), .indices = index_range(shape[d] - 1, shape[d], -1)});
     }
     return turn.axes.empty() ? swapped : node.add(turn, {swapped});
 }

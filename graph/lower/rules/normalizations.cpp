@@ -186,7 +186,8 @@ constexpr Rule rows_of_normalization[] = {
     {"GroupNormalization", 21, {3, 3}, 1, "epsilon num_groups stash_type", group_normalization},
     {"InstanceNormalization", 1, {3, 3}, 1, "consumed_inputs epsilon", instance_normalization},
     {"InstanceNormalization", 6, {3, 3}, 1, "epsilon", instance_normalization},
-    {"LayerNormalization", 17, {2, 3}, 3, "axis epsilon stash_type", layer_normalization},
+    // Of ONNX from opset 17 on; before, onnxruntime and its exporters had it in the same domain.
+    {"LayerNormalization", 1, {2, 3}, 3, "axis epsilon stash_type", layer_normalization},
     {"LogSoftmax", 1, {1, 1}, 1, "axis", softmax<Normalize::Kind::log_softmax>},
     {"LpNormalization", 1, {1, 1}, 1, "axis p", lp_normalization},
     {"MeanVarianceNormalization", 9, {1, 1}, 1, "axes", mean_variance_normalization},

@@ -81,8 +81,8 @@ ValueId padded(NodeLowering &node, const std::vector<PaddedAxis> &axes, PadMode 
 }
 
 std::vector<int64_t> stated_pads(const NodeLowering &node) {
-    if (node.opset() < 2) return node.attributes.integers("paddings");
-    return node.opset() < 11 ? node.attributes.integers("pads") : node.known_integers(1, "pads");
+    if (node.opset() < 2) return node.attributes.required_integers("paddings");
+    return node.opset() < 11 ? node.attributes.required_integers("pads") : node.known_integers(1, "pads");
 }
 
 double fill(const NodeLowering &node) {

@@ -11,15 +11,7 @@ namespace kiln::graph {
 namespace {
 
 Pool pool(const NodeLowering &node, Pool::Kind kind) {
-    Window window = window_over(node, node.input(0), {});
-    const Shape shape = node.shape(node.input(0));
-    for (size_t d = 0; d < window.extents.size(); d++) {
-        // A window that is larger than the image by less than a stride counts once: ONNX's shape inference, like
-        // onnxruntime, divides towards zero. Since opset 19 the latter averages what lies within image and padding.
-        const int64_t lacking = window.reach(d) - shape[d + 2] - window.padding[d].lo - window.padding[d].hi;
-        if (lacking <= window.beyond[d] || lacking >= window.strides[d]) continue;
-        (node.opset() < 19 ? window.padding[d].hi : window.beyond[d]) += lacking;
-    }
+    const Window window = window_of_pool(node, node.input(0), node.opset() < 19 ? Lacking::padding : Lacking::beyond);
     return {.kind = kind,
             .window = window.extents,
             .strides = window.strides,

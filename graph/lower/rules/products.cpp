@@ -10,15 +10,10 @@
 namespace kiln::graph {
 namespace {
 
-ValueId matrix(NodeLowering &node, int input, std::string_view transposed) {
-    const ValueId value = node.input(input);
-    if (node.rank(value) != 2) reject("its operand of shape " + to_text(node.shape(value)) + " is no matrix");
-    return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
-}
-
 // alpha * A B + beta * C
 void gemm(NodeLowering &node) {
-    const ValueId product = node.add(MatrixProduct{}, {matrix(node, 0, "transA"), matrix(node, 1, "transB")});
+    const ValueId product =
+        node.add(MatrixProduct{}, {gemm_operand(node, 0, "transA"), gemm_operand(node, 1, "transB")});
     const NumbersOf number{node.type(product)};
     const auto scaled = [&](Expression x, const char *factor) {
         const double value = node.attributes.real(factor, 1);
@@ -54,6 +49,12 @@ constexpr Rule rows_of_product[] = {
 }  // namespace
 
 std::span<const Rule> product_rules() { return rows_of_product; }
+
+ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed) {
+    const ValueId value = node.input(input);
+    if (node.rank(value) != 2) reject("its operand of shape " + to_text(node.shape(value)) + " is no matrix");
+    return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
+}
 
 ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b) {
     const bool row = node.rank(a) == 1, column = node.rank(b) == 1;

@@ -47,12 +47,6 @@ void qlinear_mat_mul(NodeLowering &node) {
     store(node, number, 6, node.type(node.input(0)));
 }
 
-ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed) {
-    const ValueId value = node.input(input);
-    if (node.rank(value) != 2) reject("its operand of shape " + to_text(node.shape(value)) + " is no matrix");
-    return node.attributes.flag(transposed, false) ? node.transpose(value, {1, 0}) : value;
-}
-
 // One, or one for each column.
 void expect_elements(const NodeLowering &node, int input, std::string_view what, int64_t columns) {
     const Shape shape = node.shape(node.input(input));
@@ -140,7 +134,7 @@ void pooled(NodeLowering &node, const Compute &compute) {
 
 void qlinear_average_pool(NodeLowering &node) {
     pooled(node, [&](ValueId x) {
-        const Window window = window_over(node, x, {});
+        const Window window = window_of_pool(node, x, Lacking::padding);
         return node.add(Pool{.kind = Pool::Kind::average,
                              .window = window.extents,
                              .strides = window.strides,

@@ -52,6 +52,16 @@ ValueId plain(NodeLowering &node, const Axes &axes, ValueId x) {
     return reduce(node, kind, axes, x);
 }
 
+// Of integers as onnxruntime has it: a sum that wraps around, divided towards zero.
+ValueId mean_along(NodeLowering &node, const Axes &axes, ValueId x) {
+    const Element type = node.type(x);
+    if (is_float(type) || axes.empty()) return reduce(node, Reduce::Kind::mean, axes, x);
+    int64_t count = 1;
+    for (const int axis : axes) count *= node.shape(x)[static_cast<size_t>(axis)];
+    const NumbersOf number{type};
+    return each(node, operand(0) / number(static_cast<double>(count)), reduce(node, Reduce::Kind::sum, axes, x));
+}
+
 ValueId sum_of_absolutes(NodeLowering &node, const Axes &axes, ValueId x) {
     return reduce(node, Reduce::Kind::sum, axes, each(node, absolute(operand(0)), x));
 }
@@ -153,8 +163,8 @@ constexpr Rule rows_of_reduction[] = {
     {"ReduceLogSumExp", 18, {1, 2}, 1, with_noop, reduction_rule<log_of_sum_of_exponentials>},
     {"ReduceMax", 1, {1, 1}, 1, with_axes, reduction_rule<plain<Reduce::Kind::maximum>>},
     {"ReduceMax", 18, {1, 2}, 1, with_noop, reduction_rule<plain<Reduce::Kind::maximum>>},
-    {"ReduceMean", 1, {1, 1}, 1, with_axes, reduction_rule<plain<Reduce::Kind::mean>>},
-    {"ReduceMean", 18, {1, 2}, 1, with_noop, reduction_rule<plain<Reduce::Kind::mean>>},
+    {"ReduceMean", 1, {1, 1}, 1, with_axes, reduction_rule<mean_along>},
+    {"ReduceMean", 18, {1, 2}, 1, with_noop, reduction_rule<mean_along>},
     {"ReduceMin", 1, {1, 1}, 1, with_axes, reduction_rule<plain<Reduce::Kind::minimum>>},
     {"ReduceMin", 18, {1, 2}, 1, with_noop, reduction_rule<plain<Reduce::Kind::minimum>>},
     {"ReduceProd", 1, {1, 1}, 1, with_axes, reduction_rule<plain<Reduce::Kind::product>>},

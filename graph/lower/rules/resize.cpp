@@ -133,8 +133,9 @@ ValueId resample(NodeLowering &node, const std::vector<int64_t> &axes, const std
         if (e.before == 0 && e.after > 0) reject("it has no element to repeat");
         const double taps = rule.mode == Mode::nearest ? 1 : 4 / std::min(e.scale, 1.0F);
         if (taps * static_cast<double>(e.after) > static_cast<double>(most_places)) refuse("its filter is too wide");
-        op.axes.push_back(e.before == 0 ? Resample::Axis{.axis = axis_of(axes[i], node.rank(x))}
-                                        : resized(axis_of(axes[i], node.rank(x)), e, rule));
+        // An axis without elements has no filter, whose width may be beyond any integer.
+        const int axis = axis_of(axes[i], node.rank(x));
+        op.axes.push_back(e.after == 0 ? Resample::Axis{.axis = axis} : resized(axis, e, rule));
     }
     std::ranges::sort(op.axes, {}, &Resample::Axis::axis);
     if (op.axes.empty()) return x;

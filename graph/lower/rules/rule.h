@@ -49,6 +49,9 @@ std::span<const Rule> triangle_rules();
 // result.
 ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b);
 
+// An operand of Gemm, which the attribute of that name transposes.
+ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed);
+
 // The rule of an operator of one opset; none where it has no meaning there. `newest` is what the newest opset knows of it.
 struct RuleSearch {
     const Rule *rule = nullptr;

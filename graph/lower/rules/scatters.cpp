@@ -20,12 +20,10 @@ int64_t index_within(int64_t index, int64_t extent, int axis) {
     return index < 0 ? index + extent : index;
 }
 
-int64_t count(const Shape &shape) { return value_or_refusal(element_count(shape)); }
-
 // The elements of `sources`, one source after the other, at these places.
 ValueId elements_at(NodeLowering &node, const std::vector<ValueId> &sources, std::vector<int64_t> places,
                     const Shape &shape) {
-    if (static_cast<int64_t>(places.size()) > most_places) refuse("it has more indices than kiln lists");
+    check_places(static_cast<int64_t>(places.size()));
     std::vector<ValueId> flat;
     for (const ValueId source : sources) {
         if (node.elements(source) > 0) flat.push_back(node.reshape(source, {node.elements(source)}));
@@ -84,7 +82,7 @@ struct RowBlocks {
 
     // Of every element, in order.
     std::vector<int64_t> places() const {
-        if (count(shape()) > most_places) refuse("it has more indices than kiln lists");
+        check_places(checked_count(shape()));
         std::vector<int64_t> places;
         for (const int64_t block : first) {
             for (int64_t i = 0; i < elements; i++) places.push_back(block + i);
@@ -115,11 +113,11 @@ RowBlocks blocks_of(const NodeLowering &node, const Shape &shape, int64_t batch)
     RowBlocks blocks;
     blocks.rows.assign(form.begin(), form.end() - 1);
     blocks.inner.assign(shape.begin() + batch + length, shape.end());
-    blocks.elements = count(blocks.inner);
+    blocks.elements = checked_count(blocks.inner);
     const std::vector<int64_t> indices = known_indices(node, 1);
     const Shape step = row_major_strides(shape);
-    const int64_t rows = count(blocks.rows), batches = count({form.begin(), form.begin() + batch});
-    const int64_t of_batch = count({shape.begin() + batch, shape.end()});
+    const int64_t rows = checked_count(blocks.rows), batches = checked_count({form.begin(), form.begin() + batch});
+    const int64_t of_batch = checked_count({shape.begin() + batch, shape.end()});
     for (int64_t row = 0; row < rows; row++) {
         int64_t place = row / (rows / batches) * of_batch;
         for (int64_t k = 0; k < length; k++) {
@@ -143,20 +141,45 @@ void gather_nd(NodeLowering &node) {
     node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 
-// Element i of the updates goes to places[i], the last of those that go to one place.
+// The updates in one row at the elements that they go to, and a number elsewhere.
+ValueId updates_at(NodeLowering &node, const std::vector<int64_t> &places, double elsewhere) {
+    const ValueId x = node.input(0), updates = node.input(2);
+    std::vector<int64_t> from(static_cast<size_t>(node.elements(x)), Resample::outside);
+    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = static_cast<int64_t>(i);
+    const ValueId row = node.reshape(updates, {node.elements(updates)});
+    return node.reshape(take(node, row, {{0, std::move(from)}}, elsewhere), node.shape(x));
+}
+
+// Element i of the updates goes to places[i], the last of those that go to one place; or it is joined with what is there.
 void scatter(NodeLowering &node, const std::vector<int64_t> &places) {
     const std::string reduction = node.attributes.text("reduction", "none");
-    if (reduction != "none") {
-        refuse("its attribute 'reduction' is " + shown(reduction) +
-               "; kiln puts elements in the place of others, and adds none");
-    }
     const ValueId x = node.input(0), updates = node.input(2);
     if (node.type(x) != node.type(updates)) reject("its updates have another type than its data");
     const Shape shape = node.shape(x);
     const int64_t own = node.elements(x);
     std::vector<int64_t> from = index_range(0, own);
-    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = own + static_cast<int64_t>(i);
-    node.result(elements_at(node, {x, updates}, std::move(from), shape));
+    bool is_repeated = false;
+    for (size_t i = 0; i < places.size(); i++) {
+        int64_t &at = from[static_cast<size_t>(places[i])];
+        is_repeated = is_repeated || at >= own;
+        at = own + static_cast<int64_t>(i);
+    }
+    if (reduction != "none" && is_repeated) {
+        refuse("its attribute 'reduction' is " + shown(reduction) +
+               ", and several of its updates go to one element; kiln joins one with each");
+    }
+    if (reduction != "none" && places.empty()) return node.result(x);
+    const auto joined = [&](Function function, ValueId other) {
+        node.result(node.elementwise(apply(function, operand(0), operand(1)), {x, other}));
+    };
+    if (reduction == "add") return joined(Function::add, updates_at(node, places, 0));
+    if (reduction == "mul") return joined(Function::multiply, updates_at(node, places, 1));
+    const ValueId put = elements_at(node, {x, updates}, std::move(from), shape);
+    if (reduction == "max") return joined(Function::maximum, put);
+    if (reduction == "min") return joined(Function::minimum, put);
+    if (reduction != "none")
+        reject("its attribute 'reduction' is " + shown(reduction) + ", which must be none, add, mul, max or min");
+    node.result(put);
 }
 
 void scatter_elements(NodeLowering &node) {

@@ -28,8 +28,8 @@ Shape resolved(const Shape &from, Shape to, bool zero_is_copied) {
                 reject("its shape copies axis " + std::to_string(d) + " of an input of shape " + to_text(from));
             to[d] = from[d];
         }
-        if (to[d] < -1 || (to[d] == -1 && open >= 0))
-            reject("its shape " + to_text(to) + " has more than one open extent");
+        if (to[d] < -1) reject("its shape " + to_text(to) + " has an extent of " + std::to_string(to[d]));
+        if (to[d] == -1 && open >= 0) reject("its shape " + to_text(to) + " has more than one open extent");
         if (to[d] == -1) {
             open = static_cast<std::ptrdiff_t>(d);
         } else if (__builtin_mul_overflow(known, to[d], &known)) {
@@ -47,7 +47,7 @@ Shape resolved(const Shape &from, Shape to, bool zero_is_copied) {
 
 void reshape(NodeLowering &node) {
     const ValueId x = node.input(0);
-    const Shape to = node.opset() < 5 ? node.attributes.integers("shape") : node.known_integers(1, "shape");
+    const Shape to = node.opset() < 5 ? node.attributes.required_integers("shape") : node.known_integers(1, "shape");
     const bool zero_is_copied = !node.attributes.flag("allowzero", false);
     node.result(node.reshape(x, resolved(node.shape(x), to, zero_is_copied)));
 }
@@ -86,7 +86,8 @@ void squeeze(NodeLowering &node) {
 // Axes are those of the result.
 void unsqueeze(NodeLowering &node) {
     const ValueId x = node.input(0);
-    const std::vector<int64_t> stated = stated_axes(node);
+    const std::vector<int64_t> stated =
+        node.opset() < 13 ? node.attributes.required_integers("axes") : node.known_integers(1, "axes");
     Shape shape = node.shape(x);
     if (stated.size() > most_axes) reject("it adds " + std::to_string(stated.size()) + " axes");
     for (const int axis : axes_of(stated, node.rank(x) + static_cast<int>(stated.size()))) {

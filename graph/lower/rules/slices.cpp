@@ -1,4 +1,4 @@
-// Slice, Split, Gather, ReverseSequence and Tile: elements taken by index.
+// Slice, Split, Gather, Compress, ReverseSequence and Tile: elements taken by index.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -35,8 +35,10 @@ struct SliceList {
 SliceList read_slices(const NodeLowering &node) {
     SliceList list;
     if (node.opset() < 10) {
-        list = {
-            node.attributes.integers("starts"), node.attributes.integers("ends"), node.attributes.integers("axes"), {}};
+        list = {node.attributes.required_integers("starts"),
+                node.attributes.required_integers("ends"),
+                node.attributes.integers("axes"),
+                {}};
     } else {
         list = {node.known_integers(1, "starts"), node.known_integers(2, "ends"), {}, {}};
         if (node.has_input(3)) list.axes = node.known_integers(3, "axes");
@@ -143,6 +145,22 @@ void gather(NodeLowering &node) {
     node.result(node.reshape(taken, shape));
 }
 
+// The elements along an axis, or of all in one row, where a condition holds. One that ends early leaves the others out.
+void compress(NodeLowering &node) {
+    ValueId x = node.input(0);
+    if (node.type(node.input(1)) != Element::boolean) reject("its condition must be bool");
+    check_places(node.elements(node.input(1)));
+    const std::vector<int64_t> condition = node.known_integers(1, "condition");
+    if (!node.attributes.has("axis")) x = node.reshape(x, {node.elements(x)});
+    const int axis = axis_of(node.attributes.integer("axis", 0), node.rank(x));
+    const int64_t count = std::min(static_cast<int64_t>(condition.size()), node.shape(x)[axis]);
+    std::vector<int64_t> indices;
+    for (int64_t i = 0; i < count; i++) {
+        if (condition[i] != 0) indices.push_back(i);
+    }
+    node.result(take(node, x, {{axis, std::move(indices)}}));
+}
+
 // The first elements of each sequence in the other order. Sequences lie along the time axis, one for each place of the batch axis.
 void reverse_sequence(NodeLowering &node) {
     constexpr int64_t most_lengths = 64;
@@ -204,6 +222,7 @@ void tile_of_opset_1(NodeLowering &node) {
 }
 
 constexpr Rule rows_of_slice[] = {
+    {"Compress", 9, {2, 2}, 1, "axis", compress},
     {"Gather", 1, {2, 2}, 1, "axis", gather},
     {"ReverseSequence", 10, {2, 2}, 1, "batch_axis time_axis", reverse_sequence},
     {"Slice", 1, {1, 1}, 1, "axes ends starts", slice},

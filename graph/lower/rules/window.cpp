@@ -88,7 +88,8 @@ Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<
     }
     if (extents.empty() && stated.empty()) reject("it has no attribute 'kernel_shape', which the operator requires");
     window.extents = extents.empty() ? positive_entries(node, "kernel_shape", rank) : std::move(extents);
-    check_range(window.extents, 1, "kernel_shape");
+    if (std::ranges::any_of(window.extents, [](int64_t extent) { return extent < 1 || extent > most; }))
+        reject("its weights have windows of " + to_text(window.extents));
     if (window.extents.size() != rank) {
         reject("its input has " + std::to_string(rank) + " spatial axes, its weights have " +
                std::to_string(window.extents.size()));
@@ -117,6 +118,17 @@ Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> ext
         // As ONNX's shape inference and ONNX Runtime do. The text of VALID counts no window that is cut off.
         if ((mode == AutoPad::none || mode == AutoPad::valid) && ceil)
             window.beyond[d] = reach_beyond(window, d, extent);
+    }
+    return window;
+}
+
+Window window_of_pool(const NodeLowering &node, ValueId x, Lacking lacking) {
+    Window window = window_over(node, x, {});
+    const Shape shape = node.shape(x);
+    for (size_t d = 0; d < window.extents.size(); d++) {
+        const int64_t more = window.reach(d) - shape[d + 2] - window.padding[d].lo - window.padding[d].hi;
+        if (more <= window.beyond[d] || more >= window.strides[d]) continue;
+        (lacking == Lacking::padding ? window.padding[d].hi : window.beyond[d]) += more;
     }
     return window;
 }

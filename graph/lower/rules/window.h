@@ -25,6 +25,11 @@ Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<
 // The same with auto_pad and `beyond`, for windows that move over `x`.
 Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
 
+// The same for a pool over `x`. A window that is larger than image and padding by less than a stride counts once: ONNX's shape
+// inference, like onnxruntime, divides towards zero. What it lacks is padding until opset 18 and in com.microsoft, and `beyond` since.
+enum class Lacking { padding, beyond };
+Window window_of_pool(const NodeLowering &node, ValueId x, Lacking lacking);
+
 // Attributes of a convolution, as a Rule lists them.
 inline constexpr std::string_view window_attributes = "auto_pad dilations group kernel_shape pads strides";
 

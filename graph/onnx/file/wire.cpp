@@ -18,6 +18,16 @@ Error broken_message(const protozero::exception &exception) {
     return bad_input("has bytes that are no field of protobuf: the file is damaged or no ONNX model");
 }
 
+Status take_name(Field &field, std::string &name) {
+    const std::string_view text = take_bytes(field);
+    if (text.size() > most_name_bytes) {
+        return bad_input("has a name of " + std::to_string(text.size()) + " bytes, " + shown(text) +
+                         "; the most that kiln reads are " + std::to_string(most_name_bytes));
+    }
+    name = text;
+    return {};
+}
+
 void append_integers(Field &field, std::vector<int64_t> &numbers) {
     if (field.wire_type() == protozero::pbf_wire_type::varint) {
         numbers.push_back(field.get_int64());

@@ -39,6 +39,11 @@ inline std::string_view take_bytes(Field &field) {
 }
 inline std::string take_text(Field &field) { return std::string(take_bytes(field)); }
 
+// Names are joined and repeated, where nodes are written out for each call of a function and in messages. So one that nobody would
+// write is refused.
+inline constexpr size_t most_name_bytes = 4096;
+Status take_name(Field &field, std::string &name);
+
 Error broken_message(const protozero::exception &exception);
 
 // Calls read(Field &) -> Status for each field, until one is an error.

@@ -12,7 +12,8 @@
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t most_taps = 1 << 16;  // of a window along one axis
+constexpr int64_t most_taps = 1 << 16;       // of a window along one axis
+constexpr int64_t most_positions = 1 << 24;  // of a window: numbers are listed for them
 
 // Averages over windows and over all spatial axes as sums of taps.
 struct Average {
@@ -21,19 +22,27 @@ struct Average {
     std::vector<std::vector<double>> counts = {};  // taps that each position of a spatial axis counts
 };
 
+int64_t reach(const Pool &pool, size_t d) { return (pool.window[d] - 1) * pool.dilations[d] + 1; }
+
+// Positions of the window along one spatial axis.
+int64_t positions(const Pool &pool, size_t d, int64_t input) {
+    const int64_t rest = input + pool.padding[d].lo + pool.padding[d].hi + pool.beyond[d] - reach(pool, d);
+    return rest < 0 ? 0 : rest / pool.strides[d] + 1;
+}
+
 // Taps of each window along one spatial axis that lie in the input, or in its padding where that counts.
 std::vector<double> counted_taps(const Pool &pool, size_t d, int64_t input) {
     const int64_t lo = pool.padding[d].lo, hi = pool.padding[d].hi;
-    const int64_t reach = (pool.window[d] - 1) * pool.dilations[d] + 1;
     const int64_t begin = pool.counts_padding ? -lo : 0, end = pool.counts_padding ? input + hi : input;
+    // The first tap that is not in front of a place.
+    const auto tap_at = [&](int64_t start, int64_t place) {
+        const int64_t dilation = pool.dilations[d];
+        return std::clamp<int64_t>((std::max<int64_t>(place - start, 0) + dilation - 1) / dilation, 0, pool.window[d]);
+    };
     std::vector<double> counts;
-    for (int64_t start = -lo; start + reach <= input + hi + pool.beyond[d]; start += pool.strides[d]) {
-        int64_t count = 0;
-        for (int64_t tap = 0; tap < pool.window[d]; tap++) {
-            const int64_t at = start + tap * pool.dilations[d];
-            count += at >= begin && at < end;
-        }
-        counts.push_back(static_cast<double>(count));
+    for (int64_t i = 0; i < positions(pool, d, input); i++) {
+        const int64_t start = i * pool.strides[d] - lo;
+        counts.push_back(static_cast<double>(std::max<int64_t>(tap_at(start, end) - tap_at(start, begin), 0)));
     }
     return counts;
 }
@@ -49,8 +58,11 @@ std::optional<Average> average(const Rewriting &graph, const Node &node) {
         if (pool->kind != Pool::Kind::average) return {};
         result.op.strides = pool->strides, result.op.dilations = pool->dilations, result.op.padding = pool->padding;
         result.window = pool->window;
+        int64_t all = 1;
         for (size_t d = 0; d < rank; d++) {
-            if (pool->window[d] > most_taps || shape[d + 2] > most_taps) return {};
+            const int64_t along = positions(*pool, d, shape[d + 2]);
+            if (pool->window[d] > most_taps || along > most_positions || along * all > most_positions) return {};
+            all *= std::max<int64_t>(along, 1);
             result.op.padding[d].hi += pool->beyond[d];
             result.counts.push_back(counted_taps(*pool, d, shape[d + 2]));
         }
@@ -96,9 +108,11 @@ Divisor divisor(Rewriting &graph, const Average &mean) {
 }  // namespace
 
 std::optional<ValueId> quantized_average(Rewriting &graph, const Node &node) {
-    const auto mean = average(graph, node);
-    const auto x = mean ? quantized_input(graph, node.inputs[0]) : std::nullopt;
-    if (!x) return {};
+    // Averages list numbers for their positions; most are of floats.
+    if (!std::holds_alternative<Pool>(node.op) && !std::holds_alternative<Reduce>(node.op)) return {};
+    const auto x = quantized_input(graph, node.inputs[0]);
+    const auto mean = x ? average(graph, node) : std::nullopt;
+    if (!mean) return {};
     const int64_t channels = mean->op.groups;
     Shape shape{channels, 1};
     shape.insert(shape.end(), mean->window.begin(), mean->window.end());

@@ -73,6 +73,33 @@ TEST(Branches, AConditionThatIsComputedChooses) {
     }
 }
 
+// Few floats are data, too, and no setting that the user could state; but where the branches differ, nothing else is left.
+TEST(Branches, AConditionOfFewFloatsChooses) {
+    const auto model = [](const BuiltModel &otherwise) {
+        BuiltModel built;
+        built.input("x", {1, 4}).constant("zero", floats({}, {0})).node("ReduceMax", {"x"}, {"m"});
+        built.node("Greater", {"m", "zero"}, {"c"});
+        built.node("If", {"c"}, {"y"},
+                   {branch("then_branch", BuiltModel().node("Relu", {"x"}, {"p"}).output("p")),
+                    branch("else_branch", otherwise)});
+        return built.output("y");
+    };
+    const auto graph = model(BuiltModel().node("Neg", {"x"}, {"p"}).output("p")).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const struct { std::vector<double> x, y; } rows[] = {{{-1, 2, -3, 4}, relu}, {{-1, -2, -3, -4}, {1, 2, 3, 4}}};
+    for (const auto &row : rows) {
+        const auto results = evaluate(*graph, {floats({1, 4}, row.x)});
+        ASSERT_TRUE(results) << results.error().message;
+        EXPECT_EQ(results->front(), floats({1, 4}, row.y));
+    }
+    const auto other = model(BuiltModel().node("ReduceSum", {"x"}, {"p"}).output("p")).lowered();
+    ASSERT_FALSE(other);
+    EXPECT_NE(other.error().message.find("output 0 is f32 1x4 in one and f32 1x1 in the other; state what it follows "
+                                         "from: --constant 'x'=..."),
+              std::string::npos)
+        << other.error().message;
+}
+
 TEST(Branches, StandInEachOtherAndBearTheSameNames) {
     // Both branches and both nodes compute a value `inner`; the second reads one that the first hides.
     const auto chosen = [](const Numbers &outer, const Numbers &inner) {
@@ -333,8 +360,20 @@ TEST(Loops, WhatStandsInTheWayIsNamed) {
     endless.constant("x", counted({1})).constant("often", whole({}, {10000}));
     const auto graph = endless.node("Loop", {"often", "", "x"}, {"y"}, {body_of({"v"}, nested)}).output("y").lowered();
     ASSERT_FALSE(graph);
-    EXPECT_NE(graph.error().message.find("repeat more nodes than kiln writes out"), std::string::npos)
+    EXPECT_NE(graph.error().message.find("repeat more nodes and names than kiln writes out"), std::string::npos)
         << graph.error().message;
+    // So do values of a graph that has few nodes.
+    const auto many_values = [](BuiltModel &body) {
+        for (int i = 0; i < 2000; i++) body.constant("c" + std::to_string(i), yes);
+        body.node("Neg", {"v"}, {"w"}).output("on").output("w");
+    };
+    BuiltModel crowded;
+    crowded.constant("x", counted({1})).constant("often", whole({}, {10000}));
+    const auto refused =
+        crowded.node("Loop", {"often", "", "x"}, {"y"}, {body_of({"v"}, many_values)}).output("y").lowered();
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("repeat more nodes and names than kiln writes out"), std::string::npos)
+        << refused.error().message;
 }
 
 }  // namespace

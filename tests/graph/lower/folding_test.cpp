@@ -1,6 +1,7 @@
 // What is computed before a network runs, and what is left to it because it would be too much.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/graph/lower/built_model.h"
@@ -35,8 +36,9 @@ TEST(Folding, IsBounded) {
         {{.elements = (1 << 18) - 1}, "elementwise matrix_product"},
         {{.all_elements = 1 << 19}, ""},
         {{.all_elements = (1 << 19) - 1}, "matrix_product"},
-        {{.steps = (1 << 18) + (1 << 24)}, ""},
-        {{.steps = 1 << 20}, "matrix_product"},
+        // One element is read and repeated, then two operands of the product are read.
+        {{.steps = 1 + (1 << 18) + 2 * (1 << 18) + (1 << 24)}, ""},
+        {{.steps = 3 * (1 << 18) + (1 << 24)}, "matrix_product"},
         {{.elements = 0, .all_elements = 0, .steps = 0}, "elementwise matrix_product"},
     };
     for (const Row &row : rows) {
@@ -53,7 +55,7 @@ TEST(Folding, WindowsCountTheirPixels) {
                            .node("MaxPool", {"c"}, {"y"},
                                  {integers("kernel_shape", {window, window}), integers("pads", {0, 0, end, end})})
                            .output("y")
-                           .lowered({}, {.steps = 16});
+                           .lowered({}, {.steps = 32});
     ASSERT_TRUE(graph) << graph.error().message;
     EXPECT_EQ(operators(*graph), "");
 }
@@ -76,6 +78,29 @@ TEST(Folding, ListsAreBoundedTogether) {
     places.input("x", {100}).node("ArgMax", {"x"}, {"y"}).output("y");
     EXPECT_TRUE(places.lowered({}, {.all_elements = 100}));
     EXPECT_FALSE(places.lowered({}, {.all_elements = 99}));
+}
+
+// Many nodes may each take one element of a large constant, or need to know all of it.
+TEST(Folding, WhatIsReadCounts) {
+    constexpr int64_t extent = 1 << 12;
+    BuiltModel taken;
+    taken.input("x", {1}).constant("c", counted({extent})).constant("i", list({7}));
+    BuiltModel known;
+    known.input("x", {1}).constant("c", whole({extent}, std::vector<int64_t>(extent, 0)));
+    for (int i = 0; i < 10; i++) {
+        const std::string y = "y" + std::to_string(i);
+        taken.node("Gather", {"c", "i"}, {y}).output(y);
+        known.node("Gather", {"x", "c"}, {y}).output(y);
+    }
+    const auto some = taken.lowered({}, {.steps = 4 * (extent + 1)});
+    ASSERT_TRUE(some) << some.error().message;
+    EXPECT_EQ(operators(*some), "resample resample resample resample resample resample");
+    EXPECT_TRUE(known.lowered({}, {.steps = 10 * extent}));
+    const auto refused = known.lowered({}, {.steps = 10 * extent - 1});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("node 'Gather_9' (Gather): its input 'indices' is one of more constants"),
+              std::string::npos)
+        << refused.error().message;
 }
 
 // Quantized models give numbers that an operator must know as stored ones, too.
@@ -194,6 +219,11 @@ TEST(Folding, HostileSizesAreRefusedOrLeft) {
             .input("x", {1, 1, 4, 4})
             .constant("w", counted({1, 1, 1, 1}))
             .node("ConvTranspose", {"x", "w"}, {"y"}, {integers("strides", {1LL << 31, 1LL << 31})})
+            .output("y"),
+        BuiltModel()
+            .input("x", {1, 1, 4})
+            .input("w", {1, 1, 1 << 30})
+            .node("ConvTranspose", {"x", "w"}, {"y"})
             .output("y"),
     };
     for (const BuiltModel &model : models) {

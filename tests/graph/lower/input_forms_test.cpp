@@ -22,6 +22,12 @@ BuiltModel model(std::optional<Dimensions> x, std::optional<Dimensions> mask = {
     return built.node("Relu", {"mask"}, {"z"}).output("z");
 }
 
+BuiltModel renamed(const char *input, std::optional<Dimensions> form) {
+    BuiltModel built;
+    built.model().inputs.push_back({input, Element::f32, std::move(form)});
+    return built.node("Relu", {input}, {"y"}).output("y");
+}
+
 TEST(InputForms, Known) {
     struct Row {
         BuiltModel model;
@@ -64,6 +70,9 @@ TEST(InputForms, Refused) {
         {model(Dimensions{named("N"), fixed(3), open()}), {}, "with numbers for what is open: --shape x=Nx3x?"},
         {model(Dimensions{named("N")}, Dimensions{open()}), {}, "--shape x=N --shape mask=?"},
         {model(std::nullopt), {}, "--shape x=..."},
+        // Nothing that a shell would obey.
+        {renamed("$(id)", Dimensions{named("`id`"), named("N")}), {}, "--shape NAME=?xN (NAME is '$(id)')"},
+        {renamed("-x", std::nullopt), {}, "--shape NAME=... (NAME is '-x')"},
         {model(Dimensions{fixed(-1)}), {}, "--shape x=?"},
         {model(Dimensions{fixed(2), fixed(3)}),
          {{"x", {2, 4}}},

@@ -43,6 +43,12 @@ TEST(OldForms, Attributes) {
          {reals("scales", {1, 1, 1, 2}), text("mode", "linear")},
          {square},
          {floats({1, 1, 2, 4}, {1, 1.5, 2, 2, 3, 3.5, 4, 4})}},
+        // As onnxruntime had it before ONNX.
+        {"LayerNormalization",
+         12,
+         {real("epsilon", 0)},
+         {floats({1, 2}, {1, 3}), line({1, 2}), line({0, 5})},
+         {floats({1, 2}, {-1, 7})}},
         {"GlobalLpPool", 1, {real("p", 1)}, {floats({1, 1, 3}, {1, -2, 3})}, {floats({1, 1, 1}, {6})}},
         {"PRelu", 6, {}, {floats({1, 2, 2}, {-1, 1, -1, -2}), line({2, 3})}, {floats({1, 2, 2}, {-2, 1, -3, -6})}},
         {"Selu", 1, {real("alpha", 1), real("gamma", 2)}, {line({0, 1})}, {line({0, 2})}},

@@ -128,6 +128,25 @@ TEST(QuantizedRules, NumbersAndSums) {
           whole({}, {0}, Element::u8)},
          {whole({1, 1, 2}, {2, 28}, Element::u8)},
          "com.microsoft"},
+        // A window that is larger than the image by less than a stride counts once, as in AveragePool.
+        {"QLinearAveragePool",
+         1,
+         {integers("kernel_shape", {3, 3}), integers("strides", {2, 2})},
+         {whole({1, 1, 2, 2}, {1, 3, 5, 7}, Element::u8), scalar(1), none, scalar(1), none},
+         {whole({1, 1, 1, 1}, {4}, Element::u8)},
+         "com.microsoft"},
+        {"QLinearAveragePool",
+         1,
+         {integers("kernel_shape", {3, 3}), integers("strides", {2, 2}), integer("channels_last", 1)},
+         {whole({1, 2, 2, 1}, {1, 3, 5, 7}, Element::u8), scalar(1), none, scalar(0.5), none},
+         {whole({1, 1, 1, 1}, {8}, Element::u8)},
+         "com.microsoft"},
+        {"QLinearAveragePool",
+         1,
+         {integers("kernel_shape", {3, 3}), integers("strides", {2, 2}), integer("count_include_pad", 1)},
+         {whole({1, 1, 2, 2}, {9, 9, 9, 9}, Element::u8), scalar(1), none, scalar(1), none},
+         {whole({1, 1, 1, 1}, {4}, Element::u8)},
+         "com.microsoft"},
         {"QLinearSigmoid",
          1,
          {},
@@ -230,7 +249,8 @@ TEST(QuantizedRules, BlocksWithoutEnd) {
     EXPECT_EQ(message({4, 2}, {4, 2}, 1), "");
     EXPECT_NE(message({4, 2}, {3, 2}, 2).find("in blocks of 2"), std::string::npos);
     const int64_t huge = int64_t{1} << 40;
-    EXPECT_NE(message({huge}, {2}, huge / 2).find("1099511627776 places, which is too many"), std::string::npos);
+    EXPECT_NE(message({huge}, {2}, huge / 2).find("1099511627776 places, which is too many; kiln lists up to 16777216"),
+              std::string::npos);
 }
 
 }  // namespace

@@ -243,6 +243,13 @@ TEST(Rules, PadsAndSlices) {
         {"Slice", 13, {}, {x, list({INT64_MAX}), list({0}), list({0}), list({-2})}, {line({3})}},
         {"Slice", 13, {}, {x, list({INT64_MIN}), list({INT64_MAX}), none, list({INT64_MAX})}, {line({1})}},
         {"Slice", 13, {}, {x, list({2}), list({1})}, {line({})}},
+        {"Compress", 9, {}, {counted({2, 2}), whole({3}, {0, 1, 1}, Element::boolean)}, {line({2, 3})}},
+        {"Compress",
+         11,
+         {integer("axis", -1)},
+         {counted({2, 3}), whole({4}, {1, 0, 1, 1}, Element::boolean)},
+         {floats({2, 2}, {1, 3, 4, 6})}},
+        {"Compress", 11, {integer("axis", 0)}, {counted({2, 1}), whole({1}, {0}, Element::boolean)}, {counted({0, 1})}},
         {"ReverseSequence", 10, {}, {counted({3, 2}), list({3, 1})}, {floats({3, 2}, {5, 2, 3, 4, 1, 6})}},
         {"ReverseSequence",
          10,
@@ -255,6 +262,28 @@ TEST(Rules, PadsAndSlices) {
         {"Split", 18, {integer("num_outputs", 2)}, {x}, {line({1, 2}), line({3})}},
         {"Expand", 13, {}, {counted({2, 1}), list({1, 2, 1, 2})}, {floats({1, 2, 2, 2}, {1, 1, 2, 2, 1, 1, 2, 2})}},
     });
+}
+
+// The quotient of a sum is cut off.
+TEST(Rules, MeansOfIntegers) {
+    expect_all({
+        {"ReduceMean",
+         18,
+         {},
+         {whole({2, 3}, {-1, -2, -5, 1, 2, 5}, Element::i32), list({1})},
+         {whole({2, 1}, {-2, 2}, Element::i32)}},
+        {"ReduceMean", 13, {integer("keepdims", 0)}, {list({7, 8})}, {whole({}, {7})}},
+        {"ReduceMean", 18, {integer("noop_with_empty_axes", 1)}, {list({7, 8})}, {list({7, 8})}},
+    });
+}
+
+// Widths of its filter are beyond any integer.
+TEST(Rules, ResizeToNothing) {
+    for (const char *mode : {"nearest", "linear", "cubic"}) {
+        std::vector<onnx::Attribute> attributes{text("mode", mode)};
+        if (mode != std::string("nearest")) attributes.push_back(integer("antialias", 1));
+        expect_outputs({"Resize", 18, attributes, {counted({1, 10}), none, line({1, 1e-13})}, {floats({1, 0}, {})}});
+    }
 }
 
 TEST(Rules, Shapes) {

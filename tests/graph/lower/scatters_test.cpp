@@ -64,6 +64,37 @@ TEST(Scatters, ElementsByTheirPlaces) {
     for (const RuleCase &row : cases) expect_outputs(row);
 }
 
+TEST(Scatters, JoinedWithWhatIsThere) {
+    // A column of indices of one axis means the same to ScatterND as a row of indices to ScatterElements.
+    const auto elements = [](const char *reduction, const Numbers &expected) {
+        expect_outputs({"ScatterElements",
+                        18,
+                        {text("reduction", reduction)},
+                        {line({1, -2, 3}), list({2, 0}), line({5, -4})},
+                        {expected}});
+        expect_outputs({"ScatterND",
+                        18,
+                        {text("reduction", reduction)},
+                        {line({1, -2, 3}), whole({2, 1}, {2, 0}), line({5, -4})},
+                        {expected}});
+    };
+    elements("none", line({-4, -2, 5}));
+    elements("add", line({-3, -2, 8}));
+    elements("mul", line({-4, -2, 15}));
+    elements("max", line({1, -2, 5}));
+    elements("min", line({-4, -2, 3}));
+    expect_outputs({"ScatterElements",
+                    18,
+                    {text("reduction", "add")},
+                    {list({1, 2}), whole({1}, {1}), list({5})},
+                    {list({1, 7})}});
+    expect_outputs({"ScatterElements",
+                    18,
+                    {text("reduction", "add")},
+                    {counted({2}), whole({0}, {}), floats({0}, {})},
+                    {counted({2})}});
+}
+
 TEST(Scatters, Refused) {
     struct Bad {
         RuleCase node;
@@ -77,8 +108,10 @@ TEST(Scatters, Refused) {
         {{"GatherND", 12, {}, {square, whole({1, 3}, {0, 0, 0})}, {}}, "do not lead into"},
         {{"GatherND", 12, {integer("batch_dims", 1)}, {square, whole({3, 1}, {0, 0, 0})}, {}}, "other batches"},
         {{"GatherND", 12, {}, {square, whole({1, 2}, {0, -3})}, {}}, "index -3 is not within axis 1"},
-        {{"ScatterND", 16, {text("reduction", "add")}, {square, whole({1, 1}, {0}), counted({1, 2})}, {}},
-         "'reduction' is 'add'"},
+        {{"ScatterND", 16, {text("reduction", "add")}, {square, whole({2, 1}, {0, -2}), counted({2, 2})}, {}},
+         "its attribute 'reduction' is 'add', and several of its updates go to one element"},
+        {{"ScatterND", 16, {text("reduction", "all")}, {square, whole({1, 1}, {0}), counted({1, 2})}, {}},
+         "its attribute 'reduction' is 'all', which must be none, add, mul, max or min"},
         {{"ScatterND", 16, {}, {square, whole({1, 1}, {0}), counted({2})}, {}}, "are not 1x2"},
         {{"ScatterElements", 16, {}, {square, whole({1, 1}, {0}), counted({1, 2})}, {}},
          "not the shape of its indices"},
@@ -102,7 +135,9 @@ TEST(Scatters, Refused) {
                               .output("y")
                               .lowered({}, {.elements = 1 << 20});
         ASSERT_FALSE(many);
-        EXPECT_NE(many.error().message.find("it has more indices than kiln lists"), std::string::npos)
+        EXPECT_NE(many.error().message.find("it takes elements of 67108864 places, which is too many; kiln lists up to "
+                                            "16777216 of one node: divide it into several"),
+                  std::string::npos)
             << many.error().message;
     }
     const auto unknown = BuiltModel()

@@ -159,6 +159,36 @@ TEST(Names, EveryFaultIsListed) {
     for (const auto &row : rows) EXPECT_EQ(error_of(parsed(model_of(graph(row.parts)))), row.message);
 }
 
+TEST(Names, LongOnesAreRefusedWhereTheyStand) {
+    const std::string longest(4096, 'n'), longer(4097, 'n');
+    const auto with = [](const std::string &name) {
+        return Parts{
+            .nodes = {node(name, "Relu", {name}, {"y"})}, .inputs = {value(name, dt::f32, {1})}, .outputs = {y}};
+    };
+    EXPECT_EQ(error_of(parsed(model_of(graph(with(longest))))), "");
+    const struct {
+        Message graph;
+        const char *place;
+    } rows[] = {
+        {graph({.nodes = {node(longer, "Relu", {"x"}, {"y"})}, .inputs = {x}, .outputs = {y}}), "node 0: "},
+        {graph({.nodes = {node("a", longer, {"x"}, {"y"})}, .inputs = {x}, .outputs = {y}}), "node 'a': "},
+        {graph({.nodes = {node("a", "Relu", {longer}, {"y"})}, .inputs = {x}, .outputs = {y}}), "node 0: "},
+        {graph({.nodes = {node("a", "Relu", {"x"}, {longer})}, .inputs = {x}, .outputs = {y}}), "node 0: "},
+        {graph({.nodes = {node("a", "Op", {"x"}, {"y"}).message(5, Message().text(1, longer).number(3, 1))},
+                .inputs = {x},
+                .outputs = {y}}),
+         "node 'a' (Op): an attribute: "},
+        {graph({.initializers = {tensor(longer, dt::f32, {1})}, .outputs = {y}}), "a tensor without a name: "},
+        {graph({.inputs = {value(longer, dt::f32, {1})}, .outputs = {y}}), "an input or output: "},
+        {graph({.inputs = {x}, .outputs = {y}}).text(2, longer), "a graph: "},
+    };
+    for (const auto &row : rows) {
+        const std::string error = error_of(parsed(model_of(row.graph)));
+        EXPECT_TRUE(error.starts_with(row.place + std::string("has a name of 4097 bytes, 'nnnn"))) << error;
+        EXPECT_TRUE(error.ends_with("'; the most that kiln reads are 4096")) << error;
+    }
+}
+
 TEST(Names, ManyFaultsAreCounted) {
     Parts parts{.inputs = {x}, .outputs = {y}};
     for (int i = 0; i < 1000; i++) parts.nodes.push_back(node("", "Relu", {"v"}, {"r" + std::to_string(i)}));

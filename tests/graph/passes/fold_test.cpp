@@ -32,6 +32,13 @@ TEST(FoldAffine, table) {
          },
          "%0 = elementwise add(mul(x0,x1),x2) shape=2x4x5 (x0, 4x1, 4x1)\n%1 = elementwise max(x0,0) shape=2x4x5 (%0)\n"
          "%2 = elementwise add(x0,x1) shape=2x4x5 (%1, 5)\n-> %2"},
+        {"not a quotient, which a product with the reciprocal is not always",
+         [](Sketch &s) {
+             const auto y = s.elementwise("div(x0,41)", {s.elementwise("add(x0,41)", {s.input({2, 4, 5})})});
+             return Ids{s.elementwise("mul(x0,3)", {y})};
+         },
+         "%0 = elementwise add(x0,41) shape=2x4x5 (x0)\n%1 = elementwise div(x0,41) shape=2x4x5 (%0)\n"
+         "%2 = elementwise mul(x0,3) shape=2x4x5 (%1)\n-> %2"},
         {"two in a row that somebody reads between, or whose numbers are not those of channels",
          [](Sketch &s) {
              const auto x = s.input({2, 4, 5}), y = s.elementwise("mul(x0,x1)", {x, s.random({4, 1})});
@@ -128,6 +135,14 @@ TEST(FoldAffine, table) {
          "-> %1"},
     };
     expect_rows(rows, fold_affine);
+}
+
+TEST(FoldAffine, lists_no_numbers_of_endless_channels) {
+    Sketch s;
+    const auto x = s.input({1, int64_t{1} << 34, 1});
+    const auto y = s.elementwise("add(x0,1)", {s.elementwise("mul(x0,2)", {x})});
+    const Graph graph = std::move(s).finish({y});
+    EXPECT_EQ(told(fold_affine(graph)), told(graph));
 }
 
 TEST(FoldPads, table) {

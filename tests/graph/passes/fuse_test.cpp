@@ -92,6 +92,14 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("add(x0,x1)", {again, s.input({1, 2, 4})})};
          },
          "%0 = convolution epilogue=relu,affine:-1.5:0.5,affine:1:2,affine:0.25:-0,add (x0, 2x2x1, x1)\n-> %0"},
+        {"a quotient is a product",
+         [](Sketch &s) {
+             const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}, {.epilogue = {{relu}}});
+             return Ids{s.elementwise("add(div(x0,-16),0.5)", {c}),
+                        s.elementwise("div(x0,0)", {s.convolution({s.input({1, 2, 4})}, 2, {1})})};
+         },
+         "%0 = convolution (x1, 2x2x1)\n%1 = convolution epilogue=relu,affine:-0.0625:0.5 (x0, 2x2x1)\n"
+         "%2 = elementwise div(x0,0) shape=1x2x4 (%0)\n-> %1 %2"},
         {"a slope for each channel, with and without a batch, in any order",
          [](Sketch &s) {
              constexpr auto prelu_of = "select(less(x0,0),mul(x0,x1),x0)";
@@ -203,6 +211,12 @@ TEST(FuseElementwise, table) {
              return Ids{s.elementwise("exp(x0)", {a}), s.elementwise("add(x0,x1)", {a, s.input({2})})};
          },
          "%0 = elementwise exp(max(x0,0)) shape=2 (x0)\n%1 = elementwise add(x1,max(x0,0)) shape=2 (x0, x1)\n-> %0 %1"},
+        {"so is a quotient by a number",
+         [](Sketch &s) {
+             const auto a = s.elementwise("div(x0,3)", {s.input({2})});
+             return Ids{s.elementwise("exp(x0)", {a}), s.elementwise("add(x0,x1)", {a, s.input({2})})};
+         },
+         "%0 = elementwise exp(div(x0,3)) shape=2 (x0)\n%1 = elementwise add(x1,div(x0,3)) shape=2 (x0, x1)\n-> %0 %1"},
         {"a dear one is not",
          [](Sketch &s) {
              const auto a = s.elementwise("tanh(x0)", {s.input({2})});

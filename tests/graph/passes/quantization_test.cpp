@@ -346,6 +346,24 @@ TEST(IntegerMultiples, table) {
     }
 }
 
+// Its padding makes more positions than anybody could list.
+TEST(QuantizeSums, leaves_endless_averages) {
+    constexpr int64_t far = int64_t{1} << 30;
+    for (const bool is_stored : {false, true}) {
+        Sketch s;
+        const ValueId x = is_stored ? dequantize(s, {stored_input(s, {1, 1, 4}), 0.5}) : s.input({1, 1, 4});
+        const Pool pool{.kind = Pool::Kind::average,
+                        .window = {3},
+                        .strides = {1},
+                        .dilations = {1},
+                        .padding = {{far, far}},
+                        .beyond = {0}};
+        const ValueId y = s.node(pool, {x});
+        const Graph graph = std::move(s).finish({y});
+        EXPECT_EQ(told(quantize_sums(graph)), told(graph));
+    }
+}
+
 // Scales are powers of two, so floats are exact until the last rounding, and results are equal.
 TEST(QuantizedGraphs, compute_the_same_behind_each_pass) {
     for (uint64_t i = 0; i < 150 && !testing::Test::HasFailure(); i++) {
