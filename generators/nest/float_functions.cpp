@@ -163,11 +163,16 @@ Expr power(const Expr &x, double exponent) {
     return exponent < 0 ? 1.0f / product : product;
 }
 
+// A power of two, unless its reciprocal is subnormal or none.
+bool has_exact_reciprocal(double x) {
+    int exponent = 0;
+    return std::abs(std::frexp(x, &exponent)) == 0.5 && std::abs(exponent) <= 126;
+}
+
 // Halide multiplies by the reciprocal of a constant, which makes less than 1 of 41 / 41.
 Expr float_quotient(const Expr &x, const Expr &y) {
     const std::optional<double> divisor = Internal::as_const_float(y);
-    int exponent = 0;
-    if (!divisor || std::abs(std::frexp(*divisor, &exponent)) == 0.5) return x / y;
+    if (!divisor || has_exact_reciprocal(*divisor)) return x / y;
     return Internal::Call::make(x.type(), Internal::Call::strict_div, {x, y}, Internal::Call::PureIntrinsic);
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "generators/kernel_generator.h"
+#include "generators/nest/float_functions.h"
 #include "generators/nest/scalar_function.h"
 #include "schedules/apply/nest_tile.h"
 #include "workload/signature.h"
@@ -208,7 +209,7 @@ private:
 
     Expr finished(const Exprs &i) {
         Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
-        if (nest.reduction == Reduction::mean) reduced = exactly(reduced / terms(i));
+        if (nest.reduction == Reduction::mean) reduced = exactly(float_quotient(reduced, terms(i)));
         // What finish reads does not depend on r.
         Exprs values = read_all(i, Exprs(form.over.size(), 0)).first;
         values.push_back(reduced);
@@ -280,7 +281,7 @@ private:
                 for (size_t d = 0; d < i.size(); d++) looked_at[d] = looked_at[d] || axis.index.loops[d] != 0;
             }
         }
-        if (!is_checked) return extent(all) * 1.0f;
+        if (!is_checked) return static_cast<float>(all);
         Exprs at, loops = i, arguments;
         std::vector<Var> variables;
         for (size_t d = i.size(); d-- > 0;) {

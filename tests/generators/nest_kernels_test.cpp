@@ -215,6 +215,26 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
     }
 }
 
+// Divided by the number of terms: a product with the reciprocal of 41 is a little less than a whole number.
+TEST_F(NestKernels, MeansOfWholeNumbersAreWhole) {
+    const Target target = *parse_target("host", 1, machine_.halide_target);
+    for (const char *reads : {"x0[i0,r0]", "x0[r0,i0]"}) {
+        const bool is_row = reads[3] == 'i';
+        const auto w = parse_workload_key(std::string("nest/loops:64/over:41/operands:") + (is_row ? "64x41" : "41x64") +
+                                          "/reduction:mean/reads:" + reads + "/term:x0/finish:floor(x1)");
+        ASSERT_TRUE(w) << w.error().message;
+        Operands operands = make_operands(*w, Data::ordinary, 1);
+        for (int64_t i = 0; i < 64; i++) {
+            for (int64_t r = 0; r < 41; r++) set(operands.first, is_row ? i * 41 + r : r * 64 + i, float(i));
+        }
+        const auto untuned = default_candidate(*w, target, core_of(machine_, target), default_error_budget);
+        ASSERT_TRUE(untuned) << untuned.error().message;
+        const auto got = result_of(*w, target, *untuned, operands);
+        ASSERT_TRUE(got) << got.error().message;
+        for (int64_t i = 0; i < 64; i++) EXPECT_EQ(get<float>(*got, i), float(i)) << reads;
+    }
+}
+
 // A difference of large numbers keeps the digits of what is subtracted next.
 TEST_F(NestKernels, SumsAreAddedUpInTheirOrder) {
     struct Row {
