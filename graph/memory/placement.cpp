@@ -83,13 +83,16 @@ Placement place(const std::vector<Buffer> &buffers, int64_t lower_bound) {
     const auto is_close = [&](const Placement &placement) {
         return static_cast<double>(placement.bytes) <= close_enough * static_cast<double>(lower_bound);
     };
-    constexpr int most_tries = 50;  // of each order
+    // Of each order. One takes as many steps as there are pairs.
+    constexpr int64_t most_pairs = 400'000'000, most_tries = 50;
+    const auto count = std::max<int64_t>(static_cast<int64_t>(buffers.size()), 1);
+    const int64_t tries = std::clamp<int64_t>(most_pairs / (count * count), 1, most_tries);
     std::vector<int> best_order;
     Placement best;
     best.bytes = -1;
     for (const auto &key : keys) {
         std::vector<int> order = sorted(buffers, key);
-        for (int i = 0; i < most_tries; i++) {
+        for (int64_t i = 0; i < tries; i++) {
             Placement placement = best_fit(buffers, order);
             if (best.bytes < 0 || placement.bytes < best.bytes) best = placement, best_order = order;
             if (is_close(best)) return best;

@@ -220,8 +220,9 @@ TEST_F(NestKernels, MeansOfWholeNumbersAreWhole) {
     const Target target = *parse_target("host", 1, machine_.halide_target);
     for (const char *reads : {"x0[i0,r0]", "x0[r0,i0]"}) {
         const bool is_row = reads[3] == 'i';
-        const auto w = parse_workload_key(std::string("nest/loops:64/over:41/operands:") + (is_row ? "64x41" : "41x64") +
-                                          "/reduction:mean/reads:" + reads + "/term:x0/finish:floor(x1)");
+        const auto w =
+            parse_workload_key(std::string("nest/loops:64/over:41/operands:") + (is_row ? "64x41" : "41x64") +
+                               "/reduction:mean/reads:" + reads + "/term:x0/finish:floor(x1)");
         ASSERT_TRUE(w) << w.error().message;
         Operands operands = make_operands(*w, Data::ordinary, 1);
         for (int64_t i = 0; i < 64; i++) {
