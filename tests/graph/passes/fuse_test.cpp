@@ -98,8 +98,8 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("add(div(x0,-16),0.5)", {c}),
                         s.elementwise("div(x0,0)", {s.convolution({s.input({1, 2, 4})}, 2, {1})})};
          },
-         "%0 = convolution (x1, 2x2x1)\n%1 = convolution epilogue=relu,affine:-0.0625:0.5 (x0, 2x2x1)\n"
-         "%2 = elementwise div(x0,0) shape=1x2x4 (%0)\n-> %1 %2"},
+         "%0 = convolution epilogue=relu,affine:-0.0625:0.5 (x0, 2x2x1)\n%1 = convolution (x1, 2x2x1)\n"
+         "%2 = elementwise div(x0,0) shape=1x2x4 (%1)\n-> %0 %2"},
         {"a slope for each channel, with and without a batch, in any order",
          [](Sketch &s) {
              constexpr auto prelu_of = "select(less(x0,0),mul(x0,x1),x0)";
