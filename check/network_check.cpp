@@ -48,6 +48,11 @@ std::string mismatch(const NetworkCase &c, const network::Program &program) {
             return fmt::format("the network has no output `{}`", quoted_line(tensor.name));
         }
     }
+    for (const network::Port &port : program.outputs) {
+        if (find(c.expected, port.name)) continue;
+        return fmt::format("the case expects nothing of output `{}`, which would not be compared",
+                           quoted_line(port.name));
+    }
     return {};
 }
 
@@ -100,14 +105,13 @@ Status NetworkCheck::judge_outputs(const NetworkRunRequest &request, CaseResult 
     double worst = 0;
     for (size_t i = 0; i < program_.outputs.size(); i++) {
         const network::Port &port = program_.outputs[i];
-        const NetworkTensor *tensor = find(case_.expected, port.name);
-        if (!tensor) continue;
-        const Result<NpyArray> expected = read_tensor(*tensor);
+        const NetworkTensor &tensor = *find(case_.expected, port.name);
+        const Result<NpyArray> expected = read_tensor(tensor);
         if (!expected) return expected.error();
         const Result<std::string> got = read_file_text(request.outputs[i], most_output_bytes);
         if (!got) return got.error();
         const Verdict verdict = judge({port.form.type, port.form.shape, std::as_bytes(std::span(*got))},
-                                      {tensor->type, tensor->shape, expected->data}, tensor->tolerance);
+                                      {tensor.type, tensor.shape, expected->data}, tensor.tolerance);
         has_number = has_number && verdict.max_error;
         worst = std::max(worst, verdict.max_error.value_or(0));
         if (verdict.passed) continue;

@@ -170,6 +170,16 @@ class Check(WithFolder):
         suite = self.copied(lambda case: case.update(model="onnx_graph/lost.onnx"))
         self.assertIn("lost.onnx does not exist", self.run_kiln("check", "--suite", suite, status=2).stderr)
 
+    def test_what_would_not_be_compared_is_refused(self):
+        for change, message in (
+            (lambda case: case["tensors"]["t2_relu"].update(role="expectd"), "tensors: t2_relu: role: `expectd` is unknown"),
+            (lambda case: case["tensors"]["t2_relu"].update(role="intermediate"), "tensors: none has the role `expected`"),
+            (lambda case: case["tolerance"].update(kind="exat"), "tolerance: kind: `exat` is unknown"),
+        ):
+            with self.subTest(message):
+                done = self.run_kiln("check", "--suite", self.copied(change), status=2)
+                self.assertIn("onnx_graph.json: case `n00_first_conv_relu`: " + message, done.stderr)
+
     def test_an_unknown_operator_is_unsupported(self):
         def change(case):
             path = self.folder / case["model"]
