@@ -9,8 +9,6 @@
 #include "graph/lower/lower.h"
 #include "graph/onnx/model.h"
 #include "json/file_text.h"
-#include "network/alter/alter.h"
-#include "network/emit.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
@@ -151,7 +149,7 @@ Result<CaseResult> NetworkCheck::run(CaseResult result) {
 
 }  // namespace
 
-Result<PlannedNetwork> plan_network(const NetworkCase &c) {
+Result<PlannedNetwork> plan_network(const NetworkCase &c, const PlanNetwork &plan) {
     const Result<graph::onnx::Model> model = graph::onnx::read_model(c.model);
     if (!model) {
         if (model.error().code != ErrorCode::unsupported) return model.error();
@@ -161,10 +159,11 @@ Result<PlannedNetwork> plan_network(const NetworkCase &c) {
     for (const auto &[name, shape] : c.input_shapes) stated.shapes.push_back({name, shape});
     const Result<graph::Graph> lowered = graph::lower(*model, stated);
     if (!lowered) return PlannedNetwork{{}, in_one_line(lowered.error().message)};
-    const Result<network::Altered> altered = network::improve(*lowered, {});
-    if (!altered) return altered.error();
-    Result<network::Program> program = network::emit(altered->graph);
-    if (!program) return PlannedNetwork{{}, in_one_line(program.error().message)};
+    Result<network::Program> program = plan(*lowered);
+    if (!program) {
+        if (program.error().code != ErrorCode::unsupported) return program.error();
+        return PlannedNetwork{{}, in_one_line(program.error().message)};
+    }
     return PlannedNetwork{std::move(*program), ""};
 }
 

@@ -127,6 +127,10 @@ class Tune(unittest.TestCase):
         # Layouts are chosen by these times.
         self.assertIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan").stdout)
         self.assertNotIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan", "--db", self.db).stdout)
+        timed = json.loads(kiln("explain", "--network", NETWORK, "--pass", "plan", "--db", self.db, "--format", "json").stdout)
+        done = kiln("check", "--suite", str(CONFORMANCE / "onnx_graph.json"), "--filter", "*/n01*", "--db", self.db, "--format", "json")
+        [case] = json.loads(done.stdout)["cases"]
+        self.assertEqual((case["status"], case["candidate"].split()[0]), ("passed", str(len(timed))), case)
         for workload in known - planned:
             self.assertTrue(workload.startswith("nest/") or "layout:NCHW" in workload, workload)
         layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]

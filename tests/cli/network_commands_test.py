@@ -209,6 +209,20 @@ class Check(WithFolder):
         for words in ("no kernel computes", "the default of ", "compile_error: no schedule today"):
             self.assertIn(words, case["reason"])
 
+    def test_the_plan_is_that_of_a_build(self):
+        network, steps = SUITES / "onnx_graph" / "n01_residual_broadcast.onnx", set()
+        for options in ((), ("--without", "fuse_*")):
+            plan = json.loads(self.run_kiln("explain", "--network", network, "--pass", "plan", "--format", "json", *options).stdout)
+            [case] = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n01*", *options)["cases"]
+            self.assertEqual((case["status"], case["candidate"].split()[0]), ("passed", str(len(plan))), case)
+            steps.add(len(plan))
+        self.assertEqual(len(steps), 2)
+
+    def test_networks_on_soft_cores_are_not_called(self):
+        report = self.check("--suite", SUITES / "onnx_int8.json", "--filter", "*/qdq_conv_01", "--target", "rv32im")
+        self.assertEqual(report["unsupported"], 1, report)
+        self.assertIn("kiln build --network", report["cases"][0]["reason"])
+
     def test_algorithms_that_are_excluded(self):
         report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*", "--algorithm", "winograd*")
         self.assertEqual(report["not_applicable"], 1, report)
