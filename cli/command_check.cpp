@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -94,6 +95,14 @@ Result<ConformanceSuite> read_suite(const CheckArguments &arguments) {
     return suite;
 }
 
+// Networks of a suite have the same alterations; where there are none, --without names algorithms alone.
+Status check_names_for(const ConformanceSuite &suite, const AlgorithmFilter &algorithms) {
+    const auto found =
+        std::ranges::find_if(suite.cases, [](const ConformanceCase &c) { return c.network.has_value(); });
+    const NetworkOptions network{.file = found == suite.cases.end() ? "" : found->network->model, .shapes = {}};
+    return check_names(algorithms, network);
+}
+
 // What `build` plans a network by: its layouts and alterations are chosen from cold times, whichever toolchain they are of.
 ChoiceContext of_plans(ChoiceContext context) {
     context.toolchain.clear();
@@ -139,7 +148,7 @@ private:
         if (is_soft_core(plans_.target)) {
             return unsupported("networks of soft cores are C sources; `kiln build --network` checks their kernels");
         }
-        const NetworkOptions options{.file = model, .without = plans_.algorithms.without};
+        const NetworkOptions options{.file = model, .shapes = {}, .without = plans_.algorithms.without};
         return program_of(graph, options, choice_for(plans_.target, {.times = kernel_times(plans_)}));
     }
 
@@ -155,6 +164,7 @@ int run(const CheckArguments &arguments) {
     if (!place) return fail(place.error());
     const Result<ConformanceSuite> suite = read_suite(arguments);
     if (!suite) return fail(suite.error());
+    if (Status s = check_names_for(*suite, arguments.algorithms); !s) return fail(s.error());
     const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;

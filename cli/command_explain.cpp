@@ -22,7 +22,6 @@
 #include "tuner/process/child_process.h"
 #include "tuner/process/executables.h"
 #include "tuner/process/host_machine.h"
-#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
@@ -136,17 +135,12 @@ int explain_plan(const ExplainArguments &arguments) {
     return exit_done;
 }
 
-// A graph's alterations by name: a glob for none of them is a mistake, since there is nothing else that it could be for.
+// A graph's alterations by name; there is nothing else that the glob could be for.
 Status check_without(const NetworkOptions &options) {
     if (options.without.empty()) return {};
-    std::string names;
     const Result<std::vector<std::string>> known = alteration_names(options);
     if (!known) return known.error();
-    for (const std::string &name : *known) {
-        if (glob_match(options.without, name)) return {};
-        names += (names.empty() ? "" : ", ") + name;
-    }
-    return Error{ErrorCode::usage, fmt::format("--without {}: is no alteration; there are {}", options.without, names)};
+    return check_glob("--without", options.without, "alteration", *known);
 }
 
 int explain_network(const ExplainArguments &arguments) {
