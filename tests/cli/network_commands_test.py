@@ -303,7 +303,7 @@ class ExplainPlan(WithFolder):
         self.assertNotIn("bias+relu", fused)
         for options, message in (
             (("--pass", "plan", "--without", "magic"), "there are fold_pads"),
-            (("--without", "side_by_side"), "--without and --alterations go with"),
+            (("--without", "side_by_side"), "--without needs --network with --pass plan, --pass alterations or --html"),
             (("--pass", "alterations", "--columns", "magic"), "--columns"),
         ):
             self.assertIn(message, self.run_kiln("explain", "--network", network, *options, status=2).stderr)
@@ -338,6 +338,32 @@ class ExplainPlan(WithFolder):
         self.run_kiln("explain", "--network", MODEL, "--html", page / "below-a-file", status=3)
         self.run_kiln("explain", "--network", MODEL, "--html", page, "--format", "dot", status=2)
         self.run_kiln("explain", "--workloads", SUITES.parent.parent / "workloads" / "resnet50.json", "--html", page, status=2)
+
+    def test_options_without_an_effect(self):
+        plan, alterations, page = ("--pass", "plan"), ("--pass", "alterations"), ("--html", "page.html")
+        network = ("--network", MODEL)
+        for option in (("--db", "none.db"), ("--without", "fuse_*"), ("--alterations", "none.so")):
+            for subject in (network, (*network, "--pass", "import"), ("dist",), ("--workloads", "none.json")):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs --network with --pass plan, --pass alterations or --html", done.stderr)
+        for option in (("--columns", "step"), ("--sort", "step"), ("--top", "1"), ("--wide",), ("--guard-formulas",)):
+            for subject in (network, (*network, "--pass", "import"), (*network, *page)):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs a package, --workloads, or --network with --pass plan or", done.stderr)
+        for option in (("--target", "host"), ("--threads", "1")):
+            for subject in (network, ("dist",)):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs --workloads, or --network with --pass plan, --pass alterations", done.stderr)
+        for subject in (network, (*network, *plan), (*network, *alterations), (*network, *page)):
+            with self.subTest(subject=subject):
+                done = self.run_kiln("explain", *subject, "--filter", "*", status=2)
+                self.assertIn("--filter needs a package or --workloads", done.stderr)
+        self.assertIn("--batch needs --network", self.run_kiln("explain", "dist", "--batch", 1, status=2).stderr)
+        for options in (plan, alterations):
+            self.run_kiln("explain", *network, *options, "--target", "baseline", "--threads", "1", "--top", "1", "--wide")
 
     def test_options_that_do_not_fit(self):
         self.assertIn("json or csv", self.explain("--format", "dot", status=2).stderr)
