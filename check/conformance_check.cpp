@@ -27,6 +27,15 @@ Rng seeded(uint64_t seed, const std::string &text) {
     return Rng(sequence);
 }
 
+// "--algorithm `direct`", "--without `winograd*`", or both.
+std::string text_of(const AlgorithmFilter &filter) {
+    const bool has_without = !filter.without.empty();
+    std::string text;
+    if (!has_without || filter.algorithm != "*") text = fmt::format("--algorithm `{}`", filter.algorithm);
+    if (has_without) text += fmt::format("{}--without `{}`", text.empty() ? "" : " and ", filter.without);
+    return text;
+}
+
 }  // namespace
 
 Tolerance required_tolerance(const ConformanceCase &c, std::string_view algorithm_name) {
@@ -137,8 +146,9 @@ Result<CaseResult> ConformanceChecker::check(const ConformanceCase &c) {
                 refusals.add(algorithm.name, s.error().message);
             }
         }
-        result.reason =
-            fmt::format("no algorithm that matches `{}` applies ({})", context_.algorithms.algorithm, refusals.text());
+        const std::string why = refusals.text();
+        result.reason = fmt::format("no algorithm applies with {}{}", text_of(context_.algorithms),
+                                    why.empty() ? "" : fmt::format(" ({})", why));
         return result;
     }
     const auto chosen = choose(*c.workload, *usable);

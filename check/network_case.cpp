@@ -1,7 +1,9 @@
 #include "check/network_case.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "check/suite_file.h"
@@ -24,6 +26,20 @@ std::optional<scalar::Element> parse_suite_element(std::string_view text) {
     return {};
 }
 
+// What a tensor of a network is for. The others are values inside the network, and what other implementations compute.
+constexpr std::string_view input_role = "input", expected_role = "expected";
+constexpr std::string_view other_roles[] = {"quantization", "alternative", "intermediate"};
+
+std::string parse_role(JsonFields *tensor) {
+    auto role = tensor->get<std::string>("role");
+    const bool is_known = role == input_role || role == expected_role || std::ranges::count(other_roles, role) > 0;
+    if (tensor->ok() && !is_known) {
+        tensor->fail("role", fmt::format("`{}` is unknown; there are {}, {}, {}", role, input_role, expected_role,
+                                         fmt::join(other_roles, ", ")));
+    }
+    return role;
+}
+
 NetworkTensor parse_tensor(JsonFields fields, const std::string &name, const std::string &folder) {
     NetworkTensor tensor{.name = name,
                          .path = folder + "/" + fields.get<std::string>("file"),
@@ -38,10 +54,16 @@ NetworkTensor parse_tensor(JsonFields fields, const std::string &name, const std
 }  // namespace
 
 Tolerance parse_tolerance(JsonFields fields) {
+    constexpr std::string_view relative_kinds[] = {"relative_or_absolute", "seed"};
     const auto kind = fields.get<std::string>("kind");
     if (kind == "exact") return {};
+    const bool is_absolute = kind == "quanta";
+    if (fields.ok() && !is_absolute && std::ranges::count(relative_kinds, kind) == 0) {
+        fields.fail("kind",
+                    fmt::format("`{}` is unknown; there are exact, quanta, {}", kind, fmt::join(relative_kinds, ", ")));
+    }
     const auto value = fields.get<double>("value_floored");
-    return {.value = value, .is_absolute = kind == "quanta"};
+    return {.value = value, .is_absolute = is_absolute};
 }
 
 NetworkCase parse_network_case(JsonFields &fields, const std::string &folder) {
@@ -63,13 +85,15 @@ NetworkCase parse_network_case(JsonFields &fields, const std::string &folder) {
     JsonFields tensors = fields.object("tensors");
     for (const std::string &name : tensors.names()) {
         JsonFields tensor = tensors.object(name);
-        const auto role = tensor.get<std::string>("role");
-        if (role != "input" && role != "expected") continue;  // values inside the network, and what others compute
+        const std::string role = parse_role(&tensor);
+        if (role != input_role && role != expected_role) continue;
         const bool has_own = tensor.has("tolerance");
         NetworkTensor parsed = parse_tensor(std::move(tensor), name, folder);
         if (!has_own) parsed.tolerance = of_case;
-        (role == "input" ? result.inputs : result.expected).push_back(std::move(parsed));
+        (role == input_role ? result.inputs : result.expected).push_back(std::move(parsed));
     }
+    if (fields.ok() && result.expected.empty())
+        fields.fail("tensors", fmt::format("none has the role `{}`, so nothing would be compared", expected_role));
     return result;
 }
 

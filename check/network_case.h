@@ -26,10 +26,12 @@ struct NetworkCase {
     std::vector<NetworkTensor> inputs, expected;
 };
 
-// What a manifest says of tolerances. Every `kind` but `exact` and `quanta` is relative where the expected value is large.
+// What a manifest says of tolerances. `quanta` is absolute; `relative_or_absolute`, and `seed` of convolutions, are relative where
+// the expected value is large. Another `kind` is a problem.
 Tolerance parse_tolerance(JsonFields fields);
 
-// The tensors of a case whose operation is `onnx_graph`; file names are relative to `folder`. Problems are those of `fields`.
+// The tensors of a case whose operation is `onnx_graph`; file names are relative to `folder`. Problems are those of `fields`: a
+// role that nobody knows is one, and so is a case that expects nothing, since both would pass whatever kiln computes.
 NetworkCase parse_network_case(JsonFields &fields, const std::string &folder);
 
 }  // namespace kiln

@@ -9,8 +9,6 @@
 #include "graph/lower/lower.h"
 #include "graph/onnx/model.h"
 #include "json/file_text.h"
-#include "network/alter/alter.h"
-#include "network/emit.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
@@ -47,6 +45,11 @@ std::string mismatch(const NetworkCase &c, const network::Program &program) {
         if (std::ranges::none_of(program.outputs, is_it)) {
             return fmt::format("the network has no output `{}`", quoted_line(tensor.name));
         }
+    }
+    for (const network::Port &port : program.outputs) {
+        if (find(c.expected, port.name)) continue;
+        return fmt::format("the case expects nothing of output `{}`, which would not be compared",
+                           quoted_line(port.name));
     }
     return {};
 }
@@ -100,14 +103,13 @@ Status NetworkCheck::judge_outputs(const NetworkRunRequest &request, CaseResult 
     double worst = 0;
     for (size_t i = 0; i < program_.outputs.size(); i++) {
         const network::Port &port = program_.outputs[i];
-        const NetworkTensor *tensor = find(case_.expected, port.name);
-        if (!tensor) continue;
-        const Result<NpyArray> expected = read_tensor(*tensor);
+        const NetworkTensor &tensor = *find(case_.expected, port.name);
+        const Result<NpyArray> expected = read_tensor(tensor);
         if (!expected) return expected.error();
         const Result<std::string> got = read_file_text(request.outputs[i], most_output_bytes);
         if (!got) return got.error();
         const Verdict verdict = judge({port.form.type, port.form.shape, std::as_bytes(std::span(*got))},
-                                      {tensor->type, tensor->shape, expected->data}, tensor->tolerance);
+                                      {tensor.type, tensor.shape, expected->data}, tensor.tolerance);
         has_number = has_number && verdict.max_error;
         worst = std::max(worst, verdict.max_error.value_or(0));
         if (verdict.passed) continue;
@@ -147,7 +149,7 @@ Result<CaseResult> NetworkCheck::run(CaseResult result) {
 
 }  // namespace
 
-Result<PlannedNetwork> plan_network(const NetworkCase &c) {
+Result<PlannedNetwork> plan_network(const NetworkCase &c, const PlanNetwork &plan) {
     const Result<graph::onnx::Model> model = graph::onnx::read_model(c.model);
     if (!model) {
         if (model.error().code != ErrorCode::unsupported) return model.error();
@@ -157,10 +159,11 @@ Result<PlannedNetwork> plan_network(const NetworkCase &c) {
     for (const auto &[name, shape] : c.input_shapes) stated.shapes.push_back({name, shape});
     const Result<graph::Graph> lowered = graph::lower(*model, stated);
     if (!lowered) return PlannedNetwork{{}, in_one_line(lowered.error().message)};
-    const Result<network::Altered> altered = network::improve(*lowered, {});
-    if (!altered) return altered.error();
-    Result<network::Program> program = network::emit(altered->graph);
-    if (!program) return PlannedNetwork{{}, in_one_line(program.error().message)};
+    Result<network::Program> program = plan(*lowered);
+    if (!program) {
+        if (program.error().code != ErrorCode::unsupported) return program.error();
+        return PlannedNetwork{{}, in_one_line(program.error().message)};
+    }
     return PlannedNetwork{std::move(*program), ""};
 }
 

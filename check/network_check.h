@@ -1,5 +1,6 @@
 // Puts the network of a conformance case through the whole way: import, passes, kernels, package, calls on the case's inputs.
-// It owns no process: who builds and who runs are arguments, so that tests feed it fakes.
+// It owns no process: who plans, who builds and who runs are arguments, so that tests feed it fakes, and so that a plan is the one
+// that `kiln build` would ship.
 //
 // Each network is called twice, and with one thread and with two: all of them must compute the same, bit for bit.
 #pragma once
@@ -11,6 +12,7 @@
 
 #include "check/conformance_check.h"
 #include "check/conformance_suite.h"
+#include "graph/graph.h"
 #include "network/program.h"
 #include "tuner/measure/network_runner.h"
 
@@ -22,8 +24,12 @@ struct PlannedNetwork {
     std::string reason;
 };
 
-// Errors: the model cannot be read. What it has that kiln cannot compute is a reason.
-Result<PlannedNetwork> plan_network(const NetworkCase &c);
+// From a graph before any pass to a program. An error (unsupported) is what kiln cannot compute.
+using PlanNetwork = std::function<Result<network::Program>(const graph::Graph &)>;
+
+// Errors: the model cannot be read, or `plan` has one that is not unsupported. What the model has that kiln cannot compute is a
+// reason.
+Result<PlannedNetwork> plan_network(const NetworkCase &c, const PlanNetwork &plan);
 
 struct BuiltNetwork {
     PackagedNetworkFiles files;

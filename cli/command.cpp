@@ -13,9 +13,11 @@
 #include <set>
 #include <utility>
 
+#include "catalog/catalog.h"
 #include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 #include "cli/measuring/measuring_turn.h"
+#include "cli/network/network_program.h"
 #include "simulate/core_file.h"
 #include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
@@ -204,6 +206,30 @@ void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter) {
     command
         .add_option("--without", filter.without, "No algorithms, and no alterations of a network, whose name matches")
         ->type_name("GLOB");
+}
+
+Status check_glob(std::string_view option, const std::string &glob, std::string_view what,
+                  const std::vector<std::string> &names) {
+    if (std::ranges::any_of(names, [&](const std::string &name) { return glob_match(glob, name); })) return {};
+    return usage_error(fmt::format("{} {}: matches no {}; there are {}", option, glob, what, fmt::join(names, ", ")));
+}
+
+Status check_names(const AlgorithmFilter &filter, const NetworkOptions &network) {
+    std::vector<std::string> names;
+    for (const Algorithm &algorithm : catalog()) names.emplace_back(algorithm.name);
+    if (Status s = check_glob("--algorithm", filter.algorithm, "algorithm", names); !s) return s;
+    if (filter.without.empty()) return {};
+    std::vector<std::string> all = names;
+    if (!network.file.empty()) {
+        const Result<std::vector<std::string>> alterations = alteration_names(network);
+        if (!alterations) return alterations.error();
+        all.insert(all.end(), alterations->begin(), alterations->end());
+    }
+    const std::string_view what = network.file.empty() ? "algorithm" : "algorithm or alteration";
+    if (Status s = check_glob("--without", filter.without, what, all); !s) return s;
+    if (std::ranges::any_of(catalog(), [&](const Algorithm &algorithm) { return filter.allows(algorithm); })) return {};
+    return usage_error(
+        fmt::format("--algorithm and --without leave no algorithm; there are {}", fmt::join(names, ", ")));
 }
 
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning) {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/answers/answer.h"
@@ -24,6 +25,8 @@ class Validator;
 }  // namespace CLI
 
 namespace kiln {
+
+struct NetworkOptions;
 
 // Exit status of the command line, fixed by docs/command_line.md.
 enum ExitStatus { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_environment = 3, exit_interrupted = 130 };
@@ -96,6 +99,14 @@ Result<PackageParts> package_parts(const Workshop &workshop);
 
 // --algorithm and --without: globs over names of algorithms.
 void add_algorithm_options(CLI::App &command, AlgorithmFilter &filter);
+
+// Globs that match no name, and globs that leave no algorithm, are mistakes: nothing else would tell a typo from a choice. Where
+// there is a network (its file is named), --without may name its alterations, too.
+Status check_names(const AlgorithmFilter &filter, const NetworkOptions &network);
+
+// One of `names` matches the glob of an option; the message has all of them.
+Status check_glob(std::string_view option, const std::string &glob, std::string_view what,
+                  const std::vector<std::string> &names);
 
 // --max-error E, the error budget; check_error_budget() says what is wrong with the number given.
 void add_max_error_option(CLI::App &command, double &error_budget, const std::string &meaning);

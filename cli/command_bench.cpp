@@ -296,6 +296,7 @@ int run_for_core(const BenchArguments &arguments) {
 int run(const BenchArguments &arguments) {
     const Result<Target> asked = read(arguments.target, read_machine());
     if (!asked) return fail(asked.error());
+    if (Status s = check_names(arguments.algorithms, arguments.layers.network); !s) return fail(s.error());
     if (is_soft_core(*asked)) return run_for_core(arguments);
     if (!arguments.target.core.empty()) {
         return fail({ErrorCode::usage, "--core is for soft cores, such as --target rv32im"});

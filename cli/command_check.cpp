@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +11,7 @@
 #include "cli/answers/output.h"
 #include "cli/command.h"
 #include "cli/judge_options.h"
+#include "cli/network/network_program.h"
 #include "cli/network/network_workshop.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -93,6 +95,21 @@ Result<ConformanceSuite> read_suite(const CheckArguments &arguments) {
     return suite;
 }
 
+// Networks of a suite have the same alterations; where there are none, --without names algorithms alone.
+Status check_names_for(const ConformanceSuite &suite, const AlgorithmFilter &algorithms) {
+    const auto found =
+        std::ranges::find_if(suite.cases, [](const ConformanceCase &c) { return c.network.has_value(); });
+    const NetworkOptions network{.file = found == suite.cases.end() ? "" : found->network->model, .shapes = {}};
+    return check_names(algorithms, network);
+}
+
+// What `build` plans a network by: its layouts and alterations are chosen from cold times, whichever toolchain they are of.
+ChoiceContext of_plans(ChoiceContext context) {
+    context.toolchain.clear();
+    context.caches = caches_of_networks;
+    return context;
+}
+
 // Cases with a workload and cases with a network, in the order of the suite.
 class SuiteCheck {
 public:
@@ -102,14 +119,15 @@ public:
                        return workshop.runner->execute(request, operands);
                    }),
           networks_(workshop, context, std::move(parts)),
-          threads_(context.target.threads) {}
+          plans_(of_plans(context)) {}
 
     // All networks first, so that their kernels are built while others run.
     Status plan(const ConformanceSuite &suite) {
         for (const ConformanceCase &c : suite.cases) {
             if (interrupted()) return Error{ErrorCode::interrupted, "interrupted"};
             if (!c.network) continue;
-            Result<PlannedNetwork> planned = plan_network(*c.network);
+            Result<PlannedNetwork> planned =
+                plan_network(*c.network, [&](const graph::Graph &graph) { return program(c.network->model, graph); });
             if (!planned) return planned.error();
             if (planned->program) networks_.expect(*planned->program);
             planned_.emplace(c.id, std::move(*planned));
@@ -119,14 +137,24 @@ public:
 
     Result<CaseResult> check(const ConformanceCase &c) {
         if (!c.network) return kernels_.check(c);
-        const auto build = [&](const network::Program &program) { return networks_.build(program); };
-        return check_network(c, planned_.at(c.id), {build, networks_.runner(), networks_.folder(), threads_});
+        const auto build = [&](const network::Program &planned) { return networks_.build(planned); };
+        return check_network(c, planned_.at(c.id),
+                             {build, networks_.runner(), networks_.folder(), plans_.target.threads});
     }
 
 private:
+    // The one that `build` would ship.
+    Result<network::Program> program(const std::string &model, const graph::Graph &graph) const {
+        if (is_soft_core(plans_.target)) {
+            return unsupported("networks of soft cores are C sources; `kiln build --network` checks their kernels");
+        }
+        const NetworkOptions options{.file = model, .shapes = {}, .without = plans_.algorithms.without};
+        return program_of(graph, options, choice_for(plans_.target, {.times = kernel_times(plans_)}));
+    }
+
     ConformanceChecker kernels_;
     NetworkWorkshop networks_;
-    int threads_;
+    ChoiceContext plans_;
     std::map<std::string, PlannedNetwork> planned_;  // by the case's id
 };
 
@@ -136,6 +164,7 @@ int run(const CheckArguments &arguments) {
     if (!place) return fail(place.error());
     const Result<ConformanceSuite> suite = read_suite(arguments);
     if (!suite) return fail(suite.error());
+    if (Status s = check_names_for(*suite, arguments.algorithms); !s) return fail(s.error());
     const Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
     if (!opened) return fail(opened.error());
     const TrialStore *store = *opened ? &**opened : nullptr;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 
 #include "catalog/algorithm_rules.h"
@@ -22,7 +23,6 @@
 #include "tuner/process/child_process.h"
 #include "tuner/process/executables.h"
 #include "tuner/process/host_machine.h"
-#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
@@ -37,12 +37,69 @@ struct ExplainArguments {
     std::string html;    // a page about a network's program
     std::string format;  // empty: table, and text of a network
     AnswerOptions answer;
+    std::vector<std::string> given;  // options of `uses` that are there, in its order
 };
 
 // The name for the graph before any pass.
 constexpr std::string_view before_passes = "import";
 // Names for what is run in the end, and for why it is so.
 constexpr std::string_view plan_name = "plan", alterations_name = "alterations";
+
+// What is explained. An option is for one of them or for several.
+enum Explained : unsigned {
+    a_package = 1,
+    workload_lists = 2,
+    a_graph = 4,
+    a_plan = 8,  // or the alterations
+    a_page = 16,
+    any_network = a_graph | a_plan | a_page
+};
+
+// Options that mean nothing for some of it: given there, somebody expects what does not come.
+struct OptionUse {
+    const char *option;
+    unsigned of;
+    const char *needs;
+};
+constexpr const char *plan_or_page = "--network with --pass plan, --pass alterations or --html";
+constexpr const char *lists_plan_or_page = "--workloads, or --network with --pass plan, --pass alterations or --html";
+constexpr const char *what_has_rows = "a package, --workloads, or --network with --pass plan or --pass alterations";
+constexpr OptionUse uses[] = {
+    {"--pass", any_network, "--network"},
+    {"--html", any_network, "--network"},
+    {"--shape", any_network, "--network"},
+    {"--constant", any_network, "--network"},
+    {"--batch", any_network, "--network"},
+    {"--outputs", any_network, "--network"},
+    {"--filter", a_package | workload_lists, "a package or --workloads"},
+    {"--db", a_plan | a_page, plan_or_page},
+    {"--without", a_plan | a_page, plan_or_page},
+    {"--alterations", a_plan | a_page, plan_or_page},
+    {"--target", workload_lists | a_plan | a_page, lists_plan_or_page},
+    {"--threads", workload_lists | a_plan | a_page, lists_plan_or_page},
+    {"--columns", a_package | workload_lists | a_plan, what_has_rows},
+    {"--sort", a_package | workload_lists | a_plan, what_has_rows},
+    {"--top", a_package | workload_lists | a_plan, what_has_rows},
+    {"--wide", a_package | workload_lists | a_plan, what_has_rows},
+    {"--guard-formulas", a_package | workload_lists | a_plan, what_has_rows},
+};
+
+Explained explained_by(const ExplainArguments &arguments) {
+    if (!arguments.package.empty()) return a_package;
+    if (arguments.network.file.empty()) return workload_lists;
+    if (!arguments.html.empty()) return a_page;
+    return arguments.pass == plan_name || arguments.pass == alterations_name ? a_plan : a_graph;
+}
+
+Status check_uses(const ExplainArguments &arguments) {
+    const Explained explained = explained_by(arguments);
+    for (const OptionUse &use : uses) {
+        const bool is_given = std::ranges::find(arguments.given, use.option) != arguments.given.end();
+        if (is_given && (use.of & explained) == 0)
+            return usage_error(fmt::format("{} needs {}", use.option, use.needs));
+    }
+    return {};
+}
 
 std::string pass_names() {
     std::string names(before_passes);
@@ -136,17 +193,12 @@ int explain_plan(const ExplainArguments &arguments) {
     return exit_done;
 }
 
-// A graph's alterations by name: a glob for none of them is a mistake, since there is nothing else that it could be for.
+// A graph's alterations by name; there is nothing else that the glob could be for.
 Status check_without(const NetworkOptions &options) {
     if (options.without.empty()) return {};
-    std::string names;
     const Result<std::vector<std::string>> known = alteration_names(options);
     if (!known) return known.error();
-    for (const std::string &name : *known) {
-        if (glob_match(options.without, name)) return {};
-        names += (names.empty() ? "" : ", ") + name;
-    }
-    return Error{ErrorCode::usage, fmt::format("--without {}: is no alteration; there are {}", options.without, names)};
+    return check_glob("--without", options.without, "alteration", *known);
 }
 
 int explain_network(const ExplainArguments &arguments) {
@@ -156,13 +208,7 @@ int explain_network(const ExplainArguments &arguments) {
             {ErrorCode::usage, "--html is a page about the plan; it goes with no other --pass and no --format"});
     }
     if (Status s = check_without(arguments.network); !s) return fail(s.error());
-    if (arguments.pass == plan_name || arguments.pass == alterations_name || !arguments.html.empty()) {
-        return explain_plan(arguments);
-    }
-    if (!arguments.network.without.empty() || !arguments.network.alterations.empty()) {
-        return fail(
-            {ErrorCode::usage, "--without and --alterations go with --pass plan, --pass alterations or --html"});
-    }
+    if (explained_by(arguments) != a_graph) return explain_plan(arguments);
     if (!arguments.format.empty() && arguments.format != "text" && arguments.format != "dot") {
         return fail({ErrorCode::usage, "explain --network prints --format text or dot"});
     }
@@ -232,16 +278,8 @@ int run(ExplainArguments arguments) {
         return fail({ErrorCode::usage,
                      "explain needs one of a package (its folder, library or manifest), --workloads and --network"});
     }
+    if (Status s = check_uses(arguments); !s) return fail(s.error());
     if (of_network) return explain_network(arguments);
-    if (!arguments.db.empty())
-        return fail({ErrorCode::usage, "--db needs --network with --pass plan, --pass alterations or --html"});
-    if (!arguments.html.empty()) return fail({ErrorCode::usage, "--html needs --network"});
-    if (!arguments.pass.empty() || !arguments.network.shapes.empty() || !arguments.network.outputs.empty()) {
-        return fail({ErrorCode::usage, "--pass, --shape and --outputs need --network"});
-    }
-    if (!arguments.network.constants.empty()) return fail({ErrorCode::usage, "--constant needs --network"});
-    if (!arguments.network.without.empty()) return fail({ErrorCode::usage, "--without needs --network"});
-    if (!arguments.network.alterations.empty()) return fail({ErrorCode::usage, "--alterations needs --network"});
     const std::optional<TableFormat> format = table_format(arguments.format);
     if (!format) return fail({ErrorCode::usage, "--format text and dot need --network"});
     arguments.answer.format = *format;
@@ -295,7 +333,12 @@ void add_explain_command(CLI::App &app, Action &action) {
         "  kiln explain --network m.onnx --pass plan --db kiln.db\n"
         "  kiln explain --network m.onnx --pass alterations --db kiln.db\n"
         "  kiln explain --network m.onnx --db kiln.db --html m.html");
-    command->callback([&action, arguments] { action = [arguments] { return run(*arguments); }; });
+    command->callback([&action, arguments, command] {
+        for (const OptionUse &use : uses) {
+            if (command->get_option(use.option)->count() > 0) arguments->given.emplace_back(use.option);
+        }
+        action = [arguments] { return run(*arguments); };
+    });
 }
 
 }  // namespace kiln

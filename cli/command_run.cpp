@@ -103,6 +103,7 @@ int run_network(const RunArguments &arguments, const network::Program &program, 
 }
 
 int run(const RunArguments &arguments) {
+    if (Status s = check_names(arguments.algorithms, arguments.network); !s) return fail(s.error());
     const Machine machine = read_machine();
     const Result<Target> target = read_runnable(arguments.target, machine);
     if (!target) return fail(target.error());

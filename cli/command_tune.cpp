@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "catalog/catalog.h"
 #include "cli/answers/answer_options.h"
 #include "cli/answers/output.h"
 #include "cli/clock.h"
@@ -21,7 +20,6 @@
 #include "tuner/job/tune.h"
 #include "tuner/process/interrupt.h"
 #include "tuner/search/search.h"
-#include "workload/lists/glob.h"
 
 namespace kiln {
 namespace {
@@ -58,15 +56,7 @@ Result<TuneOptions> read_options(const TuneArguments &arguments) {
         return usage_error(
             fmt::format("--strategy {}: is unknown; known are {}", options.strategy, fmt::join(strategies, ", ")));
     }
-    std::vector<std::string_view> algorithms;
-    for (const Algorithm &algorithm : catalog()) algorithms.push_back(algorithm.name);
-    const bool some_left = std::any_of(algorithms.begin(), algorithms.end(), [&](std::string_view name) {
-        return glob_match(options.algorithm, name) && !(!options.without.empty() && glob_match(options.without, name));
-    });
-    if (!some_left) {
-        return usage_error(
-            fmt::format("--algorithm and --without leave no algorithm; known are {}", fmt::join(algorithms, ", ")));
-    }
+    if (Status s = check_names(arguments.algorithms, arguments.layers.network); !s) return s.error();
     if (Status s = check_error_budget(options.error_budget); !s) return s.error();
     const CacheOrder &caches = arguments.layers.of_network() ? caches_of_networks : caches_of_layers;
     const auto cache = arguments.cache.empty() ? caches.front() : parse_cache_mode(arguments.cache);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "cli/answers/output.h"
 #include "cli/answers/terminal_text.h"
 #include "package/manifest_reader.h"
@@ -19,31 +17,29 @@ std::string chosen(const ManifestKernel &kernel) {
 
 Cell or_null(const std::string &text) { return text.empty() ? Cell() : Cell(text); }
 
-double rounded(double value) { return std::round(value * 100) / 100; }
-
 Cell microseconds(const ManifestKernel &kernel) {
     if (!kernel.median || kernel.metric != "ns") return {};
-    return rounded(*kernel.median / 1000);
+    return *kernel.median / 1000;
 }
 
 // Half the width of the median's 95 % interval, in percent of the median.
 Cell uncertainty(const ManifestKernel &kernel) {
     if (!kernel.median || !kernel.median_lo || !kernel.median_hi || !(*kernel.median > 0)) return {};
-    return rounded(50 * (*kernel.median_hi - *kernel.median_lo) / *kernel.median);
+    return 50 * (*kernel.median_hi - *kernel.median_lo) / *kernel.median;
 }
 
 std::string algorithm_of(const std::string &candidate) { return candidate.substr(0, candidate.find('/')); }
 
-const std::vector<std::string> summary_columns = {"layer", "target",   "chosen", "algorithm",       "median_us",
-                                                  "+-%",   "evidence", "trial",  "why at its place"};
+const std::vector<std::string> summary_columns = {
+    "layer", "target", "chosen", "algorithm", "median_us", "uncertainty_percent", "evidence", "trial", "why_place"};
 const TableForm summary_form = {{.name = "layer"},
                                 {.name = "median_us", .title = "us", .digits = 2},
-                                {.name = "+-%", .digits = 2},
+                                {.name = "uncertainty_percent", .title = "+-%", .digits = 2},
                                 {.name = "chosen"},
                                 {.name = "algorithm"},
                                 {.name = "evidence"},
                                 {.name = "trial"},
-                                {.name = "why at its place"},
+                                {.name = "why_place", .title = "why at its place"},
                                 {.name = "target", .context = true}};
 const std::vector<std::string> fact_columns = {"layer", "target", "fact", "value"};
 
@@ -106,24 +102,32 @@ bool print_details(const std::vector<Manifest> &manifests, const ExplainPackageA
     return any;
 }
 
-// Errors (usage): the filter matches no layer.
-Status keep_layers(const std::string &filter, std::vector<Manifest> *manifests) {
+// How many kernels each package has, of which the filter leaves some. Errors (usage): it matches no layer.
+Result<std::vector<size_t>> keep_layers(const std::string &filter, std::vector<Manifest> *manifests) {
     std::vector<std::string> names;
+    std::vector<size_t> counts;
     size_t kept = 0;
     for (Manifest &manifest : *manifests) {
+        counts.push_back(manifest.kernels.size());
         for (const ManifestKernel &kernel : manifest.kernels) names.push_back(kernel.layer);
         std::erase_if(manifest.kernels, [&](const ManifestKernel &k) { return !glob_match(filter, k.layer); });
         kept += manifest.kernels.size();
     }
-    if (kept == 0 && !names.empty()) return no_match(filter, "layer of the package", names);
-    std::erase_if(*manifests, [](const Manifest &manifest) { return manifest.kernels.empty(); });
-    return {};
+    if (kept == 0 && (!names.empty() || filter != WorkloadOptions().filter)) {
+        return no_match(filter, "layer of the package", names);
+    }
+    return counts;
 }
 
-// About the whole package; the table has one row a kernel.
-void tell_of(const Manifest &m) {
-    tell_line(fmt::format("{}: package {}, {} kernel{}{}, built by {}", m.source, m.name, m.kernels.size(),
-                          m.kernels.size() == 1 ? "" : "s", m.fallback ? " and one for any sizes" : "", m.toolchain));
+// "3 kernels", or "1 of 3 kernels" where the filter leaves one.
+std::string kernels_text(size_t kept, size_t all) {
+    return fmt::format("{}{} kernel{}", kept == all ? "" : fmt::format("{} of ", kept), all, all == 1 ? "" : "s");
+}
+
+// About the whole package, which has `all` kernels; the table has one row a kernel.
+void tell_of(const Manifest &m, size_t all) {
+    tell_line(fmt::format("{}: package {}, {}{}, built by {}", m.source, m.name, kernels_text(m.kernels.size(), all),
+                          m.fallback ? " and one for any sizes" : "", m.toolchain));
     if (const auto &p = m.preparation) {
         tell_line(fmt::format("{}: {}_prepare() computes the network's inputs, {} to {} tensors", m.source, m.name,
                               p->inputs, p->outputs));
@@ -142,6 +146,18 @@ void tell_of(const Manifest &m) {
     }
 }
 
+// Nothing matched. A network that only moves bytes has no kernel to show as an example.
+Error no_kernel(const std::vector<Manifest> &manifests, const ExplainPackageArguments &arguments) {
+    const std::string what = fmt::format("{}: no kernel matches `{}`", arguments.path, arguments.kernel);
+    for (const Manifest &manifest : manifests) {
+        if (manifest.kernels.empty()) continue;
+        const ManifestKernel &example = manifest.kernels.front();
+        return usage_error(
+            fmt::format("{}; layers are named like {}, keys are like {}", what, example.layer, example.key));
+    }
+    return usage_error(fmt::format("{}; there is no kernel at all", what));
+}
+
 }  // namespace
 
 int explain_package(const ExplainPackageArguments &arguments) {
@@ -149,16 +165,16 @@ int explain_package(const ExplainPackageArguments &arguments) {
     if (Status s = check_columns(arguments.answer, all ? summary_columns : fact_columns); !s) return fail(s.error());
     Result<std::vector<Manifest>> manifests = read_manifests(arguments.path);
     if (!manifests) return fail(manifests.error());
-    if (Status s = keep_layers(arguments.filter, &*manifests); !s) return fail(s.error());
-    if (all) {
-        for (const Manifest &manifest : *manifests) tell_of(manifest);
-        print(summary(*manifests), summary_form, arguments.answer);
-        return exit_done;
+    const Result<std::vector<size_t>> counts = keep_layers(arguments.filter, &*manifests);
+    if (!counts) return fail(counts.error());
+    if (!all) return print_details(*manifests, arguments) ? exit_done : fail(no_kernel(*manifests, arguments));
+    for (size_t i = 0; i < manifests->size(); i++) {
+        const Manifest &manifest = (*manifests)[i];
+        const bool is_filtered_out = manifest.kernels.empty() && (*counts)[i] > 0;
+        if (!is_filtered_out) tell_of(manifest, (*counts)[i]);
     }
-    if (print_details(*manifests, arguments)) return exit_done;
-    const ManifestKernel &example = manifests->front().kernels.front();
-    return fail({ErrorCode::usage, fmt::format("{}: no kernel matches `{}`; layers are named like {}, keys are like {}",
-                                               arguments.path, arguments.kernel, example.layer, example.key)});
+    print(summary(*manifests), summary_form, arguments.answer);
+    return exit_done;
 }
 
 }  // namespace kiln

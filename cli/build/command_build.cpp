@@ -160,6 +160,7 @@ Status check_options(const BuildArguments &arguments) {
     if (Status s = check_package_name(arguments.name); !s) return s;
     if (Status s = check_error_budget(arguments.error_budget); !s) return s;
     if (Status s = check(arguments.layers); !s) return s;
+    if (Status s = check_names(arguments.algorithms, arguments.layers.network); !s) return s;
     const bool of_network = arguments.layers.of_network();
     if (of_network && arguments.layers.workloads.filter != "*") {
         return Error{ErrorCode::usage, "--filter goes with --workloads; a network is built as a whole"};

@@ -125,6 +125,26 @@ TEST_F(ConformanceCheck, StatusesOfCasesThatAreNotJudged) {
     EXPECT_NE(shuffle.reason.find("direct"), std::string::npos) << shuffle.reason;
 }
 
+TEST_F(ConformanceCheck, WhatIsNotApplicableNamesTheOptions) {
+    const struct {
+        AlgorithmFilter filter;
+        const char *suite, *id, *reason;  // how the reason begins
+    } rows[] = {
+        {{"direct", ""}, "space_to_depth", "p000_s2d", "no algorithm applies with --algorithm `direct` (direct: "},
+        {{"direct", "winograd*"},
+         "space_to_depth",
+         "p000_s2d",
+         "no algorithm applies with --algorithm `direct` and --without `winograd*` (direct: "},
+        {{"*", "*"}, "xla_conv", "x000_alexnet1.fwd", "no algorithm applies with --without `*`"},
+    };
+    for (const auto &row : rows) {
+        context_.algorithms = row.filter;
+        const CaseResult result = check(row.suite, row.id);
+        EXPECT_EQ(result.status, CaseStatus::not_applicable) << row.reason;
+        EXPECT_TRUE(result.reason.starts_with(row.reason)) << result.reason;
+    }
+}
+
 TEST_F(ConformanceCheck, RandomCandidatesFollowTheSeed) {
     options_ = {.random_candidates = 4, .seed = 7};
     const CaseResult first = check("xla_conv", "x000_alexnet1.fwd");

@@ -245,6 +245,9 @@ TEST_F(BadManifest, IsRefusedByFileCaseAndField) {
         {R"({"tensors": {"x": {"shape": [1, 4, 4, -2]}}})", "tensors: x: shape: needs extents from 0"},
         {R"({"tensors": []})", "tensors"},
         {R"({"tolerance": {"value_floored": null}})", "tolerance: value_floored: is missing"},
+        {R"({"tolerance": {"kind": null}})", "tolerance: kind: is missing"},
+        {R"({"tolerance": {"kind": "ulp"}})",
+         "tolerance: kind: `ulp` is unknown; there are exact, quanta, relative_or_absolute, seed"},
         {R"({"tags": "strided"})", "tags: needs a list; got \"strided\""},
     };
     std::filesystem::create_symlink("/etc/passwd", path("passwd.npy"));
@@ -293,6 +296,40 @@ TEST_F(BadManifest, NetworksAreReadAndRefused) {
         m["cases"][0].merge_patch(nlohmann::json::parse(row.patch));
         const auto suite = read(m.dump());
         ASSERT_FALSE(suite) << row.patch;
+        EXPECT_NE(suite.error().message.find(row.message), std::string::npos) << suite.error().message;
+    }
+}
+
+// What nobody knows must not pass as what need not be compared.
+TEST_F(BadManifest, RolesAndTolerancesOfNetworksAreKnown) {
+    manifest_["cases"][0].merge_patch(nlohmann::json::parse(R"({"op": "onnx_graph", "model": "x.npy", "tensors": {
+        "x": {"role": "input"}, "k": {"role": "intermediate"}, "bias": {"role": "alternative"},
+        "y": {"role": "expected", "tolerance": {"kind": "quanta", "value_floored": 0.5}}}})"));
+    const struct {
+        const char *patch, *message;  // empty: none
+    } rows[] = {
+        {"{}", ""},
+        {R"({"tensors": {"k": {"role": "quantization"}}})", ""},
+        {R"({"tensors": {"x": {"role": null}}})", "tensors: x: role: is missing"},
+        {R"({"tensors": {"x": {"role": "inputs"}}})",
+         "tensors: x: role: `inputs` is unknown; there are input, expected, quantization, alternative, intermediate"},
+        {R"({"tensors": {"y": {"role": "Expected"}}})", "tensors: y: role: `Expected` is unknown"},
+        {R"({"tensors": {"y": {"role": "intermediate"}}})", "tensors: none has the role `expected`"},
+        {R"({"tensors": {"y": {"tolerance": {"kind": "exat"}}}})", "tensors: y: tolerance: kind: `exat` is unknown"},
+        {R"({"tolerance": {"kind": "ulp"}})", "tolerance: kind: `ulp` is unknown"},
+    };
+    for (const auto &row : rows) {
+        nlohmann::json m = manifest_;
+        m["cases"][0].merge_patch(nlohmann::json::parse(row.patch));
+        const auto suite = read(m.dump());
+        if (*row.message == 0) {
+            ASSERT_TRUE(suite) << row.patch << suite.error().message;
+            ASSERT_EQ(suite->cases[0].network->expected.size(), 1) << row.patch;
+            EXPECT_TRUE(suite->cases[0].network->expected[0].tolerance.is_absolute) << row.patch;
+            continue;
+        }
+        ASSERT_FALSE(suite) << row.patch;
+        EXPECT_NE(suite.error().message.find("tiny.json: case `one`: "), std::string::npos) << suite.error().message;
         EXPECT_NE(suite.error().message.find(row.message), std::string::npos) << suite.error().message;
     }
 }

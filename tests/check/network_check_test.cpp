@@ -8,6 +8,8 @@
 #include <fstream>
 
 #include "check/npy.h"
+#include "network/alter/alter.h"
+#include "network/emit.h"
 #include "tests/build_paths.h"
 
 namespace kiln {
@@ -22,6 +24,20 @@ ConformanceCase corpus_case(const std::string &suite, const std::string &id) {
     }
     ADD_FAILURE() << id;
     return {};
+}
+
+Result<network::Program> usual_plan(const graph::Graph &graph) {
+    const auto improved = network::improve(graph, {});
+    return improved ? network::emit(improved->graph) : improved.error();
+}
+
+std::string keys_of(const network::Program &program) {
+    std::string keys;
+    for (const network::Step &step : program.steps) {
+        const auto *call = std::get_if<network::KernelCall>(&step.work);
+        if (call) keys += key(call->workload) + "\n";
+    }
+    return keys;
 }
 
 // Answers what it is told to, whatever it is given.
@@ -51,10 +67,13 @@ protected:
     void TearDown() override { std::filesystem::remove_all(folder_); }
 
     CaseResult check(const ConformanceCase &c) {
-        const auto planned = plan_network(*c.network);
+        const auto planned = plan_network(*c.network, plan_);
         EXPECT_TRUE(planned) << planned.error().message;
-        const auto result = check_network(
-            c, *planned, {[&](const network::Program &) { return Result<NetworkBuild>(build_); }, runner_, folder_, 1});
+        const auto build = [&](const network::Program &program) {
+            built_.push_back(keys_of(program));
+            return Result<NetworkBuild>(build_);
+        };
+        const auto result = check_network(c, *planned, {build, runner_, folder_, 1});
         EXPECT_TRUE(result) << result.error().message;
         return *result;
     }
@@ -65,6 +84,8 @@ protected:
 
     std::string folder_ = testing::TempDir() + "/kiln_network_check_test_" + std::to_string(getpid());
     FakeRunner runner_;
+    PlanNetwork plan_ = usual_plan;
+    std::vector<std::string> built_;  // what each program calls
     NetworkBuild build_ =
         BuiltNetwork{.files = {"lib.so", ""}, .algorithms = {"direct", "nest"}, .kernels = 2, .untuned = true};
 };
@@ -117,6 +138,8 @@ TEST_F(NetworkChecks, TensorsThatAreNotTheNetworks) {
          [](NetworkCase &c) { c.inputs[0].shape = {1}; }},
         {"other type", "but the case has i8", [](NetworkCase &c) { c.inputs[0].type = scalar::Element::i8; }},
         {"no such output", "the network has no output `z`", [](NetworkCase &c) { c.expected[0].name = "z"; }},
+        {"an output that is not compared", "the case expects nothing of output `t2_relu`",
+         [](NetworkCase &c) { c.expected.clear(); }},
     };
     for (const auto &row : table) {
         ConformanceCase c = corpus_case("onnx_graph", "n00_first_conv_relu");
@@ -140,9 +163,37 @@ TEST_F(NetworkChecks, WhatHasNoProgramIsUnsupported) {
 TEST_F(NetworkChecks, AMissingModelIsAnError) {
     ConformanceCase c = corpus_case("onnx_graph", "n00_first_conv_relu");
     c.network->model += ".lost";
-    const auto planned = plan_network(*c.network);
+    const auto planned = plan_network(*c.network, usual_plan);
     ASSERT_FALSE(planned);
     EXPECT_NE(planned.error().message.find("lost"), std::string::npos);
+}
+
+// The plan is the caller's: what is built is what it made of the graph before any pass.
+TEST_F(NetworkChecks, WhatWasPlannedIsBuilt) {
+    const ConformanceCase c = corpus_case("onnx_graph", "n00_first_conv_relu");
+    answer_rightly(c);
+    EXPECT_EQ(check(c).status, CaseStatus::passed);
+    plan_ = [](const graph::Graph &graph) {
+        const auto improved = network::improve(graph, {.is_off = [](std::string_view) { return true; }});
+        return network::emit(improved->graph);
+    };
+    const CaseResult apart = check(c);
+    EXPECT_EQ(apart.status, CaseStatus::passed) << apart.reason;
+    ASSERT_EQ(built_.size(), 2);
+    EXPECT_NE(built_[0].find("epilogue:bias,relu"), std::string::npos) << built_[0];
+    EXPECT_EQ(built_[1].find("relu"), std::string::npos) << built_[1];
+}
+
+TEST_F(NetworkChecks, OnlyWhatIsUnsupportedIsAReason) {
+    const ConformanceCase c = corpus_case("onnx_graph", "n00_first_conv_relu");
+    plan_ = [](const graph::Graph &) -> Result<network::Program> { return unsupported("line 1\nline 2"); };
+    const CaseResult result = check(c);
+    EXPECT_EQ(result.status, CaseStatus::unsupported);
+    EXPECT_EQ(result.reason, "line 1;line 2");
+    const auto broken = [](const graph::Graph &) -> Result<network::Program> { return bad_input("damaged"); };
+    const auto planned = plan_network(*c.network, broken);
+    ASSERT_FALSE(planned);
+    EXPECT_EQ(planned.error().message, "damaged");
 }
 
 }  // namespace

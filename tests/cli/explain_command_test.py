@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 KILN = None
+NODES = pathlib.Path(__file__).resolve().parent.parent / "conformance" / "onnx_node"
 
 LAYERS = [
     {"name": "one", "op": "conv2d", "input": [1, 8, 8, 4], "kernel": [3, 3, 4, 16]},
@@ -61,6 +62,38 @@ class ExplainPackage(unittest.TestCase):
         self.assertTrue(lines[-1].startswith("net/two"), lines)
         for line in lines:
             self.assertLessEqual(len(line), 100)
+
+    def test_what_the_filter_leaves_is_counted(self):
+        for options, words in (([], "package tiny, 2 kernels, built by"), (["--filter", "*/two"], "package tiny, 1 of 2 kernels, built by")):
+            self.assertIn(words, self.explain("dist", *options).stderr)
+
+    def test_numbers_have_all_digits(self):
+        row = next(row for row in json.loads(self.explain("dist", "--format", "json").stdout) if row["layer"] == "net/one")
+        self.assertEqual(set(row), {"layer", "target", "chosen", "algorithm", "median_us", "uncertainty_percent", "evidence", "trial",
+                                    "why_place"})  # fmt: skip
+        facts = {fact["fact"]: fact["value"] for fact in json.loads(self.explain("dist", "*/one", "--format", "json").stdout)}
+        median, low, high = (float(facts["measurement." + name]) for name in ("median", "median_lo", "median_hi"))
+        self.assertEqual(row["median_us"], median / 1000)
+        self.assertEqual(row["uncertainty_percent"], 50 * (high - low) / median)
+        self.assertEqual(row["why_place"], facts["why_place"])
+        for title in ("us", "+-%", "why at its place"):
+            self.assertIn(title, self.explain("dist", "--wide").stdout)
+
+    def test_a_network_without_kernels(self):
+        build = kiln("build", "--network", NODES / "test_reshape_extended_dims.onnx", "--name", "view", "-o", self.folder / "view")
+        self.assertEqual(build.returncode, 0, build.stderr)
+        done = self.explain("view")
+        for words in ("package view, 0 kernels, built by ", "1 to 1 tensors, plan ", "weights of ", "built without a database"):
+            self.assertIn(words, done.stderr)
+        self.assertEqual(json.loads(self.explain("view", "--format", "json").stdout), [])
+        for arguments, message in (
+            (["*"], "view: no kernel matches `*`; there is no kernel at all"),
+            (["--filter", "x"], "--filter x: there is no layer of the package at all"),
+            (["*", "--filter", "x"], "--filter x: there is no layer of the package at all"),
+        ):
+            done = self.explain("view", *arguments, status=2)
+            self.assertIn(message, done.stderr)
+            self.assertEqual(done.stdout, "")
 
     def test_the_facts_of_one_kernel(self):
         rows = json.loads(self.explain("dist", "*/one", "--format", "json").stdout)

@@ -174,8 +174,8 @@ class ExplainNetwork(WithFolder):
             (["--network", SMALL, "--workloads", "w.json"], "explain needs one of"),
             (["--network", SMALL, "dist"], "explain needs one of"),
             ([], "explain needs one of"),
-            (["dist", "--pass", "fuse_epilogues"], "--pass, --shape and --outputs need --network"),
-            (["dist", "--shape", "x=1"], "--pass, --shape and --outputs need --network"),
+            (["dist", "--pass", "fuse_epilogues"], "--pass needs --network"),
+            (["dist", "--shape", "x=1"], "--shape needs --network"),
             (["dist", "--format", "dot"], "--format text and dot need --network"),
             (["--network", SMALL, "--format", "svg"], "svg"),
         ):

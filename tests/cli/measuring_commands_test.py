@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 KILN = None
 CONFORMANCE = pathlib.Path(__file__).resolve().parent.parent / "conformance"
 XLA = str(CONFORMANCE / "xla_conv.json")
+GRAPHS = str(CONFORMANCE / "onnx_graph.json")
 NETWORK = str(CONFORMANCE / "onnx_graph" / "n01_residual_broadcast.onnx")
 RESNET50 = str(CONFORMANCE.parent.parent / "workloads" / "resnet50.json")
 
@@ -127,6 +128,10 @@ class Tune(unittest.TestCase):
         # Layouts are chosen by these times.
         self.assertIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan").stdout)
         self.assertNotIn(" 0 of ", kiln("explain", "--network", NETWORK, "--pass", "plan", "--db", self.db).stdout)
+        timed = json.loads(kiln("explain", "--network", NETWORK, "--pass", "plan", "--db", self.db, "--format", "json").stdout)
+        done = kiln("check", "--suite", str(CONFORMANCE / "onnx_graph.json"), "--filter", "*/n01*", "--db", self.db, "--format", "json")
+        [case] = json.loads(done.stdout)["cases"]
+        self.assertEqual((case["status"], case["candidate"].split()[0]), ("passed", str(len(timed))), case)
         for workload in known - planned:
             self.assertTrue(workload.startswith("nest/") or "layout:NCHW" in workload, workload)
         layers = json.loads(kiln("import", NETWORK).stdout)["workloads"]
@@ -222,8 +227,9 @@ class Check(unittest.TestCase):
         self.assertEqual(report["unsupported"], 1)
 
     def test_algorithms_that_are_excluded(self):
-        report = self.check("--suite", XLA, "--filter", "*/x000_alexnet1.fwd", "--algorithm", "no_such_*")
+        report = self.check("--suite", XLA, "--filter", "*/x000_alexnet1.fwd", "--algorithm", "depthwise_*")
         self.assertEqual(report["not_applicable"], 1)
+        self.assertIn("no algorithm applies with --algorithm `depthwise_*` (", report["cases"][0]["reason"])
 
     def test_a_wrong_expectation_fails(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -363,6 +369,13 @@ class BadInput(unittest.TestCase):
         (["check", "--suite", XLA, "--format", "csv"], "csv"),
         (["check", "--suite", XLA, "--db", "missing.db"], "missing.db"),
         (["check", "--suite", XLA, "--target", "pentium"], "pentium"),
+        (["check", "--suite", XLA, "--algorithm", "driect"], "--algorithm driect: matches no algorithm; there are "),
+        (["check", "--suite", XLA, "--without", "fuse_*"], "--without fuse_*: matches no algorithm; there are "),
+        (["check", "--suite", XLA, "--algorithm", "direct", "--without", "dir*"], "leave no algorithm; there are "),
+        (["check", "--suite", GRAPHS, "--without", "fuze_*"], "--without fuze_*: matches no algorithm or alteration; there are "),
+        (["bench", "--workloads", "x.json", "--algorithm", "driect"], "--algorithm driect: matches no algorithm; there are "),
+        (["bench", "--workloads", "x.json", "--without", "side_by_side"], "--without side_by_side: matches no algorithm; "),
+        (["bench", "--network", "x.onnx", "--without", "wingorad*"], "--without wingorad*: matches no algorithm or alteration; "),
         (["bench"], "--workloads"),
         (["bench", "--workloads", "missing.json"], "missing.json"),
         (["bench", "--workloads", "x.json", "--against", "onednn,magic"], "unknown peer `magic`"),

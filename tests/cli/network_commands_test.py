@@ -170,6 +170,16 @@ class Check(WithFolder):
         suite = self.copied(lambda case: case.update(model="onnx_graph/lost.onnx"))
         self.assertIn("lost.onnx does not exist", self.run_kiln("check", "--suite", suite, status=2).stderr)
 
+    def test_what_would_not_be_compared_is_refused(self):
+        for change, message in (
+            (lambda case: case["tensors"]["t2_relu"].update(role="expectd"), "tensors: t2_relu: role: `expectd` is unknown"),
+            (lambda case: case["tensors"]["t2_relu"].update(role="intermediate"), "tensors: none has the role `expected`"),
+            (lambda case: case["tolerance"].update(kind="exat"), "tolerance: kind: `exat` is unknown"),
+        ):
+            with self.subTest(message):
+                done = self.run_kiln("check", "--suite", self.copied(change), status=2)
+                self.assertIn("onnx_graph.json: case `n00_first_conv_relu`: " + message, done.stderr)
+
     def test_an_unknown_operator_is_unsupported(self):
         def change(case):
             path = self.folder / case["model"]
@@ -198,6 +208,20 @@ class Check(WithFolder):
         self.assertEqual(case["status"], "failed")
         for words in ("no kernel computes", "the default of ", "compile_error: no schedule today"):
             self.assertIn(words, case["reason"])
+
+    def test_the_plan_is_that_of_a_build(self):
+        network, steps = SUITES / "onnx_graph" / "n01_residual_broadcast.onnx", set()
+        for options in ((), ("--without", "fuse_*")):
+            plan = json.loads(self.run_kiln("explain", "--network", network, "--pass", "plan", "--format", "json", *options).stdout)
+            [case] = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n01*", *options)["cases"]
+            self.assertEqual((case["status"], case["candidate"].split()[0]), ("passed", str(len(plan))), case)
+            steps.add(len(plan))
+        self.assertEqual(len(steps), 2)
+
+    def test_networks_on_soft_cores_are_not_called(self):
+        report = self.check("--suite", SUITES / "onnx_int8.json", "--filter", "*/qdq_conv_01", "--target", "rv32im")
+        self.assertEqual(report["unsupported"], 1, report)
+        self.assertIn("kiln build --network", report["cases"][0]["reason"])
 
     def test_algorithms_that_are_excluded(self):
         report = self.check("--suite", SUITES / "onnx_graph.json", "--filter", "*/n00*", "--algorithm", "winograd*")
@@ -279,7 +303,7 @@ class ExplainPlan(WithFolder):
         self.assertNotIn("bias+relu", fused)
         for options, message in (
             (("--pass", "plan", "--without", "magic"), "there are fold_pads"),
-            (("--without", "side_by_side"), "--without and --alterations go with"),
+            (("--without", "side_by_side"), "--without needs --network with --pass plan, --pass alterations or --html"),
             (("--pass", "alterations", "--columns", "magic"), "--columns"),
         ):
             self.assertIn(message, self.run_kiln("explain", "--network", network, *options, status=2).stderr)
@@ -314,6 +338,32 @@ class ExplainPlan(WithFolder):
         self.run_kiln("explain", "--network", MODEL, "--html", page / "below-a-file", status=3)
         self.run_kiln("explain", "--network", MODEL, "--html", page, "--format", "dot", status=2)
         self.run_kiln("explain", "--workloads", SUITES.parent.parent / "workloads" / "resnet50.json", "--html", page, status=2)
+
+    def test_options_without_an_effect(self):
+        plan, alterations, page = ("--pass", "plan"), ("--pass", "alterations"), ("--html", "page.html")
+        network = ("--network", MODEL)
+        for option in (("--db", "none.db"), ("--without", "fuse_*"), ("--alterations", "none.so")):
+            for subject in (network, (*network, "--pass", "import"), ("dist",), ("--workloads", "none.json")):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs --network with --pass plan, --pass alterations or --html", done.stderr)
+        for option in (("--columns", "step"), ("--sort", "step"), ("--top", "1"), ("--wide",), ("--guard-formulas",)):
+            for subject in (network, (*network, "--pass", "import"), (*network, *page)):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs a package, --workloads, or --network with --pass plan or", done.stderr)
+        for option in (("--target", "host"), ("--threads", "1")):
+            for subject in (network, ("dist",)):
+                with self.subTest(option=option, subject=subject):
+                    done = self.run_kiln("explain", *subject, *option, status=2)
+                    self.assertIn(f"{option[0]} needs --workloads, or --network with --pass plan, --pass alterations", done.stderr)
+        for subject in (network, (*network, *plan), (*network, *alterations), (*network, *page)):
+            with self.subTest(subject=subject):
+                done = self.run_kiln("explain", *subject, "--filter", "*", status=2)
+                self.assertIn("--filter needs a package or --workloads", done.stderr)
+        self.assertIn("--batch needs --network", self.run_kiln("explain", "dist", "--batch", 1, status=2).stderr)
+        for options in (plan, alterations):
+            self.run_kiln("explain", *network, *options, "--target", "baseline", "--threads", "1", "--top", "1", "--wide")
 
     def test_options_that_do_not_fit(self):
         self.assertIn("json or csv", self.explain("--format", "dot", status=2).stderr)
