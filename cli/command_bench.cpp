@@ -371,7 +371,7 @@ void add_bench_command(CLI::App &app, Action &action) {
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");
     add_algorithm_options(*command, arguments->algorithms);
-    add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
+    add_max_error_option(*command, arguments->error_budget, "Use no kernel with a larger error");
     command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))

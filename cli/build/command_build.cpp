@@ -381,7 +381,7 @@ void add_build_command(CLI::App &app, Action &action) {
         command->add_option(limits[i].first, *limits[i].second, meanings[i])->type_name("B");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget,
-                         "Use no recorded kernel with a larger error, recorded or found here");
+                         "Use no kernel with a larger error, recorded or found here");
     command->footer(
         "Examples:\n"
         "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"
