@@ -23,6 +23,7 @@
 #include "compare/peer_process.h"
 #include "compare/peers.h"
 #include "compare/roofline.h"
+#include "package/output/output_places.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
@@ -104,6 +105,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     }
     const std::vector<std::string> columns = arguments.steps ? timed_plan_columns(job.peers) : bench_columns(job.peers);
     if (Status s = check_columns(arguments.answer, columns); !s) return s.error();
+    if (!arguments.svg.empty()) {
+        if (Status s = check_output_file(arguments.svg); !s) return s.error();
+    }
     const Result<int> round_count = rounds(arguments, !job.peers.empty());
     if (!round_count) return round_count.error();
     job.rounds = *round_count;
@@ -344,10 +348,10 @@ int run(const BenchArguments &arguments) {
     report.peak = settled_peak(report, PeakOf::f32, &peak.gauge());
     if (int8_peak) report.int8_peak = settled_peak(report, PeakOf::int8, &int8_peak->gauge());
     record_networks(report, arguments, *job);
+    arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     if (!arguments.svg.empty()) {
         if (Status s = write_svg(bench_chart(report), arguments.svg); !s) return fail(s.error());
     }
-    arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     if (!measured) return fail(measured.error());
     const bool complete =
         std::all_of(report.layers.begin(), report.layers.end(), [](const Layer &l) { return l.is_complete(); }) &&
