@@ -178,8 +178,9 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
     if (Status s = check_columns(options, report->table.columns); !s) return fail(s.error());
     const bool shortens = options.format == TableFormat::table && !options.wide;
     const bool shortened = shortens && shorten_candidates(&report->table);
-    print_rows(report->table, report->rows, with_values(answer.form, report->table), options);
-    if (shortened) tell(short_candidates_note);
+    const std::vector<std::string> hidden =
+        print_rows(report->table, report->rows, with_values(answer.form, report->table), options);
+    if (shortened && is_shown("candidate", options, hidden)) tell(short_candidates_note);
     return exit_done;
 }
 

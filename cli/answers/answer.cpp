@@ -113,6 +113,11 @@ std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const 
     return std::move(rendered.hidden);
 }
 
+bool is_shown(const std::string &column, const AnswerOptions &options, const std::vector<std::string> &hidden) {
+    if (!options.columns.empty()) return std::ranges::count(options.columns, column) > 0;
+    return std::ranges::count(hidden, column) == 0;
+}
+
 void print_head(const std::string &line, const AnswerOptions &options) {
     print_line(options.wide ? line : shortened(line, answer_width(STDOUT_FILENO)));
 }

@@ -49,6 +49,9 @@ std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const 
 // Sorts, cuts and prints, as print_rows(). Precondition: check_columns().
 std::vector<std::string> print(Table table, const TableForm &form, const AnswerOptions &options);
 
+// Whether a table shows the column, `hidden` being what print() answered.
+bool is_shown(const std::string &column, const AnswerOptions &options, const std::vector<std::string> &hidden);
+
 // What stands above a table, in one line: shortened to the terminal's width without `--wide`.
 void print_head(const std::string &line, const AnswerOptions &options);
 
