@@ -24,6 +24,7 @@
 #include "compare/peers.h"
 #include "compare/roofline.h"
 #include "package/output/output_places.h"
+#include "package/package.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
@@ -118,6 +119,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     if (!store) return store.error();
     job.store = std::move(*store);
     if (Status s = read_what_is_measured(arguments, &job); !s) return s.error();
+    if (job.network) {
+        if (Status s = check_package_tools(); !s) return s.error();
+    }
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
     Result<std::vector<PeerProgram>> programs = find_peers(job.peers, arguments.peers_folder, *folder);

@@ -14,6 +14,7 @@
 #include "cli/network/network_program.h"
 #include "cli/network/network_workshop.h"
 #include "package/output/output_places.h"
+#include "package/package.h"
 #include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -118,6 +119,7 @@ int run(const RunArguments &arguments) {
     if (!inputs) return fail_in_lines(inputs.error());
     // Before the network is built, which may take minutes.
     if (Status s = check_output_folder(arguments.output); !s) return fail(s.error());
+    if (Status s = check_package_tools(); !s) return fail(s.error());
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());

@@ -301,15 +301,15 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
     };
     Result<Package> package = made();
     if (!package) {
-        const bool in_lines = input.programs && places.core;  // a line for each step without a kernel
-        const int status = in_lines ? fail_in_lines(package.error()) : fail(package.error());
+        const int status =
+            fail_in_lines(package.error());  // of a soft core's network: one for each step without a kernel
         return package.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
     package->toolchain = workshop->builder->toolchain();
     package->fallback = arguments.fallback;
     if (Status s = describe_database(arguments, store, &*package); !s) return fail(s.error());
     if (Status s = finish(std::move(*package), *parts, arguments, places.core); !s) {
-        const int status = fail(s.error());
+        const int status = fail_in_lines(s.error());  // those of a compiler
         return s.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
     if (missing == 0) return exit_done;
@@ -338,6 +338,9 @@ int run(BuildArguments arguments) {
     if (!input) return fail(arguments.layers, input.error());
     input->budget = *budget;
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
+    if (!places->core) {
+        if (Status s = check_package_tools(); !s) return fail(s.error());
+    }
     install_interrupt_handler();
     return build(arguments, *input, *places, store);
 }
