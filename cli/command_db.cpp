@@ -42,7 +42,10 @@ int info(const DbArguments &arguments) {
 
 int verify(const DbArguments &arguments) {
     Result<TrialStore> store = open_to_read(arguments.db);
-    if (!store) return fail(store.error());
+    if (!store) {
+        const int status = fail(store.error());
+        return is_damage(store.error()) ? exit_failed : status;
+    }
     if (Status s = store->verify(); !s) {
         fail(s.error());
         return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());

@@ -65,7 +65,7 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
         }
         const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
         if (!missing.empty()) {
-            return unsupported(
+            return usage_error(
                 fmt::format("target {} does not run on this machine, which lacks {}; a package's kernels "
                             "are checked where it is built, so build it on a machine that has them",
                             one.target, fmt::join(missing, ", ")));
@@ -325,10 +325,7 @@ int run(BuildArguments arguments) {
     const Result<MemoryBudget> budget = read_budget(arguments);
     if (!budget) return fail(budget.error());
     const Result<Places> places = read_places(arguments.targets);
-    if (!places) {
-        const int status = fail(places.error());
-        return places.error().code == ErrorCode::unsupported ? exit_failed : status;
-    }
+    if (!places) return fail(places.error());
     const Status options = places->core ? check_soft_core_options(arguments) : check_cpu_options(arguments, *budget);
     if (!options) return fail(options.error());
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);

@@ -44,8 +44,8 @@ REFUSED = [
     (["-o", "dist", "--weights", "array"], "--weights", 2),
     (["-o", "good.json/below"], "good.json", 3),
     (["-o", "/proc/kiln-dist"], "/proc", 3),
-    (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 1),
-    (["-o", "dist", "--target", "baseline," + NO_CPU], "lacks avx512_knl", 1),
+    (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 2),
+    (["-o", "dist", "--target", "baseline," + NO_CPU], "lacks avx512_knl", 2),
 ]
 
 
