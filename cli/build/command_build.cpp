@@ -10,6 +10,7 @@
 
 #include "cli/answers/output.h"
 #include "cli/build/build_report.h"
+#include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_layers.h"
@@ -208,7 +209,7 @@ Result<Package> package_of_network(const BuildArguments &arguments, const Networ
     }
     const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed",
                                         programs.preparation ? &*programs.preparation : nullptr};
-    NetworkReports reports(targets.size());
+    NetworkReports reports(targets.size(), layers_of(programs).layers.size() * targets.size(), now_ns);
     return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
 
@@ -216,7 +217,7 @@ Result<Package> package_of_soft_network(const BuildArguments &arguments, const B
                                         const CollectEnvironment &environment, const std::string &work_folder) {
     const network::Program &program = input.programs->network;
     tell_line(fmt::format("{}: {} steps; building and simulating their kernels", program.name, program.steps.size()));
-    NetworkReports reports(1);
+    NetworkReports reports(1, layers_of(*input.programs).layers.size(), now_ns);
     return make_c_network({program, places.targets.front(), *places.core, arguments.name, input.budget, work_folder},
                           environment, [&](const KernelReport &report) { reports.show(report); });
 }
