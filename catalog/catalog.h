@@ -44,14 +44,15 @@ struct Algorithm {
     Space space(const Workload &workload, const Target &target, const Core &core) const;
 };
 
-// Why algorithms refused, those with the same reason together: "direct: ...; winograd_2, winograd_4: ...".
+// Why algorithms refused, those with the same reason together: "direct: ...; winograd_2, winograd_4: ...", and without their
+// names where they are many: "12 algorithms: ...". `kiln explain` has all of them.
 class Refusals {
 public:
     void add(std::string_view algorithm, const std::string &reason);
     std::string text() const;
 
 private:
-    std::vector<std::pair<std::string, std::string>> names_by_reason_;  // in the order of their first names
+    std::vector<std::pair<std::string, std::vector<std::string>>> names_by_reason_;  // in the order of their first names
 };
 
 std::span<const Algorithm> catalog();

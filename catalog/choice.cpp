@@ -8,21 +8,34 @@
 
 namespace kiln {
 
+namespace {
+
+std::string joined_or_counted(const std::vector<std::string> &names) {
+    constexpr size_t most_names = 5;
+    if (names.size() > most_names) return std::to_string(names.size()) + " algorithms";
+    std::string text;
+    for (const std::string &name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+}  // namespace
+
 void Refusals::add(std::string_view algorithm, const std::string &reason) {
     for (auto &[known, names] : names_by_reason_) {
         if (known != reason) continue;
-        names += ", " + std::string(algorithm);
+        names.emplace_back(algorithm);
         return;
     }
-    names_by_reason_.emplace_back(reason, algorithm);
+    names_by_reason_.emplace_back(reason, std::vector{std::string(algorithm)});
 }
 
 std::string Refusals::text() const {
     // A reason that all of many have needs no names.
-    if (names_by_reason_.size() == 1 && names_by_reason_[0].second.find(',') != std::string::npos)
-        return names_by_reason_[0].first;
+    if (names_by_reason_.size() == 1 && names_by_reason_[0].second.size() > 1) return names_by_reason_[0].first;
     std::string text;
-    for (const auto &[reason, names] : names_by_reason_) text += (text.empty() ? "" : "; ") + names + ": " + reason;
+    for (const auto &[reason, names] : names_by_reason_) {
+        text += (text.empty() ? "" : "; ") + joined_or_counted(names) + ": " + reason;
+    }
     return text;
 }
 

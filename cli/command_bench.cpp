@@ -23,6 +23,8 @@
 #include "compare/peer_process.h"
 #include "compare/peers.h"
 #include "compare/roofline.h"
+#include "package/output/output_places.h"
+#include "package/package.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 
@@ -104,6 +106,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     }
     const std::vector<std::string> columns = arguments.steps ? timed_plan_columns(job.peers) : bench_columns(job.peers);
     if (Status s = check_columns(arguments.answer, columns); !s) return s.error();
+    if (!arguments.svg.empty()) {
+        if (Status s = check_output_file(arguments.svg); !s) return s.error();
+    }
     const Result<int> round_count = rounds(arguments, !job.peers.empty());
     if (!round_count) return round_count.error();
     job.rounds = *round_count;
@@ -114,6 +119,9 @@ Result<BenchJob> read_job(const BenchArguments &arguments) {
     if (!store) return store.error();
     job.store = std::move(*store);
     if (Status s = read_what_is_measured(arguments, &job); !s) return s.error();
+    if (job.network) {
+        if (Status s = check_package_tools(); !s) return s.error();
+    }
     const Result<std::string> folder = own_folder();
     if (!folder) return folder.error();
     Result<std::vector<PeerProgram>> programs = find_peers(job.peers, arguments.peers_folder, *folder);
@@ -345,10 +353,10 @@ int run(const BenchArguments &arguments) {
     report.peak = settled_peak(report, PeakOf::f32, &peak.gauge());
     if (int8_peak) report.int8_peak = settled_peak(report, PeakOf::int8, &int8_peak->gauge());
     record_networks(report, arguments, *job);
+    arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     if (!arguments.svg.empty()) {
         if (Status s = write_svg(bench_chart(report), arguments.svg); !s) return fail(s.error());
     }
-    arguments.answer.format == TableFormat::json ? print_json(report) : print_table(report, arguments.answer);
     if (!measured) return fail(measured.error());
     const bool complete =
         std::all_of(report.layers.begin(), report.layers.end(), [](const Layer &l) { return l.is_complete(); }) &&
@@ -372,7 +380,7 @@ void add_bench_command(CLI::App &app, Action &action) {
         ->add_option("--peers", arguments->peers_folder, "kiln's repository with bench/peers and .peers, if elsewhere")
         ->type_name("DIR");
     add_algorithm_options(*command, arguments->algorithms);
-    add_max_error_option(*command, arguments->error_budget, "Use no recorded kernel with a larger error");
+    add_max_error_option(*command, arguments->error_budget, "Use no kernel with a larger error");
     command->add_option("--svg", arguments->svg, "Also write a bar chart of GFLOP/s")->type_name("FILE");
     command->add_option("--rounds", arguments->rounds, "How often each kernel gets its turn; 3, with peers 5")
         ->check(CLI::Range(1, 100))

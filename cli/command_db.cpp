@@ -42,7 +42,10 @@ int info(const DbArguments &arguments) {
 
 int verify(const DbArguments &arguments) {
     Result<TrialStore> store = open_to_read(arguments.db);
-    if (!store) return fail(store.error());
+    if (!store) {
+        const int status = fail(store.error());
+        return is_damage(store.error()) ? exit_failed : status;
+    }
     if (Status s = store->verify(); !s) {
         fail(s.error());
         return s.error().code == ErrorCode::bad_input ? exit_failed : exit_status(s.error());
@@ -102,15 +105,22 @@ int import_records(const DbArguments &arguments) {
 struct DbAction {
     const char *name;
     int (*run)(const DbArguments &);
-    const char *files;  // what the files after it are; empty where there are none
+    const char *files;    // what the files after it are; empty where there are none
+    bool prints_a_table;  // in which options choose
 };
 constexpr DbAction db_actions[] = {
-    {"info", info, ""},
-    {"verify", verify, ""},
-    {"merge", merge, "databases to take trials from"},
-    {"export", export_records, ""},
-    {"import", import_records, "files that `kiln db export` wrote"},
+    {"info", info, "", true},
+    {"verify", verify, "", false},
+    {"merge", merge, "databases to take trials from", true},
+    {"export", export_records, "", false},
+    {"import", import_records, "files that `kiln db export` wrote", true},
 };
+
+// Left alone, `--top 1` of an export would be taken for what it is not.
+bool chooses_in_a_table(const AnswerOptions &options) {
+    return options.format != TableFormat::table || options.wide || !options.columns.empty() || !options.sort.empty() ||
+           options.top || options.guard_formulas;
+}
 
 int run(const DbArguments &arguments) {
     for (const DbAction &action : db_actions) {
@@ -122,6 +132,11 @@ int run(const DbArguments &arguments) {
         }
         if (takes_files && arguments.files.empty()) {
             return fail({ErrorCode::usage, fmt::format("db {}: needs {}", action.name, action.files)});
+        }
+        if (!action.prints_a_table && chooses_in_a_table(arguments.answer)) {
+            return fail({ErrorCode::usage, fmt::format("db {}: its answer is no table; leave out --format, --columns, "
+                                                       "--sort, --top, --wide and --guard-formulas",
+                                                       action.name)});
         }
         return action.run(arguments);
     }

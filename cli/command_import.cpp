@@ -22,8 +22,7 @@ int run(const ImportArguments &arguments) {
     const Result<NetworkLayers> network = read_layers(arguments.network);
     if (!network) return fail_in_lines(network.error());
     if (network->layers.empty()) {
-        tell(fmt::format("{}: {}; nothing to write", arguments.network.file, network->note));
-        return exit_failed;
+        return fail(bad_input(fmt::format("{}: {}; nothing to write", arguments.network.file, network->note)));
     }
     const std::string text = workload_list_text(network_name(arguments.network.file), network->layers);
     if (arguments.output.empty()) {

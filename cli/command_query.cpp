@@ -178,8 +178,9 @@ int run_report(const QueryArguments &arguments, const TrialStore &store) {
     if (Status s = check_columns(options, report->table.columns); !s) return fail(s.error());
     const bool shortens = options.format == TableFormat::table && !options.wide;
     const bool shortened = shortens && shorten_candidates(&report->table);
-    print_rows(report->table, report->rows, with_values(answer.form, report->table), options);
-    if (shortened) tell(short_candidates_note);
+    const std::vector<std::string> hidden =
+        print_rows(report->table, report->rows, with_values(answer.form, report->table), options);
+    if (shortened && is_shown("candidate", options, hidden)) tell(short_candidates_note);
     return exit_done;
 }
 
@@ -195,9 +196,7 @@ int run_pareto(const QueryArguments &arguments, const TrialStore &store) {
     Result<Table> table = pareto_table(store, keys, &without);
     if (!table) return fail(table.error());
     if (Status s = check_columns(options, table->columns); !s) return fail(s.error());
-    if (!arguments.svg.empty()) {
-        if (Status s = write_svg(pareto_chart(*table), arguments.svg); !s) return fail(s.error());
-    }
+    const std::string chart = arguments.svg.empty() ? "" : pareto_chart(*table);
     const size_t all = table->rows.size();
     if (options.format == TableFormat::table && !options.top && options.sort.empty()) thin_pareto(&*table);
     if (table->rows.size() < all) {
@@ -206,6 +205,9 @@ int run_pareto(const QueryArguments &arguments, const TrialStore &store) {
     }
     if (without > 0) tell(fmt::format("{} layers without counted cycles are left out", without));
     print(std::move(*table), pareto_form(), options);
+    if (!chart.empty()) {
+        if (Status s = write_svg(chart, arguments.svg); !s) return fail(s.error());
+    }
     return exit_done;
 }
 

@@ -2,6 +2,8 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -11,6 +13,8 @@
 #include "cli/network/network_options.h"
 #include "cli/network/network_program.h"
 #include "cli/network/network_workshop.h"
+#include "package/output/output_places.h"
+#include "package/package.h"
 #include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
@@ -28,14 +32,6 @@ struct RunArguments {
     std::string db, output;
 };
 
-// Before the network is built, which may take minutes.
-Status check_folder(const std::string &path) {
-    std::error_code error;
-    const fs::file_status there = fs::status(path, error);
-    if (!fs::exists(there) || fs::is_directory(there)) return {};
-    return bad_input(path + ": is no folder; name another with -o");
-}
-
 Status make_folder(const std::string &path) {
     std::error_code error;
     fs::create_directories(path, error);
@@ -45,12 +41,15 @@ Status make_folder(const std::string &path) {
 
 // The elements that the runner wrote, with a header before them.
 Status keep_output(const network::Port &port, const std::string &elements, const fs::path &to) {
+    errno = 0;
     std::ifstream from(elements, std::ios::binary);
     std::ofstream file(to, std::ios::binary | std::ios::trunc);
     file << npy_header(npy_descr(port.form.type), port.form.shape);
     if (from.peek() != std::ifstream::traits_type::eof()) file << from.rdbuf();
     file.close();
-    return from && file ? Status() : environment_error(to.string() + ": cannot be written");
+    if (from && file) return {};
+    return environment_error(
+        fmt::format("{}: cannot be written: {}", to.string(), std::strerror(errno != 0 ? errno : EIO)));
 }
 
 std::string shape_text(const graph::Shape &shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
@@ -119,7 +118,9 @@ int run(const RunArguments &arguments) {
     if (!program) return fail_in_lines(program.error());
     const Result<std::vector<NpyArray>> inputs = read_inputs(program->inputs, arguments.inputs);
     if (!inputs) return fail_in_lines(inputs.error());
-    if (Status s = check_folder(arguments.output); !s) return fail(s.error());
+    // Before the network is built, which may take minutes.
+    if (Status s = check_output_folder(arguments.output); !s) return fail(s.error());
+    if (Status s = check_package_tools(); !s) return fail(s.error());
     install_interrupt_handler();
     Result<Workshop> workshop = make_workshop();
     if (!workshop) return fail(workshop.error());

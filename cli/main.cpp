@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <exception>
@@ -10,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/answers/help_text.h"
 #include "cli/answers/output.h"
+#include "cli/answers/terminal_text.h"
 #include "cli/command.h"
 #include "text/shell_word.h"
 #include "tuner/process/standard_streams.h"
@@ -33,7 +36,11 @@ int usage_failure(const CLI::App &app, const CLI::ParseError &error, int argc, c
     for (char &c : message) {
         if (c == '\n') c = ' ';
     }
-    if (argc > 1 && !is_command(app, argv[1])) message = fmt::format("`{}` is not a command", argv[1]);
+    if (argc > 1 && !is_command(app, argv[1])) {
+        const bool is_option = argv[1][0] == '-' && argv[1][1] != '\0';
+        message = is_option ? fmt::format("`{}` is not an option here; a command comes first", argv[1])
+                            : fmt::format("`{}` is not a command", argv[1]);
+    }
     return fail({ErrorCode::usage, fmt::format("{}; {}", message, help_hint(app, argc, argv))});
 }
 
@@ -62,7 +69,7 @@ int run(int argc, char **argv) {
     } catch (const CLI::Success &request) {  // --help, --version
         std::ostringstream text;
         app.exit(request, text, text);
-        write_text(stdout, text.str());
+        write_text(stdout, wrapped_help(text.str(), answer_width(STDOUT_FILENO)));
         return exit_done;
     } catch (const CLI::ParseError &error) {
         return usage_failure(app, error, argc, argv);

@@ -149,6 +149,11 @@ Result<Table> TrialStore::info() const {
     return facts;
 }
 
+// What all messages about damage advise, and no others.
+bool is_damage(const Error &error) {
+    return error.code == ErrorCode::bad_input && error.message.find("restore a copy") != std::string::npos;
+}
+
 Status TrialStore::verify() const { return kiln::verify(state_->connection); }
 
 }  // namespace kiln

@@ -24,6 +24,10 @@
 
 namespace kiln {
 
+// Whether opening or verifying found a file of kiln's that was cut or overwritten, and not one that is none or of another
+// version.
+bool is_damage(const Error &error);
+
 // Empty fields do not restrict.
 struct TrialFilter {
     std::string workload, target, machine, toolchain, candidate;

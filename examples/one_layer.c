@@ -11,6 +11,9 @@
 
 enum { SIZE = 56, CHANNELS = 64, TAPS = 3 };
 
+/* The layer as kiln writes it, for a message. */
+#define LAYER "conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1"
+
 static int refused(const char *call, kiln_status status) {
     fprintf(stderr, "%s: %s\n", call, status.detail);
     return EXIT_FAILURE;
@@ -69,7 +72,7 @@ int main(void) {
         layer.padding_lo[d] = layer.padding_hi[d] = 1;
     }
     status = kiln_find(PACKAGE(), &layer, &kernel);
-    if (status.code != KILN_OK) return refused("kiln_find", status);
+    if (status.code != KILN_OK) return refused("kiln_find of " LAYER, status);
 
     kiln_arguments_init(&arguments);
     arguments.input = kiln_tensor_dense(x, KILN_F32, 4, image);

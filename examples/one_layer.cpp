@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <exception>
 #include <random>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include PACKAGE_HEADER
@@ -39,12 +41,21 @@ double definition(const std::vector<float> &x, const std::vector<float> &k, int 
     return sum;
 }
 
+// The kernel; what is thrown says of which layer there is none.
+kiln::Layer find_layer(const kiln::Pool &pool) {
+    try {
+        return kiln::Layer(PACKAGE(), key, pool.get());
+    } catch (const kiln::Error &error) {
+        throw std::runtime_error(std::string(key) + ": " + error.what());
+    }
+}
+
 bool run() {
     const std::vector<float> x = random_floats(size * size * channels),
                              k = random_floats(taps * taps * channels * channels);
     std::vector<float> y(x.size());
     const kiln::Pool pool(PACKAGE(), 2);
-    kiln::Layer layer(PACKAGE(), key, pool.get());
+    kiln::Layer layer = find_layer(pool);
     layer.pack(kiln::tensor(k.data(), {taps, taps, channels, channels}));
     kiln::Operands operands;
     operands.input = kiln::tensor(x.data(), {1, size, size, channels});

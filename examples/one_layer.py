@@ -11,6 +11,7 @@ import numpy
 from kiln_package import CONV, Descriptor, KilnError, Layer, Package, Pool
 
 SIZE, CHANNELS, TAPS = 56, 64, 3
+LAYER = "conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1"  # as kiln writes it, for a message
 
 
 def definition(x, k):
@@ -27,7 +28,10 @@ def main(library):
     package = Package(library)
     descriptor = Descriptor(CONV, 2, batch=1, spatial=(SIZE, SIZE), channels=CHANNELS, kernel=(TAPS, TAPS),
                             output_channels=CHANNELS, padding_lo=(1, 1), padding_hi=(1, 1))  # fmt: skip
-    kernel = package.find(descriptor)
+    try:
+        kernel = package.find(descriptor)
+    except KilnError as error:
+        sys.exit(f"one_layer.py: {LAYER}: {error}")
     print(kernel.info.key.decode(), "tuned" if kernel.info.tuned else "untuned", sep="\n")
 
     random = numpy.random.default_rng(1)

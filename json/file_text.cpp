@@ -27,10 +27,6 @@ private:
 
 Error refuse(const std::string &path, const std::string &why) { return bad_input(path + ": " + why); }
 
-Error cannot(const char *what, const std::string &path) {
-    return refuse(path, fmt::format("cannot be {}: {}", what, strerror(errno)));
-}
-
 std::string size_text(int64_t bytes) {
     return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} bytes", bytes);
 }
@@ -42,7 +38,7 @@ Result<std::string> read_all(const std::string &path, int file, int64_t most_byt
     for (;;) {
         const ssize_t got = read(file, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return cannot("read", path);
+        if (got < 0) return file_error(path, "read", errno);
         if (got == 0) return text;
         text.append(chunk, size_t(got));
         if (int64_t(text.size()) > most_bytes) return refuse(path, "has more than " + size_text(most_bytes));
@@ -51,11 +47,17 @@ Result<std::string> read_all(const std::string &path, int file, int64_t most_byt
 
 }  // namespace
 
+Error file_error(const std::string &path, const char *what, int problem) {
+    const std::string message = fmt::format("{}: cannot be {}: {}", path, what, strerror(problem));
+    const bool is_environment = problem == EACCES || problem == EPERM || problem == EIO;
+    return is_environment ? environment_error(message) : bad_input(message);
+}
+
 Result<std::string> read_file_text(const std::string &path, int64_t most_bytes, FileKind kind) {
     const int waiting = kind == FileKind::regular ? O_NONBLOCK : 0;
     const OpenFile file(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | waiting);
     struct stat status = {};
-    if (file.get() < 0 || fstat(file.get(), &status) != 0) return cannot("opened", path);
+    if (file.get() < 0 || fstat(file.get(), &status) != 0) return file_error(path, "opened", errno);
     if (S_ISDIR(status.st_mode)) return refuse(path, "is a folder");
     const bool is_regular = S_ISREG(status.st_mode);
     if (!is_regular && kind == FileKind::regular) return refuse(path, "is no regular file");

@@ -152,6 +152,7 @@ Result<std::vector<Manifest>> read_manifests(const std::string &path) {
     const fs::file_status status = fs::status(path, error);
     if (status.type() == fs::file_type::not_found) return bad_input(path + ": does not exist");
     if (status.type() == fs::file_type::directory) return read_folder(path);
+    if (error) return file_error(path, "opened", error.value());
     if (status.type() != fs::file_type::regular) return bad_input(path + ": is no file or folder that can be read");
     const Result<std::string> bytes = read_file_text(path, most_program_bytes);
     if (!bytes) return bytes.error();

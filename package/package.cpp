@@ -146,6 +146,11 @@ Status check_package_folder(const std::string &folder, const std::string &name) 
     return staging.ok() ? Status() : Status(staging.error());
 }
 
+Status check_package_tools() {
+    const Result<PackageTools> tools = PackageTools::find();
+    return tools.ok() ? Status() : Status(tools.error());
+}
+
 Status write_package(const Package &given, const PackageParts &parts, const std::string &folder) {
     if (Status s = check_package_name(given.name); !s) return s;
     if (given.kernels.empty() && given.networks.empty()) return unsupported("a package needs at least one kernel");

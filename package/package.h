@@ -91,6 +91,10 @@ struct PackageParts {
 // nothing else. A build asks before an hour of work; write_package() looks again.
 Status check_package_folder(const std::string &folder, const std::string &name);
 
+// Whether the tools of the system that write_package() needs are there, asked before the work, too. Errors (environment): one is
+// missing.
+Status check_package_tools();
+
 Status write_package(const Package &package, const PackageParts &parts, const std::string &folder);
 
 }  // namespace kiln

@@ -169,9 +169,11 @@ Status Collector::find_race(PackagedKernel *kernel) const {
 
 // Judges the kernel's object and fills in its sizes and errors. Answers the reason why it must not ship, or nothing.
 Result<std::string> Collector::judge(PackagedKernel *kernel) const {
-    RunRequest request{.workload = workload_.workload, .target = context_.target, .artifact = kernel->artifact};
+    RunRequest request{.workload = workload_.workload,
+                       .target = context_.target,
+                       .artifact = kernel->artifact,
+                       .error_budget = environment_.error_budget};
     request.measure = is_soft_core(context_.target);  // a count costs nothing
-    if (kernel->best) request.error_budget = environment_.error_budget;
     const Result<RunResult> ran = environment_.runner.run(request);
     if (!ran) return ran.error();
     if (!ran->ok()) return fmt::format("{}: {}", name(ran->failure().status), ran->failure().message);

@@ -27,8 +27,7 @@ struct CollectEnvironment {
     const TrialStore *store = nullptr;  // none: everything is untuned
     const Machine &machine;
     AlgorithmFilter algorithms;
-    double error_budget =
-        default_error_budget;  // recorded candidates with larger errors, recorded or found, are not used
+    double error_budget = default_error_budget;  // no kernel with a larger error, recorded or found here, is used
     CacheOrder caches = caches_of_layers;
     std::function<bool()> interrupted = {};
     std::map<std::string, CandidateChoice> wanted = {};  // by key: tried before the best recorded ones

@@ -53,7 +53,9 @@ Status run_tool(std::vector<std::string> command) {
     const Result<ChildResult> child = run_child(request);
     if (!child) return child.error();
     if (child->end == ChildResult::End::exited && child->code == 0) return {};
-    return environment_error(fmt::format("{}: {}\n{}", tool, describe(*child), child->error_output));
+    std::string message = fmt::format("{}: {}\n{}", tool, describe(*child), child->error_output);
+    message.erase(message.find_last_not_of('\n') + 1);
+    return environment_error(std::move(message));
 }
 
 }  // namespace

@@ -135,7 +135,7 @@ const std::vector<TargetAlias> &target_aliases() {
 
 Result<Target> parse_target(std::string_view text, int threads, std::string_view host_halide) {
     if (threads < 1 || threads > 1024) {
-        return Error{ErrorCode::usage, "threads is " + std::to_string(threads) + "; needs 1 to 1024"};
+        return Error{ErrorCode::usage, "--threads " + std::to_string(threads) + ": needs 1 to 1024"};
     }
     if (text == "host") text = host_halide;
     for (const TargetAlias &alias : target_aliases()) {

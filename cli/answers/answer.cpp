@@ -93,30 +93,41 @@ std::string columns_note(const std::vector<std::string> &hidden) {
                        hidden.size() == 1 ? "" : "s", fmt::join(hidden, ", "));
 }
 
-void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options) {
+std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const TableForm &form,
+                                    const AnswerOptions &options) {
     if (options.format != TableFormat::table) {
         const Table chosen = options.columns.empty() ? table : only(table, options.columns);
-        if (options.format == TableFormat::json) return print_document(json_text(chosen));
-        return print_exact(csv_text(chosen, options.guard_formulas ? Formulas::guarded : Formulas::exact));
+        if (options.format == TableFormat::json) {
+            print_document(json_text(chosen));
+        } else {
+            print_exact(csv_text(chosen, options.guard_formulas ? Formulas::guarded : Formulas::exact));
+        }
+        return {};
     }
-    const RenderedTable rendered =
+    RenderedTable rendered =
         render(table, form, {.width = answer_width(STDOUT_FILENO), .wide = options.wide, .columns = options.columns});
     write_text(stdout, rendered.text);
     if (!rendered.hidden.empty()) tell(columns_note(rendered.hidden));
     const auto shown = static_cast<int64_t>(table.rows.size());
     if (!options.top && shown < all_rows) tell(rows_note(shown, all_rows));
+    return std::move(rendered.hidden);
+}
+
+bool is_shown(const std::string &column, const AnswerOptions &options, const std::vector<std::string> &hidden) {
+    if (!options.columns.empty()) return std::ranges::count(options.columns, column) > 0;
+    return std::ranges::count(hidden, column) == 0;
 }
 
 void print_head(const std::string &line, const AnswerOptions &options) {
     print_line(options.wide ? line : shortened(line, answer_width(STDOUT_FILENO)));
 }
 
-void print(Table table, const TableForm &form, const AnswerOptions &options) {
+std::vector<std::string> print(Table table, const TableForm &form, const AnswerOptions &options) {
     const auto all = static_cast<int64_t>(table.rows.size());
     sort_rows(&table, sort_order(options));
     const int64_t most = options.top.value_or(options.format == TableFormat::table ? most_rows_of_a_table : all);
     if (most < all) table.rows.resize(static_cast<size_t>(most));
-    print_rows(table, all, form, options);
+    return print_rows(table, all, form, options);
 }
 
 void print(const Table &table, TableFormat format) {

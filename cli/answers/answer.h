@@ -42,11 +42,15 @@ void sort_rows(Table *table, const SortOrder &order);
 std::string rows_note(int64_t shown, int64_t all);
 std::string columns_note(const std::vector<std::string> &hidden);
 
-// Prints rows that are sorted and cut already; `all_rows` is how many there were before. Notes go to stderr.
-void print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options);
+// Prints rows that are sorted and cut already; `all_rows` is how many there were before. Notes go to stderr. Answers the
+// columns that a table had no room for.
+std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options);
 
-// Sorts, cuts and prints. Precondition: check_columns().
-void print(Table table, const TableForm &form, const AnswerOptions &options);
+// Sorts, cuts and prints, as print_rows(). Precondition: check_columns().
+std::vector<std::string> print(Table table, const TableForm &form, const AnswerOptions &options);
+
+// Whether a table shows the column, `hidden` being what print() answered.
+bool is_shown(const std::string &column, const AnswerOptions &options, const std::vector<std::string> &hidden);
 
 // What stands above a table, in one line: shortened to the terminal's width without `--wide`.
 void print_head(const std::string &line, const AnswerOptions &options);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 
 namespace kiln {
@@ -34,10 +36,12 @@ std::string svg_picture(double width, double height, const std::string &content)
 }
 
 Status write_svg(const std::string &svg, const std::string &path) {
+    errno = 0;
     std::ofstream file(path, std::ios::trunc);
     file << svg;
-    if (!file.flush()) return environment_error(path + ": cannot be written");
-    return {};
+    file.close();
+    if (file) return {};
+    return environment_error(fmt::format("{}: cannot be written: {}", path, std::strerror(errno != 0 ? errno : EIO)));
 }
 
 double grid_step(double limit) {

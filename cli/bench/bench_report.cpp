@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/answers/formats.h"
 #include "cli/answers/output.h"
@@ -112,35 +114,69 @@ std::vector<Cell> peer_cells(const PeerTiming &peer, const std::optional<Timing>
     return {peer.timing->median_ns() * 1e-3, ours ? Cell(ratio_text(ratio(*peer.timing, *ours))) : Cell()};
 }
 
+// Why a time is missing: of the layer, or of a peer.
+std::vector<std::string> reasons(const Layer &layer) {
+    std::vector<std::string> reasons;
+    if (!layer.problem.empty()) reasons.push_back(layer.problem);
+    for (const PeerTiming &peer : layer.peers) {
+        if (!peer.timing) reasons.push_back(fmt::format("{}: {}", peer.name, peer.problem));
+    }
+    return reasons;
+}
+
 std::string note(const Layer &layer) {
-    std::vector<std::string> notes;
-    if (!layer.problem.empty()) notes.push_back(layer.problem);
+    std::vector<std::string> notes = reasons(layer);
     if (layer.chosen && layer.copy) {
         const Ratio r = ratio(*layer.copy, *layer.chosen);
-        notes.push_back(fmt::format("{:.0f} % of a copy ({:.1f} us)", 100 * r.value, layer.copy->median_ns() * 1e-3));
-    }
-    for (const PeerTiming &peer : layer.peers) {
-        if (!peer.timing) notes.push_back(fmt::format("{}: {}", peer.name, peer.problem));
+        notes.insert(notes.begin(),
+                     fmt::format("{:.0f} % of a copy ({:.1f} us)", 100 * r.value, layer.copy->median_ns() * 1e-3));
     }
     return fmt::format("{}", fmt::join(notes, "; "));
 }
 
-// What a reader wants first; notes come before what may be left out. Columns that say nothing are not shown.
+using NamedLayer = std::pair<std::string, const Layer *>;
+
+// What the notes would say where a table has no room for them. Most layers share their reasons, so each is told once.
+void tell_reasons(const std::vector<NamedLayer> &layers) {
+    std::vector<std::string> order;
+    std::map<std::string, std::vector<std::string>> names;  // by reason
+    for (const auto &[name, layer] : layers) {
+        for (const std::string &reason : reasons(*layer)) {
+            std::vector<std::string> &with_it = names[reason];
+            if (with_it.empty()) order.push_back(reason);
+            with_it.push_back(name);
+        }
+    }
+    for (const std::string &reason : order) {
+        const std::vector<std::string> &with_it = names[reason];
+        const std::string more = with_it.size() > 1 ? fmt::format(" and {} more", with_it.size() - 1) : "";
+        tell_line(fmt::format("{}{}: {}", with_it.front(), more, reason));
+    }
+}
+
+void print_with_notes(Table table, const TableForm &form, const AnswerOptions &options,
+                      const std::vector<NamedLayer> &layers) {
+    const std::vector<std::string> hidden = print(std::move(table), form, options);
+    if (std::ranges::count(hidden, "note")) tell_reasons(layers);
+}
+
+// What a reader wants first: how peers compare, and why one does not. Columns that say nothing are not shown.
 TableForm form_of(const Table &table, const std::vector<std::string> &peers) {
     TableForm form = {{.name = "name", .title = "layer"},
                       {.name = "median_us", .title = "us", .digits = 1},
                       {.name = "gflops", .title = "GFLOP/s", .digits = 1},
-                      {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
-                      {.name = "share_of_bandwidth", .title = "% of", .digits = 1, .scale = 100},
-                      {.name = "level", .title = "memory"}};
-    for (const std::string &peer : peers) {
-        form.push_back({.name = peer + "_us", .title = peer + " us", .digits = 1});
+                      {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100}};
+    for (const std::string &peer : peers)
         form.push_back({.name = peer + "_ratio", .title = peer + " / kiln", .whole = true});
-    }
-    const TableForm rest = {{.name = "default_us", .title = "default us", .digits = 1},
-                            {.name = "untuned"},
-                            {.name = "note"},
-                            {.name = "algorithm"},
+    const TableForm memory = {{.name = "share_of_bandwidth", .title = "% of", .digits = 1, .scale = 100},
+                              {.name = "level", .title = "memory"}};
+    const ColumnForm note = {.name = "note"};
+    if (!peers.empty()) form.push_back(note);
+    form.insert(form.end(), memory.begin(), memory.end());
+    for (const std::string &peer : peers) form.push_back({.name = peer + "_us", .title = peer + " us", .digits = 1});
+    form.insert(form.end(), {{.name = "default_us", .title = "default us", .digits = 1}, {.name = "untuned"}});
+    if (peers.empty()) form.push_back(note);
+    const TableForm rest = {{.name = "algorithm"},
                             {.name = "roofline_gflops", .title = "roofline", .digits = 1},
                             {.name = "min_us", .title = "min us", .digits = 1},
                             {.name = "default_share", .title = "default % peak", .digits = 1, .scale = 100}};
@@ -276,16 +312,18 @@ void print_table(const BenchReport &report, const AnswerOptions &options) {
     if (!report.networks.empty()) {
         Table networks = network_table(report);
         TableForm form = {{.name = "network"}, {.name = "ms", .digits = 3}};
-        for (const std::string &peer : report.peers) {
-            form.push_back({.name = peer + "_ms", .title = peer + " ms", .digits = 3});
+        for (const std::string &peer : report.peers)
             form.push_back({.name = peer + "_ratio", .title = peer + " / kiln", .whole = true});
-        }
-        form.insert(form.end(), {{.name = "default_ms", .title = "default ms", .digits = 3},
-                                 {.name = "untuned"},
-                                 {.name = "note"},
-                                 {.name = "min_ms", .title = "min ms", .digits = 3}});
+        if (!report.peers.empty()) form.push_back({.name = "note"});
+        for (const std::string &peer : report.peers)
+            form.push_back({.name = peer + "_ms", .title = peer + " ms", .digits = 3});
+        form.insert(form.end(), {{.name = "default_ms", .title = "default ms", .digits = 3}, {.name = "untuned"}});
+        if (report.peers.empty()) form.push_back({.name = "note"});
+        form.push_back({.name = "min_ms", .title = "min ms", .digits = 3});
         const AnswerOptions whole{.format = options.format, .wide = options.wide};
-        print(std::move(networks), form, whole);
+        std::vector<NamedLayer> layers;
+        for (const NetworkRow &network : report.networks) layers.emplace_back(network.name, &network.layer);
+        print_with_notes(std::move(networks), form, whole, layers);
         print_line("");
     }
     for (const NetworkRow &network : report.networks) {
@@ -293,7 +331,11 @@ void print_table(const BenchReport &report, const AnswerOptions &options) {
     }
     if (!report.layers.empty()) {
         const Table table = bench_table(report);
-        print(table, form_of(table, report.peers), options);
+        std::vector<NamedLayer> layers;
+        for (size_t i = 0; i < report.layers.size(); i++) {
+            layers.emplace_back(report.workloads[i].list + "/" + report.workloads[i].name, &report.layers[i]);
+        }
+        print_with_notes(table, form_of(table, report.peers), options, layers);
     }
     if (!report.peers.empty()) write_text(stdout, "\n" + std::string(peers_note) + "\n");
 }

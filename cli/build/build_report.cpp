@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "cli/answers/output.h"
 #include "package/described_network.h"
@@ -80,7 +81,19 @@ void show_kernel(const KernelReport &report) {
                           outcome(report)));
 }
 
+NetworkReports::NetworkReports(size_t targets, size_t kernels, std::function<int64_t()> now_ns)
+    : targets_(targets), kernels_(kernels), now_ns_(std::move(now_ns)), last_line_ns_(now_ns_()) {}
+
 void NetworkReports::show(const KernelReport &report) {
+    constexpr int64_t interval_ns = 10'000'000'000;
+    show_outcome(report);
+    const int64_t now = now_ns_();
+    if (++done_ >= kernels_ || now - last_line_ns_ < interval_ns) return;
+    last_line_ns_ = now;
+    tell_line(fmt::format("{} of {} kernels are built and checked", done_, kernels_));
+}
+
+void NetworkReports::show_outcome(const KernelReport &report) {
     constexpr int most = 5;
     const bool is_as_wanted = report.source == KernelSource::tuned || report.source == KernelSource::untuned;
     if ((is_as_wanted && report.message.empty()) || ++shown_ > most) return;

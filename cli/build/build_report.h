@@ -1,6 +1,8 @@
 // What `kiln build` says: of each kernel on the way, and of the package at the end.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,14 +14,19 @@ namespace kiln {
 // A line on stderr.
 void show_kernel(const KernelReport &report);
 
-// Lines on stderr for the first few kernels that are not as wanted: a network has many.
+// Lines on stderr for the first few kernels that are not as wanted: a network has many. Where they take long, a line every ten
+// seconds says how many there are.
 class NetworkReports {
 public:
-    explicit NetworkReports(size_t targets) : targets_(targets) {}
+    NetworkReports(size_t targets, size_t kernels, std::function<int64_t()> now_ns);
     void show(const KernelReport &report);
 
 private:
-    size_t targets_;
+    void show_outcome(const KernelReport &report);
+
+    size_t targets_, kernels_, done_ = 0;  // kernels of all targets
+    std::function<int64_t()> now_ns_;
+    int64_t last_line_ns_;
     int shown_ = 0;
 };
 

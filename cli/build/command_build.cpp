@@ -10,6 +10,7 @@
 
 #include "cli/answers/output.h"
 #include "cli/build/build_report.h"
+#include "cli/clock.h"
 #include "cli/command.h"
 #include "cli/layer_options.h"
 #include "cli/network/network_layers.h"
@@ -65,7 +66,7 @@ Result<std::vector<Target>> read_targets(const TargetOptions &options, const Mac
         }
         const std::vector<std::string> missing = missing_features(*target, machine.halide_target);
         if (!missing.empty()) {
-            return unsupported(
+            return usage_error(
                 fmt::format("target {} does not run on this machine, which lacks {}; a package's kernels "
                             "are checked where it is built, so build it on a machine that has them",
                             one.target, fmt::join(missing, ", ")));
@@ -209,7 +210,7 @@ Result<Package> package_of_network(const BuildArguments &arguments, const Networ
     }
     const NetworkPackageRequest request{program, targets, arguments.name, arguments.weights == "embed",
                                         programs.preparation ? &*programs.preparation : nullptr};
-    NetworkReports reports(targets.size());
+    NetworkReports reports(targets.size(), layers_of(programs).layers.size() * targets.size(), now_ns);
     return make_network_package(request, tools, [&](const KernelReport &report) { reports.show(report); });
 }
 
@@ -217,7 +218,7 @@ Result<Package> package_of_soft_network(const BuildArguments &arguments, const B
                                         const CollectEnvironment &environment, const std::string &work_folder) {
     const network::Program &program = input.programs->network;
     tell_line(fmt::format("{}: {} steps; building and simulating their kernels", program.name, program.steps.size()));
-    NetworkReports reports(1);
+    NetworkReports reports(1, layers_of(*input.programs).layers.size(), now_ns);
     return make_c_network({program, places.targets.front(), *places.core, arguments.name, input.budget, work_folder},
                           environment, [&](const KernelReport &report) { reports.show(report); });
 }
@@ -302,15 +303,15 @@ int build(const BuildArguments &arguments, const BuildInput &input, const Places
     };
     Result<Package> package = made();
     if (!package) {
-        const bool in_lines = input.programs && places.core;  // a line for each step without a kernel
-        const int status = in_lines ? fail_in_lines(package.error()) : fail(package.error());
+        const int status =
+            fail_in_lines(package.error());  // of a soft core's network: one for each step without a kernel
         return package.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
     package->toolchain = workshop->builder->toolchain();
     package->fallback = arguments.fallback;
     if (Status s = describe_database(arguments, store, &*package); !s) return fail(s.error());
     if (Status s = finish(std::move(*package), *parts, arguments, places.core); !s) {
-        const int status = fail(s.error());
+        const int status = fail_in_lines(s.error());  // those of a compiler
         return s.error().code == ErrorCode::unsupported ? exit_failed : status;
     }
     if (missing == 0) return exit_done;
@@ -326,10 +327,7 @@ int run(BuildArguments arguments) {
     const Result<MemoryBudget> budget = read_budget(arguments);
     if (!budget) return fail(budget.error());
     const Result<Places> places = read_places(arguments.targets);
-    if (!places) {
-        const int status = fail(places.error());
-        return places.error().code == ErrorCode::unsupported ? exit_failed : status;
-    }
+    if (!places) return fail(places.error());
     const Status options = places->core ? check_soft_core_options(arguments) : check_cpu_options(arguments, *budget);
     if (!options) return fail(options.error());
     Result<std::optional<TrialStore>> opened = open_if_named(arguments.db);
@@ -339,6 +337,9 @@ int run(BuildArguments arguments) {
     if (!input) return fail(arguments.layers, input.error());
     input->budget = *budget;
     if (Status s = check_package_folder(arguments.output, arguments.name); !s) return fail(s.error());
+    if (!places->core) {
+        if (Status s = check_package_tools(); !s) return fail(s.error());
+    }
     install_interrupt_handler();
     return build(arguments, *input, *places, store);
 }
@@ -382,7 +383,7 @@ void add_build_command(CLI::App &app, Action &action) {
         command->add_option(limits[i].first, *limits[i].second, meanings[i])->type_name("B");
     add_algorithm_options(*command, arguments->algorithms);
     add_max_error_option(*command, arguments->error_budget,
-                         "Use no recorded kernel with a larger error, recorded or found here");
+                         "Use no kernel with a larger error, recorded or found here");
     command->footer(
         "Examples:\n"
         "  kiln build --workloads workloads/resnet50.json --db kiln.db -o dist\n"

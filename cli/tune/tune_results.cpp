@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -23,20 +24,20 @@ const TableForm result_form = {{.name = "name", .title = "layer"},
                                {.name = "gflops", .title = "GFLOP/s", .digits = 1},
                                {.name = "share_of_peak", .title = "% peak", .digits = 1, .scale = 100},
                                {.name = "speed_up", .title = "speed-up", .digits = 2},
+                               {.name = "count"},
                                {.name = "trials"},
                                {.name = "failures"},
                                {.name = "candidate"},
-                               {.name = "default_us", .title = "default us", .digits = 1},
-                               {.name = "count"}};
+                               {.name = "default_us", .title = "default us", .digits = 1}};
 
 const TableForm count_form = {{.name = "name", .title = "layer"},
                               {.name = "cycles"},
                               {.name = "speed_up", .title = "speed-up", .digits = 2},
+                              {.name = "count"},
                               {.name = "trials"},
                               {.name = "failures"},
                               {.name = "candidate"},
                               {.name = "default_cycles", .title = "default cycles"},
-                              {.name = "count"},
                               {.name = "rtl_cycles", .title = "rtl cycles"}};
 
 // One layer, or all of them together.
@@ -135,8 +136,12 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
         }
         print_line("");
     }
-    print(std::move(table), peak ? result_form : count_form, options);
-    if (any) tell(short_candidates_note);
+    const std::vector<std::string> hidden = print(std::move(table), peak ? result_form : count_form, options);
+    if (any && is_shown("candidate", options, hidden)) tell(short_candidates_note);
+    if (options.format != TableFormat::table) return;
+    if (const auto unused = std::ranges::count_if(report.workloads, std::not_fn(is_used)); unused > 0) {
+        tell(fmt::format("count 0: {} of the kernels are in layouts that the network does not use", unused));
+    }
 }
 
 LayersWithoutKernel layers_without_kernel(const TuneReport &report) {

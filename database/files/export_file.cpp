@@ -11,6 +11,7 @@
 #include <new>
 
 #include "database/record_text.h"
+#include "json/file_text.h"
 
 namespace kiln {
 namespace {
@@ -130,7 +131,7 @@ Result<RecordSource> read_export(const std::string &path) {
         return bad_input(path + ": is a folder; needs a file that `kiln db export` wrote");
     }
     File file(std::fopen(path.c_str(), "rbe"));
-    if (!file) return bad_input(path + ": cannot be opened: " + std::strerror(errno));
+    if (!file) return file_error(path, "opened", errno);
     if (type != std::filesystem::file_type::regular) {
         Result<File> copy = copy_of(path, file.get());
         if (!copy) return copy.error();

@@ -134,21 +134,27 @@ Result<PackageFolder> PackageFolder::create(const std::string &folder, const std
     if (!output) return output.error();
     if (Status s = check_replaceable(*output, name); !s) return s.error();
     const fs::path parent = output->parent_path();
-    if (Status s = make_folders(parent); !s) return s.error();
+    Result<MadeFolders> parents = MadeFolders::make(parent);
+    if (!parents) return parents.error();
     const std::string prefix = staging_prefix(*output);
     remove_abandoned(parent, prefix);
     const Result<fs::path> path = make_new_folder(parent, prefix);
     if (!path) return path.error();
     // Where there are no locks, nobody else gets this one either, and the folder stays if this build is killed.
-    PackageFolder made(*path, *output, name, lock_folder(*path));
+    PackageFolder made(std::move(*parents), *path, *output, name);
     if (Status s = mark(*path, name); !s) return s.error();
     return made;
 }
 
-PackageFolder::PackageFolder(fs::path path, fs::path output, std::string name, Descriptor lock)
-    : path_(std::move(path)), output_(std::move(output)), name_(std::move(name)), lock_(std::move(lock)) {}
+PackageFolder::PackageFolder(MadeFolders parents, fs::path path, fs::path output, std::string name)
+    : parents_(std::move(parents)),
+      path_(std::move(path)),
+      output_(std::move(output)),
+      name_(std::move(name)),
+      lock_(lock_folder(path_)) {}
 PackageFolder::PackageFolder(PackageFolder &&other) noexcept
-    : path_(std::exchange(other.path_, {})),
+    : parents_(std::move(other.parents_)),
+      path_(std::exchange(other.path_, {})),
       output_(std::move(other.output_)),
       name_(std::move(other.name_)),
       lock_(std::move(other.lock_)) {}
@@ -160,6 +166,12 @@ PackageFolder::~PackageFolder() {
 }
 
 Status PackageFolder::commit() {
+    Status taken = take_place();
+    if (taken) parents_.keep();
+    return taken;
+}
+
+Status PackageFolder::take_place() {
     if (Status s = check_replaceable(output_, name_); !s) return s;  // it may have changed since
     std::error_code ignored;
     fs::remove(path_ / marker, ignored);

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 
+#include "package/output/output_places.h"
 #include "tuner/process/descriptor.h"
 #include "workload/result.h"
 
@@ -23,7 +24,8 @@ public:
 
     PackageFolder(PackageFolder &&other) noexcept;
     PackageFolder &operator=(PackageFolder &&) = delete;
-    ~PackageFolder();  // removes the folder that was not committed, or the package that was replaced
+    // Removes the folder that was not committed, with those above it that were made for it, or the package that was replaced.
+    ~PackageFolder();
 
     const std::filesystem::path &path() const { return path_; }
 
@@ -31,8 +33,11 @@ public:
     Status commit();
 
 private:
-    PackageFolder(std::filesystem::path path, std::filesystem::path output, std::string name, Descriptor lock);
+    PackageFolder(MadeFolders parents, std::filesystem::path path, std::filesystem::path output, std::string name);
 
+    Status take_place();
+
+    MadeFolders parents_;         // of the output
     std::filesystem::path path_;  // empty: it has become the output
     std::filesystem::path output_;
     std::string name_;

@@ -66,6 +66,26 @@ class ForgedRecords(unittest.TestCase):
             self.assertEqual(kernel["max_error"], error)
 
 
+class LargestErrors(unittest.TestCase):
+    def test_untuned_kernels_are_held_to_the_largest_error(self):
+        with KilnJob() as job:
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": [LAYER]}))
+            # Sums of 288 products in f32 have larger errors than the first one.
+            for limit, status in (("1e-12", 1), ("1e-5", 0), ("1e-3", 0)):
+                with self.subTest(limit):
+                    done = build(job, "-o", "new/place/dist", "--algorithm", "direct", "--max-error", limit)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertEqual((job.folder / "new").exists(), status == 0, "no folder is left above what is not there")
+                    if status:
+                        for word in ("net/layer", "no kernel", "an error of", "(budget "):
+                            self.assertIn(word, done.stderr)
+                        continue
+                    manifest = json.loads((job.folder / "new/place/dist/share/kiln_kernels/manifest.json").read_text())
+                    [kernel] = manifest["kernels"]
+                    self.assertLessEqual(kernel["max_error"], float(limit))
+                    self.assertEqual(kernel["judged"]["error_budget"], float(limit))
+
+
 class OutputFolders(unittest.TestCase):
     def test_a_build_deletes_what_it_made_and_nothing_else(self):
         with KilnJob() as job:

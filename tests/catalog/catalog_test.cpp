@@ -477,5 +477,35 @@ TEST(Catalog, ChecksRecordedCandidates) {
     EXPECT_FALSE(check_candidate(bad, w, target));
 }
 
+TEST(Catalog, ReasonsOfManyAlgorithmsAreToldWithoutTheirNames) {
+    struct Row {
+        std::vector<std::pair<const char *, const char *>> refused;  // algorithm, reason
+        const char *text;
+    };
+    const Row rows[] = {
+        {{}, ""},
+        {{{"direct", "no"}}, "direct: no"},
+        {{{"a", "no"}, {"b", "no"}}, "no"},
+        {{{"a", "no"}, {"b", "never"}, {"c", "no"}}, "a, c: no; b: never"},
+        {{{"a", "no"}, {"b", "no"}, {"c", "no"}, {"d", "no"}, {"e", "no"}, {"f", "never"}},
+         "a, b, c, d, e: no; f: never"},
+        {{{"a", "no"}, {"b", "never"}, {"c", "no"}, {"d", "no"}, {"e", "no"}, {"f", "no"}, {"g", "no"}},
+         "6 algorithms: no; b: never"},
+    };
+    for (const Row &row : rows) {
+        Refusals refusals;
+        for (const auto &[algorithm, reason] : row.refused) refusals.add(algorithm, reason);
+        EXPECT_EQ(refusals.text(), row.text);
+    }
+}
+
+// A soft core has one reason for all that is no work of integers.
+TEST(Catalog, WhatASoftCoreRefusesIsOneSentence) {
+    const Target target{"riscv-32-noos", 1};
+    const auto refused = default_candidate(convolution({1, 8, 8, 4}, {3, 3, 4, 8}), target, core, default_error_budget);
+    ASSERT_FALSE(refused);
+    EXPECT_LT(refused.error().message.size(), 120u) << refused.error().message;
+}
+
 }  // namespace
 }  // namespace kiln

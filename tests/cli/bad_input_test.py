@@ -100,8 +100,8 @@ BAD_ARGUMENTS = [
     (TUNE + ["--max-error", "nan"], "--max-error"),
     (TUNE + ["--max-error", "small"], "--max-error"),
     (TUNE + ["--cache", "hot"], "--cache"),
-    (TUNE + ["--threads", "0"], "threads"),
-    (TUNE + ["--threads", "-1"], "threads"),
+    (TUNE + ["--threads", "0"], "--threads 0: needs 1 to 1024"),
+    (TUNE + ["--threads", "-1"], "--threads -1: needs 1 to 1024"),
     (TUNE + ["--threads", "two"], "--threads"),
     (TUNE + ["--threads", "1000"], "cores"),
     (TUNE + ["--target", "pentium"], "alias"),
@@ -143,6 +143,9 @@ BAD_ARGUMENTS = [
     (["db", "merge", "new.db"], "--db"),
     (["db", "export", "--db", "text.db"], "text.db"),
     (["db", "export", "--db", "missing.db"], "missing.db: no such file"),
+    (["db", "export", "--db", "text.db", "--top", "1"], "db export: its answer is no table; leave out --format"),
+    (["db", "export", "--db", "text.db", "--format", "csv"], "db export: its answer is no table; leave out --format"),
+    (["db", "verify", "--db", "text.db", "--sort", "name"], "db verify: its answer is no table; leave out --format"),
     (["db", "export", "more", "--db", "text.db"], "`more` is not expected"),
     (["db", "import", "--db", "new.db"], "db import: needs files"),
     (["db", "import", "--db", "new.db", "missing.jsonl"], "missing.jsonl: cannot be opened"),
@@ -157,6 +160,8 @@ BAD_ARGUMENTS = [
     (["explain", "--workloads", "good.json", "--filter", "vgg*"], "--filter vgg*: matches no layer; there are net/a"),
     (["explain", "--workloads", "good.json", "--columns", "time"], "unknown column `time`; there are workload"),
     (["diff"], "`diff` is not a command"),
+    (["--bogus"], "`--bogus` is not an option here; a command comes first; see `kiln --help`"),
+    (["--threads", "2", "tune"], "`--threads` is not an option here; a command comes first"),
 ]
 
 
@@ -232,6 +237,8 @@ class BadInput(unittest.TestCase):
                 self.assertEqual(result.returncode, 0)
                 self.assertEqual(result.stderr, "")
                 self.assertTrue(result.stdout)
+                wide = [line for line in result.stdout.splitlines() if len(line) > 100]
+                self.assertEqual([line for line in wide if not line.startswith("  kiln ")], [])  # examples are copied
         self.assertRegex(self.run_kiln(["--version"]).stdout, r"^kiln \d+\.\d+\.\d+\n$")
 
 

@@ -2,6 +2,7 @@
 nothing on stdout, and nothing made or changed. Usage: build_command_test.py PATH_OF_KILN [unittest's arguments]"""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -43,8 +44,8 @@ REFUSED = [
     (["-o", "dist", "--weights", "array"], "--weights", 2),
     (["-o", "good.json/below"], "good.json", 3),
     (["-o", "/proc/kiln-dist"], "/proc", 3),
-    (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 1),
-    (["-o", "dist", "--target", "baseline," + NO_CPU], "lacks avx512_knl", 1),
+    (["-o", "dist", "--target", NO_CPU], "lacks avx512_knl", 2),
+    (["-o", "dist", "--target", "baseline," + NO_CPU], "lacks avx512_knl", 2),
 ]
 
 
@@ -84,6 +85,35 @@ class BuildCommandTest(unittest.TestCase):
                 self.assertIn(message, result.stderr)
                 self.assertEqual(result.stdout, "")
                 self.assertEqual(self.files(), before)
+
+    def build(self, *arguments, **environment):
+        return subprocess.run(
+            [KILN, "build", "--workloads", "good.json", *arguments],
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    def test_a_missing_compiler_is_told_before_the_work(self):
+        before = self.files()
+        done = self.build("-o", "dist", CXX="/nowhere/c++")
+        self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertEqual(
+            done.stderr, "kiln: no C++ compiler: $CXX is `/nowhere/c++`, which is not an executable\n"
+        )
+        self.assertEqual(self.files(), before)
+
+    def test_what_a_compiler_says_stays_in_lines(self):
+        compiler = self.folder / "failing-c++"
+        compiler.write_text("#!/bin/sh\necho 'first complaint' >&2\necho 'second complaint' >&2\nexit 1\n")
+        compiler.chmod(0o755)
+        before = self.files()
+        done = self.build("-o", "new/dist", CXX=str(compiler))
+        self.assertEqual((done.returncode, done.stdout), (3, ""), done.stderr)
+        self.assertTrue(done.stderr.endswith("\n  first complaint\n  second complaint\n"), done.stderr)
+        self.assertEqual(self.files(), before)
 
 
 if __name__ == "__main__":

@@ -53,6 +53,35 @@ class DbCommand(unittest.TestCase):
         self.assertEqual([row["names"] for row in again], [0, 0])
         self.assertIn("ab.db: ok", self.kiln("db", "verify", "--db", "ab.db").stdout)
 
+    def test_a_damaged_file_is_status_1_of_verify(self):
+        self.write("a.jsonl", HEAD + name_line("one") + name_line("two", 3))
+        self.kiln("db", "import", "--db", "a.db", "a.jsonl")
+        with open(os.path.join(self.folder, "a.db"), "rb") as file:
+            whole = file.read()
+        for cut, message in ((7, "cut off after 7 bytes"), (60, "cut off after 60 bytes"), (4096, "malformed"),
+                             (len(whole) - 100, "cut off after")):  # fmt: skip
+            with self.subTest(cut=cut):
+                with open(os.path.join(self.folder, "cut.db"), "wb") as file:
+                    file.write(whole[:cut])
+                self.assertIn(message, self.kiln("db", "verify", "--db", "cut.db", status=1).stderr)
+                self.assertIn(message, self.kiln("query", "best", "--db", "cut.db", status=2).stderr)
+        self.write("text.db", "no database")
+        for other in ("text.db", "missing.db", "."):
+            self.kiln("db", "verify", "--db", other, status=2)
+
+    def test_a_file_that_cannot_be_read_is_the_environments(self):
+        message = self.kiln("db", "import", "--db", "new.db", "/proc/self/mem", status=3).stderr
+        self.assertIn("/proc/self/mem: cannot be read", message)
+        for arguments in (["tune", "--db", "new.db", "--workloads"], ["check", "--suite"]):
+            self.assertIn("cannot be read", self.kiln(*arguments, "/proc/self/mem", status=3).stderr)
+        if os.geteuid() == 0:
+            return  # who may read everything
+        self.write("secret", "text")
+        os.chmod(os.path.join(self.folder, "secret"), 0)
+        for arguments in (["db", "import", "--db", "new.db"], ["tune", "--db", "new.db", "--workloads"], ["check", "--suite"],
+                          ["explain"]):  # fmt: skip
+            self.assertIn("Permission denied", self.kiln(*arguments, "secret", status=3).stderr)
+
     def test_an_edited_line_is_named_and_nothing_is_made(self):
         trial = {"record": "trial", "id": "0" * 32}
         self.write("edited.jsonl", HEAD + name_line("one") + json.dumps(trial) + "\n")

@@ -283,6 +283,28 @@ class Bench(unittest.TestCase):
         self.assertLessEqual(first["min_us"], first["median_us"])
         self.assertGreater(first["gflops"], 0)
 
+    def test_a_chart_that_cannot_be_written_is_told_at_once(self):
+        folder = pathlib.Path(self.list).parent
+        for chart, reason in (("/nonexistent/a.svg", "No such file or directory"), (str(folder), "Is a directory")):
+            with self.subTest(chart):
+                done = kiln("bench", "--workloads", self.list, "--svg", chart)
+                self.assertEqual((done.returncode, done.stdout), (3, ""))
+                self.assertEqual(done.stderr, f"kiln: {chart}: cannot be written: {reason}\n")
+
+    def test_the_table_comes_before_a_chart_that_fails(self):
+        done = kiln("bench", "--workloads", self.list, "--filter", "*/a", "--rounds", "1", "--svg", "/dev/full")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("GFLOP/s", done.stdout)
+        self.assertIn("net/a", done.stdout)
+        self.assertIn("/dev/full: cannot be written: No space left on device", done.stderr)
+
+    def test_a_chart_that_is_there_stays_until_the_end(self):
+        chart = pathlib.Path(self.list).parent / "chart.svg"
+        chart.write_text("mine")
+        done = kiln("bench", "--workloads", self.list, "--svg", str(chart), "--filter", "*/nothing")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(chart.read_text(), "mine")
+
     def peers_folder(self, program=None):
         """A repository with one peer; without a program its Python is missing."""
         folder = pathlib.Path(self.list).parent

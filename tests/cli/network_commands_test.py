@@ -119,6 +119,15 @@ class Run(WithFolder):
         self.assertIn("file: is no folder", done.stderr)
         self.assertNotIn("untuned", done.stderr)  # said before the network is built
 
+    def test_a_folder_that_cannot_be_written(self):
+        (self.folder / "file").write_text("")
+        for output, reason in (("/proc/kiln-out", "No such file"), ("/proc", "No such file"), ("file/below", "Not a directory")):
+            with self.subTest(output):
+                done = self.run_kiln("run", "--network", MODEL, "--input", INPUT, "-o", output, status=3)
+                self.assertIn(output, done.stderr)
+                self.assertRegex(done.stderr, reason + "|Permission denied|not permitted")
+                self.assertNotIn("untuned", done.stderr)
+
 
 class Check(WithFolder):
     def check(self, *arguments, status=0):

@@ -13,9 +13,12 @@ import unittest
 import fastjsonschema
 from kiln_job import ROOT, KilnJob
 
-# The layer that the examples run, with other layers around it.
+# The README's list: the layer that the examples run.
+README_LIST = json.loads(re.search(r"<<'END'\n(.*?)\n    END\n", (ROOT / "README.md").read_text(), re.DOTALL).group(1))
+
+# That layer, with other layers around it.
 LAYERS = [
-    {"name": "res2a_branch2b", "op": "conv2d", "input": [1, 56, 56, 64], "kernel": [3, 3, 64, 64], "padding": [[1, 1]] * 2},
+    *README_LIST["workloads"],
     {"name": "pointwise", "op": "conv2d", "input": [1, 14, 14, 32], "kernel": [1, 1, 32, 48], "epilogue": ["bias", "relu"]},
 ]
 COMPILED = ("one_layer", "one_layer_cpp", "run_layers")
@@ -81,6 +84,41 @@ class InstalledPackageTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ok", done.stdout)
         self.assertIn("untuned", done.stdout)
+
+    def test_examples_name_the_layer_that_a_package_lacks(self):
+        lacking = self.job.folder / "lacking"
+        self.job.run("build", "--workloads", self.job.workloads, "--filter", "*/pointwise", "--name", "tiny", "-o",
+                     lacking)  # fmt: skip
+        program = self.job.folder / "of another package"
+        definitions = ["-DPACKAGE_HEADER=<tiny.h>", "-DPACKAGE_CPP_HEADER=<tiny/kiln.hpp>", "-DPACKAGE=tiny_package"]
+        commands = [[sys.executable, self.examples / "one_layer.py", lacking / "lib/libtiny.so"]]
+        for compiler, source in (("cc", "one_layer.c"), ("c++", "one_layer.cpp")):
+            built = program.with_suffix(pathlib.Path(source).suffix + ".out")
+            self.succeed(compiler, *definitions, self.examples / source, "-I", lacking / "include",
+                         lacking / "lib/libtiny.a", "-lm", "-pthread", "-o", built)  # fmt: skip
+            commands.append([built])
+        for command in commands:
+            with self.subTest(command[0]):
+                done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=120, check=False)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertIn("conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", done.stderr)
+                self.assertIn("no kernel for this workload", done.stderr)
+                self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+    def test_the_calls_of_a_packages_readme_are_c99(self):
+        [block] = re.findall(r"```c\n(.*?)```", (self.package / "README.md").read_text(), re.DOTALL)
+        directives = [line for line in block.splitlines() if line.startswith("#")]
+        statements = [line for line in block.splitlines() if not line.startswith("#")]
+        # As many numbers as the largest tensor has.
+        operands = [f"static float {name}[1 << 18];" for name in sorted(set(re.findall(r"your_\w+", block)))]
+        self.assertIn("static float your_input[1 << 18];", operands)
+        statements[-2:] = [f"if ({call.split(';')[0]}.code != KILN_OK) return 2;" for call in statements[-2:]]
+        source = self.job.folder / "readme.c"
+        source.write_text("\n".join([*directives, *operands, "int main(void) {", *statements, "return 0; }", ""]))
+        program = self.job.folder / "readme"
+        self.succeed("cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-I", self.package / "include",
+                     self.package / "lib/libtiny.a", "-lm", "-pthread", "-o", program)  # fmt: skip
+        self.succeed(program)
 
     def test_python_is_told_what_is_wrong(self):
         for library in ("/nowhere/libtiny.so", self.package / "README.md"):

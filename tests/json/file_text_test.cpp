@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -50,6 +51,26 @@ TEST_F(FileText, WithoutEndIsRefused) {
     expect_refused(folder_, "is a folder");
     expect_refused(path("missing"), "cannot be opened: No such file");
     EXPECT_FALSE(read_file_text("/dev/zero", 1000, FileKind::any_stream)) << "the user's own streams end, too";
+}
+
+// What is no mistake in a name has another exit status.
+TEST_F(FileText, NoPermissionAndAFailingDiskAreTheEnvironments) {
+    const auto failed = read_file_text("/proc/self/mem", 1000);  // nothing is mapped at its beginning
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, ErrorCode::environment);
+    EXPECT_EQ(failed.error().message, "/proc/self/mem: cannot be read: Input/output error");
+    struct Row {
+        int problem;
+        ErrorCode code;
+    };
+    const Row rows[] = {{EACCES, ErrorCode::environment}, {EPERM, ErrorCode::environment},
+                        {EIO, ErrorCode::environment},    {ENOENT, ErrorCode::bad_input},
+                        {ENOTDIR, ErrorCode::bad_input},  {ELOOP, ErrorCode::bad_input}};
+    for (const Row &row : rows) EXPECT_EQ(file_error("a", "opened", row.problem).code, row.code) << row.problem;
+    if (geteuid() == 0) return;  // root may read everything
+    std::ofstream(path("secret")) << "text";
+    std::filesystem::permissions(path("secret"), std::filesystem::perms::none);
+    EXPECT_EQ(read_file_text(path("secret"), 1000).error().code, ErrorCode::environment);
 }
 
 TEST_F(FileText, MayComeFromAQueueThatTheUserNames) {

@@ -170,6 +170,42 @@ TEST_F(PackageFolderTest, WhatBelongsToOthersStays) {
     expect_refused(out_ / "trap", "another user");
 }
 
+TEST_F(PackageFolderTest, FoldersAboveAnOutputGoWithABuildThatEnds) {
+    fs::create_directory(out_ / "old");
+    struct Row {
+        const char *output, *first;  // the outermost folder that is made
+        bool commits;
+    };
+    const Row rows[] = {
+        {"x/y/z", "x", false}, {"old/y/z", "old/y", false}, {"x/y/z", "x", true}, {"x/y/w", "x/y/w", false}};
+    for (const Row &row : rows) {
+        const auto before = tree(out_);
+        {
+            Result<PackageFolder> folder = PackageFolder::create(out_ / row.output, "tiny");
+            ASSERT_TRUE(folder.ok()) << row.output;
+            EXPECT_TRUE(fs::exists((out_ / row.output).parent_path()));
+            fill(folder->path(), "tiny", "new");
+            if (row.commits) {
+                ASSERT_TRUE(folder->commit().ok());
+            }
+        }
+        EXPECT_EQ(fs::exists(out_ / row.first), row.commits) << row.output;
+        EXPECT_EQ(tree(out_) == before, !row.commits) << row.output;
+    }
+}
+
+TEST_F(PackageFolderTest, FoldersAboveAnOutputThatOthersUseStay) {
+    {
+        Result<PackageFolder> folder = PackageFolder::create(out_ / "x/y/z", "tiny");
+        ASSERT_TRUE(folder.ok());
+        write(out_ / "x/thesis.txt", "years of work");
+    }
+    EXPECT_EQ(ScratchFolder::read(out_ / "x/thesis.txt"), "years of work");
+    EXPECT_FALSE(fs::exists(out_ / "x/y"));
+    write(out_ / "file", "mine");
+    expect_refused(out_ / "file/y/z", "Not a directory");
+}
+
 TEST_F(PackageFolderTest, NamesOfAnyLength) {
     const std::string longest(255, 'x');
     EXPECT_TRUE(build(out_ / longest).ok());

@@ -1,5 +1,6 @@
 #include "package/package_kernels.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -107,9 +108,47 @@ TEST(PackageKernels, TheLargestErrorIsOfErrorsFoundHere) {
     record(shop, [](Trial &t, Measurement &) { t.errors = {.max = 1e-12, .rms = 1e-13, .wide = 1e-12}; });
     const Collected c = collect(shop, {layer}, true, 1e-10);
     ASSERT_EQ(c.kernels.reports.size(), 1u);
-    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::untuned);
+    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::missing);
     EXPECT_NE(c.kernels.reports[0].message.find("its error here is 1e-06"), std::string::npos)
         << c.kernels.reports[0].message;
+}
+
+// The default kernels' error here is 1e-6.
+TEST(PackageKernels, TheLargestErrorHoldsForDefaultsToo) {
+    struct Row {
+        double budget;
+        KernelSource source;
+    };
+    const Row rows[] = {{1e-8, KernelSource::missing},
+                        {9e-7, KernelSource::missing},
+                        {2e-6, KernelSource::untuned},
+                        {default_error_budget, KernelSource::untuned},
+                        {1e-3, KernelSource::untuned}};
+    for (const Row &row : rows) {
+        for (const bool with_store : {false, true}) {
+            FakeWorkshop shop;
+            const Collected c = collect(shop, {layer}, with_store, row.budget);
+            ASSERT_EQ(c.kernels.reports.size(), 1u) << row.budget;
+            const KernelReport &report = c.kernels.reports[0];
+            EXPECT_EQ(report.source, row.source) << row.budget;
+            if (row.source == KernelSource::missing) {
+                EXPECT_TRUE(c.kernels.kernels.empty()) << row.budget;
+                const std::string why =
+                    fmt::format("its error here is 1e-06, and the largest allowed is {:.2g}", row.budget);
+                EXPECT_NE(report.message.find(why), std::string::npos) << report.message;
+            } else {
+                ASSERT_EQ(c.kernels.kernels.size(), 1u) << row.budget;
+                EXPECT_EQ(c.kernels.kernels[0].judgement.error_budget, row.budget);
+            }
+        }
+    }
+}
+
+TEST(PackageKernels, ADefaultWhoseErrorIsBelowTheAskedOneShips) {
+    FakeWorkshop shop;
+    shop.runner.max_error = 1e-4;
+    EXPECT_TRUE(collect(shop, {layer}).kernels.kernels.empty());
+    EXPECT_EQ(collect(shop, {layer}, true, 1e-3).kernels.kernels.size(), 1u);
 }
 
 TEST(PackageKernels, ABadRowDoesNotKeepTheGoodOnesFromBeingUsed) {
