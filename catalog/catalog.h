@@ -52,7 +52,8 @@ public:
     std::string text() const;
 
 private:
-    std::vector<std::pair<std::string, std::vector<std::string>>> names_by_reason_;  // in the order of their first names
+    std::vector<std::pair<std::string, std::vector<std::string>>>
+        names_by_reason_;  // in the order of their first names
 };
 
 std::span<const Algorithm> catalog();

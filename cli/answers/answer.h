@@ -44,7 +44,8 @@ std::string columns_note(const std::vector<std::string> &hidden);
 
 // Prints rows that are sorted and cut already; `all_rows` is how many there were before. Notes go to stderr. Answers the
 // columns that a table had no room for.
-std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const TableForm &form, const AnswerOptions &options);
+std::vector<std::string> print_rows(const Table &table, int64_t all_rows, const TableForm &form,
+                                    const AnswerOptions &options);
 
 // Sorts, cuts and prints, as print_rows(). Precondition: check_columns().
 std::vector<std::string> print(Table table, const TableForm &form, const AnswerOptions &options);
