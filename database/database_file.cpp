@@ -94,9 +94,9 @@ std::optional<std::string> network_note(const std::string &path) {
 
 // Everything up to the check of the schema reads only, but that SQLite rolls back what a killed writer left half-done.
 Status check_whole_content(const Connection &connection, OpenMode mode) {
-    const Result<FileKind> kind = inspect(connection, migration_steps());
+    const Result<DatabaseKind> kind = inspect(connection, migration_steps());
     if (!kind) return kind.error();
-    if (*kind == FileKind::ours) {
+    if (*kind == DatabaseKind::ours) {
         if (Status status = check_whole_pages(connection); !status) return status;
         return check_schema(connection, migration_steps());
     }
@@ -129,7 +129,7 @@ Result<Opened> open_file(const std::string &path, OpenMode mode) {
     Result<Connection> connection = Connection::open(path, mode);
     if (!connection) return connection.error();
     // The header is looked at first: SQLite would roll back another program's database, too.
-    if (Result<FileKind> kind = inspect(*connection, migration_steps()); !kind) return kind.error();
+    if (Result<DatabaseKind> kind = inspect(*connection, migration_steps()); !kind) return kind.error();
     const Result<bool> wal = is_in_wal_mode(*connection);
     if (!wal) return wal.error();
     if (mode != OpenMode::read_only) return Opened{std::move(*connection), *wal};

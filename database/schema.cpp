@@ -46,10 +46,10 @@ const std::vector<MigrationStep> &migration_steps() {
     return steps;
 }
 
-Result<FileKind> inspect(const Connection &connection, const std::vector<MigrationStep> &steps) {
+Result<DatabaseKind> inspect(const Connection &connection, const std::vector<MigrationStep> &steps) {
     Result<std::string> header = connection.read_file(0, header_bytes);
     if (!header) return header.error();
-    if (header->empty()) return FileKind::empty;
+    if (header->empty()) return DatabaseKind::empty;
     const std::string &path = connection.path();
     if (!header->starts_with(magic.substr(0, header->size()))) {
         return bad_input(fmt::format("{}: not an SQLite database; name another file, it was left as it is", path));
@@ -66,7 +66,7 @@ Result<FileKind> inspect(const Connection &connection, const std::vector<Migrati
     }
     const int64_t version = header_field(*header, user_version_offset);
     if (version > steps.back().version) return newer(path, version, steps.back().version);
-    return FileKind::ours;
+    return DatabaseKind::ours;
 }
 
 Result<int64_t> schema_version(const Connection &connection) {

@@ -25,10 +25,10 @@ struct MigrationStep {
 const std::vector<MigrationStep> &migration_steps();
 
 // A file's kind, by its header alone.
-enum class FileKind { empty, ours };
+enum class DatabaseKind { empty, ours };
 
 // Anything but an empty file or a database of kiln's own, up to the version that `steps` ends with, is an error.
-Result<FileKind> inspect(const Connection &connection, const std::vector<MigrationStep> &steps);
+Result<DatabaseKind> inspect(const Connection &connection, const std::vector<MigrationStep> &steps);
 
 Result<int64_t> schema_version(const Connection &connection);
 

@@ -84,7 +84,7 @@ TEST(Migration, ANewerFileIsRefused) {
     Result<Connection> connection = Connection::open(path, OpenMode::create);
     ASSERT_TRUE(migrate(*connection, steps).ok());
     EXPECT_TRUE(inspect(*connection, steps).ok());
-    const Result<FileKind> kind = inspect(*connection, first);
+    const Result<DatabaseKind> kind = inspect(*connection, first);
     ASSERT_FALSE(kind.ok());
     EXPECT_EQ(kind.error().code, ErrorCode::bad_input);
     EXPECT_NE(kind.error().message.find("newer kiln (schema version 2, this one knows up to 1)"), std::string::npos);
