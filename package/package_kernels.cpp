@@ -88,12 +88,13 @@ Result<std::optional<PackagedKernel>> Collector::recorded(const std::vector<cons
 // them fail, a few other candidates follow, always the same ones: the compiler makes wrong code of some schedules.
 Result<std::optional<PackagedKernel>> Collector::untuned(const std::vector<const Algorithm *> &usable) {
     constexpr int most_others = 8;
+    std::string why;  // of the first one: the others' reasons are of the same kind
     for (const Algorithm *algorithm : usable) {
         const Space space = algorithm->space(workload_.workload, context_.target, core_of(context_));
         Result<Kernel> kernel = try_one({space.default_candidate(), {}});
         if (!kernel || *kernel) return kernel;
+        if (why.empty()) why = report_.message;
     }
-    const std::string why = report_.message;
     const Space space = usable.front()->space(workload_.workload, context_.target, core_of(context_));
     std::set<std::string> tried = {to_text(space.default_candidate())};
     Rng rng(1);
@@ -104,7 +105,8 @@ Result<std::optional<PackagedKernel>> Collector::untuned(const std::vector<const
         report_.message = why;
         if (!kernel || *kernel) return kernel;
     }
-    if (tried.size() > 1) report_.message += fmt::format("; nor are {} others", tried.size() - 1);
+    const size_t others = usable.size() - 1 + tried.size() - 1;
+    report_.message = why + (others > 0 ? fmt::format("; nor are {} others", others) : "");
     return Kernel();
 }
 
