@@ -186,7 +186,8 @@ class NetworkTable(ctypes.Structure):
                                           ctypes.POINTER(BoundNetwork))),
                 ("variant", ctypes.CFUNCTYPE(ctypes.POINTER(NetworkVariant), ctypes.POINTER(BoundNetwork))),
                 ("run", ctypes.CFUNCTYPE(Status, ctypes.POINTER(BoundNetwork),
-                                         ctypes.POINTER(NetworkArguments)))]  # fmt: skip
+                                         ctypes.POINTER(NetworkArguments))),
+                ("load_weights", ctypes.CFUNCTYPE(Status, ctypes.c_char_p, ctypes.POINTER(Weights)))]  # fmt: skip
 
 
 class KilnError(Exception):
@@ -293,8 +294,8 @@ class Layer:
 
 class Network:
     """The network of a package with its weights: a file, or None for those in the library. Each thread runs one of its own,
-    or one after the other. `function` is "prepare" for what prepares the inputs of a network that was built with
-    --prepare-input; its weights are in the library."""
+    or one after the other; the file is mapped, so that several share its memory. `function` is "prepare" for what prepares
+    the inputs of a network that was built with --prepare-input; its weights are in the library."""
 
     def __init__(self, package, weights=None, function="network"):
         function = getattr(package.library, f"{package.name}_{function}")

@@ -28,9 +28,9 @@
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
  *
  * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
- * here allocates or locks, except kiln_pool_create and kiln_pool_destroy, and kiln_map_weights, which maps or copies a
- * file. A call that is refused has not touched any memory. Two calls may run at the same time unless they share a written
- * buffer: output, workspace.
+ * here allocates or locks, except kiln_pool_create and kiln_pool_destroy, and kiln_map_weights and kiln_load_weights,
+ * which map or read a file. A call that is refused has not touched any memory. Two calls may run at the same time unless
+ * they share a written buffer: output, workspace.
  *
  * Stability: fields and functions are only ever added, at the end, and numbers never change. Structures that callers
  * fill begin with their size, which the _init functions write. */
@@ -579,6 +579,7 @@ struct kiln_network {
                         kiln_bound_network *);
     const kiln_network_variant *(*variant)(const kiln_bound_network *);
     kiln_status (*run)(const kiln_bound_network *, const kiln_network_arguments *);
+    kiln_status (*load_weights)(const char *path, kiln_weights *);
 };
 
 static inline const kiln_network_info *kiln_describe_network(const kiln_network *network) {
@@ -592,13 +593,22 @@ static inline size_t kiln_network_workspace_bytes(const kiln_network *network, i
     return network ? network->workspace_bytes(network, threads, network->package->cpu_features()) : 0;
 }
 
-/* Gives a weights file as read-only memory. A large file is copied into huge pages where the system has them: from 16 MiB,
- * up to an eighth of the machine's memory. Any other file is mapped, and its pages are read when they are first used.
- * Whoever writes into a mapped file changes the weights, and whoever cuts it ends the program; replacing it by another file
- * (rename) does neither.
+/* Maps a weights file read-only; pages are read when they are first used, and processes share them. Whoever writes into the
+ * file meanwhile changes the weights, and whoever cuts it ends the program; replacing it by another file (rename) does
+ * neither.
  * KILN_CANNOT_READ: the file cannot be opened, is empty or is no regular file. KILN_NO_RESOURCES: it is not mapped. */
 static inline kiln_status kiln_map_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
     return network ? network->map_weights(path, weights) : kiln_refuse_null("network is null");
+}
+
+/* Reads a large weights file, of 16 MiB up to an eighth of the machine's memory, into huge pages where the system has them:
+ * for programs that run a network often, since kernels read such weights from memory in each run. It takes the time of a
+ * copy, and the memory is this process's own. Otherwise, and in libraries of older builds, it is kiln_map_weights, whose
+ * errors it has. kiln_unmap_weights gives the memory back. */
+static inline kiln_status kiln_load_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
+    if (!network) return kiln_refuse_null("network is null");
+    return network->struct_size < sizeof *network ? network->map_weights(path, weights)
+                                                  : network->load_weights(path, weights);
 }
 static inline void kiln_unmap_weights(const kiln_network *network, kiln_weights *weights) {
     if (network) network->unmap_weights(weights);

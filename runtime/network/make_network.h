@@ -21,7 +21,8 @@ constexpr kiln_network make_network(const kiln_package *package, const kiln_netw
             unmap_weights,
             bind_network,
             bound_variant,
-            run_network};
+            run_network,
+            load_weights};
 }
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -82,7 +83,7 @@ TEST(HugePages, HoldALargeFileOfWeights) {
         const std::vector<char> expected = some_bytes(bytes);
         const File file(expected);
         kiln_weights weights;
-        ASSERT_EQ(kiln_map_weights(*network, file.path().c_str(), &weights).code, KILN_OK);
+        ASSERT_EQ(kiln_load_weights(*network, file.path().c_str(), &weights).code, KILN_OK);
         ASSERT_EQ(weights.bytes, bytes);
         const std::string flags = flags_of(weights.data);
         EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
@@ -99,10 +100,25 @@ TEST(HugePages, AreForLargeFilesOnly) {
     const std::vector<char> expected = some_bytes(min_bytes_in_huge_pages - 1);
     const File file(expected);
     kiln_weights weights;
-    ASSERT_EQ(kiln_map_weights(*network, file.path().c_str(), &weights).code, KILN_OK);
+    ASSERT_EQ(kiln_load_weights(*network, file.path().c_str(), &weights).code, KILN_OK);
     EXPECT_EQ(flags_of(weights.data).find(" hg "), std::string::npos);
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(), static_cast<const char *>(weights.data)));
     kiln_unmap_weights(*network, &weights);
+}
+
+TEST(HugePages, AreForWhoAsksForThem) {
+    const FakeNetwork network;
+    const File file(some_bytes(min_bytes_in_huge_pages));
+    kiln_weights weights;
+    ASSERT_EQ(kiln_map_weights(*network, file.path().c_str(), &weights).code, KILN_OK);
+    EXPECT_EQ(flags_of(weights.data).find(" hg "), std::string::npos);
+    kiln_unmap_weights(*network, &weights);
+    kiln_network older = **network;  // a library of before
+    older.struct_size = offsetof(kiln_network, load_weights), older.load_weights = nullptr;
+    ASSERT_EQ(kiln_load_weights(&older, file.path().c_str(), &weights).code, KILN_OK);
+    EXPECT_EQ(flags_of(weights.data).find(" hg "), std::string::npos);
+    kiln_unmap_weights(*network, &weights);
+    EXPECT_EQ(kiln_load_weights(nullptr, "x", &weights).code, KILN_NULL_ARGUMENT);
 }
 
 TEST(HugePages, AllMemoryIsGivenBack) {
