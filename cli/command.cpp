@@ -1,7 +1,6 @@
 #include "cli/command.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,17 +8,13 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
-#include <set>
 #include <utility>
 
 #include "catalog/catalog.h"
 #include "cli/answers/output.h"
-#include "cli/answers/terminal_text.h"
 #include "cli/measuring/measuring_turn.h"
 #include "cli/network/network_program.h"
 #include "simulate/core_file.h"
-#include "text/quoted_text.h"
 #include "tuner/process/host_machine.h"
 #include "tuner/process/interrupt.h"
 #include "workload/lists/glob.h"

@@ -67,7 +67,7 @@ struct BenchTools {
     std::function<std::vector<double>(int64_t bytes, int64_t budget_ns)> copy;
     // Whether a layer is timed beside a copy, with one thread. Empty: data movement is.
     std::function<bool(const Workload &workload)> is_beside_copy = nullptr;
-    // While its answer lives, the machine is a peer's or a copy's alone; the runner sees to that for kernels. Empty: always.
+    // While its answer lives, the machine is a peer's or a copy's alone; the runner sees to that for kernels.
     std::function<std::optional<MeasuringLock>()> alone = [] { return std::nullopt; };
 };
 

@@ -607,8 +607,8 @@ static inline kiln_status kiln_map_weights(const kiln_network *network, const ch
  * errors it has. kiln_unmap_weights gives the memory back. */
 static inline kiln_status kiln_load_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
     if (!network) return kiln_refuse_null("network is null");
-    return network->struct_size < sizeof *network ? network->map_weights(path, weights)
-                                                  : network->load_weights(path, weights);
+    return network->struct_size <= offsetof(kiln_network, load_weights) ? network->map_weights(path, weights)
+                                                                        : network->load_weights(path, weights);
 }
 static inline void kiln_unmap_weights(const kiln_network *network, kiln_weights *weights) {
     if (network) network->unmap_weights(weights);

@@ -215,7 +215,7 @@ private:
     Memory packed_, prepared_, workspace_;
 };
 
-// The weights of a network, bound to it: a file, or those in the library. Any number of threads may use them
+// The weights of a network, bound to it: a file, which is mapped, or those in the library. Any number of threads may use them
 // at once. They outlive the networks that use them.
 class Weights {
 public:

@@ -4,6 +4,8 @@
 
 #include <functional>
 
+#include "database/trial_store.h"
+#include "tests/database/sample_records.h"
 #include "tests/database/scratch_folder.h"
 
 namespace kiln {
@@ -89,6 +91,41 @@ TEST(Migration, ANewerFileIsRefused) {
     EXPECT_EQ(kind.error().code, ErrorCode::bad_input);
     EXPECT_NE(kind.error().message.find("newer kiln (schema version 2, this one knows up to 1)"), std::string::npos);
     EXPECT_FALSE(migrate(*connection, first).ok());
+}
+
+// A file that the last schema wrote: read as it is, and brought up to date by who writes.
+TEST(Migration, AFileOfVersion2IsReadAndMigrated) {
+    const ScratchFolder folder;
+    const std::string path = folder / "old.db";
+    const Sample fast = sample('a', 100);
+    Trial failed = fast.trial;
+    failed.status = TrialStatus::wrong_result, failed.message = "off";
+    {
+        Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
+        ASSERT_TRUE(store.ok()) << store.error().message;
+        ASSERT_TRUE(store->append(fast.trial, fast.measurement).ok());
+        ASSERT_TRUE(store->append(sample('b', 300).trial, sample('b', 300).measurement).ok());
+        ASSERT_TRUE(store->append(failed, std::nullopt).ok());
+    }
+    const std::vector<MigrationStep> before(migration_steps().begin(), migration_steps().begin() + 2);
+    const Connection old = in_memory();
+    ASSERT_TRUE(migrate(old, before).ok());
+    const std::string best = std::get<std::string>(value(old, "SELECT sql FROM sqlite_schema WHERE name = 'best'"));
+    ASSERT_TRUE(Connection::open(path, OpenMode::write)
+                    ->run_script("DROP VIEW best; DROP VIEW usable; DROP INDEX failed_object; " + best +
+                                 "; PRAGMA user_version = 2")
+                    .ok());
+    {
+        const Result<TrialStore> store = TrialStore::open(path, OpenMode::read_only);
+        ASSERT_TRUE(store.ok()) << store.error().message;
+        EXPECT_EQ(store->usable_trials({})->size(), 2u);
+        EXPECT_EQ((*store->best({}))->measurement.median, 100);
+    }
+    const Result<TrialStore> store = TrialStore::open(path, OpenMode::write);
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    EXPECT_EQ(store->usable_trials({})->size(), 1u);
+    EXPECT_EQ((*store->best({}))->measurement.median, 300);
+    EXPECT_TRUE(store->verify().ok());
 }
 
 // The tables by hand, so that the checks are seen to be the database's own.

@@ -320,7 +320,7 @@ TEST(Network, ManyThreadsRunOneBoundNetworkAtOnce) {
     kiln_pool_destroy((*network)->package, &pool);
 }
 
-TEST(Network, AFileOfWeightsIsGivenAndTakenBack) {
+TEST(Network, AFileOfWeightsIsMapped) {
     const FakeNetwork network;
     const FakeWeights weights = fake_weights();
     const std::string path = testing::TempDir() + "kiln_network_test_" + std::to_string(getpid()) + ".weights";

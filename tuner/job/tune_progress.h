@@ -14,8 +14,8 @@ namespace kiln {
 
 struct RaceSummary {
     size_t entries = 0, ties = 0;  // the winner counts as an entry, not as a tie; 0: there are notes, but no race
-    std::vector<std::string> notes =
-        {};  // for people: which times did not hold, which kernels failed when they ran again
+    // For people: which times did not hold, which kernels failed when they ran again.
+    std::vector<std::string> notes = {};
     std::optional<double> judged = {};  // the winner's cycles on the real core, where the others' come from a model
     bool operator==(const RaceSummary &) const = default;
 };

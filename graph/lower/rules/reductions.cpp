@@ -52,7 +52,7 @@ ValueId plain(NodeLowering &node, const Axes &axes, ValueId x) {
     return reduce(node, kind, axes, x);
 }
 
-// Of integers as onnxruntime has it: a sum that wraps around, divided towards zero.
+// Of integers: a sum, divided towards zero as onnxruntime does. A sum beyond the type wraps around, which that of i32 does not there.
 ValueId mean_along(NodeLowering &node, const Axes &axes, ValueId x) {
     const Element type = node.type(x);
     if (is_float(type) || axes.empty()) return reduce(node, Reduce::Kind::mean, axes, x);

@@ -37,7 +37,7 @@ public:
 
     // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
     // from then on. A kernel that fails on the way is recorded as a trial that failed, and leaves. Nothing: the runner's times are exact and nobody judges finalists, there is nothing to race, the very same trials were raced
-    // before, or `time_ns` does not suffice. Takes longer than `time_ns` where two heats do, and where a time must be
+    // before, or `time_ns` does not suffice. Takes longer than `time_ns` where three heats do, and where a time must be
     // confirmed and the job's time is not limited. Errors: the job cannot go on.
     Result<std::optional<Race>> run(int64_t time_ns);
 
