@@ -1,13 +1,10 @@
 #!/usr/bin/env python3
 """Draws small ONNX models at random, and compares what `kiln run` computes with onnxruntime without optimizations.
 
-usage: compare.py KILN FIRST_SEED COUNT [NODES] [--quantized] [--rare]
+It needs onnx and onnxruntime, which bench/peers/setup installs into .peers; .peers/bin/python runs it. A line for each model that
+fails or differs, and its folder, which stays; then how many ended in which way. Exit status 1 if any failed or differs."""
 
---rare draws attributes and forms that few models have more often than the others.
-
-It needs onnx and onnxruntime, which bench/peers/setup installs into .peers. A line for each model that fails or differs, and its
-folder, which stays; then how many ended in which way. Exit status 1 if any failed or differs."""
-
+import argparse
 import collections
 import pathlib
 import shutil
@@ -15,13 +12,28 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
-import onnx
-import onnxruntime
-from drawing import Drawing
-from operators import COMMON
-from quantized import QUANTIZED
-from rare import RARE
+
+def read_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kiln", metavar="KILN", help="the command, such as build/bin/kiln")
+    parser.add_argument("first", metavar="FIRST_SEED", type=int)
+    parser.add_argument("count", metavar="COUNT", type=int, help="of seeds")
+    parser.add_argument("nodes", metavar="NODES", type=int, nargs="?", default=6, help="of a model [6]")
+    parser.add_argument("--quantized", action="store_true", help="draw quantized operators, too")
+    parser.add_argument("--rare", action="store_true", help="draw what few models have more often")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    ARGUMENTS = read_arguments()  # before packages are asked for, so that --help answers without them
+
+import numpy  # noqa: E402
+import onnx  # noqa: E402
+import onnxruntime  # noqa: E402
+from drawing import Drawing  # noqa: E402
+from operators import COMMON  # noqa: E402
+from quantized import QUANTIZED  # noqa: E402
+from rare import RARE  # noqa: E402
 
 TOLERANCE = 2e-4  # of an output's largest number
 QUANTA = 0.03  # the share of a quantized model's numbers that may be another quantum, but one at least: halves round either way
@@ -75,16 +87,16 @@ def judge(kiln: str, folder: pathlib.Path, model: onnx.ModelProto, inputs: dict,
     return ""
 
 
-def main(kiln: str, first: int, count: int, nodes: int, options: set[str]) -> int:
-    weights = COMMON | (QUANTIZED if "--quantized" in options else {})
-    weights |= {operator: weight * (4 if "--rare" in options else 1) / 4 for operator, weight in RARE.items()}
+def main(asked: argparse.Namespace) -> int:
+    weights = COMMON | (QUANTIZED if asked.quantized else {})
+    weights |= {operator: weight * (4 if asked.rare else 1) / 4 for operator, weight in RARE.items()}
     ends = collections.Counter()
-    for seed in range(first, first + count):
-        drawn = draw(seed, nodes, weights)
+    for seed in range(asked.first, asked.first + asked.count):
+        drawn = draw(seed, asked.nodes, weights)
         if drawn is None:
             continue
         folder = pathlib.Path(tempfile.mkdtemp(prefix=f"drawn-{seed}-"))
-        problem = judge(kiln, folder, *drawn, QUANTA if "--quantized" in options else 0)
+        problem = judge(asked.kiln, folder, *drawn, QUANTA if asked.quantized else 0)
         ends["right" if not problem else "refused by onnxruntime" if problem.startswith("refused") else "wrong"] += 1
         if problem and not problem.startswith("refused"):
             print(f"seed {seed}: {problem} ({folder})", flush=True)
@@ -95,8 +107,4 @@ def main(kiln: str, first: int, count: int, nodes: int, options: set[str]) -> in
 
 
 if __name__ == "__main__":
-    options = {text for text in sys.argv[1:] if text in ("--quantized", "--rare")}
-    arguments = [text for text in sys.argv[1:] if text not in options]
-    if len(arguments) not in (3, 4):
-        sys.exit(__doc__)
-    sys.exit(main(arguments[0], *map(int, arguments[1:3]), int((arguments[3:] or ["6"])[0]), options))
+    sys.exit(main(ARGUMENTS))

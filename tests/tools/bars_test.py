@@ -105,5 +105,12 @@ class Reports(unittest.TestCase):
         self.assertNotEqual(random_layers(1, 5), random_layers(2, 5))
 
 
+class Scripts(unittest.TestCase):
+    def test_help_needs_no_packages(self):
+        done = subprocess.run([sys.executable, "-S", str(BENCH / "drawn" / "compare.py"), "--help"], capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("FIRST_SEED", done.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
