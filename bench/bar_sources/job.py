@@ -57,7 +57,11 @@ class Job:
 
 @dataclasses.dataclass
 class Value:
-    value: float
+    value: float | None  # none: it could not be measured, and the note says why
     spread: str  # over the rounds of one run
     command: str  # with the numbers of this run; empty: as in the limits
     note: str = ""
+
+
+def no_value(reason: str, command: str = "") -> Value:
+    return Value(None, "", command, reason)

@@ -11,7 +11,7 @@ RIGHT = ("value", "limit")
 @dataclasses.dataclass
 class Row:
     bar: str
-    value: str
+    value: str | None  # none: it could not be measured, and the note says why
     spread: str
     limit: str  # at least, with its unit
     holds: bool
@@ -19,7 +19,7 @@ class Row:
     note: str
 
     def cells(self) -> list[str]:
-        return [self.bar, self.value, self.spread, self.limit, "yes" if self.holds else "NO",
+        return [self.bar, self.value or "-", self.spread, self.limit, "yes" if self.holds else "NO",
                 self.command.replace("kiln ", "")]
 
 
@@ -31,21 +31,27 @@ def shortened(text: str, width: int) -> str:
     return text[: width - 1 - tail] + "…" + (text[-tail:] if tail else "")
 
 
-def table(rows: list[Row], notes: bool) -> str:
-    lines = [list(COLUMNS)] + [row.cells() for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
-    widths[-1] = max(7, WIDTH - sum(widths[:-1]) - 2 * (len(COLUMNS) - 1))  # the command takes what is left
-    excess = sum(widths) + 2 * (len(COLUMNS) - 1) - WIDTH
-    widths[0] -= max(0, excess)
-    text = ""
-    for number, line in enumerate(lines):
-        cells = [shortened(cell, width) for cell, width in zip(line, widths)]
+class Table:
+    """Rows are written one by one, hours apart, so that widths come from what is known before the first."""
+
+    def __init__(self, bars: list[str], limits: list[str], notes: bool):
+        self.notes = notes
+        self.widths = [max(map(len, bars)), len("1234.56"), len("100.0..110.0"), max(map(len, limits)), len("holds")]
+        self.widths.append(max(7, WIDTH - sum(self.widths) - 2 * len(self.widths)))  # the command takes what is left
+        self.widths[0] -= max(0, sum(self.widths) + 2 * (len(COLUMNS) - 1) - WIDTH)
+
+    def line(self, cells: list[str]) -> str:
+        cells = [shortened(cell, width) for cell, width in zip(cells, self.widths)]
         cells = [cell.rjust(width) if name in RIGHT else cell.ljust(width)
-                 for name, cell, width in zip(COLUMNS, cells, widths)]
-        text += "  ".join(cells).rstrip() + "\n"
-        if notes and number and rows[number - 1].note:
-            text += "    " + rows[number - 1].note + "\n"
-    return text
+                 for name, cell, width in zip(COLUMNS, cells, self.widths)]
+        return "  ".join(cells).rstrip() + "\n"
+
+    def heading(self) -> str:
+        return self.line(list(COLUMNS))
+
+    def row(self, row: Row) -> str:
+        """With its note below it, where notes are asked for or there is no value."""
+        return self.line(row.cells()) + (f"    {row.note}\n" if row.note and (self.notes or row.value is None) else "")
 
 
 def as_json(rows: list[Row]) -> str:
