@@ -6,7 +6,7 @@ import statistics
 import sys
 
 from bar_sources.job import ROOT, CommandFailed, Job, Value
-from bar_sources.reports import default_of_tuned, fastest_peer, fastest_ratios, peer_ratios, share_of_peak
+from bar_sources.reports import default_of_tuned, fastest_peer, fastest_ratios, peer_ratios, share_of_peak, times_of
 
 DENSE_3X3 = ("c2_3x3", "c3_3x3", "c4_3x3", "c5_3x3", "vgg224", "vgg112", "vgg56", "vgg28", "c3_dil2", "c4_dil2")
 
@@ -43,7 +43,8 @@ def bars_forward(job: Job) -> dict[str, Value]:
     values = peer_ratios(report) | {"default": default_of_tuned(report)}
     dense = [value.value for name, value in values.items() if name in DENSE_3X3]
     values["dense_3x3"] = Value(statistics.geometric_mean(dense) if all(dense) else 0,
-                                f"{min(dense):.2f}..{max(dense):.2f}", "", f"{len(dense)} layers")
+                                f"{min(dense):.2f}..{max(dense):.2f}", "",
+                                f"{len(dense)} layers; {times_of(report['layers'])}")
     for value in values.values():
         value.command = f"kiln tune --trials {trials} --algorithm direct; kiln bench --against ..."
     return values
@@ -82,7 +83,7 @@ def networks(job: Job) -> dict[str, Value]:
                                 "direct", "--against", "onednn,onnxruntime,openvino", "--format", "json"))
     ratios = fastest_ratios(report)
     slower = sorted((ratio, name) for name, ratio in ratios.items() if ratio < 1)
-    note = f"{len(ratios)} layers, geometric mean {statistics.geometric_mean(ratios.values()):.2f}"
+    note = f"geometric mean {statistics.geometric_mean(ratios.values()):.2f}; {times_of(report['layers'])}"
     if slower:
         note += "; below 1: " + ", ".join(f"{name} {ratio:.2f}" for ratio, name in slower)
     return {"worst": Value(min(ratios.values()), f"{min(ratios.values()):.2f}..{max(ratios.values()):.2f}",
@@ -139,6 +140,7 @@ def random_shapes(job: Job) -> dict[str, Value]:
     ordered = sorted(ratios, key=ratios.get)
     decile = ordered[max(0, len(ordered) // 10 - 1)]
     note = f"{len(ordered)} layers, seed {job.seed}, geometric mean {statistics.geometric_mean(ratios.values()):.2f}"
+    note += f"; {times_of(untuned['layers'])}"
     note += "; worst: " + ", ".join(f"{name} {ratios[name]:.2f}" for name in ordered[:4])
     values = {"decile": Value(ratios[decile], f"{ratios[ordered[0]]:.2f}..{ratios[ordered[-1]]:.2f}",
                               "kiln bench --against onnxruntime", note)}

@@ -1,5 +1,6 @@
 """The house: a first hour and CI in a fresh clone, and whether a change kept the speed of kernels."""
 
+import os
 import pathlib
 import shutil
 import statistics
@@ -13,12 +14,13 @@ LISTS = ("bars_forward", "bars_gradient", "bars_movement")
 
 
 def minutes_in_a_clone(job: Job, script: str) -> float:
-    """How long a script takes in a fresh clone of what is committed, packages of the system installed."""
+    """How long a script takes in a fresh clone of what is committed, with packages of the system, without a compiler cache."""
     clone = job.folder / ("clone-" + script.strip("./").replace("/", "-"))
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    print(f"$ cd {clone} && {script}", file=sys.stderr, flush=True)
+    print(f"$ cd {clone} && CCACHE_DISABLE=1 {script}", file=sys.stderr, flush=True)
     start = time.monotonic()
-    done = subprocess.run([script], cwd=clone, stdin=subprocess.DEVNULL, stdout=sys.stderr)
+    done = subprocess.run([script], cwd=clone, stdin=subprocess.DEVNULL, stdout=sys.stderr,
+                          env={**os.environ, "CCACHE_DISABLE": "1"})  # fmt: skip
     spent = (time.monotonic() - start) / 60
     shutil.rmtree(clone)
     if done.returncode != 0:
@@ -33,7 +35,7 @@ def quickstart(job: Job) -> dict[str, Value]:
 
 def ci(job: Job) -> dict[str, Value]:
     spent = minutes_in_a_clone(job, ".ci/run")
-    return {"time": Value(18 / spent, "", "", f"{spent:.1f} minutes")}
+    return {"time": Value(25 / spent, "", "", f"{spent:.1f} minutes")}
 
 
 def speed_kept(job: Job) -> dict[str, Value]:

@@ -4,7 +4,7 @@ import json
 import statistics
 
 from bar_sources.job import ROOT, Job, Value
-from bar_sources.reports import fastest_ratios
+from bar_sources.reports import fastest_ratios, times_of
 
 PEERS = "onednn,onnxruntime,openvino,litert"
 
@@ -42,7 +42,8 @@ def layers(job: Job) -> dict[str, Value]:
     shares = {layer["name"]: 100 * (layer["gflops"] or 0) / layer["roofline_gflops"] for layer in report["layers"]
               if not is_depthwise(entries[layer["name"]]) and not is_first(entries[layer["name"]])}  # fmt: skip
     mean = statistics.geometric_mean
-    return {"mean": Value(mean(ratios.values()), spread_of(ratios, 2), used, f"{len(ratios)} layers"),
-            "slowest": Value(min(ratios.values()), spread_of(ratios, 2), used, worst_of(ratios, 2)),
-            "depthwise": Value(mean(depthwise.values()), spread_of(depthwise, 2), used, worst_of(depthwise, 2)),
+    timed = times_of(report["layers"])
+    return {"mean": Value(mean(ratios.values()), spread_of(ratios, 2), used, timed),
+            "slowest": Value(min(ratios.values()), spread_of(ratios, 2), used, f"{worst_of(ratios, 2)}; {timed}"),
+            "depthwise": Value(mean(depthwise.values()), spread_of(depthwise, 2), used, f"{worst_of(depthwise, 2)}; {timed}"),
             "share": Value(min(shares.values()), spread_of(shares, 0), used, worst_of(shares, 0))}

@@ -49,36 +49,41 @@ class Neighbour:
         self.process.wait()
 
 
-def contradicted(job: Job, db: str) -> tuple[int, list[str]]:
-    """Recorded times that are made again: the winners', and two more a layer. Answers how many, and which `repro` contradicts."""
+def made_again(job: Job, db: str) -> tuple[int, int, list[str]]:
+    """Recorded times that are made again: the winners', and two more a layer. Answers how many, of how many `repro` judges whether
+    they agree, and which it contradicts."""
     trials = json.loads(job.run("query", "sql", "SELECT trial, name FROM best UNION SELECT trial, name FROM (SELECT trial, name, "
                                 "row_number() OVER (PARTITION BY workload ORDER BY trial) AS nth FROM trials WHERE status = 'ok') "
                                 "WHERE nth <= 2", "--db", db, "--format", "json"))
-    wrong = []
+    judged, wrong = 0, []
     for trial in trials:
         facts = json.loads(job.run("repro", trial["trial"], "--db", db, "--format", "json"))
         for fact in facts:
-            if fact["fact"] == "median" and fact["agrees"] == "no":
+            if fact["fact"] != "median" or not fact["agrees"]:
+                continue  # it has no time now, or too much else went on to tell
+            judged += 1
+            if fact["agrees"] == "no":
                 wrong.append(f"{trial['name']} {fact['recorded']} then, {fact['now']} now")
-    return len(trials), wrong
+    return len(trials), judged, wrong
 
 
 def beside_a_neighbour(job: Job) -> dict[str, Value]:
-    """Of ten layers, how many have winners within 5 % of each other after two tunes beside a neighbour; and the share of recorded
-    times that `repro`, beside the neighbour too, does not contradict."""
+    """Of ten layers, how many have winners within 5 % of each other after two tunes beside a neighbour; and of the recorded times
+    that `repro`, beside the neighbour too, judges, the share that it does not contradict."""
     trials = job.trials or 40
     workloads = job.list_of("beyond_l2", [entry(*layer) for layer in LAYERS])
     databases = [f"{job.db}.memory{seed}" for seed in (1, 2)]
     command = f"kiln tune --trials {trials} --seed 1|2; race-winners; kiln repro"
-    made, wrong = 0, []
+    made, judged, wrong = 0, 0, []
     for seed, db in enumerate(databases, job.seed):
         with Neighbour(job, seed):
             job.run("tune", "--workloads", workloads, "--db", db, "--trials", str(trials), "--seed", str(seed))
-            count, contradictions = contradicted(job, db)
-            made += count
-            wrong += contradictions
+            of_db = made_again(job, db)
+            made, judged, wrong = made + of_db[0], judged + of_db[1], wrong + of_db[2]
     races = job.program("race-winners", *databases, workloads)
     off = {name: max(race["ratio"], 1 / race["ratio"]) - 1 for name, race in races.items()}
     return {"close": Value(sum(difference <= 0.05 for difference in off.values()), "", command,
                            ", ".join(f"{name} {100 * difference:.1f} %" for name, difference in off.items())),
-            "held": Value(100 * (1 - len(wrong) / made), "", command, f"{made} times" + "".join("; " + w for w in wrong))}
+            "held": Value(100 * (1 - len(wrong) / judged) if judged else None, "", command,
+                          f"{made} times: {judged} judged, {len(wrong)} of them contradicted, {made - judged} undecided" +
+                          "".join("; " + w for w in wrong))}  # fmt: skip

@@ -4,7 +4,7 @@ import json
 import statistics
 
 from bar_sources.job import ROOT, Job, Value
-from bar_sources.reports import fastest_ratios, peer_ratios
+from bar_sources.reports import fastest_ratios, peer_ratios, times_of
 
 LISTS = ("mobile_depthwise", "mobile_pointwise", "mobilenet_v1")
 LAYOUTS = ("NHWC", "NCHW", "NCHW8c", "NCHW16c")
@@ -67,12 +67,13 @@ def networks(job: Job) -> dict[str, Value]:
     """The fastest peer's median by ours over the layers of mobile networks: geometric mean, and the slowest."""
     entries = [{**entry, "name": f"{name}/{entry['name']}"} for name in LISTS
                for entry in json.loads((ROOT / "workloads" / f"{name}.json").read_text())["workloads"]]
-    ratios = fastest_ratios(beside_peers(job, "mobile", entries))
+    report = beside_peers(job, "mobile", entries)
+    ratios, timed = fastest_ratios(report), times_of(report["layers"])
     ordered = sorted(ratios, key=ratios.get)
     spread = f"{ratios[ordered[0]]:.2f}..{ratios[ordered[-1]]:.2f}"
     worst = "worst: " + ", ".join(f"{name} {ratios[name]:.2f}" for name in ordered[:5])
-    return {"mean": Value(statistics.geometric_mean(ratios.values()), spread, command(job), f"{len(ratios)} layers"),
-            "slowest": Value(ratios[ordered[0]], spread, command(job), worst)}
+    return {"mean": Value(statistics.geometric_mean(ratios.values()), spread, command(job), timed),
+            "slowest": Value(ratios[ordered[0]], spread, command(job), f"{worst}; {timed}")}
 
 
 def once_slower(job: Job) -> dict[str, Value]:

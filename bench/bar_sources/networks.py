@@ -6,7 +6,8 @@ import statistics
 import sys
 import time
 
-from bar_sources.job import ROOT, CommandFailed, Job, Value
+from bar_sources.job import ROOT, CommandFailed, Job, Value, no_value
+from bar_sources.reports import times_of, without_times
 
 MODELS = ROOT / ".models"
 SMALL_MODELS = ROOT / "tests" / "conformance" / "networks"
@@ -18,6 +19,8 @@ OPEN_SHAPES = {  # of models that leave shapes open
     "open-nsfw": ["input:0=1x224x224x3"],
     "basic_pitch_nmp": ["serving_default_input_2:0=1x43844x1"],
     "dnsmos_sig_bak_ovr": ["input_1=1x144160"],
+    "keyword_spotting": ["input_1=1x50x10x1"],
+    "visual_wake_words": ["input_1=1x96x96x3"],
 }
 
 
@@ -59,7 +62,7 @@ def untuned(job: Job) -> dict[str, Value]:
 TUNED = ("resnet50", "vgg19", "squeezenet", "densenet121", "inception_v1", "open-nsfw", "dnsmos_sig_bak_ovr", "PP-OCRv6_det_small",
          "layout_cdla", "palm_detection_full", "ch_ppocr_mobile_v2.0_cls_mobile", "basic_pitch_nmp", "face_detection_short_range",
          "face_landmark")  # fmt: skip
-CONVERTED = ("palm_detection_full", "face_landmark")  # from TFLite by hand (bench/README.md); others do not wait for them
+CONVERTED = ("palm_detection_full", "face_landmark")  # from TFLite by hand (bench/README.md); means may leave them out
 TUNING_TIME = "20m"  # a network, on two cores
 
 
@@ -70,32 +73,60 @@ def path_of(name: str) -> str:
     return model(name)
 
 
-def tuned_networks(job: Job, threads: int) -> dict[str, Value]:
-    values, effort = {}, ["--trials", str(job.trials)] if job.trials else ["--time", TUNING_TIME]
-    command = f"tune --network {' '.join(effort)} --threads {threads}; bench --network --against ..."
-    for name in TUNED:
-        if name in CONVERTED and not (MODELS / f"{name}.onnx").exists():
-            values[name] = Value(0, "", command, f"{name}.onnx is not in .models; bench/README.md says how it is made")
-            continue
-        network = ["--network", path_of(name), "--db", job.db, "--threads", str(threads)]
-        for shape in OPEN_SHAPES.get(name, []):
-            network += ["--shape", shape]
-        job.run("tune", *network, *effort)
-        answer = job.run("bench", *network, "--against", "onnxruntime,openvino", "--steps", "--format", "json")
-        [row] = json.loads(answer)["networks"]
-        timed = {peer: of for peer, of in row["peers"].items() if of.get("ratio")}
-        if not timed:
-            values[name] = Value(0.01, "", command, row["reason"] or "no peer has a time")
-            continue
-        peer = min(timed, key=lambda name: timed[name]["ratio"])
-        values[name] = Value(timed[peer]["ratio"], f"{timed[peer]['ratio_lo']:.2f}..{timed[peer]['ratio_hi']:.2f}", command,
-                             f"{row['median_ms']:.2f} ms, {peer} {timed[peer]['median_ms']:.2f} ms")  # fmt: skip
-    ratios = {name: value.value for name, value in values.items() if value.value}
+def tuned_network(job: Job, name: str, threads: int, effort: list[str]) -> dict:
+    """The row of `kiln bench`, after tuning."""
+    network = ["--network", path_of(name), "--db", job.db, "--threads", str(threads)]
+    for shape in OPEN_SHAPES.get(name, []):
+        network += ["--shape", shape]
+    job.run("tune", *network, *effort)
+    answer = job.run("bench", *network, "--against", "onnxruntime,openvino", "--steps", "--format", "json")
+    [row] = json.loads(answer)["networks"]
+    return row
+
+
+def beside_fastest(row: dict, command: str) -> Value:
+    timed = {peer: of for peer, of in row["peers"].items() if of.get("ratio")}
+    if not timed:
+        return Value(0.01, "", command, (row["reason"] or "no peer has a time") + without_times(row, "ratio"))
+    peer = min(timed, key=lambda name: timed[name]["ratio"])
+    return Value(timed[peer]["ratio"], f"{timed[peer]['ratio_lo']:.2f}..{timed[peer]['ratio_hi']:.2f}", command,
+                 f"{row['median_ms']:.2f} ms, {peer} {timed[peer]['median_ms']:.2f} ms{without_times(row, 'ratio')}")  # fmt: skip
+
+
+def over_networks(values: dict[str, Value], rows: list[dict], left_out: list[str], command: str) -> dict[str, Value]:
+    """Mean and slowest. They have no value where a network failed or its model was not got: the others may be the fast ones."""
+    ratios = {name: value.value for name, value in values.items() if value.value is not None}
+    note = times_of(rows, "networks", "ratio")
+    if left_out:
+        note += f"; left out, as they are not in .models: {', '.join(left_out)}"
+    missing = [name for name in values if name not in ratios and name not in left_out]
+    if not ratios or missing:
+        others = f"; of the others the mean is {statistics.geometric_mean(ratios.values()):.2f}" if ratios else ""
+        nothing = no_value(f"{', '.join(missing or left_out)} without a time{others}; {note}", command)
+        return {"mean": nothing, "slowest": nothing}
     slowest = min(ratios, key=ratios.get)
     spread = f"{ratios[slowest]:.2f}..{max(ratios.values()):.2f}"
-    values["mean"] = Value(statistics.geometric_mean(ratios.values()), spread, command, f"{len(ratios)} networks")
-    values["slowest"] = Value(ratios[slowest], spread, command, slowest)
-    return values
+    return {"mean": Value(statistics.geometric_mean(ratios.values()), spread, command, note),
+            "slowest": Value(ratios[slowest], spread, command, f"{slowest}; {note}")}  # fmt: skip
+
+
+def tuned_networks(job: Job, threads: int) -> dict[str, Value]:
+    effort = ["--trials", str(job.trials)] if job.trials else ["--time", TUNING_TIME]
+    command = f"tune --network {' '.join(effort)} --threads {threads}; bench --network --against ..."
+    left_out = [name for name in CONVERTED if not (MODELS / f"{name}.onnx").exists()]
+    values, rows = {}, []
+    for name in TUNED:
+        if name in left_out:
+            values[name] = no_value(f"{name}.onnx is not in .models; bench/README.md says how it is made", command)
+            continue
+        try:
+            rows.append(tuned_network(job, name, threads, effort))
+        except (CommandFailed, ValueError) as error:
+            print(f"bars: {name}: {error}", file=sys.stderr)
+            values[name] = no_value(str(error), command)
+            continue
+        values[name] = beside_fastest(rows[-1], command)
+    return values | over_networks(values, rows, left_out, command)
 
 
 def one_thread(job: Job) -> dict[str, Value]:
@@ -103,6 +134,9 @@ def one_thread(job: Job) -> dict[str, Value]:
 
 
 def two_threads(job: Job) -> dict[str, Value]:
+    for name in TUNED:
+        if name not in CONVERTED:
+            path_of(name)  # both bars are of all of them, so that hours would be in vain
     return tuned_networks(job, 2)
 
 
@@ -118,7 +152,8 @@ def memory(job: Job) -> dict[str, Value]:
             worst, of = float(found[1]), path.stem
     if not worst:
         raise CommandFailed("no model has memory between its steps; bench/models/setup gets models")
-    return {"plan": Value(1.1 / worst, "", "", f"{worst:.3f} of {of}, {len(models)} models")}
+    got = len(list(MODELS.glob("*.onnx")))
+    return {"plan": Value(1.1 / worst, "", "", f"{worst:.3f} of {of}, {len(models)} models, {got} of them in .models")}
 
 
 def stem_model(job: Job, stem: dict) -> str:
@@ -152,12 +187,13 @@ def stems(job: Job) -> dict[str, Value]:
     for stem in json.loads((ROOT / "workloads" / "stems.json").read_text())["workloads"]:
         network = ["--network", stem_model(job, stem), "--db", str(job.folder / f"{stem['name']}.db")]
         job.run("tune", *network, "--trials", STEM_TRIALS)
-        times = {"*none*": [], "space_to_depth": []}
+        kinds = ([], ["--without", "space_to_depth"])
+        times: list[list[float]] = [[] for _ in kinds]
         for _ in range(STEM_TURNS):
-            for without, medians in times.items():
-                answer = job.run("bench", *network, "--steps", "--rounds", "3", "--without", without, "--format", "json")
+            for without, medians in zip(kinds, times, strict=True):
+                answer = job.run("bench", *network, "--steps", "--rounds", "3", *without, "--format", "json")
                 medians.append(json.loads(answer)["networks"][0]["median_ms"])
-        chosen, off = (min(medians) for medians in times.values())
+        chosen, off = map(min, times)
         rows = json.loads(job.run("explain", *network, "--pass", "alterations", "--format", "json"))
         told = [f"{row['chosen']}, {row['costs']}, gain {row['gain_us']:.0f} us"
                 for row in rows if row["alteration"] == "space_to_depth"]  # fmt: skip

@@ -1,5 +1,6 @@
 """What an answer of `kiln bench --format json` says about a bar."""
 
+import collections
 import statistics
 
 from bar_sources.job import Value
@@ -37,6 +38,20 @@ def fastest_peer(layer: dict) -> tuple[float, float, float, str] | None:
     return timed[name]["ratio"], timed[name]["ratio_lo"], timed[name]["ratio_hi"], name
 
 
+def times_of(layers: list[dict], what: str = "layers", time: str = "median_us") -> str:
+    """How many layers each peer has a time of: one that answers wrong numbers has none, which must be seen in the bar."""
+    counts = collections.Counter()
+    for layer in layers:
+        counts.update({name: int(bool(peer.get(time))) for name, peer in layer["peers"].items()})
+    return f"of {len(layers)} {what}: times of " + (", ".join(f"{peer} {count}" for peer, count in counts.items()) or "no peer")
+
+
+def without_times(layer: dict, time: str = "median_us") -> str:
+    """The peers that have no time, and why; begins with a semicolon where there are any."""
+    return "".join(f"; {name} has no time: {peer.get('reason') or 'no reason given'}"
+                   for name, peer in layer["peers"].items() if not peer.get(time))  # fmt: skip
+
+
 def fastest_ratios(report: dict) -> dict[str, float]:
     """The fastest peer's median by ours, for each layer; 0.01 where there is no time, which must not be left out of a mean."""
     found = {layer["name"]: fastest_peer(layer) for layer in report["layers"]}
@@ -49,10 +64,10 @@ def peer_ratios(report: dict) -> dict[str, Value]:
     for layer in report["layers"]:
         found = fastest_peer(layer)
         if found is None:
-            values[layer["name"]] = Value(0, "", "", "no time: " + (layer["reason"] or "no peer has one"))
+            values[layer["name"]] = Value(0, "", "", "no time: " + (layer["reason"] or "no peer has one") + without_times(layer))
         else:
             ratio, lo, hi, peer = found
-            values[layer["name"]] = Value(ratio, f"{lo:.2f}..{hi:.2f}", "", f"fastest peer {peer}")
+            values[layer["name"]] = Value(ratio, f"{lo:.2f}..{hi:.2f}", "", f"fastest peer {peer}{without_times(layer)}")
     return values
 
 

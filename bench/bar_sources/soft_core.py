@@ -20,7 +20,7 @@ def workloads(name: str) -> str:
 
 
 IS_ON_RTL = (ROOT / ".rtl" / "vexriscv").exists()
-WHERE = "on the Verilog" if IS_ON_RTL else "in simulation: bench/rtl/setup was not run"
+WHERE = "on the Verilog" if IS_ON_RTL else "in simulation, as bench/rtl/setup was not run"
 
 
 def tuned(job: Job, name: str) -> None:
@@ -38,20 +38,26 @@ def counted(job: Job, script: str, name: str, *options: str):
     return json.loads(done.stdout)
 
 
-def least(layers: list[dict], who: str, count: str) -> Value:
-    """How many times as much another one counts, on the layer where that is least."""
-    ratio, name = min((layer["counts"][who][count] / layer["counts"]["kiln"][count], layer["name"]) for layer in layers)
-    return Value(ratio, "exact", "", f"least on {name}")
+def command(job: Job, count: str) -> str:
+    return f"kiln tune --target rv32im --trials {job.trials or TRIALS}; {count}"
+
+
+def least(layers: list[dict], count: str, used: str) -> Value:
+    """How many times as much CMSIS-NN counts, on the layer where that is least."""
+    ratio, name = min((layer["counts"]["cmsis-nn"][count] / layer["counts"]["kiln"][count], layer["name"]) for layer in layers)
+    return Value(ratio, "exact", used, f"least on {name}; kiln {WHERE}, CMSIS-NN as recorded on the Verilog")
 
 
 def network(job: Job, name: str) -> dict[str, Value]:
     tuned(job, name)
-    (counts,) = counted(job, "beside.py", name, *(["--rtl"] if IS_ON_RTL else []))
+    options = ["--rtl"] if IS_ON_RTL else []
+    (counts,) = counted(job, "beside.py", name, *options)
+    used = command(job, " ".join(["bench/rtl/beside.py", *options]))
     cycles = counts["sums"]["kiln"]["cycles"]
     return {
-        "cycles": Value(CYCLES[name] / cycles, "exact", "", f"{cycles / 1e6:.2f} million cycles {WHERE}"),
-        "cmsis_cycles": least(counts["layers"], "cmsis-nn", "cycles"),
-        "cmsis_misses": least(counts["layers"], "cmsis-nn", "load_misses"),
+        "cycles": Value(CYCLES[name] / cycles, "exact", used, f"{cycles / 1e6:.2f} million cycles {WHERE}"),
+        "cmsis_cycles": least(counts["layers"], "cycles", used),
+        "cmsis_misses": least(counts["layers"], "load_misses", used),
     }
 
 
@@ -72,18 +78,19 @@ def within(job: Job) -> dict[str, Value]:
         counts = counted(job, "compare.py", "person_detect", "--max-text", limit)
         cycles = counts["sums"]["rtl"]
         note = f"{cycles / 1e6:.2f} million cycles {WHERE}, {counts['code_bytes']} bytes"
-        values[limit] = Value(most / cycles, "exact", "", note)
+        values[limit] = Value(most / cycles, "exact", command(job, f"bench/rtl/compare.py --max-text {limit}"), note)
     return values
 
 
 def within_in_simulation(job: Job) -> dict[str, Value]:
     choices = json.loads(job.run("query", "pareto", "--db", job.db, "--filter", "person_detect/*", "--format", "json"))
-    values = {}
+    values, used = {}, command(job, "kiln query pareto")
     for limit, cycles in WITHIN.items():
         fitting = [c for c in choices if c["text_bytes"] <= int(limit[:-1]) * 1024]
         if fitting:
             best = min(c["cycles"] for c in fitting)
-            values[limit] = Value(cycles / best, "exact", "", f"{best / 1e6:.2f} million cycles {WHERE}")
+            values[limit] = Value(cycles / best, "exact", used, f"{best / 1e6:.2f} million cycles {WHERE}")
         else:
-            values[limit] = Value(0, "exact", "", f"no kernels need less than {min(c['text_bytes'] for c in choices)} bytes")
+            fewest = min(c["text_bytes"] for c in choices)
+            values[limit] = Value(0, "exact", used, f"no kernels need less than {fewest} bytes; {WHERE}")
     return values
