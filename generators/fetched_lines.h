@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <string>
 
-namespace kiln {
+#include "generators/line_fetch.h"
 
-enum class Access { read, written };
+namespace kiln {
 
 // For each vector that a loop loads from `buffer` (or stores there), fetches the line that lies `bytes_ahead` behind its first
 // element, into L2. Beyond the buffer's end that does nothing. Halide's own prefetches are of the kind that passes the L2 cache by

@@ -29,6 +29,7 @@
 #include "catalog/catalog.h"
 #include "generators/c/c_source.h"
 #include "generators/fetched_lines.h"
+#include "generators/fetched_panels.h"
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "runtime/kernel_abi.h"
@@ -156,11 +157,15 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
         if (is_registered(name)) functions.push_back({symbol, generate(name, request, target)});
     }
     fetch_into_caches(functions.front().made.pipeline);
-    // The templates that have it call it the same.
-    const auto ahead = request.candidate.knobs.find(knob_name(&CpuTileKnobs::fetch_weights));
-    if (ahead != request.candidate.knobs.end() && ahead->second > 0) {
-        fetch_ahead(functions.front().made.pipeline, "weights", ahead->second << 10);
-    }
+    // The templates that have these knobs call them the same.
+    const auto knob = [&](const std::string &name) {
+        const auto found = request.candidate.knobs.find(name);
+        return found == request.candidate.knobs.end() ? 0 : found->second;
+    };
+    Halide::Pipeline &compute = functions.front().made.pipeline;
+    const int64_t ahead = knob(knob_name(&CpuTileKnobs::fetch_weights));
+    if (ahead > 0) fetch_ahead(compute, "weights", ahead << 10);
+    if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_panel(compute, "weights");
     for (const StepOperand &operand : step_operands()) {
         const bool is_read = is_like_result(operand.step) && has_step(request.workload.epilogue, operand.step);
         if (is_read && !is_soft_core(request.target))

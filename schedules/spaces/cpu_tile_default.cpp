@@ -221,6 +221,16 @@ int64_t dividing_pixels(const TileFacts &f, const CpuTileDomains &domains, const
     return best > 0 ? best : k.pixels;
 }
 
+// While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles
+// in the padding have loops of their own, each of which would fetch a whole panel.
+void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    k->fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k->pixels * k->rows, f.core);
+    const double panel_bytes = 4.0 * double(f.shape.taps() * f.shape.input_channels * k->vectors * f.lanes);
+    const bool stays = panel_bytes * 4 <= double(f.core.l2_bytes);
+    if (!k->fetch_weights || !stays || k->partition || !shares_panels(f, *k)) return;
+    k->fetch_weights = 0, k->fetch_panels = domains.fetch_panels.back();
+}
+
 }  // namespace
 
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
@@ -286,7 +296,6 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);
     const bool comes_late = is_fetched_once && input_bytes > near && !stays;
     k.prefetch = !k.stage_input && comes_late ? nearest(domains.prefetch, 1) : 0;
-    k.fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k.pixels * k.rows, f.core);
     // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
     k.partition = k.stage_input || k.unroll_tiles ? 0 : domains.partition.back();
     // Where a target has masks for free.
@@ -295,6 +304,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);
     if (s.is_input_computed()) choose_depthwise_tile(f, domains, &k);
+    choose_weight_fetches(f, domains, &k);
     return k;
 }
 

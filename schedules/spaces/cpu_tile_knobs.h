@@ -67,7 +67,9 @@ struct CpuTile {
     // Of a depthwise convolution in front: the pixels that it sums side by side, unrolled. 0: there is none.
     T depthwise_rows{0}, depthwise_pixels{0};
 
-    T fetch_weights{0};  // kilobytes ahead of the sum that weights are fetched (generators/fetched_lines.h)
+    // How weights come in front of the sum that reads them: so many kilobytes ahead of it (generators/fetched_lines.h), or 1: while
+    // the tiles of a block use one panel, each fetches a part of the next (generators/fetched_panels.h). At most one of both.
+    T fetch_weights{0}, fetch_panels{0};
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -97,6 +99,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("prefetch", k.prefetch);
     visit.may_lack("masked", k.masked);
     visit.may_lack("fetch_weights", k.fetch_weights);
+    visit.may_lack("fetch_panels", k.fetch_panels);
     visit.may_lack("partition", k.partition);
     visit.may_lack("depthwise_rows", k.depthwise_rows);
     visit.may_lack("depthwise_pixels", k.depthwise_pixels);

@@ -107,6 +107,12 @@ double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
 
 }  // namespace
 
+bool shares_panels(const TileFacts &f, const CpuTileKnobs &k) {
+    const int64_t all_tiles = f.x_tiles(k.pixels) * ceil_div(f.shape.output[1], k.rows);
+    const int64_t tiles = k.panel_block > 1 ? k.x_block * k.row_block : all_tiles;
+    return f.shape.groups == 1 && !k.unroll_tiles && tiles > 1 && f.panels(k.vectors) > 1;
+}
+
 bool streams_depthwise(const TileFacts &f) {
     return f.writes_out_sums() && f.is_nhwc() && f.shape.taps() <= 9 && f.shape.groups * 4 >= 4 * f.core.line_bytes &&
            f.core.l3_bytes && activation_bytes(f.shape) > f.core.l3_bytes / 2.0;

@@ -110,6 +110,9 @@ struct TileFacts {
 // `lanes` are those of the vectors that tiles are made of, up to the target's. Of 1, the target's vectors lie along x.
 TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, const Core &core);
 
+// Whether several tiles of a block read a panel of weights in turn, and another panel follows. Tiles that are unrolled are one body.
+bool shares_panels(const TileFacts &facts, const CpuTileKnobs &knobs);
+
 // Whether a depthwise convolution is as fast as memory, beyond most of the L3 cache: few loads at a time, each walking
 // through memory in order, are what prefetchers follow.
 bool streams_depthwise(const TileFacts &facts);

@@ -108,7 +108,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (s.is_input_computed()) d.depthwise_rows = d.depthwise_pixels = {1, 2, 4};
     if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
-        d.fetch_weights = fetched_kilobytes;
+        d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
     return d;
@@ -176,6 +176,10 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
         {"a depthwise tile has more rows than the block",
          [=](const K &k) { return k.depthwise_rows <= k.rows * k.row_block; }},
         {"input that is copied first is not fetched ahead", [](const K &k) { return !k.prefetch || !k.stage_input; }},
+        {"weights are fetched by kilobytes or by panels",
+         [](const K &k) { return !k.fetch_weights || !k.fetch_panels; }},
+        {"a panel that one tile of a block reads is not fetched by several",
+         [=](const K &k) { return !k.fetch_panels || shares_panels(f, k); }},
         {"the unrolled reduction is too much code", [=](const K &k) { return !is_too_much_code(s, k); }},
     };
 }
@@ -255,9 +259,9 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::stage_input)) return !had_copies;
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
-           name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::partition) ||
-           name == knob_name(&CpuTileKnobs::masked) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
-           name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
+           name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
+           name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

@@ -156,8 +156,8 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
         for (const Knob &knob : space.knobs()) {
             EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" ||
-                                              knob.name == "fetch_weights" || knob.name == "masked" ||
-                                              knob.name == "partition")
+                                              knob.name == "fetch_weights" || knob.name == "fetch_panels" ||
+                                              knob.name == "masked" || knob.name == "partition")
                 << knob.name;
         }
     }
