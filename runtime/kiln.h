@@ -271,8 +271,9 @@ static inline kiln_tensor kiln_tensor_dense(const void *data, int32_t dtype, int
 }
 
 /* How parallel loops run: `run` calls task(argument, index, thread) for every index in [0, count), with thread in
- * [0, threads), each thread one task at a time, and returns when all are done. kiln_pool_create makes one; a program
- * with threads of its own fills one in. */
+ * [0, threads), each thread one task at a time, and returns when all are done. A task with another number of a thread does
+ * nothing, and the call fails (KILN_KERNEL_FAILED). kiln_pool_create makes one; a program with threads of its own fills
+ * one in. */
 typedef void (*kiln_task)(void *argument, int index, int thread);
 typedef struct kiln_parallel {
     void (*run)(void *pool, int count, kiln_task task, void *argument);

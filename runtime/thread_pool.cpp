@@ -8,6 +8,7 @@
 
 #include <new>
 
+#include "runtime/parallel_loop.h"
 #include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
@@ -27,10 +28,6 @@ void pause_cpu() {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-void run_in_order(int count, ParallelTask task, void *argument) {
-    for (int i = 0; i < count; i++) task(argument, i, 0);
 }
 
 // Pieces of a share are a sixteenth of what is left of it: few enough that short iterations do not wait for the pool, and
@@ -164,7 +161,7 @@ void ThreadPool::run_iterations(int thread) {
 
 void ThreadPool::run(int count, ParallelTask task, void *argument) {
     if (count <= 1 || started_ == 0 || is_in_child_of_fork() || busy_.exchange(true, std::memory_order_acquire)) {
-        run_in_order(count, task, argument);
+        run_in_order(nullptr, count, task, argument);
         return;
     }
     task_ = task;

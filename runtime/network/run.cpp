@@ -5,6 +5,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/network/bound.h"
 #include "runtime/network/network_call.h"
+#include "runtime/parallel_loop.h"
 #include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
@@ -62,7 +63,7 @@ private:
     kiln_status check_ports() const;
     kiln_status check_output(size_t i, const ByteRange &workspace) const;
     char *at(const NetworkPlace &place) const;
-    void copy(const NetworkStep &step) const;
+    int copy(const NetworkStep &step) const;
     void copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const;
     int call(const NetworkStep &step);
     int convert(ArgvFunction function, char *made, halide_buffer_t *operand);
@@ -169,24 +170,26 @@ void Run::copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const
 }
 
 // Threads share rows as they share those of kernels, so that each finds its own in its caches.
-void Run::copy(const NetworkStep &step) const {
+int Run::copy(const NetworkStep &step) const {
     const NetworkCopy &copy = step.copy;
     const auto most = static_cast<uint64_t>(context_.parallel.threads) * copies_of_a_thread;
     const auto tasks = static_cast<int>(copy.rows < most ? copy.rows : most);
     if (context_.parallel.threads == 1 || copy.rows * copy.row_bytes < least_shared_copy || tasks < 2) {
-        return copy_rows(step, 0, copy.rows);
+        copy_rows(step, 0, copy.rows);
+        return 0;
     }
     struct Task {
         const Run &run;
         const NetworkStep &step;
         uint64_t tasks;
     } task{*this, step, static_cast<uint64_t>(tasks)};
-    const auto copy_part = [](void *argument, int index, int) {
-        const Task &t = *static_cast<const Task *>(argument);
+    const auto copy_part = [](void *, int index, uint8_t *closure) {
+        const Task &t = *reinterpret_cast<const Task *>(closure);
         const uint64_t rows = t.step.copy.rows, i = static_cast<uint64_t>(index);
         t.run.copy_rows(t.step, rows * i / t.tasks, rows * (i + 1) / t.tasks);
+        return 0;
     };
-    context_.parallel.run(context_.parallel.pool, tasks, copy_part, &task);
+    return run_parallel(context_, copy_part, 0, tasks, reinterpret_cast<uint8_t *>(&task));
 }
 
 // pack and prepare: one operand, and its other form in the scratch memory, which takes its place.
@@ -225,9 +228,7 @@ kiln_status Run::run() {
     context_ = make_contexts(scratch_ + variant_.scratch_bytes, arena_sizes(variant_), arguments_.parallel);
     for (size_t i = 0; i < variant_.step_count; i++) {
         const NetworkStep &step = variant_.steps[i];
-        if (step.row == nullptr) {
-            copy(step);
-        } else if (call(step) != 0) {
+        if ((step.row == nullptr ? copy(step) : call(step)) != 0) {
             return refuse(KILN_KERNEL_FAILED, "a kernel reported an error; the outputs are undefined");
         }
         if (arguments_.observer != nullptr) arguments_.observer->after_step(arguments_.observer->context, i);

@@ -293,6 +293,14 @@ TEST(Network, ThreadsShareCopies) {
             wrong += y[i] != (column < from ? x[row * from + column] : -1);
         }
         EXPECT_EQ(wrong, 0) << threads;
+        int unannounced = threads;
+        const kiln_parallel own = {[](void *thread, int count, kiln_task task, void *argument) {
+                                       for (int i = 0; i < count; i++) task(argument, i, *static_cast<int *>(thread));
+                                   },
+                                   &unannounced, threads};
+        arguments.parallel = &own;
+        const int32_t expected = threads > 1 ? KILN_KERNEL_FAILED : KILN_OK;  // one thread asks no pool for a copy
+        EXPECT_EQ(kiln_run_network(&bound, &arguments).code, expected);
         kiln_pool_destroy(package, &pool);
     }
 }
