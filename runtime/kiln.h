@@ -544,8 +544,8 @@ typedef struct kiln_bound_network {
     uint64_t memory[8];
 } kiln_bound_network;
 
-/* Hears of each step of a run, in the thread that called kiln_run_network: for profiles. `step` counts from 0 to the variant's
- * step_count - 1. */
+/* Hears of each step of a run, in the thread that called kiln_run_network and in that thread's mode of arithmetic: for
+ * profiles. `step` counts from 0 to the variant's step_count - 1. */
 typedef struct kiln_observer {
     void (*after_step)(void *context, size_t step);
     void *context;

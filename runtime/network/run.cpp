@@ -222,7 +222,7 @@ int Run::call(const NetworkStep &step) {
 }
 
 kiln_status Run::run() {
-    const SubnormalsAsZeros mode;
+    SubnormalsAsZeros mode;
     workspace_ = make_arena(arguments_.workspace, arguments_.workspace_bytes).base;
     scratch_ = workspace_ + variant_.plan_bytes;
     context_ = make_contexts(scratch_ + variant_.scratch_bytes, arena_sizes(variant_), arguments_.parallel);
@@ -231,7 +231,10 @@ kiln_status Run::run() {
         if ((step.row == nullptr ? copy(step) : call(step)) != 0) {
             return refuse(KILN_KERNEL_FAILED, "a kernel reported an error; the outputs are undefined");
         }
-        if (arguments_.observer != nullptr) arguments_.observer->after_step(arguments_.observer->context, i);
+        if (arguments_.observer == nullptr) continue;
+        mode.leave();
+        arguments_.observer->after_step(arguments_.observer->context, i);
+        mode.enter();
     }
     return ok;
 }

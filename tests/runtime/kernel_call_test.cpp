@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cstring>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/fake_package.h"
@@ -74,6 +76,50 @@ TEST(KernelCall, TakesSubnormalNumbersForZeros) {
     const SubnormalsAsZeros mode;
     EXPECT_EQ(plain.run().code, KILN_OK);
     EXPECT_EQ(subnormal * normal, 0) << "a caller that had the mode keeps it";
+}
+
+// Two threads that begin with the mode of the calling one, as all threads do.
+void run_on_two_threads(void *, int count, kiln_task task, void *argument) {
+    std::thread other([&] {
+        for (int i = 1; i < count; i += 2) task(argument, i, 1);
+    });
+    for (int i = 0; i < count; i += 2) task(argument, i, 0);
+    other.join();
+}
+
+// 1 + 1e-9 is 1 where numbers are rounded to nearest, and is not exact.
+TEST(KernelCall, TheProgramsModeOfArithmeticDoesNotReachKernels) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "on this CPU kernels compute in the program's mode";
+    const FakePackage package;
+    const kiln_parallel own = {run_on_two_threads, nullptr, 2};
+    kiln_parallel pool;
+    ASSERT_EQ(kiln_pool_create(*package, 2, &pool).code, KILN_OK);
+    for (const kiln_parallel *parallel : {static_cast<const kiln_parallel *>(nullptr), &own, &std::as_const(pool)}) {
+        for (const int64_t batch : {plain_batch, parallel_batch}) {
+            Call call(package.kernel(batch));
+            call.arguments.parallel = parallel;
+            call.input[0] = call.input[1] = 1e-9f;
+            call.weights[0] = call.weights[1] = 1;
+            std::fesetround(FE_UPWARD);
+            const int32_t code = call.run().code;
+            const float after = one_and_a_bit();
+            std::fesetround(FE_TONEAREST);
+            EXPECT_EQ(code, KILN_OK);
+            EXPECT_GT(after, 1) << "the mode is the caller's again";
+            EXPECT_EQ(call.output[0], 1) << batch;
+            EXPECT_EQ(call.output[1], 1) << batch;
+#if defined(__GLIBC__) && defined(__x86_64__)
+            std::feclearexcept(FE_ALL_EXCEPT);
+            feenableexcept(FE_INEXACT);
+            const int32_t code_with_traps = call.run().code;
+            const unsigned mode = __builtin_ia32_stmxcsr();
+            fedisableexcept(FE_ALL_EXCEPT);
+            EXPECT_EQ(code_with_traps, KILN_OK);
+            EXPECT_EQ(mode >> 7 & FE_INEXACT, 0u) << "it traps again";
+#endif
+        }
+    }
+    kiln_pool_destroy(*package, &pool);
 }
 
 TEST(KernelCall, PacksOnceAndRunsOnThePackedForm) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -220,6 +221,28 @@ TEST(Network, AnObserverHearsOfEachStepOnce) {
     ASSERT_EQ(call.run().code, KILN_OK);
     EXPECT_EQ(heard, expected);
     expect_results(call, 0.5);
+}
+
+// 1 + 1e-9 is 1 where numbers are rounded to nearest.
+TEST(Network, TheProgramsModeOfArithmeticIsThatOfItsObserverAlone) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "on this CPU kernels compute in the program's mode";
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    call.b[0] = call.b[1] = 1e-9f;
+    int in_other_modes = 0;
+    const kiln_observer observer = {[](void *context, size_t) { *static_cast<int *>(context) += one_and_a_bit() == 1; },
+                                    &in_other_modes};
+    call.arguments.observer = &observer;
+    std::fesetround(FE_UPWARD);
+    const kiln_status status = call.run();
+    const float after = one_and_a_bit();
+    std::fesetround(FE_TONEAREST);
+    ASSERT_EQ(status.code, KILN_OK);
+    EXPECT_GT(after, 1) << "the mode is the caller's again";
+    EXPECT_EQ(in_other_modes, 0);
+    EXPECT_EQ(call.z[0], 1);
+    EXPECT_EQ(call.z[1], 1);
 }
 
 TEST(Network, InputsMayBeTheSame) {
