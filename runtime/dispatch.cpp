@@ -58,18 +58,27 @@ size_t row_of(const KernelTable &table, const kiln_descriptor &wanted) {
 
 constexpr const char *not_found = "the package has no kernel for this workload";
 
-}  // namespace
-
 // A constant of the machine, so threads that meet here store the same value.
-uint64_t enabled_cpu_features() {
+uint64_t read_once(std::atomic<uint64_t> *cached, Tiles tiles) {
     constexpr uint64_t known = uint64_t(1) << 63;
-    static std::atomic<uint64_t> cached{0};
-    uint64_t features = cached.load(std::memory_order_relaxed);
+    uint64_t features = cached->load(std::memory_order_relaxed);
     if (features == 0) {
-        features = read_cpu_features() | known;
-        cached.store(features, std::memory_order_relaxed);
+        features = read_cpu_features(tiles) | known;
+        cached->store(features, std::memory_order_relaxed);
     }
     return features & ~known;
+}
+
+}  // namespace
+
+uint64_t enabled_cpu_features() {
+    static std::atomic<uint64_t> cached{0};
+    return read_once(&cached, Tiles::asked_for);
+}
+
+uint64_t enabled_cpu_features_without_tiles() {
+    static std::atomic<uint64_t> cached{0};
+    return read_once(&cached, Tiles::left_alone);
 }
 
 kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *descriptor, uint64_t features,

@@ -137,7 +137,7 @@ public:
             return {KILN_BAD_VERSION, KILN_NO_OPERAND, -1,
                     "struct_size is not that of this package; use kiln_arguments_init and this package's headers"};
         }
-        if ((row_.info.cpu_features & ~enabled_cpu_features()) != 0) {
+        if ((row_.info.cpu_features & ~row_.handle.package->cpu_features()) != 0) {
             return {KILN_UNSUPPORTED_CPU, KILN_NO_OPERAND, -1, "this CPU lacks features that the kernel needs"};
         }
         if (!is_valid(arguments_->parallel)) {

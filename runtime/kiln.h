@@ -407,7 +407,11 @@ static inline const char *kiln_manifest(const kiln_package *package) {
     return package && package->struct_size >= with_manifest ? package->manifest : NULL;
 }
 
-/* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one. */
+/* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one.
+ *
+ * A package with kernels for AMX asks Linux for tile registers when it is first asked this, or for a kernel or network.
+ * The system gives them to the process for good, and from then on refuses signal stacks (sigaltstack) that cannot hold
+ * them: such stacks need getauxval(AT_MINSIGSTKSZ) bytes beside what handlers use. Other packages do not ask. */
 static inline uint64_t kiln_cpu_features(const kiln_package *package) { return package ? package->cpu_features() : 0; }
 
 /* The kernel of a workload that suits this CPU best; null where the call is refused. Look it up once and keep it. */

@@ -44,7 +44,7 @@ void *set_quantization(const kiln_descriptor &workload, void **args, FallbackPro
 
 void set_blocks(const kiln_descriptor &workload, FallbackProblem *p) {
     const ConvolutionExtents &e = p->map.extents;
-    p->product = tile_product(enabled_cpu_features());
+    p->product = tile_product(enabled_cpu_features_without_tiles());
     p->is_kernel = workload.operation == KILN_CONV_BACKPROP_KERNEL;
     p->left_channels = p->map.walks_input ? e.group_outputs : e.group_inputs;
     p->group_columns = p->map.walks_input ? e.group_inputs : e.group_outputs;

@@ -2,7 +2,6 @@
 // no checks: their places were proved when the network was built, also those of results that lie where an operand does.
 #include <HalideRuntime.h>
 
-#include "runtime/dispatch.h"
 #include "runtime/network/bound.h"
 #include "runtime/network/network_call.h"
 #include "runtime/parallel_loop.h"
@@ -248,7 +247,7 @@ kiln_status run_network(const kiln_bound_network *bound, const kiln_network_argu
                       "struct_size is not that of this package; set it to sizeof and use its headers");
     }
     const Bound read = read_bound(bound);
-    if ((bound_variant(bound)->cpu_features & ~enabled_cpu_features()) != 0) {
+    if ((bound_variant(bound)->cpu_features & ~read.network->package->cpu_features()) != 0) {
         return refuse(KILN_UNSUPPORTED_CPU, "this CPU lacks features that the network's variant needs");
     }
     Run run(read, *arguments);

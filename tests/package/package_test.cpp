@@ -293,6 +293,20 @@ TEST_F(PackageTest, IdenticalKernelsAreStoredOnce) {
     EXPECT_EQ(source.find(declaration, first + 1), std::string::npos);
 }
 
+// Linux gives tile registers for good, and then wants larger signal stacks of the whole program.
+TEST_F(PackageTest, OnlyKernelsThatNeedTileRegistersAskForThem) {
+    for (const char *target : {everywhere, nowhere}) {
+        const Package p{"tiny", "", "", {kernel(1, 1), kernel(2, 2, target)}};
+        const auto kernels = describe_kernels(p);
+        ASSERT_TRUE(kernels.ok());
+        const std::string source = table_source(p, *kernels);
+        const bool asks = source.find("kiln::enabled_cpu_features);") != std::string::npos;
+        const bool does_not = source.find("kiln::enabled_cpu_features_without_tiles);") != std::string::npos;
+        EXPECT_EQ(asks, target == nowhere) << target;
+        EXPECT_EQ(does_not, target == everywhere) << target;
+    }
+}
+
 TEST_F(PackageTest, SizesThatCannotBeAreRefused) {
     for (const int64_t bytes : {int64_t(-1), std::numeric_limits<int64_t>::max(), int64_t(1) << 48}) {
         for (int64_t *size : {&bad_.workspace_bytes, &bad_.workspace_bytes_per_thread, &bad_.artifact.packed_bytes,

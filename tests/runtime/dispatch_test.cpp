@@ -158,5 +158,18 @@ TEST(CpuFeatures, AreReadOnceAndConsistent) {
     EXPECT_EQ(enabled_cpu_features() & missing_feature, 0u);
 }
 
+// The system gives tile registers to whoever asks, for good.
+TEST(CpuFeatures, TileRegistersAreThereForWhoAsks) {
+    const uint64_t without = enabled_cpu_features_without_tiles();
+    EXPECT_EQ(without, read_cpu_features(Tiles::left_alone));
+    EXPECT_EQ(without & features_with_tiles(), 0u);
+    EXPECT_EQ(without & ~enabled_cpu_features(), 0u);
+    std::string names;
+    for (const CpuFeature &feature : cpu_features) {
+        if (features_with_tiles() & feature.bit) names += feature.name;
+    }
+    EXPECT_EQ(names, "avx512_sapphirerapids");
+}
+
 }  // namespace
 }  // namespace kiln
