@@ -7,6 +7,7 @@
 #include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
 #include "runtime/kernel_table.h"
+#include "runtime/struct_size.h"
 
 namespace kiln {
 namespace {
@@ -81,14 +82,16 @@ uint64_t enabled_cpu_features_without_tiles() {
     return read_once(&cached, Tiles::left_alone);
 }
 
-kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *descriptor, uint64_t features,
+kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *given, uint64_t features,
                         const kiln_kernel **kernel) {
-    if (descriptor == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
-    *kernel = nullptr;
+    if (kernel != nullptr) *kernel = nullptr;
+    if (given == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
+    kiln_descriptor longer;
+    const kiln_descriptor *descriptor = in_this_version(given, first_descriptor_bytes, &longer);
+    if (descriptor == nullptr) return refuse(KILN_BAD_VERSION, descriptor_of_another_version);
     const KernelTable &table = table_of(package);
     // A descriptor that kiln_descriptor_init began is mostly normalized as it is.
-    const bool is_hashable = descriptor->struct_size == sizeof *descriptor && descriptor->spatial_rank >= 1 &&
-                             descriptor->spatial_rank <= KILN_MAX_SPATIAL_RANK;
+    const bool is_hashable = descriptor->spatial_rank >= 1 && descriptor->spatial_rank <= KILN_MAX_SPATIAL_RANK;
     size_t row = is_hashable ? row_of(table, *descriptor) : no_row;
     if (row == no_row) {
         kiln_descriptor wanted;
@@ -100,8 +103,8 @@ kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *desc
 
 kiln_status find_kernel_by_key(const kiln_package *package, const char *key, uint64_t features,
                                const kiln_kernel **kernel) {
+    if (kernel != nullptr) *kernel = nullptr;
     if (key == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "key or kernel is null");
-    *kernel = nullptr;
     const KernelTable &table = table_of(package);
     const size_t row =
         lower_bound(table.row_count, [&](size_t at) { return strcmp(table.rows[at].info.key, key) < 0; });

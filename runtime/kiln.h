@@ -22,7 +22,9 @@
  *   kiln_weights w;                   kiln_bound_network bound;
  *   s = kiln_map_weights(NAME_network(), "NAME.weights", &w);
  *   s = kiln_bind_network(NAME_network(), w.data, w.bytes, &bound);
- *   kiln_network_arguments a = {sizeof a, inputs, outputs, workspace, workspace_bytes, NULL, NULL};
+ *   kiln_network_arguments a;
+ *   kiln_network_arguments_init(&a);
+ *   a.inputs = ..., a.outputs = ..., a.workspace = ..., a.workspace_bytes = ...;
  *   s = kiln_run_network(&bound, &a);               as often as you like, from any number of threads
  *
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
@@ -32,8 +34,15 @@
  * which map or read a file. A call that is refused has not touched any memory. Two calls may run at the same time unless
  * they share a written buffer: output, workspace.
  *
- * Stability: fields and functions are only ever added, at the end, and numbers never change. Structures that callers
- * fill begin with their size, which the _init functions write. */
+ * Stability: functions and numbers are only ever added, and numbers never change. Structures that begin with their
+ * struct_size grow, at their end only; all others stay as they are. The _init functions write the size of those that
+ * callers fill.
+ *   A library takes structures of programs that were compiled with an older kiln.h, from that of kiln 0.1.0 on: what they
+ *   lack is zero, the default of every field that comes later. So a libNAME.so may be replaced by one of a newer kiln.
+ *   It refuses those that are longer than its own (KILN_BAD_VERSION): a program with a newer kiln.h than its library.
+ *   What a package answers ends at its struct_size; a newer kiln.h has more fields than an older library wrote.
+ * A translation unit has one kiln.h: that of the package whose header it includes first. Where packages are of several
+ * versions, include the oldest one's first. */
 #ifndef KILN_H
 #define KILN_H
 
@@ -54,7 +63,7 @@ enum { KILN_MAX_SPATIAL_RANK = 3, KILN_MAX_RANK = 6, KILN_MAX_EPILOGUE = 8, KILN
 enum {
     KILN_OK = 0,
     KILN_NULL_ARGUMENT = 1,
-    KILN_BAD_VERSION = 2, /* a structure's struct_size is not the one this package knows: mixed headers */
+    KILN_BAD_VERSION = 2, /* a structure's struct_size is none that this package knows: see "Stability" */
     KILN_BAD_DESCRIPTOR = 3,
     KILN_NOT_FOUND = 4,       /* the package has no kernel for the workload */
     KILN_UNSUPPORTED_CPU = 5, /* it has, but none that this CPU (or its operating system) can run */
@@ -417,10 +426,12 @@ static inline uint64_t kiln_cpu_features(const kiln_package *package) { return p
 /* The kernel of a workload that suits this CPU best; null where the call is refused. Look it up once and keep it. */
 static inline kiln_status kiln_find(const kiln_package *package, const kiln_descriptor *descriptor,
                                     const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find(package, descriptor, package->cpu_features(), kernel);
 }
 static inline kiln_status kiln_find_key(const kiln_package *package, const char *key, const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find_key(package, key, package->cpu_features(), kernel);
 }
@@ -438,10 +449,8 @@ static inline kiln_status kiln_find_or_fallback(const kiln_package *package, con
                                                 kiln_fallback *memory, const kiln_kernel **kernel) {
     const size_t with_fallback = offsetof(kiln_package, fallback) + sizeof(void (*)(void));
     kiln_status status;
-    if (!memory) {
-        if (kernel) *kernel = NULL;
-        return kiln_refuse_null("memory is null");
-    }
+    if (kernel) *kernel = NULL;
+    if (!memory) return kiln_refuse_null("memory is null");
     status = kiln_find(package, descriptor, kernel);
     if (status.code != KILN_NOT_FOUND && status.code != KILN_UNSUPPORTED_CPU) return status;
     if (package->struct_size >= with_fallback && package->fallback) {
@@ -457,6 +466,7 @@ static inline kiln_status kiln_find_or_fallback(const kiln_package *package, con
  * here. */
 static inline kiln_status kiln_find_for(const kiln_package *package, const kiln_descriptor *descriptor,
                                         uint64_t cpu_features, const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find(package, descriptor, cpu_features, kernel);
 }
@@ -566,6 +576,11 @@ typedef struct kiln_network_arguments {
     const kiln_parallel *parallel; /* null: the calling thread alone. The results are the same for any number. */
     const kiln_observer *observer; /* null: nobody hears of steps */
 } kiln_network_arguments;
+
+static inline void kiln_network_arguments_init(kiln_network_arguments *a) {
+    memset(a, 0, sizeof *a);
+    a->struct_size = sizeof *a;
+}
 
 typedef struct kiln_network kiln_network;
 

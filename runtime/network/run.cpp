@@ -5,6 +5,7 @@
 #include "runtime/network/bound.h"
 #include "runtime/network/network_call.h"
 #include "runtime/parallel_loop.h"
+#include "runtime/struct_size.h"
 #include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
@@ -240,11 +241,13 @@ kiln_status Run::run() {
 
 }  // namespace
 
-kiln_status run_network(const kiln_bound_network *bound, const kiln_network_arguments *arguments) {
-    if (arguments == nullptr) return refuse(KILN_NULL_ARGUMENT, "arguments is null");
-    if (arguments->struct_size != sizeof *arguments) {
+kiln_status run_network(const kiln_bound_network *bound, const kiln_network_arguments *given) {
+    if (given == nullptr) return refuse(KILN_NULL_ARGUMENT, "arguments is null");
+    kiln_network_arguments longer;
+    const kiln_network_arguments *arguments = in_this_version(given, first_network_arguments_bytes, &longer);
+    if (arguments == nullptr) {
         return refuse(KILN_BAD_VERSION,
-                      "struct_size is not that of this package; set it to sizeof and use its headers");
+                      "struct_size is none that this package knows; use kiln_network_arguments_init and its headers");
     }
     const Bound read = read_bound(bound);
     if ((bound_variant(bound)->cpu_features & ~read.network->package->cpu_features()) != 0) {

@@ -160,11 +160,13 @@ int main(int count, char **arguments) {
     float x = 2, y[2] = {0, 0};
     const void *inputs[1];
     void *outputs[1];
-    kiln_network_arguments a = {sizeof a, NULL, NULL, workspace, sizeof workspace, NULL, NULL};
+    kiln_network_arguments a;
     kiln_weights weights = {NULL, 0};
     kiln_bound_network bound;
     kiln_status status = {0, 0, 0, "ok"};
+    kiln_network_arguments_init(&a);
     inputs[0] = &x, outputs[0] = y, a.inputs = inputs, a.outputs = outputs;
+    a.workspace = workspace, a.workspace_bytes = sizeof workspace;
     )" + (embeds ? "(void)arguments;" : "if (count == 2) status = kiln_map_weights(network, arguments[1], &weights);") +
            R"(
     if (status.code == KILN_OK) status = kiln_bind_network(network, weights.data, weights.bytes, &bound);

@@ -3,12 +3,14 @@
 
 #include <atomic>
 #include <cfenv>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "runtime/struct_size.h"
 #include "tests/runtime/fake_package.h"
 
 namespace kiln {
@@ -279,6 +281,34 @@ TEST(KernelCall, AThreadThatWasNotAnnouncedDoesNotRun) {
     }
 }
 
+struct Grown {
+    size_t struct_size;
+    int64_t first, later;
+};
+
+TEST(StructSize, WhatAnOlderHeaderLacksIsZero) {
+    constexpr size_t first_bytes = offsetof(Grown, later);
+    Grown copy = {1, 2, 3};
+    const Grown ours = {sizeof ours, 4, 5}, older = {first_bytes, 4, 77};  // 77 lies behind the caller's
+    EXPECT_EQ(in_this_version(&ours, first_bytes, &copy), &ours);
+    ASSERT_EQ(in_this_version(&older, first_bytes, &copy), &copy);
+    EXPECT_EQ(copy.struct_size, sizeof copy);
+    EXPECT_EQ(copy.first, 4);
+    EXPECT_EQ(copy.later, 0);
+    for (const size_t bytes : {size_t(0), first_bytes - 1, sizeof(Grown) + 1, SIZE_MAX}) {
+        const Grown unknown = {bytes, 4, 5};
+        EXPECT_EQ(in_this_version(&unknown, first_bytes, &copy), nullptr) << bytes;
+    }
+}
+
+TEST(KernelCall, TakesArgumentsOfTheFirstVersion) {
+    const FakePackage package;
+    Call call(package.kernel(full_batch));
+    call.arguments.struct_size = first_arguments_bytes;
+    EXPECT_EQ(call.run().code, KILN_OK);
+    EXPECT_EQ(call.output[0], 11101.5);
+}
+
 struct WrongCall {
     const char *what;
     int64_t batch;
@@ -290,7 +320,9 @@ struct WrongCall {
 void *misaligned(void *pointer, int bytes) { return static_cast<char *>(pointer) + bytes; }
 
 const WrongCall wrong_calls[] = {
-    {"arguments of another version", plain_batch, KILN_BAD_VERSION, -1, -1, [](Call &c) { c.arguments.struct_size--; }},
+    {"arguments of no version", plain_batch, KILN_BAD_VERSION, -1, -1,
+     [](Call &c) { c.arguments.struct_size = first_arguments_bytes - 1; }},
+    {"arguments of a later version", plain_batch, KILN_BAD_VERSION, -1, -1, [](Call &c) { c.arguments.struct_size++; }},
     {"another CPU", foreign_batch, KILN_UNSUPPORTED_CPU, -1, -1, [](Call &) {}},
     {"null input", plain_batch, KILN_NULL_ARGUMENT, KILN_INPUT, -1, [](Call &c) { c.arguments.input.data = nullptr; }},
     {"null weights", plain_batch, KILN_NULL_ARGUMENT, KILN_WEIGHTS, -1,

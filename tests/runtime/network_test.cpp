@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/struct_size.h"
 #include "tests/runtime/fake_network.h"
 
 namespace kiln {
@@ -167,7 +168,9 @@ TEST(Network, WrongCallsTouchNothing) {
         std::function<void(Call &)> spoil;
         int code, operand, index;
     } cases[] = {
-        {"size", [](Call &c) { c.arguments.struct_size--; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
+        {"too short", [](Call &c) { c.arguments.struct_size = first_network_arguments_bytes - 1; }, KILN_BAD_VERSION,
+         KILN_NO_OPERAND, -1},
+        {"too long", [](Call &c) { c.arguments.struct_size++; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
         {"no function", [&](Call &c) { c.arguments.parallel = &none; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
         {"too many", [&](Call &c) { c.arguments.parallel = &many; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
         {"no observer", [&](Call &c) { c.arguments.observer = &deaf; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
@@ -243,6 +246,21 @@ TEST(Network, TheProgramsModeOfArithmeticIsThatOfItsObserverAlone) {
     EXPECT_EQ(in_other_modes, 0);
     EXPECT_EQ(call.z[0], 1);
     EXPECT_EQ(call.z[1], 1);
+}
+
+TEST(Network, TakesArgumentsOfTheFirstVersion) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    call.arguments.struct_size = first_network_arguments_bytes;
+    ASSERT_EQ(call.run().code, KILN_OK);
+    expect_results(call, 0.5);
+    kiln_network_arguments arguments;
+    memset(&arguments, 0x5a, sizeof arguments);
+    kiln_network_arguments_init(&arguments);
+    EXPECT_EQ(arguments.struct_size, sizeof arguments);
+    EXPECT_EQ(arguments.parallel, nullptr);
+    EXPECT_EQ(arguments.observer, nullptr) << "an observer that nobody set hears nothing";
 }
 
 TEST(Network, InputsMayBeTheSame) {
