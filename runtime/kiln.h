@@ -30,9 +30,10 @@
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
  *
  * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
- * here allocates or locks, except kiln_pool_create and kiln_pool_destroy, and kiln_map_weights and kiln_load_weights,
- * which map or read a file. A call that is refused has not touched any memory. Two calls may run at the same time unless
- * they share a written buffer: output, workspace.
+ * here allocates or locks, except kiln_pool_create and kiln_pool_destroy; kiln_map_weights and kiln_load_weights, which
+ * map or read a file; and runs with a kiln_pool, which take its lock where they wake threads that sleep. A call that is
+ * refused has not touched any memory. Two calls may run at the same time unless they share a written buffer: output,
+ * workspace.
  *
  * Stability: functions and numbers are only ever added, and numbers never change. Structures that begin with their
  * struct_size grow, at their end only; all others stay as they are. The _init functions write the size of those that
@@ -502,7 +503,11 @@ static inline kiln_status kiln_run(const kiln_kernel *kernel, const kiln_argumen
 }
 
 /* A pool of `threads` threads, the calling one included, for any kernel of any package. Calls that share a pool at the
- * same time are correct, but only one of them has its threads. Destroy it when no call uses it.
+ * same time are correct, but only one of them has its threads. Destroy it when no call uses it, by the package that made
+ * it: `package` is the same in both calls, and its library stays loaded between them.
+ *
+ * Its threads block all signals but those of a thread's own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS), whose
+ * handlers run where the fault is.
  *
  * After fork() the child has none of the pool's threads, and all calls stay allowed there: a call with the parent's pool
  * runs on its calling thread alone with the same results, kiln_pool_destroy releases the child's copy of the memory, and
@@ -659,9 +664,10 @@ static inline const kiln_network_variant *kiln_bound_variant(const kiln_bound_ne
     return network->variant(bound);
 }
 
-/* Computes the outputs. Allocates nothing and takes no lock. Inputs, outputs, workspace and weights must not share memory;
- * but inputs may be the same. In a refusal `operand` is KILN_INPUT, KILN_OUTPUT or KILN_WORKSPACE, and `dimension` counts
- * inputs or outputs. Precondition: kiln_bind_network answered KILN_OK for `bound`. */
+/* Computes the outputs. Allocates nothing, and takes no lock but for waking sleeping threads of a kiln_pool. Inputs,
+ * outputs, workspace and weights must not share memory; but inputs may be the same. In a refusal `operand` is KILN_INPUT,
+ * KILN_OUTPUT or KILN_WORKSPACE, and `dimension` counts inputs or outputs. Precondition: kiln_bind_network answered
+ * KILN_OK for `bound`. */
 static inline kiln_status kiln_run_network(const kiln_bound_network *bound, const kiln_network_arguments *arguments) {
     const kiln_network *network;
     if (!bound) return kiln_refuse_null("bound is null");

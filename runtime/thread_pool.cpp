@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <new>
 
 #include "runtime/parallel_loop.h"
@@ -120,11 +121,13 @@ void ThreadPool::stop_threads() {
     pthread_mutex_destroy(&mutex_);
 }
 
-// Signals are the program's business: its handlers must not run on these threads.
+// Signals are the program's business: its handlers must not run on these threads. But a fault of the thread itself is told to
+// this thread alone, and where it is blocked the system ends the program without asking a handler.
 bool ThreadPool::start(int workers) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     while (started_ < workers) {
         Member &member = members_[started_ + 1];
         const auto entry = [](void *argument) -> void * {
