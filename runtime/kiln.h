@@ -626,10 +626,10 @@ static inline kiln_status kiln_map_weights(const kiln_network *network, const ch
     return network ? network->map_weights(path, weights) : kiln_refuse_null("network is null");
 }
 
-/* Reads a large weights file, of 16 MiB up to an eighth of the machine's memory, into huge pages where the system has them:
- * for programs that run a network often, since kernels read such weights from memory in each run. It takes the time of a
- * copy, and the memory is this process's own. Otherwise, and in libraries of older builds, it is kiln_map_weights, whose
- * errors it has. kiln_unmap_weights gives the memory back. */
+/* Reads a large weights file, of 16 MiB up to an eighth of the memory that the process may have, into huge pages where the
+ * system has them: for programs that run a network often, since kernels read such weights from memory in each run. It takes
+ * the time of a copy, and the memory is this process's own. Otherwise, and in libraries of older builds, it is
+ * kiln_map_weights, whose errors it has. kiln_unmap_weights gives the memory back. */
 static inline kiln_status kiln_load_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
     if (!network) return kiln_refuse_null("network is null");
     return network->struct_size <= offsetof(kiln_network, load_weights) ? network->map_weights(path, weights)
