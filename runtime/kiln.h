@@ -174,8 +174,9 @@ enum {
     KILN_EPILOGUE_GELU_TANH = 12, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
     KILN_EPILOGUE_PRELU = 13,     /* x < 0 ? slope[channel] * x : x */
     /* A step of a quantized convolution, of the sum x in i32; r = output_zero_point, with saturation to result_bounds:
-     * high(x) = floor((x * 2^max(shift, 0) * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, then divided by
-     * 2^max(-shift, 0) and rounded, halves away from zero; plus r. x * 2^shift saturates to what i32 holds. */
+     * high(x) = floor((x * 2^l * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, l = max(shift, 0), then
+     * divided by 2^max(-shift, 0) and rounded, halves away from zero; plus r. Before, x is clamped to -m - 1 and m, with
+     * m = floor((2^31 - 1) / 2^l), so that x * 2^l is an i32. */
     KILN_EPILOGUE_REQUANTIZE_LITERT = 14,
     KILN_EPILOGUE_REQUANTIZE_ONNX = 15, /* x * scale[channel] in f32, rounded, halves to even; plus r */
     /* KILN_EPILOGUE_ADD may follow, of its result q; s = addition_zero_point, with saturation to addition_bounds. Behind

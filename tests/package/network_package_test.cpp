@@ -306,6 +306,11 @@ int main(int count, char **arguments) {
     ASSERT_TRUE(read.ok() && read->size() == 1) << read.error().message;
     ASSERT_TRUE(read->front().network && read->front().preparation);
     EXPECT_EQ(read->front().preparation->weights, "") << "the library holds what it needs";
+    const std::string readme = ScratchFolder::read(tiny + "/README.md");
+    EXPECT_NE(readme.find("whose symbols are\n`tiny_package`, `tiny_network`, `tiny_prepare`."), std::string::npos)
+        << readme;
+    EXPECT_EQ(run_command({"/usr/bin/nm", "-D", "--defined-only", "--format=just-symbols", tiny + "/lib/libtiny.so"}),
+              "tiny_network\ntiny_package\ntiny_prepare\n");
     EXPECT_EQ(read->front().network->weights, "tiny.weights");
 }
 

@@ -16,6 +16,7 @@
 #include "package/manifest_reader.h"
 #include "package/output/package_files.h"
 #include "package/package_table.h"
+#include "package/package_texts.h"
 #include "package/table_order.h"
 #include "tests/build_paths.h"
 #include "tests/tuner/build/compiled_object.h"
@@ -307,6 +308,26 @@ TEST_F(PackageTest, OnlyKernelsThatNeedTileRegistersAskForThem) {
         const bool does_not = source.find("kiln::enabled_cpu_features_without_tiles);") != std::string::npos;
         EXPECT_EQ(asks, target == nowhere) << target;
         EXPECT_EQ(does_not, target == everywhere) << target;
+    }
+}
+
+TEST_F(PackageTest, TheReadmeShowsEveryCallThatTheFirstWorkloadNeeds) {
+    Package p{"tiny", "", "", {kernel(1, 1), kernel(1, 2, nowhere), kernel(2, 3)}};
+    const auto readme = [&] { return package_readme(p, *describe_kernels(p)); };
+    for (const char *line : {"status = kiln_pack(kernel, &arguments);", "status = kiln_run(kernel, &arguments);",
+                             "if (status.code != KILN_OK) { puts(status.detail); return 1; }\n```"}) {
+        EXPECT_NE(readme().find(line), std::string::npos) << readme();
+    }
+    p.kernels[2].artifact.prepared_bytes = 64;  // of another workload
+    EXPECT_EQ(readme().find("prepare"), std::string::npos);
+    for (const int prepares : {0, 1}) {  // a CPU gets the one or the other
+        p.kernels[0].artifact.prepared_bytes = prepares == 0 ? 64 : 0;
+        p.kernels[1].artifact.prepared_bytes = prepares == 1 ? 64 : 0;
+        for (const char *line : {"arguments.prepared_bytes = kiln_info(kernel)->prepared_bytes;",
+                                 "posix_memalign(&arguments.prepared, 64, arguments.prepared_bytes)",
+                                 "status = kiln_prepare(kernel, &arguments);"}) {
+            EXPECT_NE(readme().find(line), std::string::npos) << readme();
+        }
     }
 }
 
