@@ -21,52 +21,30 @@ namespace {
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
 // The names by number. A status names the operand in a sentence that needs no memory of its own.
-constexpr const char *operand_names[] = {"input",
-                                         "weights",
-                                         "bias",
-                                         "addend",
-                                         "output",
-                                         "packed",
-                                         "prepared",
-                                         "workspace",
-                                         "operand_1",
-                                         "operand_2",
-                                         "operand_3",
-                                         "operand_4",
-                                         "operand_5",
-                                         "operand_6",
-                                         "operand_7",
-                                         "slope",
-                                         "input_zero_point",
-                                         "kernel_zero_point",
-                                         "multiplier",
-                                         "shift",
-                                         "scale",
-                                         "output_zero_point",
-                                         "result_bounds",
-                                         "addend_zero_point",
-                                         "addition_multiplier",
-                                         "addition_shift",
-                                         "addition_factors",
-                                         "addition_zero_point",
-                                         "addition_bounds",
-                                         "factor",
-                                         "input_factor",
-                                         "input_bias",
-                                         "depthwise_kernel"};
-constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_DEPTHWISE_KERNEL + 1);
+struct OperandNames {
+    const char *of[tensor_operands];
+};
+constexpr OperandNames named_operands() {
+    OperandNames names = {};
+    for (const TensorArgument &argument : tensor_arguments) names.of[argument.operand] = argument.name;
+    names.of[KILN_PACKED] = "packed";
+    names.of[KILN_PREPARED] = "prepared";
+    names.of[KILN_WORKSPACE] = "workspace";
+    return names;
+}
+constexpr OperandNames operand_names = named_operands();
 
 struct Problem {
     int32_t code;
-    char detail[operand_count][72];
+    char detail[tensor_operands][72];
 };
 
 constexpr Problem problem(int32_t code, const char *what) {
     Problem p = {code, {}};
-    for (int i = 0; i < operand_count; i++) {
+    for (int i = 0; i < tensor_operands; i++) {
         int length = 0;
-        for (const char *c = operand_names[i]; *c != 0; c++) p.detail[i][length++] = *c;
+        for (const char *c = operand_names.of[i]; *c != 0; c++)
+            p.detail[i][length++] = *c;  // a number without a name does not compile
         p.detail[i][length++] = ' ';
         for (const char *c = what; *c != 0; c++)
             p.detail[i][length++] = *c;  // a text that does not fit does not compile

@@ -26,26 +26,6 @@ kiln_status refuse(int32_t code, int operand, size_t index, const char *detail) 
 
 kiln_status refuse(int32_t code, const char *detail) { return {code, KILN_NO_OPERAND, -1, detail}; }
 
-size_t element_alignment(int32_t dtype) {
-    switch (dtype) {
-        case KILN_F64:
-        case KILN_I64:
-        case KILN_U64:
-            return 8;
-        case KILN_F32:
-        case KILN_I32:
-        case KILN_U32:
-            return 4;
-        case KILN_F16:
-        case KILN_BF16:
-        case KILN_I16:
-        case KILN_U16:
-            return 2;
-        default:
-            return 1;
-    }
-}
-
 class Run {
 public:
     Run(const Bound &bound, const kiln_network_arguments &arguments)
@@ -85,7 +65,7 @@ kiln_status Run::check_ports() const {
             return refuse(KILN_NULL_ARGUMENT, operand, i,
                           operand == KILN_INPUT ? "an input is null" : "an output is null");
         }
-        if (is_aligned(range.data, element_alignment(port.dtype))) return ok;
+        if (is_aligned(range.data, element_bytes(port.dtype))) return ok;
         return refuse(KILN_BAD_ALIGNMENT, operand, i,
                       operand == KILN_INPUT ? "an input is not aligned to its elements"
                                             : "an output is not aligned to its elements");

@@ -257,6 +257,13 @@ TEST(KernelCall, SizesThatOverflowAreNoSizes) {
     }
 }
 
+TEST(KernelCall, EveryDtypeHasASize) {
+    for (int32_t dtype = KILN_F32; dtype <= KILN_BOOL; dtype++) EXPECT_GT(element_bytes(dtype), 0u) << dtype;
+    EXPECT_EQ(element_bytes(KILN_F64), 8u);
+    EXPECT_EQ(element_bytes(KILN_U16), 2u);
+    EXPECT_EQ(element_bytes(KILN_BOOL + 1), 0u) << "a new one needs a size";
+}
+
 TEST(KernelCall, TensorsThatOverflowAreTooLargeForAnyMemory) {
     const OperandShape huge = {KILN_F32, 3, {int64_t(1) << 31, int64_t(1) << 31, 4}};
     const OperandShape empty = {KILN_F32, 3, {int64_t(1) << 62, int64_t(1) << 62, 0}};
@@ -392,6 +399,9 @@ TEST(KernelCall, RefusesWrongCallsWithoutTouchingMemory) {
         EXPECT_EQ(status.operand, wrong.operand) << wrong.what;
         EXPECT_EQ(status.dimension, wrong.dimension) << wrong.what;
         EXPECT_STRNE(status.detail, "") << wrong.what;
+        for (const auto &[operand, word] : {std::pair{KILN_SLOPE, "slope "}, {KILN_PACKED, "packed "}}) {
+            EXPECT_EQ(wrong.operand == operand, std::strstr(status.detail, word) == status.detail) << status.detail;
+        }
         EXPECT_EQ(fake_calls, 0) << wrong.what;
         EXPECT_EQ(output, std::vector<float>(call.output, call.output + 32)) << wrong.what;
         EXPECT_EQ(input, std::vector<float>(call.input, call.input + 32)) << wrong.what;
