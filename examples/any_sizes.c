@@ -4,6 +4,8 @@
  *
  * A 3x3 convolution of two groups with padding, NCHW, bias and relu, of sizes that the command line gives; every number
  * is checked against the definition. Exit status 1 where one is wrong. */
+#define _POSIX_C_SOURCE 200112L /* posix_memalign */
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +19,18 @@ static int refused(const char *call, kiln_status status) {
     return EXIT_FAILURE;
 }
 
-static void *memory_of(size_t bytes) {
-    void *memory = malloc(bytes + 1);
-    if (!memory) exit(EXIT_FAILURE);
+/* Packed and prepared operands are whole cache lines. */
+static void *cache_lines(size_t bytes) {
+    void *memory = NULL;
+    if (posix_memalign(&memory, 64, bytes + 64) != 0) {
+        fprintf(stderr, "out of memory\n");
+        exit(EXIT_FAILURE);
+    }
     return memory;
 }
 
 static float *random_floats(int64_t count) {
-    float *values = memory_of((size_t)count * sizeof *values);
+    float *values = cache_lines((size_t)count * sizeof *values);
     int64_t i;
     for (i = 0; i < count; i++) values[i] = (float)rand() / (float)RAND_MAX - 0.5f;
     return values;
@@ -106,12 +112,17 @@ int main(int argc, char **argv) {
     arguments.bias = kiln_tensor_dense(random_floats(y[1]), KILN_F32, 1, &y[1]);
     arguments.output = kiln_tensor_dense(random_floats(y[0] * y[1] * y[2] * y[3]), KILN_F32, 4, y);
     arguments.workspace_bytes = kiln_workspace_bytes(kernel, 1);
-    arguments.workspace = memory_of(arguments.workspace_bytes);
-    /* A kernel of the package's own may want packed weights; the fallback takes them as they are. */
+    arguments.workspace = cache_lines(arguments.workspace_bytes);
+    /* A kernel of the package's own may want packed weights or a prepared input; the fallback takes them as they are. */
     arguments.packed_bytes = kiln_info(kernel)->packed_bytes;
-    arguments.packed = memory_of(arguments.packed_bytes);
+    arguments.packed = cache_lines(arguments.packed_bytes);
+    arguments.prepared_bytes = kiln_info(kernel)->prepared_bytes;
+    arguments.prepared = cache_lines(arguments.prepared_bytes);
     status = kiln_pack(kernel, &arguments);
-    if (status.code == KILN_OK) status = kiln_run(kernel, &arguments);
+    if (status.code != KILN_OK) return refused("kiln_pack", status);
+    status = kiln_prepare(kernel, &arguments);
+    if (status.code != KILN_OK) return refused("kiln_prepare", status);
+    status = kiln_run(kernel, &arguments);
     if (status.code != KILN_OK) return refused("kiln_run", status);
 
     error = largest_error(&layer, &arguments);

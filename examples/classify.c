@@ -151,12 +151,11 @@ int main(int count, char **arguments) {
     inputs[0] = memory_for(port->bytes);
     for (i = 0; i < info->output_count; i++) outputs[i] = memory_for(info->outputs[i].bytes);
     fill_input(&p, port, mean, std, (float *)inputs[0]);
-    run.struct_size = sizeof run;
+    kiln_network_arguments_init(&run);
     run.inputs = inputs;
     run.outputs = outputs;
     run.workspace_bytes = kiln_network_workspace_bytes(network, 1);
     run.workspace = memory_for(run.workspace_bytes);
-    run.parallel = NULL;
     check("kiln_run_network", kiln_run_network(&bound, &run));
     print_best(outputs[0], info->outputs[0].bytes / sizeof(float), count == 6 ? arguments[5] : NULL);
 

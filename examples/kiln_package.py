@@ -100,6 +100,9 @@ class Arguments(ctypes.Structure):
                 ("input_bias", Tensor), ("depthwise_kernel", Tensor)]  # fmt: skip
 
 
+TENSORS = {name for name, kind in Arguments._fields_ if kind is Tensor}
+
+
 class KernelInfo(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("key", ctypes.c_char_p), ("name", ctypes.c_char_p),
                 ("candidate", ctypes.c_char_p), ("trial", ctypes.c_char_p), ("object_hash", ctypes.c_char_p),
@@ -282,11 +285,19 @@ class Layer:
         check(self.table.pack(self.kernel.handle, self.arguments))
 
     def run(self, x, output, bias=None, addend=None, slope=None, **others):
-        """Writes `output` and answers it. All arrays as stored; `others` by their names in kiln_arguments."""
+        """Writes `output` and answers it. All arrays as stored; `others` by their names in kiln_arguments. Nothing but the
+        weights stays from one call to the next: the arrays of an earlier one may be gone."""
         arrays = {"input": x, "output": output, "bias": bias, "addend": addend, "slope": slope, **others}
-        for name, array in arrays.items():
-            if array is not None:
-                setattr(self.arguments, name, Tensor.of(array))
+        if unknown := arrays.keys() - TENSORS:
+            raise TypeError(f"kiln_arguments has no tensor {', '.join(sorted(unknown))}")
+        arrays = {name: array for name, array in arrays.items() if array is not None}
+        if "weights" in arrays:
+            self.memory["weights"] = arrays["weights"]
+        for name in TENSORS:
+            if name in arrays:
+                setattr(self.arguments, name, Tensor.of(arrays[name]))
+            elif name != "weights":
+                setattr(self.arguments, name, Tensor())
         check(self.table.prepare(self.kernel.handle, self.arguments))
         check(self.table.run(self.kernel.handle, self.arguments))
         return output

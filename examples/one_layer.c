@@ -80,10 +80,14 @@ int main(void) {
     arguments.output = kiln_tensor_dense(y, KILN_F32, 4, image);
     arguments.packed_bytes = kiln_info(kernel)->packed_bytes;
     arguments.packed = cache_lines(arguments.packed_bytes);
+    arguments.prepared_bytes = kiln_info(kernel)->prepared_bytes;
+    arguments.prepared = cache_lines(arguments.prepared_bytes);
     arguments.workspace_bytes = kiln_workspace_bytes(kernel, 1);
     arguments.workspace = cache_lines(arguments.workspace_bytes);
     status = kiln_pack(kernel, &arguments);
     if (status.code != KILN_OK) return refused("kiln_pack", status);
+    status = kiln_prepare(kernel, &arguments); /* for each input; most kernels take it as it is */
+    if (status.code != KILN_OK) return refused("kiln_prepare", status);
     status = kiln_run(kernel, &arguments);
     if (status.code != KILN_OK) return refused("kiln_run", status);
 
@@ -94,6 +98,7 @@ int main(void) {
     }
     printf("%s\n%s, largest error %.1e: %s\n", kiln_info(kernel)->key, kiln_info(kernel)->tuned ? "tuned" : "untuned",
            largest, largest < 1e-4 ? "ok" : "WRONG");
-    free(x), free(k), free(y), free(arguments.packed), free(arguments.workspace);
+    free(x), free(k), free(y);
+    free(arguments.packed), free(arguments.prepared), free(arguments.workspace);
     return largest < 1e-4 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,7 +3,7 @@
 //
 //   run_network NAME.weights
 #include <cstdio>
-#include <cstring>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -23,6 +23,16 @@ struct Tensors {
     }
 };
 
+// Answers what was thrown, since an exception that leaves a thread ends the program.
+std::exception_ptr run(const kiln::Weights &weights, const Tensors &inputs, const Tensors &outputs) noexcept {
+    try {
+        kiln::Network(weights).run(inputs.pointers.data(), outputs.pointers.data());
+    } catch (...) {
+        return std::current_exception();
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 int main(int count, char **arguments) try {
@@ -31,16 +41,21 @@ int main(int count, char **arguments) try {
     const kiln::Weights weights = count > 1 ? kiln::Weights(network, arguments[1]) : kiln::Weights(network);
     Tensors inputs(info.inputs, info.input_count);
     std::vector<Tensors> outputs(2, Tensors(info.outputs, info.output_count));
+    std::vector<std::exception_ptr> thrown(outputs.size());
     std::vector<std::thread> threads;
-    for (Tensors &mine : outputs) {
+    for (std::size_t t = 0; t < outputs.size(); t++) {
+        Tensors &mine = outputs[t];
         for (std::size_t i = 0; i < mine.bytes.size(); i++) mine.pointers[i] = mine.bytes[i].data();
-        threads.emplace_back([&] { kiln::Network(weights).run(inputs.pointers.data(), mine.pointers.data()); });
+        threads.emplace_back([&, t] { thrown[t] = run(weights, inputs, outputs[t]); });
     }
     for (std::thread &thread : threads) thread.join();
+    for (const std::exception_ptr &problem : thrown) {
+        if (problem) std::rethrow_exception(problem);
+    }
     const bool same = outputs[0].bytes == outputs[1].bytes;
     std::printf("%s: %zu outputs, %s\n", info.name, info.output_count, same ? "ok" : "WRONG");
     return same ? 0 : 1;
-} catch (const kiln::Error &error) {
+} catch (const std::exception &error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
 }

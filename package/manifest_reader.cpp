@@ -78,11 +78,14 @@ const std::string &beginning() {
     return text;
 }
 
-// The manifests inside a binary. A zero byte ends each, as it ends the library's constant.
+// The manifests inside a binary. A zero byte ends each, as it ends the library's constant. A binary may be large, and has
+// anybody's bytes: as little of it is read as of a file.
 Result<std::vector<Manifest>> find_manifests(std::string_view bytes, const std::string &path) {
     std::vector<Manifest> found;
     for (size_t at = bytes.find(beginning()); at != std::string_view::npos; at = bytes.find(beginning(), at + 1)) {
-        const std::string_view text = bytes.substr(at, bytes.substr(at).find('\0'));
+        const std::string_view beginning_of_rest = bytes.substr(at, size_t(most_manifest_bytes) + 1);
+        const std::string_view text = beginning_of_rest.substr(0, beginning_of_rest.find('\0'));
+        if (int64_t(text.size()) > most_manifest_bytes) return bad_input(path + ": holds a manifest that is too large");
         Result<Manifest> manifest = parse_manifest(text, path);
         if (!manifest) return manifest.error();
         found.push_back(std::move(*manifest));

@@ -12,6 +12,7 @@
 #include "package/network_table.h"
 #include "package/templates/template_text.h"
 #include "runtime/arena.h"
+#include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
 #include "runtime/kernel_abi.h"
 #include "text/markup.h"
@@ -99,6 +100,14 @@ std::string declarations(const Package &package) {
     return text;
 }
 
+// Which function says what the CPU has: kernels without tile registers leave the program's signal stacks as they may be.
+std::string cpu_features_function(const std::vector<DescribedKernel> &kernels, const DescribedNetworks &networks) {
+    const auto needs_tiles = [](const auto &part) { return (part.cpu_features & features_with_tiles()) != 0; };
+    bool any = std::ranges::any_of(kernels, needs_tiles);
+    for (const DescribedNetwork &network : networks) any = any || std::ranges::any_of(network.variants, needs_tiles);
+    return any ? "enabled_cpu_features" : "enabled_cpu_features_without_tiles";
+}
+
 }  // namespace
 
 std::string symbol_prefix(std::string_view object_hash) { return fmt::format("kiln_k_{}_", object_hash); }
@@ -127,6 +136,7 @@ std::string table_source(const Package &package, const std::vector<DescribedKern
                                    {"NAME_TEXT", c_string(package.name)},
                                    {"TOOLCHAIN", c_string(package.toolchain)},
                                    {"FALLBACK", package.fallback ? "kiln::make_fallback" : "nullptr"},
+                                   {"CPU_FEATURES", cpu_features_function(kernels, networks)},
                                    {"NETWORKS", network_text},
                                    {"NAME", package.name}});
 }

@@ -26,6 +26,19 @@ std::string argument_lines(const CallShapes &shapes) {
     return lines;
 }
 
+// Whether a CPU gets a kernel for this workload that wants its input prepared.
+bool prepares_input(const std::vector<DescribedKernel> &kernels, const std::string &key) {
+    return std::ranges::any_of(kernels, [&](const DescribedKernel &described) {
+        return described.key == key && described.kernel->artifact.prepared_bytes > 0;
+    });
+}
+
+constexpr const char *prepared_lines =
+    "arguments.prepared_bytes = kiln_info(kernel)->prepared_bytes;\n"
+    "if (posix_memalign(&arguments.prepared, 64, arguments.prepared_bytes) != 0) return 1;\n";
+constexpr const char *prepare_line =
+    "if (status.code == KILN_OK) status = kiln_prepare(kernel, &arguments); /* for each input */\n";
+
 std::string kernel_rows(const std::vector<DescribedKernel> &kernels) {
     std::string text;
     for (const DescribedKernel &described : kernels) {
@@ -108,10 +121,13 @@ std::string package_pkg_config(const Package &package, LibraryKind kind) {
 std::string package_readme(const Package &package, const std::vector<DescribedKernel> &kernels) {
     const DescribedKernel &first = kernels.front();
     const char *fallback = package.fallback ? fallback_template : no_fallback_template;
+    const bool prepares = prepares_input(kernels, first.key);
     std::string text = filled(readme_template, {{"FALLBACK", filled(fallback, {{"NAME", package.name}})},
                                                 {"NAME", package.name},
                                                 {"KEY", first.key},
-                                                {"ARGUMENTS", argument_lines(first.form.shapes)}});
+                                                {"ARGUMENTS", argument_lines(first.form.shapes)},
+                                                {"PREPARED", prepares ? prepared_lines : ""},
+                                                {"PREPARE", prepares ? prepare_line : ""}});
     return text + kernel_rows(kernels);
 }
 
@@ -128,13 +144,16 @@ std::string network_readme(const DescribedNetworks &networks, const Package &pac
         name);
     const std::string embedded =
         fmt::format("kiln_status status = kiln_bind_network({}_network(), NULL, 0, &bound);", name);
-    std::string preparation;
+    std::string preparation, symbols = fmt::format("`{}_package`", name);
+    for (const DescribedNetwork &exported : networks)
+        symbols += fmt::format(", `{}_{}`", name, exported.network->function());
     for (const DescribedNetwork &other : std::span(networks).subspan(1)) {
         preparation = preparation_section(other.network->program, name);
     }
     return filled(network_readme_template,
                   {{"NAME", name},
                    {"UPPER", upper(name)},
+                   {"SYMBOLS", symbols},
                    {"MODEL", markdown_text(network.program.name)},
                    {"INPUTS", argument_names(networks.size() > 1 ? "prepared_x" : "x", network.program.inputs)},
                    {"OUTPUTS", argument_names("y", network.program.outputs)},

@@ -6,6 +6,7 @@
 #include "runtime/arena.h"
 #include "runtime/byte_range.h"
 #include "runtime/kiln.h"
+#include "runtime/parallel_loop.h"
 #include "runtime/thread_pool.h"
 
 namespace kiln {
@@ -35,9 +36,6 @@ inline size_t contexts_bytes(const ArenaSizes &arenas, int threads) {
 // The calling thread's context. `memory` is aligned for an arena and has contexts_bytes() for the others: contexts of the
 // threads, the arena of this thread, then an arena for each thread.
 inline KernelContext make_contexts(char *memory, const ArenaSizes &arenas, const kiln_parallel *parallel) {
-    const auto run_in_order = [](void *, int count, ParallelTask task, void *argument) {
-        for (int i = 0; i < count; i++) task(argument, i, 0);
-    };
     const int threads = thread_count(parallel);
     const auto take = [&](size_t bytes) {
         char *taken = memory;

@@ -53,13 +53,13 @@ bool may_use_tiles() {
 }
 
 // XCR0: the register state that the system saves. A feature whose state it does not save must not be used.
-uint64_t enabled_state() {
+uint64_t enabled_state(Tiles tiles) {
     if (!(cpuid(1).ecx >> 27 & 1)) return 0;
     unsigned low = 0, high = 0;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     const uint64_t state = uint64_t(high) << 32 | low;
-    const bool has_tiles = (state & tile_state) == tile_state;
-    return has_tiles && !may_use_tiles() ? state & ~uint64_t(tile_state) : state;
+    const bool has_tiles = (state & tile_state) == tile_state && tiles == Tiles::asked_for && may_use_tiles();
+    return has_tiles ? state : state & ~uint64_t(tile_state);
 }
 
 CpuidWords read_words() {
@@ -69,14 +69,15 @@ CpuidWords read_words() {
 
 }  // namespace
 
-uint64_t read_cpu_features() {
+uint64_t read_cpu_features(Tiles tiles) {
     const CpuIdentity id = read_cpu_identity();
-    return cpu_features_of({read_words(), enabled_state(), strcmp(id.vendor, "AuthenticAMD") == 0 ? id.family : 0});
+    return cpu_features_of(
+        {read_words(), enabled_state(tiles), strcmp(id.vendor, "AuthenticAMD") == 0 ? id.family : 0});
 }
 
 #else
 
-uint64_t read_cpu_features() { return 0; }
+uint64_t read_cpu_features(Tiles) { return 0; }
 
 #endif
 

@@ -90,8 +90,20 @@ uint64_t cpu_features_of(const CpuReport &report);
 // What target strings do not name beside the rest of these features.
 uint64_t unnamed_features(uint64_t features);
 
-// Asks CPUID and XGETBV each time, which is slow under a hypervisor. Asks the system for tile registers (AMX) for this process,
-// where the CPU has them; without them there is no feature that needs them.
-uint64_t read_cpu_features();
+// Features for which tile registers (AMX) must be saved.
+constexpr uint64_t features_with_tiles() {
+    uint64_t features = 0;
+    for (const CpuFeature &feature : cpu_features) {
+        if ((feature.state & tile_state) != 0) features |= feature.bit;
+    }
+    return features;
+}
+
+// Whether the system is asked for tile registers, where the CPU has them. It gives them to the process for good, and then wants
+// larger signal stacks of it; without them there is no feature that needs them.
+enum class Tiles { asked_for, left_alone };
+
+// Asks CPUID and XGETBV each time, which is slow under a hypervisor.
+uint64_t read_cpu_features(Tiles tiles = Tiles::asked_for);
 
 }  // namespace kiln

@@ -25,7 +25,6 @@ bool is_prologue_step(int32_t kind) {
 bool is_dtype(int32_t value) { return is_in(value, KILN_F32, KILN_I32) || value == KILN_U8; }
 
 const char *check(const kiln_descriptor &d) {
-    if (d.struct_size != sizeof d) return "struct_size is not that of this package; use kiln_descriptor_init";
     if (!is_in(d.operation, KILN_CONV, KILN_NEST)) return "operation is unknown";
     if (!is_in(d.spatial_rank, 1, KILN_MAX_SPATIAL_RANK)) return "spatial_rank is not 1 to 3";
     if (!is_dtype(d.dtype)) return "dtype is unknown";
@@ -44,6 +43,12 @@ const char *check(const kiln_descriptor &d) {
     }
     return nullptr;
 }
+
+// Equal workloads are equal bytes, so there is no padding between fields: it would have no value here, and not compile.
+struct Words {
+    uint32_t words[sizeof(kiln_descriptor) / sizeof(uint32_t)];
+};
+static_assert(__builtin_bit_cast(Words, kiln_descriptor{}).words[0] == 0);
 
 // An entry for each spatial dimension; those beyond spatial_rank do not count.
 using PerDimension = int64_t (kiln_descriptor::*)[KILN_MAX_SPATIAL_RANK];
@@ -118,7 +123,8 @@ int epilogue_numbers(int32_t kind) {
 // A field counts unless something here clears it, so a new one needs nothing.
 const char *normalize(const kiln_descriptor &d, kiln_descriptor *n) {
     if (const char *problem = check(d)) return problem;
-    *n = d;  // there is no padding between its fields
+    *n = d;
+    n->struct_size = sizeof *n;
     n->reserved = n->reserved_too = 0;
     if (d.operation != KILN_NEST) n->nest = 0;
     normalize_quantization(n);

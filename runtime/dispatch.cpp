@@ -7,6 +7,7 @@
 #include "runtime/cpu_features.h"
 #include "runtime/descriptor.h"
 #include "runtime/kernel_table.h"
+#include "runtime/struct_size.h"
 
 namespace kiln {
 namespace {
@@ -58,28 +59,39 @@ size_t row_of(const KernelTable &table, const kiln_descriptor &wanted) {
 
 constexpr const char *not_found = "the package has no kernel for this workload";
 
-}  // namespace
-
 // A constant of the machine, so threads that meet here store the same value.
-uint64_t enabled_cpu_features() {
+uint64_t read_once(std::atomic<uint64_t> *cached, Tiles tiles) {
     constexpr uint64_t known = uint64_t(1) << 63;
-    static std::atomic<uint64_t> cached{0};
-    uint64_t features = cached.load(std::memory_order_relaxed);
+    uint64_t features = cached->load(std::memory_order_relaxed);
     if (features == 0) {
-        features = read_cpu_features() | known;
-        cached.store(features, std::memory_order_relaxed);
+        features = read_cpu_features(tiles) | known;
+        cached->store(features, std::memory_order_relaxed);
     }
     return features & ~known;
 }
 
-kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *descriptor, uint64_t features,
+}  // namespace
+
+uint64_t enabled_cpu_features() {
+    static std::atomic<uint64_t> cached{0};
+    return read_once(&cached, Tiles::asked_for);
+}
+
+uint64_t enabled_cpu_features_without_tiles() {
+    static std::atomic<uint64_t> cached{0};
+    return read_once(&cached, Tiles::left_alone);
+}
+
+kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *given, uint64_t features,
                         const kiln_kernel **kernel) {
-    if (descriptor == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
-    *kernel = nullptr;
+    if (kernel != nullptr) *kernel = nullptr;
+    if (given == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "descriptor or kernel is null");
+    kiln_descriptor longer;
+    const kiln_descriptor *descriptor = in_this_version(given, first_descriptor_bytes, &longer);
+    if (descriptor == nullptr) return refuse(KILN_BAD_VERSION, descriptor_of_another_version);
     const KernelTable &table = table_of(package);
     // A descriptor that kiln_descriptor_init began is mostly normalized as it is.
-    const bool is_hashable = descriptor->struct_size == sizeof *descriptor && descriptor->spatial_rank >= 1 &&
-                             descriptor->spatial_rank <= KILN_MAX_SPATIAL_RANK;
+    const bool is_hashable = descriptor->spatial_rank >= 1 && descriptor->spatial_rank <= KILN_MAX_SPATIAL_RANK;
     size_t row = is_hashable ? row_of(table, *descriptor) : no_row;
     if (row == no_row) {
         kiln_descriptor wanted;
@@ -91,8 +103,8 @@ kiln_status find_kernel(const kiln_package *package, const kiln_descriptor *desc
 
 kiln_status find_kernel_by_key(const kiln_package *package, const char *key, uint64_t features,
                                const kiln_kernel **kernel) {
+    if (kernel != nullptr) *kernel = nullptr;
     if (key == nullptr || kernel == nullptr) return refuse(KILN_NULL_ARGUMENT, "key or kernel is null");
-    *kernel = nullptr;
     const KernelTable &table = table_of(package);
     const size_t row =
         lower_bound(table.row_count, [&](size_t at) { return strcmp(table.rows[at].info.key, key) < 0; });

@@ -12,6 +12,10 @@ kiln_status find_kernel_by_key(const kiln_package *, const char *key, uint64_t f
 size_t kernel_count(const kiln_package *);
 const kiln_kernel *kernel_at(const kiln_package *, size_t index);
 const kiln_kernel_info *kernel_info(const kiln_kernel *);
-uint64_t enabled_cpu_features();  // read once
+
+// kiln_package::cpu_features, read once. Only the first asks the system for tile registers (runtime/cpu_features.h): it is for
+// packages with kernels that need them.
+uint64_t enabled_cpu_features();
+uint64_t enabled_cpu_features_without_tiles();
 
 }  // namespace kiln

@@ -53,7 +53,8 @@ struct ParallelFor {
 };
 
 // The user_context of a call: the arena of the calling thread and, for parallel loops, how to run them and a context
-// for each thread. Without workers, parallel loops run in order on this context; nested loops always do.
+// for each thread. Without workers, parallel loops run in order on this context: those inside of a parallel loop do, since
+// the threads' contexts have none. A loop of one iteration is no parallel one: it gets this context with its workers.
 // Contexts of neighbouring threads lie in cache lines of their own.
 struct alignas(64) KernelContext {
     Arena arena;

@@ -11,6 +11,7 @@
 #include "runtime/dispatch.h"
 #include "runtime/kernel_table.h"
 #include "runtime/quantized_values.h"
+#include "runtime/struct_size.h"
 #include "runtime/subnormals_as_zeros.h"
 #include "runtime/thread_pool.h"
 
@@ -20,52 +21,30 @@ namespace {
 constexpr kiln_status ok = {KILN_OK, KILN_NO_OPERAND, -1, "ok"};
 
 // The names by number. A status names the operand in a sentence that needs no memory of its own.
-constexpr const char *operand_names[] = {"input",
-                                         "weights",
-                                         "bias",
-                                         "addend",
-                                         "output",
-                                         "packed",
-                                         "prepared",
-                                         "workspace",
-                                         "operand_1",
-                                         "operand_2",
-                                         "operand_3",
-                                         "operand_4",
-                                         "operand_5",
-                                         "operand_6",
-                                         "operand_7",
-                                         "slope",
-                                         "input_zero_point",
-                                         "kernel_zero_point",
-                                         "multiplier",
-                                         "shift",
-                                         "scale",
-                                         "output_zero_point",
-                                         "result_bounds",
-                                         "addend_zero_point",
-                                         "addition_multiplier",
-                                         "addition_shift",
-                                         "addition_factors",
-                                         "addition_zero_point",
-                                         "addition_bounds",
-                                         "factor",
-                                         "input_factor",
-                                         "input_bias",
-                                         "depthwise_kernel"};
-constexpr int operand_count = sizeof operand_names / sizeof operand_names[0];
-static_assert(operand_count == KILN_DEPTHWISE_KERNEL + 1);
+struct OperandNames {
+    const char *of[tensor_operands];
+};
+constexpr OperandNames named_operands() {
+    OperandNames names = {};
+    for (const TensorArgument &argument : tensor_arguments) names.of[argument.operand] = argument.name;
+    names.of[KILN_PACKED] = "packed";
+    names.of[KILN_PREPARED] = "prepared";
+    names.of[KILN_WORKSPACE] = "workspace";
+    return names;
+}
+constexpr OperandNames operand_names = named_operands();
 
 struct Problem {
     int32_t code;
-    char detail[operand_count][72];
+    char detail[tensor_operands][72];
 };
 
 constexpr Problem problem(int32_t code, const char *what) {
     Problem p = {code, {}};
-    for (int i = 0; i < operand_count; i++) {
+    for (int i = 0; i < tensor_operands; i++) {
         int length = 0;
-        for (const char *c = operand_names[i]; *c != 0; c++) p.detail[i][length++] = *c;
+        for (const char *c = operand_names.of[i]; *c != 0; c++)
+            p.detail[i][length++] = *c;  // a number without a name does not compile
         p.detail[i][length++] = ' ';
         for (const char *c = what; *c != 0; c++)
             p.detail[i][length++] = *c;  // a text that does not fit does not compile
@@ -128,16 +107,16 @@ kiln_status check_bytes(const void *data, size_t bytes, size_t needed, size_t al
 // The buffers of one call in the order in which the kernel takes them; the last is written.
 class Call {
 public:
-    Call(const kiln_kernel *kernel, const kiln_arguments *arguments)
-        : row_(*reinterpret_cast<const KernelRow *>(kernel)), arguments_(arguments) {}
+    explicit Call(const KernelRow &row) : row_(row) {}
 
-    kiln_status begin() {
-        if (arguments_ == nullptr) return {KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1, "arguments is null"};
-        if (arguments_->struct_size != sizeof *arguments_) {
+    kiln_status begin(const kiln_arguments *given) {
+        if (given == nullptr) return {KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1, "arguments is null"};
+        arguments_ = in_this_version(given, first_arguments_bytes, &longer_arguments_);
+        if (arguments_ == nullptr) {
             return {KILN_BAD_VERSION, KILN_NO_OPERAND, -1,
-                    "struct_size is not that of this package; use kiln_arguments_init and this package's headers"};
+                    "struct_size is none that this package knows; use kiln_arguments_init and this package's headers"};
         }
-        if ((row_.info.cpu_features & ~enabled_cpu_features()) != 0) {
+        if ((row_.info.cpu_features & ~row_.handle.package->cpu_features()) != 0) {
             return {KILN_UNSUPPORTED_CPU, KILN_NO_OPERAND, -1, "this CPU lacks features that the kernel needs"};
         }
         if (!is_valid(arguments_->parallel)) {
@@ -145,6 +124,8 @@ public:
         }
         return ok;
     }
+
+    const kiln_arguments &arguments() const { return *arguments_; }
 
     kiln_status tensor(int operand, const kiln_tensor &tensor) {
         const kiln_status status = check_tensor(tensor, row_.operands[operand], operand, &ranges_[count_]);
@@ -197,7 +178,8 @@ private:
     }
 
     const KernelRow &row_;
-    const kiln_arguments *arguments_;
+    const kiln_arguments *arguments_ = nullptr;
+    kiln_arguments longer_arguments_;  // where those of an older kiln.h were given
     int count_ = 0;
     halide_buffer_t buffers_[most_tensors] = {};
     Range ranges_[most_tensors];
@@ -212,40 +194,43 @@ size_t kernel_workspace_bytes(const kiln_kernel *kernel, int threads) {
     return bytes > no_such_size - (arena_alignment - 1) ? no_such_size : bytes + arena_alignment - 1;
 }
 
-kiln_status pack_weights(const kiln_kernel *kernel, const kiln_arguments *a) {
+kiln_status pack_weights(const kiln_kernel *kernel, const kiln_arguments *arguments) {
     const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
-    Call call(kernel, a);
-    kiln_status status = call.begin();
+    Call call(row);
+    kiln_status status = call.begin(arguments);
     if (status.code != KILN_OK || row.pack == nullptr) return status;
-    if (status = call.tensor(KILN_WEIGHTS, a->weights); status.code != KILN_OK) return status;
-    status = call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes);
+    const kiln_arguments &a = call.arguments();
+    if (status = call.tensor(KILN_WEIGHTS, a.weights); status.code != KILN_OK) return status;
+    status = call.opaque(KILN_PACKED, a.packed, a.packed_bytes, row.info.packed_bytes);
     return status.code != KILN_OK ? status : call.finish(row.pack);
 }
 
-kiln_status prepare_input(const kiln_kernel *kernel, const kiln_arguments *a) {
+kiln_status prepare_input(const kiln_kernel *kernel, const kiln_arguments *arguments) {
     const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
-    Call call(kernel, a);
-    kiln_status status = call.begin();
+    Call call(row);
+    kiln_status status = call.begin(arguments);
     if (status.code != KILN_OK || row.prepare == nullptr) return status;
-    if (status = call.tensor(KILN_INPUT, a->input); status.code != KILN_OK) return status;
-    status = call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes);
+    const kiln_arguments &a = call.arguments();
+    if (status = call.tensor(KILN_INPUT, a.input); status.code != KILN_OK) return status;
+    status = call.opaque(KILN_PREPARED, a.prepared, a.prepared_bytes, row.info.prepared_bytes);
     return status.code != KILN_OK ? status : call.finish(row.prepare);
 }
 
-kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *a) {
+kiln_status run_kernel(const kiln_kernel *kernel, const kiln_arguments *arguments) {
     const auto &row = *reinterpret_cast<const KernelRow *>(kernel);
-    Call call(kernel, a);
-    kiln_status status = call.begin();
+    Call call(row);
+    kiln_status status = call.begin(arguments);
     if (status.code != KILN_OK) return status;
+    const kiln_arguments &a = call.arguments();
     for (const TensorArgument &argument : tensor_arguments) {
         if (row.operands[argument.operand].rank == 0) continue;
         if (argument.operand == KILN_INPUT && row.prepare != nullptr) {
-            status = call.opaque(KILN_PREPARED, a->prepared, a->prepared_bytes, row.info.prepared_bytes);
+            status = call.opaque(KILN_PREPARED, a.prepared, a.prepared_bytes, row.info.prepared_bytes);
         } else if (argument.operand == KILN_WEIGHTS && row.pack != nullptr) {
-            status = call.opaque(KILN_PACKED, a->packed, a->packed_bytes, row.info.packed_bytes);
+            status = call.opaque(KILN_PACKED, a.packed, a.packed_bytes, row.info.packed_bytes);
         } else {
-            status = call.tensor(argument.operand, a->*argument.tensor);
-            if (status.code == KILN_OK && !values_hold(row.workload, argument.operand, (a->*argument.tensor).data)) {
+            status = call.tensor(argument.operand, a.*argument.tensor);
+            if (status.code == KILN_OK && !values_hold(row.workload, argument.operand, (a.*argument.tensor).data)) {
                 status = refuse(bad_value, argument.operand);
             }
         }

@@ -18,16 +18,28 @@ struct OperandShape {
     int64_t shape[KILN_MAX_RANK] = {};
 };
 
-inline size_t element_bytes(int32_t dtype) {
+// Also the alignment of an element. 0 for a number that is no dtype.
+constexpr size_t element_bytes(int32_t dtype) {
     switch (dtype) {
+        case KILN_F64:
+        case KILN_I64:
+        case KILN_U64:
+            return 8;
         case KILN_F32:
         case KILN_I32:
+        case KILN_U32:
             return 4;
         case KILN_F16:
         case KILN_BF16:
+        case KILN_I16:
+        case KILN_U16:
             return 2;
-        default:
+        case KILN_I8:
+        case KILN_U8:
+        case KILN_BOOL:
             return 1;
+        default:
+            return 0;
     }
 }
 

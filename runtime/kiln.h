@@ -22,18 +22,28 @@
  *   kiln_weights w;                   kiln_bound_network bound;
  *   s = kiln_map_weights(NAME_network(), "NAME.weights", &w);
  *   s = kiln_bind_network(NAME_network(), w.data, w.bytes, &bound);
- *   kiln_network_arguments a = {sizeof a, inputs, outputs, workspace, workspace_bytes, NULL, NULL};
+ *   kiln_network_arguments a;
+ *   kiln_network_arguments_init(&a);
+ *   a.inputs = ..., a.outputs = ..., a.workspace = ..., a.workspace_bytes = ...;
  *   s = kiln_run_network(&bound, &a);               as often as you like, from any number of threads
  *
  * A package that was built with --fallback also computes convolutions that nobody tuned: kiln_find_or_fallback.
  *
  * Ownership: all memory is the caller's. Packages, kernels and their information are constants of the library. Nothing
- * here allocates or locks, except kiln_pool_create and kiln_pool_destroy, and kiln_map_weights and kiln_load_weights,
- * which map or read a file. A call that is refused has not touched any memory. Two calls may run at the same time unless
- * they share a written buffer: output, workspace.
+ * here allocates or locks, except kiln_pool_create and kiln_pool_destroy; kiln_map_weights and kiln_load_weights, which
+ * map or read a file; and runs with a kiln_pool, which take its lock where they wake threads that sleep. A call that is
+ * refused has not touched any memory. Two calls may run at the same time unless they share a written buffer: output,
+ * workspace.
  *
- * Stability: fields and functions are only ever added, at the end, and numbers never change. Structures that callers
- * fill begin with their size, which the _init functions write. */
+ * Stability: functions and numbers are only ever added, and numbers never change. Structures that begin with their
+ * struct_size grow, at their end only; all others stay as they are. The _init functions write the size of those that
+ * callers fill.
+ *   A library takes structures of programs that were compiled with an older kiln.h, from that of kiln 0.1.0 on: what they
+ *   lack is zero, the default of every field that comes later. So a libNAME.so may be replaced by one of a newer kiln.
+ *   It refuses those that are longer than its own (KILN_BAD_VERSION): a program with a newer kiln.h than its library.
+ *   What a package answers ends at its struct_size; a newer kiln.h has more fields than an older library wrote.
+ * A translation unit has one kiln.h: that of the package whose header it includes first. Where packages are of several
+ * versions, include the oldest one's first. */
 #ifndef KILN_H
 #define KILN_H
 
@@ -54,7 +64,7 @@ enum { KILN_MAX_SPATIAL_RANK = 3, KILN_MAX_RANK = 6, KILN_MAX_EPILOGUE = 8, KILN
 enum {
     KILN_OK = 0,
     KILN_NULL_ARGUMENT = 1,
-    KILN_BAD_VERSION = 2, /* a structure's struct_size is not the one this package knows: mixed headers */
+    KILN_BAD_VERSION = 2, /* a structure's struct_size is none that this package knows: see "Stability" */
     KILN_BAD_DESCRIPTOR = 3,
     KILN_NOT_FOUND = 4,       /* the package has no kernel for the workload */
     KILN_UNSUPPORTED_CPU = 5, /* it has, but none that this CPU (or its operating system) can run */
@@ -164,8 +174,9 @@ enum {
     KILN_EPILOGUE_GELU_TANH = 12, /* x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 x^3))) / 2 */
     KILN_EPILOGUE_PRELU = 13,     /* x < 0 ? slope[channel] * x : x */
     /* A step of a quantized convolution, of the sum x in i32; r = output_zero_point, with saturation to result_bounds:
-     * high(x) = floor((x * 2^max(shift, 0) * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, then divided by
-     * 2^max(-shift, 0) and rounded, halves away from zero; plus r. x * 2^shift saturates to what i32 holds. */
+     * high(x) = floor((x * 2^l * multiplier + 2^30) / 2^31) of the channel's multiplier and shift, l = max(shift, 0), then
+     * divided by 2^max(-shift, 0) and rounded, halves away from zero; plus r. Before, x is clamped to -m - 1 and m, with
+     * m = floor((2^31 - 1) / 2^l), so that x * 2^l is an i32. */
     KILN_EPILOGUE_REQUANTIZE_LITERT = 14,
     KILN_EPILOGUE_REQUANTIZE_ONNX = 15, /* x * scale[channel] in f32, rounded, halves to even; plus r */
     /* KILN_EPILOGUE_ADD may follow, of its result q; s = addition_zero_point, with saturation to addition_bounds. Behind
@@ -271,8 +282,9 @@ static inline kiln_tensor kiln_tensor_dense(const void *data, int32_t dtype, int
 }
 
 /* How parallel loops run: `run` calls task(argument, index, thread) for every index in [0, count), with thread in
- * [0, threads), each thread one task at a time, and returns when all are done. kiln_pool_create makes one; a program
- * with threads of its own fills one in. */
+ * [0, threads), each thread one task at a time, and returns when all are done. A task with another number of a thread does
+ * nothing, and the call fails (KILN_KERNEL_FAILED). kiln_pool_create makes one; a program with threads of its own fills
+ * one in. */
 typedef void (*kiln_task)(void *argument, int index, int thread);
 typedef struct kiln_parallel {
     void (*run)(void *pool, int count, kiln_task task, void *argument);
@@ -406,16 +418,22 @@ static inline const char *kiln_manifest(const kiln_package *package) {
     return package && package->struct_size >= with_manifest ? package->manifest : NULL;
 }
 
-/* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one. */
+/* What this CPU offers and its operating system enabled, as bits of the package's own; compare only within one.
+ *
+ * A package with kernels for AMX asks Linux for tile registers when it is first asked this, or for a kernel or network.
+ * The system gives them to the process for good, and from then on refuses signal stacks (sigaltstack) that cannot hold
+ * them: such stacks need getauxval(AT_MINSIGSTKSZ) bytes beside what handlers use. Other packages do not ask. */
 static inline uint64_t kiln_cpu_features(const kiln_package *package) { return package ? package->cpu_features() : 0; }
 
 /* The kernel of a workload that suits this CPU best; null where the call is refused. Look it up once and keep it. */
 static inline kiln_status kiln_find(const kiln_package *package, const kiln_descriptor *descriptor,
                                     const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find(package, descriptor, package->cpu_features(), kernel);
 }
 static inline kiln_status kiln_find_key(const kiln_package *package, const char *key, const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find_key(package, key, package->cpu_features(), kernel);
 }
@@ -433,10 +451,8 @@ static inline kiln_status kiln_find_or_fallback(const kiln_package *package, con
                                                 kiln_fallback *memory, const kiln_kernel **kernel) {
     const size_t with_fallback = offsetof(kiln_package, fallback) + sizeof(void (*)(void));
     kiln_status status;
-    if (!memory) {
-        if (kernel) *kernel = NULL;
-        return kiln_refuse_null("memory is null");
-    }
+    if (kernel) *kernel = NULL;
+    if (!memory) return kiln_refuse_null("memory is null");
     status = kiln_find(package, descriptor, kernel);
     if (status.code != KILN_NOT_FOUND && status.code != KILN_UNSUPPORTED_CPU) return status;
     if (package->struct_size >= with_fallback && package->fallback) {
@@ -452,6 +468,7 @@ static inline kiln_status kiln_find_or_fallback(const kiln_package *package, con
  * here. */
 static inline kiln_status kiln_find_for(const kiln_package *package, const kiln_descriptor *descriptor,
                                         uint64_t cpu_features, const kiln_kernel **kernel) {
+    if (kernel) *kernel = NULL;
     if (!package) return kiln_refuse_null("package is null");
     return package->find(package, descriptor, cpu_features, kernel);
 }
@@ -487,7 +504,11 @@ static inline kiln_status kiln_run(const kiln_kernel *kernel, const kiln_argumen
 }
 
 /* A pool of `threads` threads, the calling one included, for any kernel of any package. Calls that share a pool at the
- * same time are correct, but only one of them has its threads. Destroy it when no call uses it.
+ * same time are correct, but only one of them has its threads. Destroy it when no call uses it, by the package that made
+ * it: `package` is the same in both calls, and its library stays loaded between them.
+ *
+ * Its threads block all signals but those of a thread's own faults (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS), whose
+ * handlers run where the fault is.
  *
  * After fork() the child has none of the pool's threads, and all calls stay allowed there: a call with the parent's pool
  * runs on its calling thread alone with the same results, kiln_pool_destroy releases the child's copy of the memory, and
@@ -543,8 +564,8 @@ typedef struct kiln_bound_network {
     uint64_t memory[8];
 } kiln_bound_network;
 
-/* Hears of each step of a run, in the thread that called kiln_run_network: for profiles. `step` counts from 0 to the variant's
- * step_count - 1. */
+/* Hears of each step of a run, in the thread that called kiln_run_network and in that thread's mode of arithmetic: for
+ * profiles. `step` counts from 0 to the variant's step_count - 1. */
 typedef struct kiln_observer {
     void (*after_step)(void *context, size_t step);
     void *context;
@@ -561,6 +582,11 @@ typedef struct kiln_network_arguments {
     const kiln_parallel *parallel; /* null: the calling thread alone. The results are the same for any number. */
     const kiln_observer *observer; /* null: nobody hears of steps */
 } kiln_network_arguments;
+
+static inline void kiln_network_arguments_init(kiln_network_arguments *a) {
+    memset(a, 0, sizeof *a);
+    a->struct_size = sizeof *a;
+}
 
 typedef struct kiln_network kiln_network;
 
@@ -601,10 +627,10 @@ static inline kiln_status kiln_map_weights(const kiln_network *network, const ch
     return network ? network->map_weights(path, weights) : kiln_refuse_null("network is null");
 }
 
-/* Reads a large weights file, of 16 MiB up to an eighth of the machine's memory, into huge pages where the system has them:
- * for programs that run a network often, since kernels read such weights from memory in each run. It takes the time of a
- * copy, and the memory is this process's own. Otherwise, and in libraries of older builds, it is kiln_map_weights, whose
- * errors it has. kiln_unmap_weights gives the memory back. */
+/* Reads a large weights file, of 16 MiB up to an eighth of the memory that the process may have, into huge pages where the
+ * system has them: for programs that run a network often, since kernels read such weights from memory in each run. It takes
+ * the time of a copy, and the memory is this process's own. Otherwise, and in libraries of older builds, it is
+ * kiln_map_weights, whose errors it has. kiln_unmap_weights gives the memory back. */
 static inline kiln_status kiln_load_weights(const kiln_network *network, const char *path, kiln_weights *weights) {
     if (!network) return kiln_refuse_null("network is null");
     return network->struct_size <= offsetof(kiln_network, load_weights) ? network->map_weights(path, weights)
@@ -639,9 +665,10 @@ static inline const kiln_network_variant *kiln_bound_variant(const kiln_bound_ne
     return network->variant(bound);
 }
 
-/* Computes the outputs. Allocates nothing and takes no lock. Inputs, outputs, workspace and weights must not share memory;
- * but inputs may be the same. In a refusal `operand` is KILN_INPUT, KILN_OUTPUT or KILN_WORKSPACE, and `dimension` counts
- * inputs or outputs. Precondition: kiln_bind_network answered KILN_OK for `bound`. */
+/* Computes the outputs. Allocates nothing, and takes no lock but for waking sleeping threads of a kiln_pool. Inputs,
+ * outputs, workspace and weights must not share memory; but inputs may be the same. In a refusal `operand` is KILN_INPUT,
+ * KILN_OUTPUT or KILN_WORKSPACE, and `dimension` counts inputs or outputs. Precondition: kiln_bind_network answered
+ * KILN_OK for `bound`. */
 static inline kiln_status kiln_run_network(const kiln_bound_network *bound, const kiln_network_arguments *arguments) {
     const kiln_network *network;
     if (!bound) return kiln_refuse_null("bound is null");

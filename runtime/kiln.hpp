@@ -24,7 +24,11 @@
 #include "kiln.h"
 
 namespace kiln {
-inline namespace v1 {
+
+// Translation units of one program may have this header of packages that different versions of kiln built. Their classes are
+// different ones, so that the linker never takes one's functions for the other's: the number is layout_bytes below. Where a
+// function changes and no size does, a letter goes behind it. What one throws, the other catches as std::runtime_error.
+inline namespace layout_14216 {
 
 // A refused call; nothing was touched. what() is the sentence of the status.
 class Error : public std::runtime_error {
@@ -172,12 +176,15 @@ public:
 
 private:
     // A kernel, and where it lies if it was made just now.
+    struct Made {
+        kiln_fallback memory;
+    };
     struct Found {
         const kiln_kernel *kernel;
-        std::unique_ptr<kiln_fallback> memory;
+        std::unique_ptr<Made> made;
     };
 
-    Layer(Found found, const kiln_parallel *parallel) : made_(std::move(found.memory)), kernel_(found.kernel) {
+    Layer(Found found, const kiln_parallel *parallel) : made_(std::move(found.made)), kernel_(found.kernel) {
         if (!kernel_) throw Error(kiln_refuse_null("kernel is null"));
         kiln_arguments_init(&arguments_);
         const kiln_kernel_info &about = info();
@@ -198,8 +205,8 @@ private:
         if (fallback == Fallback::refused) {
             check(kiln_find(package, &workload, &found.kernel));
         } else {
-            found.memory = std::make_unique<kiln_fallback>();
-            check(kiln_find_or_fallback(package, &workload, found.memory.get(), &found.kernel));
+            found.made = std::make_unique<Made>();
+            check(kiln_find_or_fallback(package, &workload, &found.made->memory, &found.kernel));
         }
         return found;
     }
@@ -209,7 +216,7 @@ private:
         return found;
     }
 
-    std::unique_ptr<kiln_fallback> made_;
+    std::unique_ptr<Made> made_;
     const kiln_kernel *kernel_;
     kiln_arguments arguments_{};
     Memory packed_, prepared_, workspace_;
@@ -250,7 +257,7 @@ class Network {
 public:
     explicit Network(const Weights &weights, const kiln_parallel *parallel = nullptr) : weights_(&weights) {
         const int threads = parallel ? parallel->threads : 1;
-        arguments_.struct_size = sizeof arguments_;
+        kiln_network_arguments_init(&arguments_);
         arguments_.workspace_bytes = kiln_network_workspace_bytes(weights.network(), threads);
         arguments_.parallel = parallel;
         workspace_ = Memory(arguments_.workspace_bytes, info().weights_alignment);
@@ -275,7 +282,13 @@ private:
     Memory workspace_;
 };
 
-}  // namespace v1
+// Structures grow only, so each member that is added anywhere changes it.
+inline constexpr std::size_t layout_bytes =
+    sizeof(kiln_arguments) + sizeof(kiln_network_arguments) + sizeof(kiln_fallback) + sizeof(kiln_bound_network) +
+    sizeof(kiln_weights) + sizeof(kiln_parallel) + sizeof(Operands) + sizeof(Layer) + sizeof(Weights) + sizeof(Network);
+static_assert(sizeof(void *) != 8 || layout_bytes == 14216, "rename the namespace: its number is layout_bytes");
+
+}  // namespace layout_14216
 }  // namespace kiln
 
 #endif

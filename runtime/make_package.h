@@ -19,15 +19,17 @@ struct PackageTexts {
     const char *name, *toolchain, *manifest;
 };
 
+// `cpu_features`: that of runtime/dispatch.h which the rows need.
 constexpr kiln_package make_package(const PackageTexts &texts, const KernelTable *table,
-                                    decltype(kiln_package::fallback) fallback = nullptr) {
+                                    decltype(kiln_package::fallback) fallback = nullptr,
+                                    decltype(kiln_package::cpu_features) cpu_features = enabled_cpu_features) {
     return {sizeof(kiln_package),
             KILN_INTERFACE_VERSION,
             0,
             texts.name,
             texts.toolchain,
             table,
-            enabled_cpu_features,
+            cpu_features,
             find_kernel,
             find_kernel_by_key,
             kernel_count,

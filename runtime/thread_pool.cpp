@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <initializer_list>
 #include <new>
 
+#include "runtime/parallel_loop.h"
 #include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
@@ -27,10 +29,6 @@ void pause_cpu() {
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
-}
-
-void run_in_order(int count, ParallelTask task, void *argument) {
-    for (int i = 0; i < count; i++) task(argument, i, 0);
 }
 
 // Pieces of a share are a sixteenth of what is left of it: few enough that short iterations do not wait for the pool, and
@@ -123,11 +121,13 @@ void ThreadPool::stop_threads() {
     pthread_mutex_destroy(&mutex_);
 }
 
-// Signals are the program's business: its handlers must not run on these threads.
+// Signals are the program's business: its handlers must not run on these threads. But a fault of the thread itself is told to
+// this thread alone, and where it is blocked the system ends the program without asking a handler.
 bool ThreadPool::start(int workers) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t blocked, before;
+    sigfillset(&blocked);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&blocked, fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
     while (started_ < workers) {
         Member &member = members_[started_ + 1];
         const auto entry = [](void *argument) -> void * {
@@ -164,7 +164,7 @@ void ThreadPool::run_iterations(int thread) {
 
 void ThreadPool::run(int count, ParallelTask task, void *argument) {
     if (count <= 1 || started_ == 0 || is_in_child_of_fork() || busy_.exchange(true, std::memory_order_acquire)) {
-        run_in_order(count, task, argument);
+        run_in_order(nullptr, count, task, argument);
         return;
     }
     task_ = task;

@@ -5,7 +5,7 @@
 // loop, it mostly reads in the next: it finds it in its own caches. A thread that is done takes iterations from the ends of
 // the others' shares. The caller does not wait for threads that never joined a loop, so a thread that the system does not
 // schedule costs nothing. A loop that finds the pool busy with another caller's loop does not wait for it but runs on its
-// caller's thread alone.
+// caller's thread alone. A thread that finds nothing to do for a while sleeps; waking it takes a lock.
 //
 // After fork() the child has no thread of the pool, and another thread may have held its lock. The child's copy of the
 // pool therefore runs loops on the calling thread alone, and destroying it only frees memory.

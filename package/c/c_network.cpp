@@ -16,6 +16,7 @@
 namespace kiln {
 namespace {
 
+using graph::Element;
 using graph::Place;
 
 int64_t whole_words(int64_t bytes, int64_t word) { return (bytes + word - 1) / word * word; }
@@ -36,6 +37,18 @@ std::vector<CPort> ports_of(const network::Program &program, const std::string &
     return ports;
 }
 
+Status check_ports(const std::vector<CPort> &ports) {
+    for (const CPort &port : ports) {
+        const Element type = port.port.form.type;
+        if (c_port_type(type)) continue;
+        return unsupported(
+            fmt::format("{} {} is of {}, for which C has no type; packages for soft cores have no such "
+                        "inputs and outputs",
+                        port.is_output ? "output" : "input", quoted_line(port.port.name), graph::name(type)));
+    }
+    return {};
+}
+
 class Layout {
 public:
     Layout(const Package &package, const network::Program &program, const CoreDescription &core)
@@ -49,6 +62,7 @@ public:
     }
 
     Result<CNetwork> run() && {
+        if (Status s = check_ports(network_.ports); !s) return s.error();
         for (const network::Step &step : program_.steps) {
             CNetworkStep made{&step, -1, {}};
             const auto *call = std::get_if<network::KernelCall>(&step.work);
@@ -140,6 +154,36 @@ private:
 };
 
 }  // namespace
+
+const char *c_port_type(Element type) {
+    switch (type) {
+        case Element::f32:
+            return "float";
+        case Element::f64:
+            return "double";
+        case Element::i8:
+            return "int8_t";
+        case Element::u8:
+        case Element::boolean:
+            return "uint8_t";
+        case Element::i16:
+            return "int16_t";
+        case Element::u16:
+            return "uint16_t";
+        case Element::i32:
+            return "int32_t";
+        case Element::u32:
+            return "uint32_t";
+        case Element::i64:
+            return "int64_t";
+        case Element::u64:
+            return "uint64_t";
+        case Element::f16:
+        case Element::bf16:
+            return nullptr;
+    }
+    return nullptr;
+}
 
 Result<CNetwork> lay_out_c_network(const Package &package, const network::Program &program,
                                    const CoreDescription &core) {

@@ -43,8 +43,12 @@ struct CNetwork {
     int64_t arena_bytes() const { return values_bytes + workspace_bytes; }
 };
 
+// The C type of a port's elements, as people have them; null where C99 has none.
+const char *c_port_type(graph::Element type);
+
 // The kernels are those of the package, each for workloads of the program. Constants are packed by the kernels that read them.
-// Errors (unsupported) name the step: it has no kernel, or what its kernel packs is computed when the network runs.
+// Errors (unsupported) name the step: it has no kernel, or what its kernel packs is computed when the network runs; or the port:
+// C has no type for it.
 Result<CNetwork> lay_out_c_network(const Package &package, const network::Program &program,
                                    const CoreDescription &core);
 

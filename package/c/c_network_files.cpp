@@ -13,7 +13,6 @@
 namespace kiln {
 namespace {
 
-using graph::Element;
 using graph::Place;
 
 // As kernels take tensors: numbers of f32 are their bits there.
@@ -30,25 +29,6 @@ const char *kernel_type(DType dtype) {
     }
 }
 
-// As people have them.
-const char *port_type(Element type) {
-    switch (type) {
-        case Element::i8:
-            return "int8_t";
-        case Element::u8:
-        case Element::boolean:
-            return "uint8_t";
-        case Element::i32:
-            return "int32_t";
-        case Element::i64:
-            return "int64_t";
-        case Element::u64:
-            return "uint64_t";
-        default:
-            return "float";
-    }
-}
-
 std::string number_text(double number) {
     std::string text = fmt::format("{:.9g}", number);
     if (text.find_first_of(".e") == std::string::npos) text += ".0";
@@ -60,7 +40,7 @@ std::string form_text(const network::Port &port) {
 }
 
 std::string declaration(const CPort &port) {
-    return fmt::format("{}{} *{}", port.is_output ? "" : "const ", port_type(port.port.form.type), port.name);
+    return fmt::format("{}{} *{}", port.is_output ? "" : "const ", c_port_type(port.port.form.type), port.name);
 }
 
 std::string parameters(const CNetwork &network) {
@@ -223,7 +203,7 @@ std::string c_network_readme(const CNetwork &network, const Package &package) {
     std::vector<std::string> arguments;
     for (const CPort &port : network.ports) {
         const network::Port &of_model = port.port;
-        declarations += fmt::format("static {} {}[{}];\n", port_type(of_model.form.type), port.name,
+        declarations += fmt::format("static {} {}[{}];\n", c_port_type(of_model.form.type), port.name,
                                     *graph::element_count(of_model.form.shape));
         arguments.push_back(port.name);
         const auto &stored = of_model.quantization;

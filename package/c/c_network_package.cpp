@@ -8,16 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "json/file_text.h"
 #include "package/c/c_budget.h"
 #include "package/c/c_kernel_files.h"
 #include "package/c/c_network.h"
 #include "package/c/c_network_check.h"
 #include "package/c/c_network_files.h"
+#include "package/c/c_package.h"
 #include "package/c/c_package_texts.h"
-#include "package/manifest.h"
 #include "package/network/program_checks.h"
-#include "package/output/package_folder.h"
 #include "package/output/package_name.h"
 #include "package/output/text_files.h"
 #include "simulate/counts_json.h"
@@ -31,7 +29,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t most_schema_bytes = 1 << 20;
 const std::vector<std::string> own_flags = {"-O2"};
 
 std::vector<NamedWorkload> workloads_of(const network::Program &program) {
@@ -227,30 +224,10 @@ Result<Package> write_c_network_package(Package package, const CoreDescription &
     if (!network) return network.error();
     if (Status s = examine(*network, core, parts.work_folder, &package); !s) return s.error();
     const std::vector<CFile> sources = c_files(*network);
-    package.files = {"CMakeLists.txt", "Makefile", "src/" + package.name + "_kernels.h"};
-    for (const CFile &file : sources) package.files.push_back("src/" + file.stem + ".c");
-    std::ranges::sort(package.files);
-
-    Result<PackageFolder> staging = PackageFolder::create(folder, package.name);
-    if (!staging) return staging.error();
-    const fs::path &path = staging->path();
-    const std::string &name = package.name;
-    // First, since it says what else may be removed.
-    if (Status s = write_text(path / "share" / name / "manifest.json", manifest_text(package)); !s) return s.error();
-    if (Status s = write_sources(*network, path.string()); !s) return s.error();
-    const Result<std::string> schema =
-        read_file_text(fs::path(parts.header_folder) / "runtime" / "manifest.schema.json", most_schema_bytes);
-    if (!schema) return schema.error();
-    const std::pair<fs::path, std::string> texts[] = {
-        {path / "share" / name / "manifest.schema.json", *schema},
-        {path / "Makefile", c_makefile(name, sources)},
-        {path / "CMakeLists.txt", c_cmake(name, sources)},
-        {path / "README.md", c_network_readme(*network, package)},
-    };
-    for (const auto &[file, text] : texts) {
-        if (Status s = write_text(file, text); !s) return s.error();
-    }
-    if (Status s = staging->commit(); !s) return s.error();
+    package.files = listed_files_of(sources, {"src/" + package.name + "_kernels.h"});
+    const auto write = [&](const fs::path &path) { return write_sources(*network, path.string()); };
+    const std::string readme = c_network_readme(*network, package);
+    if (Status s = write_c_folder(package, {write, sources, readme}, parts, folder); !s) return s.error();
     return package;
 }
 

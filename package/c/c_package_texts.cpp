@@ -97,6 +97,13 @@ std::vector<CFile> c_files_of(const std::vector<CLayer> &layers) {
     return files;
 }
 
+std::vector<std::string> listed_files_of(const std::vector<CFile> &sources, std::vector<std::string> others) {
+    others.insert(others.end(), {"CMakeLists.txt", "Makefile"});
+    for (const CFile &file : sources) others.push_back("src/" + file.stem + ".c");
+    std::ranges::sort(others);
+    return others;
+}
+
 std::string shared_code_table(const Package &package) {
     if (package.shared_code.empty()) return "";
     std::string rows =

@@ -18,6 +18,8 @@ struct CFile {
     std::vector<std::string> flags;
 };
 std::vector<CFile> c_files_of(const std::vector<CLayer> &layers);
+// What the manifest lists (Package::files): these, `others` and the files of build systems.
+std::vector<std::string> listed_files_of(const std::vector<CFile> &sources, std::vector<std::string> others = {});
 std::string c_makefile(const std::string &package, const std::vector<CFile> &files);
 std::string c_cmake(const std::string &package, const std::vector<CFile> &files);
 

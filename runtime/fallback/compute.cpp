@@ -7,8 +7,8 @@
 #include "runtime/fallback/block.h"
 #include "runtime/fallback/fallback.h"
 #include "runtime/fallback/quantized_extents.h"
+#include "runtime/parallel_loop.h"
 #include "runtime/quantized_values.h"
-#include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
 namespace {
@@ -44,7 +44,7 @@ void *set_quantization(const kiln_descriptor &workload, void **args, FallbackPro
 
 void set_blocks(const kiln_descriptor &workload, FallbackProblem *p) {
     const ConvolutionExtents &e = p->map.extents;
-    p->product = tile_product(enabled_cpu_features());
+    p->product = tile_product(enabled_cpu_features_without_tiles());
     p->is_kernel = workload.operation == KILN_CONV_BACKPROP_KERNEL;
     p->left_channels = p->map.walks_input ? e.group_outputs : e.group_inputs;
     p->group_columns = p->map.walks_input ? e.group_inputs : e.group_outputs;
@@ -107,22 +107,24 @@ void compute_block(const FallbackProblem &p, const Blocks &blocks, int64_t index
 }
 
 struct Loop {
+    static constexpr int no_scratch = -1;
+
     const FallbackProblem &problem;
     const Blocks &blocks;
-    KernelContext *workers;
     int64_t blocks_at_once;
 
     // The scratch memory is taken anew each time, since an arena gives it at no cost.
-    static void run(void *argument, int index, int thread) {
-        const Loop &loop = *static_cast<const Loop *>(argument);
-        const SubnormalsAsZeros mode;  // threads of the program may have another
-        Arena &arena = loop.workers[thread].arena;
+    static int run(void *context, int index, uint8_t *closure) {
+        const Loop &loop = *reinterpret_cast<const Loop *>(closure);
+        Arena &arena = static_cast<KernelContext *>(context)->arena;
         auto *scratch = static_cast<FallbackScratch *>(allocate(arena, sizeof(FallbackScratch)));
+        if (scratch == nullptr) return no_scratch;
         const int64_t first = index * loop.blocks_at_once, all = loop.blocks.count();
         for (int64_t block = first; block < first + loop.blocks_at_once && block < all; block++) {
             compute_block(loop.problem, loop.blocks, block, *scratch);
         }
         deallocate(arena, scratch);
+        return 0;
     }
 };
 
@@ -137,10 +139,9 @@ int compute_fallback(const kiln_descriptor &workload, void **args) {
     constexpr int64_t most_iterations = 1 << 20;
     const int64_t at_once = ceil_divide(blocks.count(), most_iterations);
     if (at_once == 0) return 0;
-    Loop loop = {problem, blocks, context.workers, at_once};
+    Loop loop = {problem, blocks, at_once};
     const auto iterations = static_cast<int>(ceil_divide(blocks.count(), at_once));
-    context.parallel.run(context.parallel.pool, iterations, Loop::run, &loop);
-    return 0;
+    return run_parallel(context, Loop::run, 0, iterations, reinterpret_cast<uint8_t *>(&loop));
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include "runtime/descriptor.h"
 #include "runtime/fallback/convolution_extents.h"
 #include "runtime/make_package.h"
+#include "runtime/struct_size.h"
 
 namespace kiln {
 namespace {
@@ -37,16 +38,18 @@ kiln_kernel_info information(const kiln_descriptor &workload) {
 
 }  // namespace
 
-kiln_status make_fallback(const kiln_package *package, const kiln_descriptor *descriptor, kiln_fallback *memory,
+kiln_status make_fallback(const kiln_package *package, const kiln_descriptor *given, kiln_fallback *memory,
                           size_t memory_bytes, const kiln_kernel **kernel) {
-    if (descriptor == nullptr || memory == nullptr || kernel == nullptr) {
+    if (kernel != nullptr) *kernel = nullptr;
+    if (given == nullptr || memory == nullptr || kernel == nullptr) {
         return refuse(KILN_NULL_ARGUMENT, "descriptor, memory or kernel is null");
     }
-    *kernel = nullptr;
+    kiln_descriptor longer, workload;
+    const kiln_descriptor *descriptor = in_this_version(given, first_descriptor_bytes, &longer);
+    if (descriptor == nullptr) return refuse(KILN_BAD_VERSION, descriptor_of_another_version);
     if (memory_bytes < sizeof(KernelRow)) {
         return refuse(KILN_BAD_VERSION, "kiln_fallback is smaller than this package's; use this package's headers");
     }
-    kiln_descriptor workload;
     if (const char *problem = normalize(*descriptor, &workload)) return refuse(KILN_BAD_DESCRIPTOR, problem);
     if (const char *reason = not_served(workload)) return refuse(KILN_NOT_FOUND, reason);
     ConvolutionExtents extents;

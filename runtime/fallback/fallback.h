@@ -1,4 +1,5 @@
-// Kernels that are made at run time, for convolutions and gradients in f32, f16 and bf16 that no kernel was built for.
+// Kernels that are made at run time, for convolutions in f32, f16, bf16 and quantized and for gradients that no kernel was
+// built for.
 //
 // A package that was built with --fallback has one general kernel, which reads sizes, layouts and the epilogue from the
 // descriptor of its row instead of having them compiled in. make_fallback() (runtime/make_package.h) makes such rows.

@@ -11,9 +11,9 @@
 namespace kiln {
 namespace {
 
-// What the system says in one of its small files; empty where there is none.
+// What the system says in one of its files, or how that begins; empty where there is none.
 struct SystemText {
-    char text[128] = "";
+    char text[256] = "";
 
     explicit SystemText(const char *path) {
         const int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -36,10 +36,17 @@ size_t huge_page_bytes() {
     return (bytes & (bytes - 1)) == 0 ? size_t(bytes) : 0;
 }
 
-// A mapped file may leave memory when others need it; a copy may not. So a copy is to be a small part of all.
-bool is_small_part_of_memory(size_t bytes) {
+// Containers see the machine's memory in the first two, and their own limit where cgroups, of either version, are mounted for
+// them.
+MemoryReport read_memory() {
+    MemoryReport report;
     const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page_bytes > 0 && bytes / size_t(page_bytes) < size_t(pages) / 8;
+    if (pages > 0 && page_bytes > 0) report.physical = uint64_t(pages) * uint64_t(page_bytes);
+    report.available = available_in(SystemText("/proc/meminfo").text);
+    const uint64_t limit = limit_in(SystemText("/sys/fs/cgroup/memory.max").text);
+    const uint64_t limit_1 = limit_in(SystemText("/sys/fs/cgroup/memory/memory.limit_in_bytes").text);
+    report.limit = limit < limit_1 ? limit : limit_1;
+    return report;
 }
 
 // Empty memory that begins at a multiple of `alignment`; null where the system has none.
@@ -66,8 +73,28 @@ bool read_all(int file, char *to, size_t bytes) {
 
 }  // namespace
 
+uint64_t limit_in(const char *text) {
+    char *end = nullptr;
+    const unsigned long long bytes = strtoull(text, &end, 10);
+    return end == text ? unknown_bytes : bytes;
+}
+
+uint64_t available_in(const char *meminfo) {
+    constexpr const char *label = "MemAvailable:";
+    const char *line = strstr(meminfo, label);
+    const uint64_t kib = line == nullptr ? unknown_bytes : limit_in(line + strlen(label));
+    return kib > unknown_bytes / 1024 ? unknown_bytes : kib * 1024;
+}
+
+// A mapped file may leave memory when others need it; a copy may not.
+bool has_room_for_copy(uint64_t bytes, const MemoryReport &memory) {
+    const uint64_t all = memory.physical < memory.limit ? memory.physical : memory.limit;
+    return all != unknown_bytes && bytes < all / 8 && bytes < memory.available / 2;
+}
+
 const void *read_into_huge_pages(int file, size_t bytes) {
-    const size_t huge_page = may_ask_for_huge_pages() && is_small_part_of_memory(bytes) ? huge_page_bytes() : 0;
+    const bool may_copy = may_ask_for_huge_pages() && has_room_for_copy(bytes, read_memory());
+    const size_t huge_page = may_copy ? huge_page_bytes() : 0;
     if (huge_page == 0 || bytes < huge_page) return nullptr;
     char *const memory = aligned_memory(bytes, huge_page);
     if (memory == nullptr) return nullptr;

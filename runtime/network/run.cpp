@@ -2,9 +2,10 @@
 // no checks: their places were proved when the network was built, also those of results that lie where an operand does.
 #include <HalideRuntime.h>
 
-#include "runtime/dispatch.h"
 #include "runtime/network/bound.h"
 #include "runtime/network/network_call.h"
+#include "runtime/parallel_loop.h"
+#include "runtime/struct_size.h"
 #include "runtime/subnormals_as_zeros.h"
 
 namespace kiln {
@@ -25,26 +26,6 @@ kiln_status refuse(int32_t code, int operand, size_t index, const char *detail) 
 
 kiln_status refuse(int32_t code, const char *detail) { return {code, KILN_NO_OPERAND, -1, detail}; }
 
-size_t element_alignment(int32_t dtype) {
-    switch (dtype) {
-        case KILN_F64:
-        case KILN_I64:
-        case KILN_U64:
-            return 8;
-        case KILN_F32:
-        case KILN_I32:
-        case KILN_U32:
-            return 4;
-        case KILN_F16:
-        case KILN_BF16:
-        case KILN_I16:
-        case KILN_U16:
-            return 2;
-        default:
-            return 1;
-    }
-}
-
 class Run {
 public:
     Run(const Bound &bound, const kiln_network_arguments &arguments)
@@ -62,7 +43,7 @@ private:
     kiln_status check_ports() const;
     kiln_status check_output(size_t i, const ByteRange &workspace) const;
     char *at(const NetworkPlace &place) const;
-    void copy(const NetworkStep &step) const;
+    int copy(const NetworkStep &step) const;
     void copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const;
     int call(const NetworkStep &step);
     int convert(ArgvFunction function, char *made, halide_buffer_t *operand);
@@ -84,7 +65,7 @@ kiln_status Run::check_ports() const {
             return refuse(KILN_NULL_ARGUMENT, operand, i,
                           operand == KILN_INPUT ? "an input is null" : "an output is null");
         }
-        if (is_aligned(range.data, element_alignment(port.dtype))) return ok;
+        if (is_aligned(range.data, element_bytes(port.dtype))) return ok;
         return refuse(KILN_BAD_ALIGNMENT, operand, i,
                       operand == KILN_INPUT ? "an input is not aligned to its elements"
                                             : "an output is not aligned to its elements");
@@ -169,24 +150,26 @@ void Run::copy_rows(const NetworkStep &step, uint64_t begin, uint64_t end) const
 }
 
 // Threads share rows as they share those of kernels, so that each finds its own in its caches.
-void Run::copy(const NetworkStep &step) const {
+int Run::copy(const NetworkStep &step) const {
     const NetworkCopy &copy = step.copy;
     const auto most = static_cast<uint64_t>(context_.parallel.threads) * copies_of_a_thread;
     const auto tasks = static_cast<int>(copy.rows < most ? copy.rows : most);
     if (context_.parallel.threads == 1 || copy.rows * copy.row_bytes < least_shared_copy || tasks < 2) {
-        return copy_rows(step, 0, copy.rows);
+        copy_rows(step, 0, copy.rows);
+        return 0;
     }
     struct Task {
         const Run &run;
         const NetworkStep &step;
         uint64_t tasks;
     } task{*this, step, static_cast<uint64_t>(tasks)};
-    const auto copy_part = [](void *argument, int index, int) {
-        const Task &t = *static_cast<const Task *>(argument);
+    const auto copy_part = [](void *, int index, uint8_t *closure) {
+        const Task &t = *reinterpret_cast<const Task *>(closure);
         const uint64_t rows = t.step.copy.rows, i = static_cast<uint64_t>(index);
         t.run.copy_rows(t.step, rows * i / t.tasks, rows * (i + 1) / t.tasks);
+        return 0;
     };
-    context_.parallel.run(context_.parallel.pool, tasks, copy_part, &task);
+    return run_parallel(context_, copy_part, 0, tasks, reinterpret_cast<uint8_t *>(&task));
 }
 
 // pack and prepare: one operand, and its other form in the scratch memory, which takes its place.
@@ -219,32 +202,35 @@ int Run::call(const NetworkStep &step) {
 }
 
 kiln_status Run::run() {
-    const SubnormalsAsZeros mode;
+    SubnormalsAsZeros mode;
     workspace_ = make_arena(arguments_.workspace, arguments_.workspace_bytes).base;
     scratch_ = workspace_ + variant_.plan_bytes;
     context_ = make_contexts(scratch_ + variant_.scratch_bytes, arena_sizes(variant_), arguments_.parallel);
     for (size_t i = 0; i < variant_.step_count; i++) {
         const NetworkStep &step = variant_.steps[i];
-        if (step.row == nullptr) {
-            copy(step);
-        } else if (call(step) != 0) {
+        if ((step.row == nullptr ? copy(step) : call(step)) != 0) {
             return refuse(KILN_KERNEL_FAILED, "a kernel reported an error; the outputs are undefined");
         }
-        if (arguments_.observer != nullptr) arguments_.observer->after_step(arguments_.observer->context, i);
+        if (arguments_.observer == nullptr) continue;
+        mode.leave();
+        arguments_.observer->after_step(arguments_.observer->context, i);
+        mode.enter();
     }
     return ok;
 }
 
 }  // namespace
 
-kiln_status run_network(const kiln_bound_network *bound, const kiln_network_arguments *arguments) {
-    if (arguments == nullptr) return refuse(KILN_NULL_ARGUMENT, "arguments is null");
-    if (arguments->struct_size != sizeof *arguments) {
+kiln_status run_network(const kiln_bound_network *bound, const kiln_network_arguments *given) {
+    if (given == nullptr) return refuse(KILN_NULL_ARGUMENT, "arguments is null");
+    kiln_network_arguments longer;
+    const kiln_network_arguments *arguments = in_this_version(given, first_network_arguments_bytes, &longer);
+    if (arguments == nullptr) {
         return refuse(KILN_BAD_VERSION,
-                      "struct_size is not that of this package; set it to sizeof and use its headers");
+                      "struct_size is none that this package knows; use kiln_network_arguments_init and its headers");
     }
     const Bound read = read_bound(bound);
-    if ((bound_variant(bound)->cpu_features & ~enabled_cpu_features()) != 0) {
+    if ((bound_variant(bound)->cpu_features & ~read.network->package->cpu_features()) != 0) {
         return refuse(KILN_UNSUPPORTED_CPU, "this CPU lacks features that the network's variant needs");
     }
     Run run(read, *arguments);

@@ -20,6 +20,21 @@ SIZES = [
 ]
 
 
+# The layer of examples/any_sizes.c without arguments: a kernel of the package's own, which packs its weights.
+ANY_SIZES = {
+    "name": "any_sizes",
+    "op": "conv2d",
+    "input": [1, 13, 17, 10],
+    "kernel": [3, 3, 5, 6],
+    "strides": [2, 2],
+    "padding": [[1, 1], [1, 1]],
+    "feature_group_count": 2,
+    "input_layout": "NCHW",
+    "output_layout": "NCHW",
+    "epilogue": ["bias", "relu"],
+}
+
+
 # The mean of four pixels through kiln.hpp; the package must outlive nothing but its layers, which may be moved.
 CPP_PROGRAM = """
 #include <cstdio>
@@ -74,6 +89,15 @@ class FallbackTest(unittest.TestCase):
             result = subprocess.run([program], capture_output=True, text=True, timeout=60)
             self.assertEqual(result.returncode, 1)
             self.assertIn("built without --fallback", result.stderr)
+
+    def test_the_packages_own_kernel_comes_first(self):
+        with KilnJob() as job:
+            job.workloads.write_text(json.dumps({"format": "workloads/1", "name": "own", "workloads": [ANY_SIZES]}))
+            manifest, program = self.build(job, "own", "--fallback")
+            self.assertGreater(manifest["kernels"][0]["packed_bytes"], 0, "what this test is about")
+            result = subprocess.run([program], capture_output=True, text=True, timeout=60)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn(manifest["kernels"][0]["candidate"], result.stdout)
 
     def run_cpp(self, job, name):
         source, program, package = job.folder / "layers.cpp", job.folder / f"{name}_cpp", job.folder / name

@@ -77,6 +77,37 @@ TEST(CLayers, IdentifiersAreReplacedAsAWhole) {
     EXPECT_EQ(with_identifier("f f", "f", "ff"), "ff ff");
 }
 
+TEST(CNetworks, PortsHaveTheTypesOfTheModel) {
+    using graph::Element;
+    using network::Place;
+    const std::pair<Element, const char *> rows[] = {
+        {Element::f32, "float"},    {Element::f64, "double"},      {Element::i8, "int8_t"},
+        {Element::u8, "uint8_t"},   {Element::i16, "int16_t"},     {Element::u16, "uint16_t"},
+        {Element::i32, "int32_t"},  {Element::u32, "uint32_t"},    {Element::i64, "int64_t"},
+        {Element::u64, "uint64_t"}, {Element::boolean, "uint8_t"}, {Element::f16, nullptr},
+        {Element::bf16, nullptr},
+    };
+    Package package;
+    package.name = "n";
+    for (const auto &[type, c_type] : rows) {
+        const graph::TypedShape form{type, {4}}, bytes{Element::u8, {4}};
+        const network::Copy copy{
+            .from = {Place::Memory::input, 0, 0}, .to = {Place::Memory::output, 0, 0}, .row_bytes = 4};
+        const network::Program program{
+            .name = "n", .inputs = {{"x", form}}, .outputs = {{"y", bytes}}, .steps = {{"copy", {}, copy}}};
+        const auto laid_out = lay_out_c_network(package, program, CoreDescription{});
+        EXPECT_EQ(laid_out.ok(), c_type != nullptr) << graph::name(type);
+        if (laid_out.ok()) {
+            const std::string header = c_network_header(*laid_out);
+            EXPECT_NE(header.find(std::string("const ") + c_type + " *input, uint8_t *output"), std::string::npos)
+                << header;
+        } else {
+            EXPECT_EQ(laid_out.error().code, ErrorCode::unsupported);
+            EXPECT_NE(laid_out.error().message.find("input x is of"), std::string::npos) << laid_out.error().message;
+        }
+    }
+}
+
 // Compilers warn of an arena that no step reads.
 TEST(CNetworks, HaveAnArenaWhereAStepUsesIt) {
     using network::Place;

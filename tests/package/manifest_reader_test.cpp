@@ -138,6 +138,8 @@ TEST(ManifestReader, FindsThemInFoldersAndBinaries) {
     std::filesystem::create_directories(folder / "empty");
     ScratchFolder::write(folder / "noise", "nothing of ours");
     ScratchFolder::write(folder / "cut", std::string(1, '\0') + text.substr(0, text.size() / 2));
+    const std::string blanks(size_t{64} << 20, ' ');  // what a manifest may have, and no byte behind them that ends it
+    ScratchFolder::write(folder / "long", std::string(1, '\0') + text.substr(0, text.find("\"name\"")) + blanks);
     const struct {
         const char *path;
         size_t manifests;
@@ -150,6 +152,7 @@ TEST(ManifestReader, FindsThemInFoldersAndBinaries) {
         {"missing", 0, "does not exist"},
         {"noise", 0, "neither the manifest of a package"},
         {"cut", 0, "not a manifest: not JSON: parse error"},
+        {"long", 0, "holds a manifest that is too large"},
     };
     for (const auto &row : rows) {
         const auto found = read_manifests(folder / row.path);

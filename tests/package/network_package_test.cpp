@@ -160,11 +160,13 @@ int main(int count, char **arguments) {
     float x = 2, y[2] = {0, 0};
     const void *inputs[1];
     void *outputs[1];
-    kiln_network_arguments a = {sizeof a, NULL, NULL, workspace, sizeof workspace, NULL, NULL};
+    kiln_network_arguments a;
     kiln_weights weights = {NULL, 0};
     kiln_bound_network bound;
     kiln_status status = {0, 0, 0, "ok"};
+    kiln_network_arguments_init(&a);
     inputs[0] = &x, outputs[0] = y, a.inputs = inputs, a.outputs = outputs;
+    a.workspace = workspace, a.workspace_bytes = sizeof workspace;
     )" + (embeds ? "(void)arguments;" : "if (count == 2) status = kiln_map_weights(network, arguments[1], &weights);") +
            R"(
     if (status.code == KILN_OK) status = kiln_bind_network(network, weights.data, weights.bytes, &bound);
@@ -304,6 +306,11 @@ int main(int count, char **arguments) {
     ASSERT_TRUE(read.ok() && read->size() == 1) << read.error().message;
     ASSERT_TRUE(read->front().network && read->front().preparation);
     EXPECT_EQ(read->front().preparation->weights, "") << "the library holds what it needs";
+    const std::string readme = ScratchFolder::read(tiny + "/README.md");
+    EXPECT_NE(readme.find("whose symbols are\n`tiny_package`, `tiny_network`, `tiny_prepare`."), std::string::npos)
+        << readme;
+    EXPECT_EQ(run_command({"/usr/bin/nm", "-D", "--defined-only", "--format=just-symbols", tiny + "/lib/libtiny.so"}),
+              "tiny_network\ntiny_package\ntiny_prepare\n");
     EXPECT_EQ(read->front().network->weights, "tiny.weights");
 }
 

@@ -9,10 +9,14 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
 
 #include "package/manifest_reader.h"
 #include "package/output/package_files.h"
 #include "package/package_table.h"
+#include "package/package_texts.h"
 #include "package/table_order.h"
 #include "tests/build_paths.h"
 #include "tests/tuner/build/compiled_object.h"
@@ -291,6 +295,103 @@ TEST_F(PackageTest, IdenticalKernelsAreStoredOnce) {
     const size_t first = source.find(declaration);
     ASSERT_NE(first, std::string::npos);
     EXPECT_EQ(source.find(declaration, first + 1), std::string::npos);
+}
+
+// Linux gives tile registers for good, and then wants larger signal stacks of the whole program.
+TEST_F(PackageTest, OnlyKernelsThatNeedTileRegistersAskForThem) {
+    for (const char *target : {everywhere, nowhere}) {
+        const Package p{"tiny", "", "", {kernel(1, 1), kernel(2, 2, target)}};
+        const auto kernels = describe_kernels(p);
+        ASSERT_TRUE(kernels.ok());
+        const std::string source = table_source(p, *kernels);
+        const bool asks = source.find("kiln::enabled_cpu_features);") != std::string::npos;
+        const bool does_not = source.find("kiln::enabled_cpu_features_without_tiles);") != std::string::npos;
+        EXPECT_EQ(asks, target == nowhere) << target;
+        EXPECT_EQ(does_not, target == everywhere) << target;
+    }
+}
+
+TEST_F(PackageTest, TheReadmeShowsEveryCallThatTheFirstWorkloadNeeds) {
+    Package p{"tiny", "", "", {kernel(1, 1), kernel(1, 2, nowhere), kernel(2, 3)}};
+    const auto readme = [&] { return package_readme(p, *describe_kernels(p)); };
+    for (const char *line : {"status = kiln_pack(kernel, &arguments);", "status = kiln_run(kernel, &arguments);",
+                             "if (status.code != KILN_OK) { puts(status.detail); return 1; }\n```"}) {
+        EXPECT_NE(readme().find(line), std::string::npos) << readme();
+    }
+    p.kernels[2].artifact.prepared_bytes = 64;  // of another workload
+    EXPECT_EQ(readme().find("prepare"), std::string::npos);
+    for (const int prepares : {0, 1}) {  // a CPU gets the one or the other
+        p.kernels[0].artifact.prepared_bytes = prepares == 0 ? 64 : 0;
+        p.kernels[1].artifact.prepared_bytes = prepares == 1 ? 64 : 0;
+        for (const char *line : {"arguments.prepared_bytes = kiln_info(kernel)->prepared_bytes;",
+                                 "posix_memalign(&arguments.prepared, 64, arguments.prepared_bytes)",
+                                 "status = kiln_prepare(kernel, &arguments);"}) {
+            EXPECT_NE(readme().find(line), std::string::npos) << readme();
+        }
+    }
+}
+
+// Two versions of kiln.hpp as two packages bring them: `later` has a tensor more.
+class CppHeaderTest : public PackageTest {
+protected:
+    void write_headers(const std::string &version, const std::string &c_header, const std::string &cpp_header) {
+        fs::create_directory(folder_ / version);
+        ScratchFolder::write(folder_ / (version + "/kiln.h"), c_header);
+        ScratchFolder::write(folder_ / (version + "/kiln.hpp"), cpp_header);
+    }
+
+    ChildResult compile(const std::string &version) {
+        const std::string source = folder_ / (version + ".cpp");
+        ScratchFolder::write(source,
+                             "#include <kiln.hpp>\n"
+                             "void use_" +
+                                 version +
+                                 "(const kiln_package *package, const kiln_descriptor &d, const kiln::Operands &o) {\n"
+                                 "    kiln::Layer layer(package, d, nullptr, kiln::Fallback::allowed);\n"
+                                 "    layer.pack(o.weights), layer.run(o);\n"
+                                 "}\n");
+        ChildRequest request;
+        request.arguments = {"/usr/bin/c++", "-std=c++17", "-O0", "-I",           folder_ / version,
+                             "-c",           source,       "-o",  object(version)};
+        return *run_child(request);
+    }
+
+    std::string object(const std::string &version) { return folder_ / (version + ".o"); }
+
+    std::set<std::string> symbols(const std::string &version) {
+        std::istringstream lines(
+            run_command({"/usr/bin/nm", "--defined-only", "--extern-only", "--format=just-symbols", object(version)}));
+        std::set<std::string> names;
+        for (std::string name; lines >> name;) {
+            if (name.find("kiln") != std::string::npos) names.insert(name);
+        }
+        return names;
+    }
+};
+
+TEST_F(CppHeaderTest, TwoVersionsShareNoFunction) {
+    const std::string c_header = ScratchFolder::read(parts_.header_folder + "/runtime/kiln.h"),
+                      cpp_header = ScratchFolder::read(parts_.header_folder + "/runtime/kiln.hpp"),
+                      end = "} kiln_arguments;";
+    ASSERT_NE(c_header.find(end), std::string::npos);
+    const std::string longer =
+        std::string(c_header).replace(c_header.find(end), end.size(), "kiln_tensor later;\n" + end);
+    write_headers("now", c_header, cpp_header);
+    EXPECT_EQ(compile("now").code, 0);
+
+    write_headers("later", longer, cpp_header);
+    const ChildResult refused = compile("later");
+    EXPECT_NE(refused.code, 0) << "the namespace must have another name";
+    EXPECT_NE(refused.error_output.find("rename the namespace"), std::string::npos) << refused.error_output;
+
+    std::smatch name;
+    ASSERT_TRUE(std::regex_search(cpp_header, name, std::regex("inline namespace layout_(\\d+)")));
+    const std::string number = name[1], next = std::to_string(std::stoi(number) + 2 * int(sizeof(kiln_tensor)));
+    write_headers("later", longer, std::regex_replace(cpp_header, std::regex(number), next));
+    EXPECT_EQ(compile("later").code, 0);
+    const std::set<std::string> now = symbols("now"), later = symbols("later");
+    EXPECT_GT(now.size(), 10u);
+    for (const std::string &symbol : later) EXPECT_FALSE(now.contains(symbol)) << symbol;
 }
 
 TEST_F(PackageTest, SizesThatCannotBeAreRefused) {

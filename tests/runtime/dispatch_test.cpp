@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "runtime/struct_size.h"
 #include "tests/runtime/fake_package.h"
 
 namespace kiln {
@@ -74,7 +75,6 @@ TEST(Dispatch, RefusesBadDescriptors) {
         std::function<void(kiln_descriptor &)> change;
     };
     const Row rows[] = {
-        {"struct_size", [](auto &d) { d.struct_size = 8; }},
         {"operation", [](auto &d) { d.operation = 0; }},
         {"operation", [](auto &d) { d.operation = 11; }},
         {"spatial_rank", [](auto &d) { d.spatial_rank = 0; }},
@@ -100,6 +100,23 @@ TEST(Dispatch, RefusesBadDescriptors) {
         EXPECT_NE(std::strstr(status.detail, row.word), nullptr) << status.detail;
         EXPECT_EQ(kernel, nullptr);
     }
+}
+
+TEST(Dispatch, TellsDescriptorsOfOtherVersionsFromBadOnes) {
+    const FakePackage package;
+    kiln_descriptor d = fake_descriptor(plain_batch);
+    for (const size_t bytes : {size_t(0), size_t(8), first_descriptor_bytes - 1, sizeof d + 1, SIZE_MAX}) {
+        d.struct_size = bytes;
+        const kiln_kernel *kernel = package.kernel(plain_batch);
+        const kiln_status status = kiln_find(*package, &d, &kernel);
+        EXPECT_EQ(status.code, KILN_BAD_VERSION) << bytes;
+        EXPECT_NE(std::strstr(status.detail, "struct_size"), nullptr) << status.detail;
+        EXPECT_EQ(kernel, nullptr) << bytes;
+    }
+    d.struct_size = first_descriptor_bytes;
+    const kiln_kernel *kernel = nullptr;
+    EXPECT_EQ(kiln_find(*package, &d, &kernel).code, KILN_OK);
+    EXPECT_EQ(kernel, package.kernel(plain_batch));
 }
 
 TEST(Dispatch, TakesTheFirstKernelThatTheCpuRuns) {
@@ -140,12 +157,21 @@ TEST(Dispatch, ListsAllKernels) {
 TEST(Dispatch, RefusesNull) {
     const FakePackage package;
     const kiln_descriptor d = fake_descriptor(plain_batch);
-    const kiln_kernel *kernel = nullptr;
-    EXPECT_EQ(kiln_find(nullptr, &d, &kernel).code, KILN_NULL_ARGUMENT);
-    EXPECT_EQ(kiln_find(*package, nullptr, &kernel).code, KILN_NULL_ARGUMENT);
+    const std::function<kiln_status(const kiln_kernel **)> calls[] = {
+        [&](const kiln_kernel **kernel) { return kiln_find(nullptr, &d, kernel); },
+        [&](const kiln_kernel **kernel) { return kiln_find(*package, nullptr, kernel); },
+        [&](const kiln_kernel **kernel) { return kiln_find_for(nullptr, &d, 0, kernel); },
+        [&](const kiln_kernel **kernel) { return kiln_find_for(*package, nullptr, 0, kernel); },
+        [&](const kiln_kernel **kernel) { return kiln_find_key(nullptr, "", kernel); },
+        [&](const kiln_kernel **kernel) { return kiln_find_key(*package, nullptr, kernel); },
+    };
+    for (const auto &call : calls) {
+        const kiln_kernel *kernel = package.kernel(plain_batch);  // of an earlier call
+        EXPECT_EQ(call(&kernel).code, KILN_NULL_ARGUMENT);
+        EXPECT_EQ(kernel, nullptr) << "null where the call is refused";
+        EXPECT_EQ(call(nullptr).code, KILN_NULL_ARGUMENT);
+    }
     EXPECT_EQ(kiln_find(*package, &d, nullptr).code, KILN_NULL_ARGUMENT);
-    EXPECT_EQ(kiln_find_key(nullptr, "", &kernel).code, KILN_NULL_ARGUMENT);
-    EXPECT_EQ(kiln_find_key(*package, nullptr, &kernel).code, KILN_NULL_ARGUMENT);
     EXPECT_EQ(kiln_find_key(*package, "", nullptr).code, KILN_NULL_ARGUMENT);
     EXPECT_EQ(kiln_info(nullptr), nullptr);
     EXPECT_EQ(kiln_workspace_bytes(nullptr, 1), 0u);
@@ -156,6 +182,19 @@ TEST(Dispatch, RefusesNull) {
 TEST(CpuFeatures, AreReadOnceAndConsistent) {
     EXPECT_EQ(enabled_cpu_features(), read_cpu_features());
     EXPECT_EQ(enabled_cpu_features() & missing_feature, 0u);
+}
+
+// The system gives tile registers to whoever asks, for good.
+TEST(CpuFeatures, TileRegistersAreThereForWhoAsks) {
+    const uint64_t without = enabled_cpu_features_without_tiles();
+    EXPECT_EQ(without, read_cpu_features(Tiles::left_alone));
+    EXPECT_EQ(without & features_with_tiles(), 0u);
+    EXPECT_EQ(without & ~enabled_cpu_features(), 0u);
+    std::string names;
+    for (const CpuFeature &feature : cpu_features) {
+        if (features_with_tiles() & feature.bit) names += feature.name;
+    }
+    EXPECT_EQ(names, "avx512_sapphirerapids");
 }
 
 }  // namespace

@@ -26,6 +26,12 @@ inline constexpr uint64_t narrow_feature = cpu_features[0].bit, wide_feature = c
 inline std::atomic<int> fake_calls{0};                  // of any kernel
 inline std::atomic<int> fake_tasks_with_subnormals{0};  // tasks of the parallel one without a kernel's mode
 
+// How the thread computes: 1 where it rounds to nearest, and more where it rounds up. fegetround() need not know.
+inline float one_and_a_bit() {
+    volatile const float one = 1, bit = 1e-9f;
+    return one + bit;
+}
+
 inline float *fake_operand(void **argv, int i) {
     return reinterpret_cast<float *>(static_cast<halide_buffer_t *>(argv[i])->host);
 }

@@ -28,7 +28,8 @@ struct BadDescriptor {
 };
 
 const BadDescriptor bad_descriptors[] = {
-    {KILN_BAD_DESCRIPTOR, "struct_size", [](auto &d) { d.struct_size = 0; }},
+    {KILN_BAD_VERSION, "struct_size", [](auto &d) { d.struct_size = 0; }},
+    {KILN_BAD_VERSION, "struct_size", [](auto &d) { d.struct_size++; }},
     {KILN_BAD_DESCRIPTOR, "operation is unknown", [](auto &d) { d.operation = 99; }},
     {KILN_BAD_DESCRIPTOR, "spatial_rank is not 1 to 3", [](auto &d) { d.spatial_rank = 4; }},
     {KILN_BAD_DESCRIPTOR, "batch is not 1", [](auto &d) { d.batch = 0; }},

@@ -296,6 +296,23 @@ TEST(Fallback, AnyNumberOfThreadsGivesTheSameBits) {
     }
 }
 
+TEST(Fallback, AThreadThatWasNotAnnouncedDoesNotRun) {
+    const FallbackPackage package;
+    const Workload w = workload("conv2d/input:1x13x14x20/kernel:3x3x20x100/padding:1,1x1,1");
+    const Operands operands = make_operands(w, Data::ordinary, 1);
+    for (int thread : {2, 100, -1}) {
+        FallbackCall call(*package, w, operands, 2);
+        const Tensor output = call.output;
+        const kiln_parallel own = {[](void *pool, int count, kiln_task task, void *argument) {
+                                       for (int i = 0; i < count; i++) task(argument, i, *static_cast<int *>(pool));
+                                   },
+                                   &thread, 2};
+        call.arguments.parallel = &own;
+        EXPECT_EQ(call.run().code, KILN_KERNEL_FAILED) << thread;
+        EXPECT_EQ(call.output, output) << thread;
+    }
+}
+
 TEST(Fallback, IsReentrant) {
     const FallbackPackage package;
     const Workload w = workload("conv2d/input:1x9x9x16/kernel:3x3x16x16/padding:1,1x1,1");

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/runtime/fake_network.h"
@@ -133,6 +134,43 @@ TEST(HugePages, AllMemoryIsGivenBack) {
         EXPECT_EQ(read_into_huge_pages(file.descriptor(), bytes + 1), nullptr) << "the file ends before";
     }
     EXPECT_LT(mapped_bytes(), before + bytes);
+}
+
+TEST(HugePages, AreForASmallPartOfWhatTheProcessMayHave) {
+    constexpr uint64_t mib = uint64_t{1} << 20;
+    const struct {
+        const char *what;
+        MemoryReport memory;
+        uint64_t bytes;
+        bool has_room;
+    } rows[] = {
+        {"a machine", {1024 * mib, 1000 * mib}, 127 * mib, true},
+        {"an eighth of it", {1024 * mib, 1000 * mib}, 128 * mib, false},
+        {"a container", {65536 * mib, 60000 * mib, 512 * mib}, 63 * mib, true},
+        {"an eighth of a container", {65536 * mib, 60000 * mib, 512 * mib}, 64 * mib, false},
+        {"a limit that is none", {1024 * mib, 1000 * mib, uint64_t{1} << 63}, 127 * mib, true},
+        {"a full machine", {65536 * mib, 200 * mib}, 100 * mib, false},
+        {"one that is not quite full", {65536 * mib, 201 * mib}, 100 * mib, true},
+        {"a system that says the limit alone", {unknown_bytes, unknown_bytes, 1024 * mib}, 127 * mib, true},
+        {"a system that says nothing", {}, 1, false},
+    };
+    for (const auto &row : rows) EXPECT_EQ(has_room_for_copy(row.bytes, row.memory), row.has_room) << row.what;
+}
+
+TEST(HugePages, LimitsAreNumbersOrNone) {
+    const std::pair<const char *, uint64_t> limits[] = {{"max\n", unknown_bytes},
+                                                        {"", unknown_bytes},
+                                                        {"0\n", 0},
+                                                        {"536870912\n", 536870912},
+                                                        {"9223372036854771712\n", 9223372036854771712u}};
+    for (const auto &[text, bytes] : limits) EXPECT_EQ(limit_in(text), bytes) << text;
+    const std::pair<const char *, uint64_t> available[] = {
+        {"MemTotal:       16384 kB\nMemFree:     10 kB\nMemAvailable:   4096 kB\n", 4 << 20},
+        {"MemTotal:       16384 kB\nMemFree:     10 kB\n", unknown_bytes},
+        {"MemAvailable:", unknown_bytes},
+        {"MemAvailable: 18446744073709551615 kB", unknown_bytes},
+        {"", unknown_bytes}};
+    for (const auto &[text, bytes] : available) EXPECT_EQ(available_in(text), bytes) << text;
 }
 
 TEST(HugePages, WhatCannotBeReadIsRefused) {

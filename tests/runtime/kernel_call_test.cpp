@@ -2,11 +2,15 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
+#include <cstddef>
 #include <cstring>
 #include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "runtime/struct_size.h"
 #include "tests/runtime/fake_package.h"
 
 namespace kiln {
@@ -74,6 +78,50 @@ TEST(KernelCall, TakesSubnormalNumbersForZeros) {
     const SubnormalsAsZeros mode;
     EXPECT_EQ(plain.run().code, KILN_OK);
     EXPECT_EQ(subnormal * normal, 0) << "a caller that had the mode keeps it";
+}
+
+// Two threads that begin with the mode of the calling one, as all threads do.
+void run_on_two_threads(void *, int count, kiln_task task, void *argument) {
+    std::thread other([&] {
+        for (int i = 1; i < count; i += 2) task(argument, i, 1);
+    });
+    for (int i = 0; i < count; i += 2) task(argument, i, 0);
+    other.join();
+}
+
+// 1 + 1e-9 is 1 where numbers are rounded to nearest, and is not exact.
+TEST(KernelCall, TheProgramsModeOfArithmeticDoesNotReachKernels) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "on this CPU kernels compute in the program's mode";
+    const FakePackage package;
+    const kiln_parallel own = {run_on_two_threads, nullptr, 2};
+    kiln_parallel pool;
+    ASSERT_EQ(kiln_pool_create(*package, 2, &pool).code, KILN_OK);
+    for (const kiln_parallel *parallel : {static_cast<const kiln_parallel *>(nullptr), &own, &std::as_const(pool)}) {
+        for (const int64_t batch : {plain_batch, parallel_batch}) {
+            Call call(package.kernel(batch));
+            call.arguments.parallel = parallel;
+            call.input[0] = call.input[1] = 1e-9f;
+            call.weights[0] = call.weights[1] = 1;
+            std::fesetround(FE_UPWARD);
+            const int32_t code = call.run().code;
+            const float after = one_and_a_bit();
+            std::fesetround(FE_TONEAREST);
+            EXPECT_EQ(code, KILN_OK);
+            EXPECT_GT(after, 1) << "the mode is the caller's again";
+            EXPECT_EQ(call.output[0], 1) << batch;
+            EXPECT_EQ(call.output[1], 1) << batch;
+#if defined(__GLIBC__) && defined(__x86_64__)
+            std::feclearexcept(FE_ALL_EXCEPT);
+            feenableexcept(FE_INEXACT);
+            const int32_t code_with_traps = call.run().code;
+            const unsigned mode = __builtin_ia32_stmxcsr();
+            fedisableexcept(FE_ALL_EXCEPT);
+            EXPECT_EQ(code_with_traps, KILN_OK);
+            EXPECT_EQ(mode >> 7 & FE_INEXACT, 0u) << "it traps again";
+#endif
+        }
+    }
+    kiln_pool_destroy(*package, &pool);
 }
 
 TEST(KernelCall, PacksOnceAndRunsOnThePackedForm) {
@@ -209,6 +257,13 @@ TEST(KernelCall, SizesThatOverflowAreNoSizes) {
     }
 }
 
+TEST(KernelCall, EveryDtypeHasASize) {
+    for (int32_t dtype = KILN_F32; dtype <= KILN_BOOL; dtype++) EXPECT_GT(element_bytes(dtype), 0u) << dtype;
+    EXPECT_EQ(element_bytes(KILN_F64), 8u);
+    EXPECT_EQ(element_bytes(KILN_U16), 2u);
+    EXPECT_EQ(element_bytes(KILN_BOOL + 1), 0u) << "a new one needs a size";
+}
+
 TEST(KernelCall, TensorsThatOverflowAreTooLargeForAnyMemory) {
     const OperandShape huge = {KILN_F32, 3, {int64_t(1) << 31, int64_t(1) << 31, 4}};
     const OperandShape empty = {KILN_F32, 3, {int64_t(1) << 62, int64_t(1) << 62, 0}};
@@ -233,6 +288,34 @@ TEST(KernelCall, AThreadThatWasNotAnnouncedDoesNotRun) {
     }
 }
 
+struct Grown {
+    size_t struct_size;
+    int64_t first, later;
+};
+
+TEST(StructSize, WhatAnOlderHeaderLacksIsZero) {
+    constexpr size_t first_bytes = offsetof(Grown, later);
+    Grown copy = {1, 2, 3};
+    const Grown ours = {sizeof ours, 4, 5}, older = {first_bytes, 4, 77};  // 77 lies behind the caller's
+    EXPECT_EQ(in_this_version(&ours, first_bytes, &copy), &ours);
+    ASSERT_EQ(in_this_version(&older, first_bytes, &copy), &copy);
+    EXPECT_EQ(copy.struct_size, sizeof copy);
+    EXPECT_EQ(copy.first, 4);
+    EXPECT_EQ(copy.later, 0);
+    for (const size_t bytes : {size_t(0), first_bytes - 1, sizeof(Grown) + 1, SIZE_MAX}) {
+        const Grown unknown = {bytes, 4, 5};
+        EXPECT_EQ(in_this_version(&unknown, first_bytes, &copy), nullptr) << bytes;
+    }
+}
+
+TEST(KernelCall, TakesArgumentsOfTheFirstVersion) {
+    const FakePackage package;
+    Call call(package.kernel(full_batch));
+    call.arguments.struct_size = first_arguments_bytes;
+    EXPECT_EQ(call.run().code, KILN_OK);
+    EXPECT_EQ(call.output[0], 11101.5);
+}
+
 struct WrongCall {
     const char *what;
     int64_t batch;
@@ -244,7 +327,9 @@ struct WrongCall {
 void *misaligned(void *pointer, int bytes) { return static_cast<char *>(pointer) + bytes; }
 
 const WrongCall wrong_calls[] = {
-    {"arguments of another version", plain_batch, KILN_BAD_VERSION, -1, -1, [](Call &c) { c.arguments.struct_size--; }},
+    {"arguments of no version", plain_batch, KILN_BAD_VERSION, -1, -1,
+     [](Call &c) { c.arguments.struct_size = first_arguments_bytes - 1; }},
+    {"arguments of a later version", plain_batch, KILN_BAD_VERSION, -1, -1, [](Call &c) { c.arguments.struct_size++; }},
     {"another CPU", foreign_batch, KILN_UNSUPPORTED_CPU, -1, -1, [](Call &) {}},
     {"null input", plain_batch, KILN_NULL_ARGUMENT, KILN_INPUT, -1, [](Call &c) { c.arguments.input.data = nullptr; }},
     {"null weights", plain_batch, KILN_NULL_ARGUMENT, KILN_WEIGHTS, -1,
@@ -314,6 +399,9 @@ TEST(KernelCall, RefusesWrongCallsWithoutTouchingMemory) {
         EXPECT_EQ(status.operand, wrong.operand) << wrong.what;
         EXPECT_EQ(status.dimension, wrong.dimension) << wrong.what;
         EXPECT_STRNE(status.detail, "") << wrong.what;
+        for (const auto &[operand, word] : {std::pair{KILN_SLOPE, "slope "}, {KILN_PACKED, "packed "}}) {
+            EXPECT_EQ(wrong.operand == operand, std::strstr(status.detail, word) == status.detail) << status.detail;
+        }
         EXPECT_EQ(fake_calls, 0) << wrong.what;
         EXPECT_EQ(output, std::vector<float>(call.output, call.output + 32)) << wrong.what;
         EXPECT_EQ(input, std::vector<float>(call.input, call.input + 32)) << wrong.what;

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
@@ -12,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "runtime/struct_size.h"
 #include "tests/runtime/fake_network.h"
 
 namespace kiln {
@@ -166,7 +168,9 @@ TEST(Network, WrongCallsTouchNothing) {
         std::function<void(Call &)> spoil;
         int code, operand, index;
     } cases[] = {
-        {"size", [](Call &c) { c.arguments.struct_size--; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
+        {"too short", [](Call &c) { c.arguments.struct_size = first_network_arguments_bytes - 1; }, KILN_BAD_VERSION,
+         KILN_NO_OPERAND, -1},
+        {"too long", [](Call &c) { c.arguments.struct_size++; }, KILN_BAD_VERSION, KILN_NO_OPERAND, -1},
         {"no function", [&](Call &c) { c.arguments.parallel = &none; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
         {"too many", [&](Call &c) { c.arguments.parallel = &many; }, KILN_BAD_THREADS, KILN_NO_OPERAND, -1},
         {"no observer", [&](Call &c) { c.arguments.observer = &deaf; }, KILN_NULL_ARGUMENT, KILN_NO_OPERAND, -1},
@@ -220,6 +224,43 @@ TEST(Network, AnObserverHearsOfEachStepOnce) {
     ASSERT_EQ(call.run().code, KILN_OK);
     EXPECT_EQ(heard, expected);
     expect_results(call, 0.5);
+}
+
+// 1 + 1e-9 is 1 where numbers are rounded to nearest.
+TEST(Network, TheProgramsModeOfArithmeticIsThatOfItsObserverAlone) {
+    if (!SubnormalsAsZeros::exists) GTEST_SKIP() << "on this CPU kernels compute in the program's mode";
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    call.b[0] = call.b[1] = 1e-9f;
+    int in_other_modes = 0;
+    const kiln_observer observer = {[](void *context, size_t) { *static_cast<int *>(context) += one_and_a_bit() == 1; },
+                                    &in_other_modes};
+    call.arguments.observer = &observer;
+    std::fesetround(FE_UPWARD);
+    const kiln_status status = call.run();
+    const float after = one_and_a_bit();
+    std::fesetround(FE_TONEAREST);
+    ASSERT_EQ(status.code, KILN_OK);
+    EXPECT_GT(after, 1) << "the mode is the caller's again";
+    EXPECT_EQ(in_other_modes, 0);
+    EXPECT_EQ(call.z[0], 1);
+    EXPECT_EQ(call.z[1], 1);
+}
+
+TEST(Network, TakesArgumentsOfTheFirstVersion) {
+    const FakeNetwork network;
+    const FakeWeights weights = fake_weights();
+    Call call(bound_to(network, weights));
+    call.arguments.struct_size = first_network_arguments_bytes;
+    ASSERT_EQ(call.run().code, KILN_OK);
+    expect_results(call, 0.5);
+    kiln_network_arguments arguments;
+    memset(&arguments, 0x5a, sizeof arguments);
+    kiln_network_arguments_init(&arguments);
+    EXPECT_EQ(arguments.struct_size, sizeof arguments);
+    EXPECT_EQ(arguments.parallel, nullptr);
+    EXPECT_EQ(arguments.observer, nullptr) << "an observer that nobody set hears nothing";
 }
 
 TEST(Network, InputsMayBeTheSame) {
@@ -293,6 +334,14 @@ TEST(Network, ThreadsShareCopies) {
             wrong += y[i] != (column < from ? x[row * from + column] : -1);
         }
         EXPECT_EQ(wrong, 0) << threads;
+        int unannounced = threads;
+        const kiln_parallel own = {[](void *thread, int count, kiln_task task, void *argument) {
+                                       for (int i = 0; i < count; i++) task(argument, i, *static_cast<int *>(thread));
+                                   },
+                                   &unannounced, threads};
+        arguments.parallel = &own;
+        const int32_t expected = threads > 1 ? KILN_KERNEL_FAILED : KILN_OK;  // one thread asks no pool for a copy
+        EXPECT_EQ(kiln_run_network(&bound, &arguments).code, expected);
         kiln_pool_destroy(package, &pool);
     }
 }

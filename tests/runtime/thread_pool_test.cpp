@@ -2,6 +2,7 @@
 
 #include <HalideRuntime.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -152,6 +153,31 @@ TEST(ThreadPool, WakesThreadsThatSleep) {
             },
             &meeting);
         EXPECT_EQ(meeting.arrived, 2);
+    }
+}
+
+TEST(ThreadPool, ItsThreadsGetNoSignalsButThoseOfTheirFaults) {
+    const Pool pool(ThreadPool::create(2));
+    // The two tasks wait for each other, so that the pool's thread has one.
+    struct Loop {
+        std::atomic<int> arrived{0};
+        sigset_t blocked;
+    } loop;
+    sigemptyset(&loop.blocked);
+    pool->run(
+        2,
+        [](void *argument, int, int thread) {
+            auto &l = *static_cast<Loop *>(argument);
+            if (thread == 1) pthread_sigmask(SIG_SETMASK, nullptr, &l.blocked);
+            l.arrived++;
+            while (l.arrived < 2) std::this_thread::yield();
+        },
+        &loop);
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) {
+        EXPECT_EQ(sigismember(&loop.blocked, fault), 0) << fault;
+    }
+    for (const int other : {SIGINT, SIGTERM, SIGALRM, SIGCHLD, SIGPROF, SIGUSR1, SIGABRT}) {
+        EXPECT_EQ(sigismember(&loop.blocked, other), 1) << other;
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/dispatch.h"
+#include "runtime/parallel_loop.h"
 #include "tuner/runner/crash.h"
 
 namespace kiln {
@@ -15,12 +16,6 @@ namespace {
 
 ArgvFunction find(void *library, const char *symbol) {
     return reinterpret_cast<ArgvFunction>(dlsym(library, fmt::format("{}_argv", symbol).c_str()));
-}
-
-void run_in_order(void *, int count, ParallelTask task, void *argument) {
-    for (int index = 0; index < count; index++) {
-        task(argument, index, 0);
-    }
 }
 
 size_t whole_lines(size_t bytes) { return (bytes + 63) / 64 * 64; }
