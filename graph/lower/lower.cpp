@@ -9,6 +9,7 @@
 
 #include "graph/lower/input_forms.h"
 #include "graph/lower/node/refusal.h"
+#include "graph/lower/node/repetitions.h"
 #include "graph/lower/node/shown_names.h"
 #include "graph/lower/node_checks.h"
 #include "graph/lower/problems.h"
@@ -27,13 +28,7 @@ struct Shared {
     int64_t left_to_place = int64_t{1} << 23;
 };
 
-// What a body takes each time that it is lowered, in nodes and names.
-int64_t placed_size(const onnx::Body &body) {
-    size_t size = 1 + body.initializers.size() + body.inputs.size() + body.outputs.size() + body.unread.size() +
-                  body.outer_names.size();
-    for (const onnx::Node &node : body.nodes) size += 1 + node.inputs.size() + node.outputs.size();
-    return static_cast<int64_t>(size);
-}
+constexpr const char *too_much = "it and others repeat more nodes and names than kiln writes out";
 
 // One graph of a model: the model's own, or one that an attribute holds, which also sees the values around it.
 class BodyLowering {
@@ -135,13 +130,19 @@ private:
     // are lowered.
     std::string_view branch_left_out(const onnx::Node &node) {
         if (node.op_type != "If" || !node.domain.empty() || node.inputs.empty()) return {};
-        const std::optional<ValueId> condition = find(node.inputs[0]).id;
+        const std::optional<int64_t> condition = known_integer(node.inputs[0]);
         if (!condition) return {};
-        const Result<int64_t> count = element_count(shared_.builder.value(*condition).form.shape);
-        const auto known = count && *count == 1 ? shared_.builder.known(*condition) : std::nullopt;
+        return *condition != 0 ? "else_branch" : "then_branch";
+    }
+
+    // The only element of a value that was lowered, where that is an integer that is known.
+    std::optional<int64_t> known_integer(std::string_view name) {
+        const std::optional<ValueId> id = find(name).id;
+        if (!id) return {};
+        const Result<int64_t> count = element_count(shared_.builder.value(*id).form.shape);
+        const auto known = count && *count == 1 ? shared_.builder.known(*id) : std::nullopt;
         const auto *numbers = known ? std::get_if<std::vector<int64_t>>(&known->elements) : nullptr;
-        if (!numbers) return {};
-        return numbers->front() != 0 ? "else_branch" : "then_branch";
+        return numbers ? std::optional(numbers->front()) : std::nullopt;
     }
 
     // What graphs in attributes of a node read of this one and of those around it.
@@ -200,7 +201,8 @@ private:
         auto inputs = inputs_of(node);
         if (!rule || !inputs) return stop_at(node);
         NodeLowering lowering(node, opset_of(shared_.model, node), std::move(*inputs), &shared_.builder,
-                              [&](const auto &body, const auto &values) { return place(node, body, values); });
+                              {[&](const auto &body, const auto &values) { return place(body, values); },
+                               [&](const auto &body, int64_t times) { check_room(body, times); }});
         const size_t before = shared_.problems.count();
         try {
             rule->lower(lowering);
@@ -219,13 +221,16 @@ private:
         }
     }
 
-    std::optional<std::vector<ValueId>> place(const onnx::Node &node, const onnx::Body &body,
-                                              const std::vector<ValueId> &inputs) {
+    // Before any of the repetitions is written out, which may take long.
+    void check_room(const onnx::Body &body, int64_t times) {
+        if (times < 1) return;
+        const int64_t size = certain_size(body, [&](std::string_view name) { return known_integer(name); });
+        if (size > shared_.left_to_place / times) refuse(too_much);
+    }
+
+    std::optional<std::vector<ValueId>> place(const onnx::Body &body, const std::vector<ValueId> &inputs) {
         shared_.left_to_place -= placed_size(body);
-        if (shared_.left_to_place < 0) {
-            shared_.problems.add(node, unsupported("it and others repeat more nodes and names than kiln writes out"));
-            return {};
-        }
+        if (shared_.left_to_place < 0) refuse(too_much);
         BodyLowering inner(body, this, &shared_);
         for (size_t i = 0; i < inputs.size(); i++) inner.define(body.inputs[i].name, inputs[i]);
         std::vector<ValueId> outputs;

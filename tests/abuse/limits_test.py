@@ -6,7 +6,7 @@ import subprocess
 import unittest
 
 from forged_rows import forge
-from kiln_job import BINARIES, KilnJob, needs_limit_of_address_space, needs_limit_of_descriptors
+from kiln_job import BINARIES, ONE_LAYER, KilnJob, needs_limit_of_address_space, needs_limit_of_descriptors
 
 KILN = str(BINARIES / "kiln")
 MIB = 1 << 20
@@ -78,7 +78,7 @@ class Limits(unittest.TestCase):
 
     @needs_limit_of_descriptors
     def test_descriptors(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             for count in range(3, 30):
                 result = self.run_limited(job, {resource.RLIMIT_NOFILE: count}, *job.tune_arguments(1))
                 self.assertIn(result.returncode, (0, 2, 3, 127), f"{count}: {result.stderr}")

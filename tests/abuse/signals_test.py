@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from kiln_job import BINARIES, KilnJob
+from kiln_job import BINARIES, ONE_LAYER, KilnJob
 
 KILN = str(BINARIES / "kiln")
 ENDLESS = 100000  # trials: the job is ended before
@@ -40,7 +40,7 @@ class Signals(unittest.TestCase):
     def test_signals_that_end_a_job_cleanly(self):
         for signals in ([signal.SIGHUP], [signal.SIGHUP, signal.SIGHUP], [signal.SIGXCPU, signal.SIGXCPU],
                         [signal.SIGTERM, signal.SIGTERM]):
-            with self.subTest(signals), KilnJob() as job:
+            with self.subTest(signals), KilnJob(ONE_LAYER) as job:
                 process = job.start_tuning(ENDLESS)
                 finished = job.wait_for_trials(2, process)
                 for number in signals:
@@ -60,7 +60,7 @@ class Signals(unittest.TestCase):
             self.assertEqual(job.processes_after(5), {})
 
     def test_a_second_signal_ends_a_job_at_once(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             process = job.start_tuning(ENDLESS)
             job.wait_for_trials(1, process)
             process.send_signal(signal.SIGINT)
@@ -71,7 +71,7 @@ class Signals(unittest.TestCase):
             self.assertEqual(job.processes_after(5), {})
 
     def test_a_terminal_that_closes_ends_a_job_cleanly(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             process, terminal = start_in_terminal(job, KILN, *job.tune_arguments(ENDLESS))
             finished = job.wait_for_trials(2, process)
             os.close(terminal)
@@ -79,17 +79,17 @@ class Signals(unittest.TestCase):
 
     def test_under_nohup_a_job_outlives_its_terminal(self):
         """Its messages go to the terminal all the same, which then answers EIO."""
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             command = ["sh", "-c", 'trap "" HUP; exec "$0" "$@"', KILN, *job.tune_arguments(6)]
             process, terminal = start_in_terminal(job, *command)
             job.wait_for_trials(2, process)
             os.close(terminal)
             process.send_signal(signal.SIGHUP)
             self.assert_ended_cleanly(job, process, set(), status=3)  # the table at its end was for nobody
-            self.assertEqual(job.trials_per_workload(), [6, 6])
+            self.assertEqual(job.trials_per_workload(), [6])
 
     def test_in_a_session_of_its_own_a_job_outlives_the_terminal(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             ours, theirs = pty.openpty()
             process = subprocess.Popen([KILN, *map(str, job.tune_arguments(4))], stdin=theirs, stdout=theirs,
                                        stderr=theirs, cwd=job.folder, env=job.environment, start_new_session=True)
@@ -97,17 +97,17 @@ class Signals(unittest.TestCase):
             job.wait_for_trials(1, process)
             os.close(ours)
             self.assert_ended_cleanly(job, process, set(), status=3)
-            self.assertEqual(job.trials_per_workload(), [4, 4])
+            self.assertEqual(job.trials_per_workload(), [4])
 
     def test_a_job_that_was_stopped_goes_on(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             process = job.start_tuning(4)
             job.wait_for_trials(1, process)
             process.send_signal(signal.SIGTSTP)
             time.sleep(1)
             process.send_signal(signal.SIGCONT)
             self.assert_ended_cleanly(job, process, set(), status=0)
-            self.assertEqual(job.trials_per_workload(), [4, 4])
+            self.assertEqual(job.trials_per_workload(), [4])
             self.assertEqual(job.query("SELECT DISTINCT status FROM trials WHERE status LIKE '%timeout'"), [])
 
 

@@ -13,7 +13,7 @@ import termios
 import threading
 import unittest
 
-from kiln_job import BINARIES, KilnJob
+from kiln_job import BINARIES, ONE_LAYER, KilnJob
 
 KILN = str(BINARIES / "kiln")
 
@@ -33,15 +33,15 @@ class ClosedStreams(unittest.TestCase):
 
     def test_tune_records_whatever_is_closed(self):
         for redirections in ("2>&-", "<&-", ">&-", self.ALL):
-            with self.subTest(redirections), KilnJob() as job:
+            with self.subTest(redirections), KilnJob(ONE_LAYER) as job:
                 kiln_in_shell(job, redirections, *job.tune_arguments(1), status=0)
-                self.assertEqual(job.trials_per_workload(), [1, 1])
+                self.assertEqual(job.trials_per_workload(), [1])
                 self.assertEqual(job.query("PRAGMA integrity_check"), [("ok",)])
                 self.assertEqual(job.left_in_temporary_folder(), [])
 
     def test_build_writes_its_package(self):
         for redirections in ("2>&-", self.ALL):
-            with self.subTest(redirections), KilnJob() as job:
+            with self.subTest(redirections), KilnJob(ONE_LAYER) as job:
                 kiln_in_shell(job, redirections, "build", "--workloads", job.workloads, "-o", "dist", status=0)
                 self.assertTrue((job.folder / "dist" / "lib" / "libkiln_kernels.a").exists())
 
@@ -66,10 +66,10 @@ class StreamsThatFail(unittest.TestCase):
                 self.assertIn(b"kiln: standard output cannot be written: No space left on device", result.stderr)
 
     def test_messages_that_do_not_arrive_change_nothing(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             kiln_in_shell(job, "2> /dev/full", "no_such_command", status=2)
             kiln_in_shell(job, "2> /dev/full", *job.tune_arguments(1), status=0)
-            self.assertEqual(job.trials_per_workload(), [1, 1])
+            self.assertEqual(job.trials_per_workload(), [1])
 
     def test_tune_records_though_nothing_can_be_printed(self):
         with KilnJob() as job:
@@ -78,7 +78,7 @@ class StreamsThatFail(unittest.TestCase):
             self.assertEqual(job.processes_after(5), {})
 
     def test_readers_that_are_gone(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             read_end, write_end = os.pipe()
             os.close(read_end)
             arguments = [KILN, *map(str, job.tune_arguments(1))]
@@ -88,7 +88,7 @@ class StreamsThatFail(unittest.TestCase):
                                                                       "stderr": subprocess.PIPE, **streams})
                 self.assertEqual(process.returncode, status, process.stderr)
             os.close(write_end)
-            self.assertEqual(job.trials_per_workload(), [1, 1])
+            self.assertEqual(job.trials_per_workload(), [1])
             self.assertNotIn(b"standard output", process.stderr or b"", "`kiln ... | head` needs no message")
 
     def test_a_file_size_limit(self):
@@ -119,7 +119,7 @@ class StreamsThatFail(unittest.TestCase):
             self.assertEqual(b"".join(chunks), expected * 8)
 
     def test_a_reader_of_messages_that_sleeps_does_not_stop_a_job(self):
-        with KilnJob() as job:
+        with KilnJob(ONE_LAYER) as job:
             read_end, write_end = os.pipe()
             fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, 4096)
             os.set_blocking(write_end, False)
@@ -131,7 +131,7 @@ class StreamsThatFail(unittest.TestCase):
             os.close(read_end)
             os.close(write_end)
             self.assertEqual(process.returncode, 0)
-            self.assertEqual(job.trials_per_workload(), [1, 1])
+            self.assertEqual(job.trials_per_workload(), [1])
 
 
 class Terminals(unittest.TestCase):

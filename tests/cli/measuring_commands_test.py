@@ -23,6 +23,7 @@ def kiln(*arguments):
     return subprocess.run([KILN, *arguments], capture_output=True, text=True, timeout=300)
 
 
+# How it is printed for people is in targets_report_test.cpp: each run measures anew.
 class Targets(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -50,22 +51,6 @@ class Targets(unittest.TestCase):
         levels = [bandwidth["level"] for bandwidth in self.report["bandwidths"]]
         self.assertEqual(levels, [l for l in ("L1", "L2", "L3", "DRAM") if l in levels])
         self.assertIn("DRAM", levels)
-
-    def test_table(self):
-        done = kiln("targets")
-        self.assertEqual(done.returncode, 0)
-        for word in ("host", "flop/cycle/core", "L1", "DRAM"):
-            self.assertIn(word, done.stdout)
-        self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
-        self.assertNotIn("…", done.stdout)
-        for target in self.report["targets"]:
-            self.assertNotIn(target["halide"], done.stdout)
-
-    def test_wide_table(self):
-        done = kiln("targets", "--wide")
-        for target in self.report["targets"]:
-            self.assertIn(target["halide"], done.stdout)
-            self.assertIn(", ".join(target["missing"]), done.stdout)
 
 
 class Tune(unittest.TestCase):
@@ -112,7 +97,7 @@ class Tune(unittest.TestCase):
         done = self.tune("--time", "4s")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(len(self.query("trials")), 1)
-        self.assertLess(time.monotonic() - start, 60)  # a busy machine's worst; the bar is in bench/bars
+        self.assertLess(time.monotonic() - start, 20)  # a busy machine's worst; the bar is in bench/bars
 
     def test_a_network(self):
         command = ["tune", "--network", NETWORK, "--db", self.db, "--trials", "1"]

@@ -46,6 +46,9 @@ LAYERS = [
     },
 ]
 
+# Enough where what is tested does not depend on the number of layers: each takes as long as the one before.
+ONE_LAYER = LAYERS[1:]
+
 
 def seed():
     """What random moments are drawn from; ./test prints it."""
@@ -55,12 +58,15 @@ def seed():
 class KilnJob:
     """A context manager; at its end every process of the job is killed and its folder removed."""
 
+    def __init__(self, layers=LAYERS):
+        self.layers = layers
+
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kiln test "))  # the blank is on purpose
         self.temporary = self.folder / "tmp"
         self.temporary.mkdir()
         self.workloads = self.folder / "tiny.json"
-        self.workloads.write_text(json.dumps({"format": "workloads/1", "name": "tiny", "workloads": LAYERS}))
+        self.workloads.write_text(json.dumps({"format": "workloads/1", "name": "tiny", "workloads": self.layers}))
         self.database = self.folder / "tiny.db"
         self.marker = f"KILN_TEST_JOB={uuid.uuid4()}"
         name, value = self.marker.split("=")

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "catalog/catalog.h"
 #include "tests/build_paths.h"
@@ -36,6 +39,24 @@ protected:
         runner_ = std::make_unique<ProcessRunner>(options);
     }
 
+    bool runs(const Target &target) const { return missing_features(target, machine_.halide_target).empty(); }
+
+    // Whether the machine runs kernels for this target that tests of the host on one thread do not have: where it has nothing
+    // wider than AVX2, `avx2` is the host.
+    bool adds_to_host(const Target &target) const {
+        return runs(target) && target != *parse_target("host", 1, machine_.halide_target);
+    }
+
+    // Those of these names that the machine runs; one where two are the same.
+    std::vector<Target> targets_of(std::initializer_list<const char *> names, int threads) const {
+        std::vector<Target> all;
+        for (const char *name : names) {
+            const Target target = *parse_target(name, threads, machine_.halide_target);
+            if (runs(target) && std::ranges::count(all, target) == 0) all.push_back(target);
+        }
+        return all;
+    }
+
     Result<RunRequest> build(const Workload &workload, const Target &target, const Candidate &candidate) {
         const auto built = builder_->build({workload, target, candidate});
         if (!built) return built.error();
@@ -46,11 +67,14 @@ protected:
     // What the runner has against a candidate, on random operands; empty where all is right.
     std::string problem(const Workload &workload, const Target &target, const Candidate &candidate,
                         double error_budget = default_error_budget) {
-        auto request = build(workload, target, candidate);
-        if (!request) return request.error().message;
-        request->measure = false;
-        request->error_budget = error_budget;
-        const auto run = runner_->run(*request);
+        const auto request = build(workload, target, candidate);
+        return request ? problem(*request, error_budget) : request.error().message;
+    }
+
+    std::string problem(RunRequest request, double error_budget = default_error_budget) {
+        request.measure = false;
+        request.error_budget = error_budget;
+        const auto run = runner_->run(request);
         if (!run) return run.error().message;
         return run->ok() ? "" : run->failure().message;
     }

@@ -128,15 +128,20 @@ constexpr const char *nests[] = {
 };
 
 TEST_F(NestKernels, AreRightOnThisMachine) {
-    for (const char *nest : nests) expect_right(nest, {machine_.halide_target, 1}, 2);
+    for (size_t i = 0; i < std::size(nests); i++)
+        expect_right(nests[i], {machine_.halide_target, 1}, is_turn(i) ? 2 : 0);
 }
 
 TEST_F(NestKernels, AreRightWithThreads) {
-    for (const char *nest : nests) expect_right(nest, {machine_.halide_target, 2}, 1);
+    for (size_t i = 0; i < std::size(nests); i++) {
+        if (is_turn(i, 2)) expect_right(nests[i], {machine_.halide_target, 2}, 1);
+    }
 }
 
 TEST_F(NestKernels, AreRightWithoutWideVectors) {
-    for (size_t i = 0; i < std::size(nests); i += 3) expect_right(nests[i], {"x86-64-linux-sse41", 1}, 1);
+    for (size_t i = 0; i < std::size(nests); i++) {
+        if (is_turn(i)) expect_right(nests[i], {"x86-64-linux-sse41", 1}, 1);
+    }
 }
 
 double to_i32(double x) { return std::isnan(x) ? 0 : std::trunc(std::clamp(x, -2147483648.0, 2147483647.0)); }
@@ -190,25 +195,28 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
                                      -1e-6f, 0.1f,     3,         -3,         88.5f,      -87,        89,    -104,
                                      20,     -20,      1e5f,      -1e5f,      7.5f,       255.5f,     300,   4e9f,
                                      nan,    infinity, -infinity, 3.1415927f, 1.5707964f, 0.7853982f, -0.9f, 9};
-    for (const Row &row : rows) {
+    const std::string names[] = {machine_.halide_target, "x86-64-linux"};
+    for (size_t i = 0; i < std::size(rows); i++) {
+        const Row &row = rows[i];
         const auto w = parse_workload_key("nest/loops:32/operands:32/reads:x0[i0]/term:" + std::string(row.term));
         ASSERT_TRUE(w) << row.term << ": " << w.error().message;
         Operands operands = make_operands(*w, Data::ordinary, 1);
-        for (size_t i = 0; i < numbers.size(); i++) set(operands.first, static_cast<int64_t>(i), numbers[i]);
-        for (const std::string &name : {machine_.halide_target, std::string("x86-64-linux")}) {
-            const Target target{name, 1};
+        for (size_t n = 0; n < numbers.size(); n++) set(operands.first, static_cast<int64_t>(n), numbers[n]);
+        for (size_t t = 0; t < std::size(names); t++) {
+            if (!is_turn(i + t, 2)) continue;
+            const Target target{names[t], 1};
             const auto untuned = default_candidate(*w, target, core_of(machine_, target), default_error_budget);
             ASSERT_TRUE(untuned) << row.term << ": " << untuned.error().message;
             const auto got = result_of(*w, target, *untuned, operands);
             ASSERT_TRUE(got) << row.term << ": " << got.error().message;
-            for (size_t i = 0; i < numbers.size(); i++) {
-                const auto right = static_cast<float>(row.expected(numbers[i]));
-                const auto value = get<float>(*got, static_cast<int64_t>(i));
+            for (size_t n = 0; n < numbers.size(); n++) {
+                const auto right = static_cast<float>(row.expected(numbers[n]));
+                const auto value = get<float>(*got, static_cast<int64_t>(n));
                 const bool same = std::isnan(right) ? std::isnan(value)
                                                     : value == right || std::fabs(value - right) <=
                                                                             row.tolerance * std::fabs(right) + 1e-37f;
-                EXPECT_TRUE(same) << row.term << " of " << numbers[i] << " is " << value << ", not " << right << ", "
-                                  << name;
+                EXPECT_TRUE(same) << row.term << " of " << numbers[n] << " is " << value << ", not " << right << ", "
+                                  << names[t];
             }
         }
     }

@@ -1,4 +1,4 @@
-// Statistics on synthetic noise: no clock, seeded.
+// Statistics on synthetic noise: no clock, and seeds that are fixed, since what is expected of noise holds for most of it only.
 #include "records/measurement.h"
 
 #include <gtest/gtest.h>

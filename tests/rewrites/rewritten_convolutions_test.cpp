@@ -12,6 +12,7 @@
 #include "rewrites/output_phases.h"
 #include "rewrites/panels.h"
 #include "tests/drawn_workloads.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
@@ -234,7 +235,7 @@ Workload drawn(ConvolutionDrawer &drawer) {
 }
 
 TEST(RewrittenConvolutions, GiveWhatTheDefinitionGives) {
-    ConvolutionDrawer drawer(3);
+    ConvolutionDrawer drawer(test_seed());
     for (int i = 0; i < 80; i++) {
         const Workload w = drawn(drawer);
         const Operands operands = random_operands(w, drawer.rng());
@@ -274,7 +275,7 @@ constexpr const char *chosen[] = {
 };
 
 TEST(RewrittenConvolutions, OfChosenKinds) {
-    Rng rng(1);
+    Rng rng(test_seed());
     std::set<std::string> names;
     for (const char *text : chosen) {
         const auto w = parse_workload_key(text);

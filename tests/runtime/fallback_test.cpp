@@ -2,7 +2,7 @@
 // threads.
 //
 // Draw number i of seed s is drawn from s + i alone, so a failing one is repeated by its own seed; the message says
-// how.
+// how. KILN_TEST_DRAWS draws are made, one in four with a pool of threads, with KILN_TEST_POOL=1 all.
 #include <atomic>
 #include <cmath>
 #include <cstring>
@@ -76,6 +76,15 @@ const char *const convolutions[] = {
     "conv2d/input:1x9x9x4/kernel:3x3x4x8/padding:-9,0x0,0",
 };
 
+// Of a draw, whether the pool runs it.
+bool drawn_parallel(ConvolutionDrawer &drawer) { return drawer.rarely() || from_environment("KILN_TEST_POOL", 0) != 0; }
+
+// How a draw is repeated.
+std::string to_repeat(uint64_t seed, bool parallel, const std::string &filter, const Workload &w) {
+    return "KILN_TEST_SEED=" + std::to_string(seed) + " KILN_TEST_DRAWS=1 KILN_TEST_POOL=" + (parallel ? "1 " : "0 ") +
+           binary_dir() + "/fallback_tests --gtest_filter=" + filter + "  # " + key(w);
+}
+
 // As they are, and as the gradients that they have.
 TEST(Fallback, AgreesWithTheReference) {
     const FallbackPackage package;
@@ -100,10 +109,9 @@ TEST(Fallback, AgreesWithTheReferenceOnRandomConvolutions) {
         ConvolutionDrawer drawer(seed);
         Workload w = drawer.next();
         if (w.op == Operation::conv && drawer.rarely()) w.epilogue.push_back({EpilogueStep::Kind::clamp, -0.5f, 2});
-        const bool parallel = drawer.rarely();
+        const bool parallel = drawn_parallel(drawer);
         EXPECT_EQ(fallback_problem(*package, w, make_operands(w, Data::ordinary, seed), parallel ? &pool : nullptr), "")
-            << "KILN_TEST_SEED=" << seed << " KILN_TEST_DRAWS=1 " << binary_dir()
-            << "/fallback_tests --gtest_filter=*RandomConvolutions  # " << key(w);
+            << to_repeat(seed, parallel, "*RandomConvolutions", w);
     }
     kiln_pool_destroy(*package, &pool);
 }
@@ -117,10 +125,9 @@ TEST(Fallback, QuantizedConvolutionsAreExact) {
         ConvolutionDrawer drawer(seed);
         const Workload w = drawer.next_quantized();
         const Data data = drawer.rarely() ? Data::wide : Data::ordinary;
-        const bool parallel = drawer.rarely();
+        const bool parallel = drawn_parallel(drawer);
         EXPECT_EQ(fallback_problem(*package, w, make_operands(w, data, seed), parallel ? &pool : nullptr), "")
-            << "KILN_TEST_SEED=" << seed << " KILN_TEST_DRAWS=1 " << binary_dir()
-            << "/fallback_tests --gtest_filter=*Quantized*  # " << key(w);
+            << to_repeat(seed, parallel, "*Quantized*", w);
     }
     kiln_pool_destroy(*package, &pool);
 }

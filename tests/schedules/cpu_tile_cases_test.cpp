@@ -14,6 +14,9 @@
 namespace kiln {
 namespace {
 
+// Not the run's seed: what few candidates have may be missing among so few draws.
+Rng fixed_draws() { return Rng(1); }
+
 CpuTileKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<CpuTileKnobs>(candidate.knobs); }
 
 TEST(TileCases, EveryKindHasItsRow) {
@@ -89,7 +92,7 @@ TEST(TileCases, WidthOfVectors) {
         const Space space = cpu_tile_space(base, conv_loops(w), target, core_of(Machine(), target));
         EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << row.channels << " " << row.target;
         EXPECT_TRUE(space.check(space.default_candidate()));
-        Rng rng(1);
+        Rng rng = fixed_draws();
         std::set<int64_t> drawn;
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.lanes ? 2u : 1u) << row.channels << " " << row.target;
@@ -150,7 +153,7 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
         const std::string what = std::to_string(row.outputs) + " " + row.target;
         EXPECT_EQ(knobs_of(space.default_candidate()).lanes, row.lanes) << what;
-        Rng rng(1);
+        Rng rng = fixed_draws();
         std::set<int64_t> drawn;
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
@@ -187,7 +190,7 @@ TEST(TileCases, VectorsAlongX) {
         const CpuTileKnobs untuned = knobs_of(space.default_candidate());
         EXPECT_EQ(untuned.lanes, row.untuned) << row.key;
         EXPECT_EQ(untuned.stage_input, row.staged) << row.key;
-        Rng rng(1);
+        Rng rng = fixed_draws();
         bool drawn = false;
         for (int i = 0; i < 100; i++) drawn |= knobs_of(*space.sample(rng)).lanes == 1;
         EXPECT_EQ(drawn, row.can) << row.key;
@@ -271,7 +274,7 @@ TEST(TileCases, WhatIsTestedInEachStepIsUnrolledLess) {
     for (const auto &row : rows) {
         const ConvLoops shape = conv_loops(*parse_workload_key(row.key));
         const Space space = cpu_tile_space({}, shape, target, core_of(Machine(), target));
-        Rng rng(1);
+        Rng rng = fixed_draws();
         int64_t most = 0;
         for (int i = 0; i < 1000; i++) {
             const CpuTileKnobs knobs = knobs_of(*space.sample(rng));

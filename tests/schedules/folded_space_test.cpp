@@ -39,7 +39,7 @@ TEST(FoldedSpace, BlocksOfCandidates) {
             EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
         }
     }
-    Rng rng(1);
+    Rng rng(1);  // not the run's seed: blocks that few candidates have may be missing among so few draws
     std::set<Blocks> drawn;
     for (int i = 0; i < 100; i++) {
         const auto candidate = space.sample(rng);

@@ -6,6 +6,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/gradient_tile_knobs.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
@@ -56,7 +57,7 @@ TEST(GradientTileSpace, PartialSumsForFewPanels) {
 }
 
 TEST(GradientTileSpace, DefaultsAndSamplesAreValidForEveryTarget) {
-    Rng rng(1);
+    Rng rng(test_seed());
     for (const char *halide : {"x86-64-linux", "x86-64-linux-avx-avx2-fma-sse41",
                                "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", "arm-32-linux-no_neon"}) {
         for (int threads : {1, 3}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/test_seed.h"
+
 namespace kiln {
 namespace {
 
@@ -69,7 +71,7 @@ TEST(TransformTileSpace, SeveralVectorsAreNotWrittenOneByOne) {
 }
 
 TEST(TransformTileSpace, EveryTargetHasOneAndRefusesWhatDoesNotFit) {
-    Rng rng(1);
+    Rng rng(test_seed());
     for (const char *name : {"baseline", "avx2", "avx512", "arm-32-linux-no_neon"}) {
         for (int threads : {1, 4}) {
             const Target target = *parse_target(name, threads, avx512);

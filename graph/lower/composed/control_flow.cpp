@@ -9,11 +9,10 @@
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
+#include "graph/lower/node/repetitions.h"
 
 namespace kiln::graph {
 namespace {
-
-constexpr int64_t most_repetitions = 1 << 14;
 
 void check_outputs(const onnx::Body &body, size_t expected) {
     if (body.outputs.size() == expected) return;
@@ -172,14 +171,15 @@ void loop(NodeLowering &node) {
     if (body.outputs.size() < carried + 1) check_outputs(body, carried + 1);
     check_outputs(body, static_cast<size_t>(node.output_count()) + 1);
     const int64_t most = node.has_input(0) ? node.known_integer(0, "M") : most_repetitions + 1;
-    bool goes_on = !node.has_input(1) || known_condition(node, 1);
+    bool again = !node.has_input(1) || known_condition(node, 1);
+    if (again && goes_on(body)) node.announce(body, std::min(most, most_repetitions));
     std::vector<ValueId> values;
     for (size_t i = 0; i < carried; i++) values.push_back(node.input(static_cast<int>(i) + 2));
     std::vector<std::vector<ValueId>> scanned(body.outputs.size() - 1 - carried);
     const auto scalar_of = [&](Element type, int64_t number) {
         return node.constant({{type, {}}, std::vector<int64_t>{number}});
     };
-    for (int64_t i = 0; i < most && goes_on; i++) {
+    for (int64_t i = 0; i < most && again; i++) {
         check_repetitions(i + 1);
         std::vector<ValueId> inputs{scalar_of(Element::i64, i), scalar_of(Element::boolean, 1)};
         inputs.insert(inputs.end(), values.begin(), values.end());
@@ -191,7 +191,7 @@ void loop(NodeLowering &node) {
                 "whether it goes on is known only when the network runs, and kiln repeats no parts of a network by "
                 "condition; export the model without loops");
         }
-        goes_on = *condition != 0;
+        again = *condition != 0;
         values.assign(outputs->begin() + 1, outputs->begin() + 1 + static_cast<std::ptrdiff_t>(carried));
         for (size_t k = 0; k < scanned.size(); k++) scanned[k].push_back((*outputs)[1 + carried + k]);
     }
@@ -218,6 +218,7 @@ void scan(NodeLowering &node) {
                                prepends = directions(node, "scan_output_directions", outputs);
     const int64_t steps = scanned.front().extent(node);
     check_repetitions(steps);
+    node.announce(body, steps);
     std::vector<ValueId> values;
     for (int i = 0; i < carried; i++) values.push_back(node.input(i));
     std::vector<std::vector<ValueId>> made(outputs);

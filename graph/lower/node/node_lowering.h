@@ -13,10 +13,13 @@
 
 namespace kiln::graph {
 
-// Lowers a graph that an attribute holds, where its node stands, with values for its inputs, one for each: its outputs, or nothing
-// after telling what stands in the way.
-using BodyPlacer =
-    std::function<std::optional<std::vector<ValueId>>(const onnx::Body &, const std::vector<ValueId> &inputs)>;
+// What lowers a graph that an attribute holds, where its node stands.
+struct BodyPlacer {
+    // With values for its inputs, one for each: its outputs, or nothing after telling what stands in the way.
+    std::function<std::optional<std::vector<ValueId>>(const onnx::Body &, const std::vector<ValueId> &inputs)> place;
+    // Told before that a graph will be lowered so often.
+    std::function<void(const onnx::Body &, int64_t times)> announce;
+};
 
 class NodeLowering {
 public:
@@ -64,8 +67,10 @@ public:
     ValueId elementwise(Expression expression, std::vector<ValueId> inputs, const Shape &at_least = {});
     ValueId reshape(ValueId value, Shape shape);
     ValueId transpose(ValueId value, std::vector<int> permutation);
+    // Refuses so many repetitions where it is certain that they write out too much.
+    void announce(const onnx::Body &body, int64_t times) { placer_.announce(body, times); }
     std::optional<std::vector<ValueId>> place(const onnx::Body &body, const std::vector<ValueId> &inputs) {
-        auto outputs = placer_(body, inputs);
+        auto outputs = placer_.place(body, inputs);
         has_unplaced_body_ = has_unplaced_body_ || !outputs;
         return outputs;
     }

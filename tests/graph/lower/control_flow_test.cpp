@@ -348,7 +348,7 @@ TEST(Loops, WhatStandsInTheWayIsNamed) {
         ASSERT_FALSE(graph) << row.message;
         EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
     }
-    // Loops in loops multiply.
+    // Loops in loops multiply, which is said before any is written out.
     const auto nested = [&](BuiltModel &body) {
         body.constant("often", whole({}, {10000}))
             .node(
@@ -374,6 +374,41 @@ TEST(Loops, WhatStandsInTheWayIsNamed) {
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("repeat more nodes and names than kiln writes out"), std::string::npos)
         << refused.error().message;
+}
+
+// Repetitions that may not come are not counted beforehand.
+TEST(Loops, AreWrittenOutWhereTheyEndEarly) {
+    const auto negates = [](BuiltModel &body) { body.node("Neg", {"u"}, {"t"}).output("on").output("t"); };
+    const auto repeated = [&](BuiltModel &body, const char *value) {
+        body.constant("often", whole({}, {1000})).node("Loop", {"often", "", value}, {"w"}, {body_of({"u"}, negates)});
+    };
+    // As long as the number is less than 10.
+    const auto doubles = [&](BuiltModel &body) {
+        repeated(body, "k");
+        body.constant("two", floats({}, {2})).constant("ten", floats({}, {10})).node("Mul", {"w", "two"}, {"twice"});
+        body.node("Less", {"twice", "ten"}, {"again"}).output("again").output("twice");
+    };
+    BuiltModel ends;
+    ends.input("x", {4}).constant("many", whole({}, {16000})).constant("one", floats({}, {1}));
+    ends.node("Loop", {"many", "", "one"}, {"last"}, {body_of({"k"}, doubles)}).node("Add", {"x", "last"}, {"y"});
+    const auto ended = ends.output("y").lowered();
+    ASSERT_TRUE(ended) << ended.error().message;
+    EXPECT_EQ(result(*ended), (std::vector<double>{15, 18, 13, 20}));
+
+    const auto chooses = [&](BuiltModel &body) {
+        BuiltModel long_one;
+        repeated(long_one, "v");
+        body.node("If", {"c"}, {"next"},
+                  {branch("then_branch", long_one.output("w")),
+                   branch("else_branch", BuiltModel().node("Neg", {"v"}, {"w"}).output("w"))});
+        body.output("on").output("next");
+    };
+    BuiltModel leaves_out;
+    leaves_out.input("x", {4}).constant("many", whole({}, {2001})).constant("c", no);
+    leaves_out.node("Loop", {"many", "", "x"}, {"y"}, {body_of({"v"}, chooses)});
+    const auto chosen = leaves_out.output("y").lowered();
+    ASSERT_TRUE(chosen) << chosen.error().message;
+    EXPECT_EQ(result(*chosen), negative);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/graph/lower/rule_cases.h"
+#include "tests/test_seed.h"
 
 namespace kiln::graph {
 namespace {
@@ -53,7 +54,7 @@ TEST(TopK, FirstElementsAndWhereTheyAre) {
 
 // So many that parts of them are compared first; few values, so that many are equal.
 TEST(TopK, ManyElements) {
-    std::mt19937 random(7);
+    std::mt19937 random(test_seed());
     for (const auto &[count, k, largest] :
          {std::tuple<int, int, bool>{3000, 10, true}, {2000, 33, false}, {1111, 1, true}}) {
         std::vector<double> elements(static_cast<size_t>(2 * count));
