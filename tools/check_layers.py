@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks who includes and links whom against the tables below (docs/architecture.md explains them).
+"""Checks who includes and links whom against the tables below, and that docs/architecture.md names each folder in order.
 
 usage: check_layers.py [ROOT]; prints one line a violation, exit status 1 where there is one.
 """
@@ -192,6 +192,7 @@ FOLDERS = {
         ["cli/answers", "compare", "text", "tuner/measure", "workload", "workload/lists"], ["CLI/*", "fmt/*", "nlohmann/*"]
     ),
     "cli/tune": (["cli/answers", "compare", "tuner/job", "workload"], ["fmt/*"]),
+    "cli/measuring": (["cli/answers", "cli/clock.h", "compare", "text", "tuner/measure", "tuner/process", "workload"], ["fmt/*"]),
     "cli/pareto": (["cli/answers", "database", "records", "text", "tuner/budget", "workload"], ["fmt/*"]),
     "cli/build": (
         ["cli", "cli/answers", "cli/network", "database", "network/program.h", "package", "package/c", "package/network", "package/output",
@@ -199,7 +200,7 @@ FOLDERS = {
         ["CLI/*", "fmt/*"],
     ),
     "cli": (
-        ["cli/answers", "cli/bench", "cli/build", "cli/network", "cli/pareto", "cli/tune", "graph", "graph/passes", "network/program.h", "catalog", "check", "compare", "database", "package", "package/network",
+        ["cli/answers", "cli/bench", "cli/build", "cli/measuring", "cli/network", "cli/pareto", "cli/tune", "graph", "graph/passes", "network/program.h", "catalog", "check", "compare", "database", "package", "package/network",
          "package/output", "records", "schedules", "simulate/core_file.h", "simulate/core_description.h", "text", "tuner/budget", "tuner/job", "tuner/measure", "tuner/process", "tuner/search",
          "workload", "workload/lists"],
         ["CLI/*", "fmt/*", "nlohmann/*"],
@@ -235,6 +236,10 @@ CMAKE_LINK = re.compile(r"\btarget_link_libraries\s*\(([^)]*)\)")
 CMAKE_NAME = re.compile(r"[\w-]+(?:::[\w-]+)*")  # also inside generator expressions
 CMAKE_ELSEWHERE = re.compile(r"(?<![\w/])\.\./[\w./-]*\.c(?:pp)?\b")
 MOST_FILES = 25
+
+PAGE = "docs/architecture.md"
+PAGE_ROW = re.compile(r"^\| ([^|]*) \|", re.MULTILINE)  # its first cell
+PAGE_FOLDER = re.compile(r"`([\w/]+)/`")
 
 
 def matches(name, patterns):
@@ -325,6 +330,21 @@ def circles(root, files):
         yield from visit(file)
 
 
+def check_page(text):
+    """Why the table of folders in the page is not FOLDERS: a row for each, and what it may include in that row or above."""
+    rows = [folders for cell in PAGE_ROW.findall(text) if (folders := PAGE_FOLDER.findall(cell))]
+    named = [folder for folders in rows for folder in folders]
+    place = {folder: i for i, folders in enumerate(rows) for folder in folders}
+    yield from (f"{folder}/ has no row" for folder in FOLDERS if folder not in place)
+    yield from (f"{folder}/ has more than one row" for folder in sorted(place) if named.count(folder) > 1)
+    tops = {folder.split("/")[0] for folder in FOLDERS}
+    yield from (f"{folder}/ is not in FOLDERS" for folder in named if folder not in FOLDERS and folder.split("/")[0] in tops)
+    for folder, (allowed, _) in FOLDERS.items():
+        for used in sorted({a if a in FOLDERS else folder_of(a) for a in allowed}):
+            if place.get(used, -1) > place.get(folder, len(rows)):
+                yield f"{folder}/ stands above {used}/, which it uses"
+
+
 def check(root):
     """Every violation in the tree, sorted: "file: why"."""
     root = pathlib.Path(root)
@@ -350,6 +370,8 @@ def check(root):
     for folder, text in cmake.items():
         complaints = [*check_links(folder, text, owners), *check_sources(folder, text)]
         problems += [f"{folder}/CMakeLists.txt: {why}" for why in complaints]
+    if (root / PAGE).is_file():
+        problems += [f"{PAGE}: {why}" for why in check_page((root / PAGE).read_text(encoding="utf-8"))]
     return sorted(problems)
 
 

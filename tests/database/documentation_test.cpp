@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "database/schema.h"
 #include "database/trial_store.h"
 #include "tests/build_paths.h"
 #include "tests/database/sample_records.h"
@@ -48,6 +49,17 @@ TEST(Documentation, DescribesEveryTableViewAndColumn) {
             EXPECT_NE(page.find("`" + std::get<std::string>(name) + "`"), std::string::npos)
                 << std::get<std::string>(name);
         }
+    }
+}
+
+TEST(Documentation, NamesTheVersionOfTheSchemaAndEveryStep) {
+    const std::string page = ScratchFolder::read(source_dir() + "/docs/database.md");
+    const std::string newest = std::to_string(migration_steps().back().version);
+    EXPECT_NE(page.find("`user_version` is the version of the schema, now " + newest + ":"), std::string::npos)
+        << newest;
+    for (const MigrationStep &step : migration_steps()) {
+        const std::string version = std::to_string(step.version);
+        EXPECT_NE(page.find("\n| " + version + " | "), std::string::npos) << "version " << version << " has no row";
     }
 }
 

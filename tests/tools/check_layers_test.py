@@ -72,6 +72,14 @@ BAD = [
     ("catalog/CMakeLists.txt", "add_library(c ../schedules/a.cpp)\n", "names ../schedules/a.cpp"),
 ]
 
+# text of docs/architecture.md, what stands there instead, the complaint
+BAD_PAGES = [
+    ("| `digest/` |", "| |", "digest/ has no row"),
+    ("`catalog/matrix/`, ", "", "catalog/matrix/ has no row"),
+    ("| `digest/` |", "| `digest/`, `json/` |", "json/ has more than one row"),
+    ("| `digest/` |", "| `digest/`, `tuner/luck/` |", "tuner/luck/ is not in FOLDERS"),
+]
+
 
 def problems_of(tree):
     with tempfile.TemporaryDirectory() as folder:
@@ -100,6 +108,18 @@ class CheckLayersTest(unittest.TestCase):
     def test_crowded_folder(self):
         tree = {**GOOD, **{f"records/a{i}.h": "" for i in range(check_layers.MOST_FILES)}}
         self.assertEqual(problems_of(tree), ["records/: 26 files; make rooms of at most 25"])
+
+    def test_page(self):
+        page = (ROOT / check_layers.PAGE).read_text(encoding="utf-8")
+        for old, new, complaint in BAD_PAGES:
+            with self.subTest(old=old, new=new):
+                self.assertIn(old, page)
+                problems = problems_of({**GOOD, check_layers.PAGE: page.replace(old, new)})
+                self.assertIn(f"{check_layers.PAGE}: {complaint}", problems)
+        json, lists = "| `json/` |", "| `workload/lists/` |"
+        swapped = page.replace(json, "| @ |").replace(lists, json).replace("| @ |", lists)
+        problems = problems_of({**GOOD, check_layers.PAGE: swapped})
+        self.assertEqual(problems, [f"{check_layers.PAGE}: workload/lists/ stands above json/, which it uses"])
 
     def test_this_repository(self):
         self.assertEqual(check_layers.check(ROOT), [])
