@@ -145,10 +145,14 @@ TEST(Catalog, CodeThatLayersShareSaysWhatItLeavesOut) {
         {"shared_dense", "conv2d/input:2x6x6x4/kernel:3x3x4x4", "several images"},
         {"shared_dense", "conv2d/input:1x10x10x8/kernel:1x3x8x8/padding:0,0x1,1", "windows of one row"},
         {"shared_dense", "conv3d/input:1x3x6x6x4/kernel:3x3x3x4x4", "planes of a volume"},
+        {"shared_dense", "conv3d/input:1x1x6x6x4/kernel:1x3x3x4x4", ""},
+        {"shared_dense", "conv3d/input:1x1x6x6x4/kernel:1x3x3x4x4/padding:1,-1x0,0x0,0", "a volume's depth"},
         {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x2x4/feature_group_count:2", "groups"},
         {"shared_depthwise", "conv2d/input:1x6x6x3/kernel:3x3x1x6/rhs_dilation:2x2/feature_group_count:3", ""},
         {"shared_depthwise", "conv2d/input:2x6x6x3/kernel:3x3x1x3/feature_group_count:3", "several images"},
         {"shared_depthwise", "conv2d/input:1x9x9x3/kernel:6x5x1x3/feature_group_count:3", "25 taps"},
+        {"shared_depthwise", "conv3d/input:1x1x6x6x3/kernel:1x3x3x1x3/padding:1,-1x0,0x0,0/feature_group_count:3",
+         "a volume's depth"},
         {"shared_depthwise", "conv2d/input:1x6x6x4/kernel:1x1x4x4", "several channels"},
     };
     const Target target = *parse_target("rv32im", 1, avx512);
