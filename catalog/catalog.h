@@ -59,10 +59,10 @@ private:
 std::span<const Algorithm> catalog();
 const Algorithm *find_algorithm(std::string_view name);
 
-// All algorithms, whether they apply or not, the one to use untuned first (catalog/algorithm_rules.h). Where the budget
-// of errors is less than the default, those that reassociate come last: what nobody measured must not be less accurate
-// than was asked for. Every command has its default from here: of the algorithms that it may use, the first that
-// applies.
+// All algorithms, whether they apply or not, the one to use untuned first: those whose rule holds, in the order of the rules
+// (catalog/algorithm_rules.h), then all others in the order of the catalog. Where the budget of errors is less than the default,
+// those that reassociate come last: what nobody measured must not be less accurate than was asked for. Every command has its
+// default from here: of the algorithms that it may use, the first that applies.
 std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target, const Core &core,
                                              double error_budget);
 

@@ -325,6 +325,44 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
     }
 }
 
+// Where the first may not be used, the next rule that holds says what is.
+TEST(Catalog, RulesThatHoldComeInTheirOrder) {
+    const struct {
+        const char *key, *target;
+        std::vector<std::string> first;
+        double error_budget = default_error_budget;
+    } rows[] = {
+        {"conv2d/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512", {"winograd_4", "direct", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/lhs_dilation:2x2", "avx512", {"phases", "direct"}},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "avx512",
+         {"depthwise_turned", "depthwise_rows", "direct"}},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3",
+         "avx512",
+         {"winograd_4", "direct", "phases"}},
+        {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW",
+         "avx512",
+         {"space_to_depth_fused", "direct", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert",
+         "amx",
+         {"matrix", "quantized", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert",
+         "avx2",
+         {"quantized_winograd_3", "quantized", "phases"}},
+        // A budget that Winograd may exceed: the next rule is first, and Winograd behind all that keep to the definition.
+        {"conv2d/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512", {"direct", "phases"}, 1e-6},
+    };
+    for (const auto &row : rows) {
+        const auto order =
+            by_preference(*parse_workload_key(row.key), *parse_target(row.target, 1, avx512), core, row.error_budget);
+        ASSERT_EQ(order.size(), catalog().size());
+        std::vector<std::string> first;
+        for (size_t i = 0; i < row.first.size(); i++) first.emplace_back(order[i]->name);
+        EXPECT_EQ(first, row.first) << row.key;
+    }
+}
+
 // Transformed weights are larger than those of direct sums, and come more slowly to CPUs with two wide multipliers.
 TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
     const struct {
