@@ -191,6 +191,13 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x16/kernel:5x5x16x32/padding:2,2x2,2", "winograd_4"},
         {"conv2d/input:1x28x28x64/kernel:5x5x64x64/padding:4,4x4,4/rhs_dilation:2x2", "winograd_4"},
         {"conv2d/input:1x14x14x256/kernel:7x7x256x64/padding:3,3x3,3", "winograd_3"},
+        // Phases of a dilation whose outputs mostly are none of the convolution: direct sums leave them out.
+        {"conv2d/input:1x9x9x128/kernel:5x5x128x128/padding:16,16x16,16/rhs_dilation:8x8", "direct"},
+        {"conv2d/input:1x9x9x128/kernel:5x5x128x128/padding:16,16x16,16/rhs_dilation:8x8", "direct", "avx2"},
+        {"conv1d/input:1x520x128/kernel:7x128x128/padding:1536,1536/rhs_dilation:512", "direct"},
+        {"conv1d/input:1x520x128/kernel:7x128x128/padding:1536,1536/rhs_dilation:512", "direct", "avx2"},
+        {"conv2d/input:1x17x17x64/kernel:3x3x64x64/padding:8,8x8,8/rhs_dilation:8x8", "direct"},
+        {"conv2d/input:1x33x33x256/kernel:3x3x256x256/padding:12,12x12,12/rhs_dilation:12x12", "winograd_3"},
         {"conv2d/input:1x17x17x160/kernel:1x7x160x160/padding:0,0x3,3", "winograd_4"},
         {"conv2d/input:1x17x17x160/kernel:7x1x160x160/padding:3,3x0,0", "winograd_4"},
         {"conv1d/input:1x1000x80/kernel:3x80x384/padding:1,1", "winograd_4"},
@@ -273,6 +280,9 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "quantized", "avx2"},
         {"conv2d/input:1x3x3x512/kernel:3x3x512x512/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx", "quantized",
          "avx2"},  // weights for few tiles
+        // Three outputs of five taps would need a point that is a fraction: no rival.
+        {"conv1d/input:1x400x64/kernel:5x64x64/padding:2,2/dtype:u8/epilogue:requantize_onnx", "quantized_winograd_2",
+         "avx2"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "matrix",
          "amx"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
