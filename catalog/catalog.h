@@ -40,7 +40,8 @@ struct Algorithm {
 
     Status applies(const Workload &workload, const Target &target) const;
     // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the
-    // default only, so that a candidate measured on one machine can be built on another.
+    // default, so that a candidate measured on one machine can be built on another. Limits of what compiles in time let
+    // a default pass that is beyond them, on the core that has it.
     Space space(const Workload &workload, const Target &target, const Core &core) const;
 };
 

@@ -106,7 +106,7 @@ Status check_candidate(const Candidate &candidate, const Workload &workload, con
     const Algorithm *algorithm = find_algorithm(candidate.algorithm);
     if (!algorithm) return unsupported("unknown algorithm `" + candidate.algorithm + "`");
     if (Status s = algorithm->applies(workload, target); !s) return s;
-    // Caches are the part of a core that is not the target's. They move defaults only.
+    // Caches are the part of a core that is not the target's. They move defaults, and limits for a default that is beyond one.
     return algorithm->space(workload, target, core_of(Machine(), target)).check(candidate);
 }
 
