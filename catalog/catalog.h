@@ -40,7 +40,8 @@ struct Algorithm {
 
     Status applies(const Workload &workload, const Target &target) const;
     // Precondition: applies. Domains and constraints follow from workload and target; the core's caches move the
-    // default only, so that a candidate measured on one machine can be built on another.
+    // default, so that a candidate measured on one machine can be built on another. Limits of what compiles in time let
+    // a default pass that is beyond them, on the core that has it.
     Space space(const Workload &workload, const Target &target, const Core &core) const;
 };
 
@@ -59,10 +60,10 @@ private:
 std::span<const Algorithm> catalog();
 const Algorithm *find_algorithm(std::string_view name);
 
-// All algorithms, whether they apply or not, the one to use untuned first (catalog/algorithm_rules.h). Where the budget
-// of errors is less than the default, those that reassociate come last: what nobody measured must not be less accurate
-// than was asked for. Every command has its default from here: of the algorithms that it may use, the first that
-// applies.
+// All algorithms, whether they apply or not, the one to use untuned first: those whose rule holds, in the order of the rules
+// (catalog/algorithm_rules.h), then all others in the order of the catalog. Where the budget of errors is less than the default,
+// those that reassociate come last: what nobody measured must not be less accurate than was asked for. Every command has its
+// default from here: of the algorithms that it may use, the first that applies.
 std::vector<const Algorithm *> by_preference(const Workload &workload, const Target &target, const Core &core,
                                              double error_budget);
 

@@ -77,14 +77,14 @@ const Algorithm *find_algorithm(std::string_view name) {
 std::vector<const Algorithm *> by_preference(const Workload &w, const Target &target, const Core &core,
                                              double error_budget) {
     std::vector<const Algorithm *> order;
+    const auto is_there = [&](const Algorithm *algorithm) { return std::ranges::count(order, algorithm) > 0; };
     for (const AlgorithmRule &rule : algorithm_rules()) {
         const Algorithm *algorithm = find_algorithm(rule.algorithm);
-        if (!algorithm || !algorithm->applies(w, target) || !rule.preferred(w, target, core)) continue;
-        order.push_back(algorithm);
-        break;
+        if (!algorithm || is_there(algorithm)) continue;
+        if (algorithm->applies(w, target) && rule.preferred(w, target, core)) order.push_back(algorithm);
     }
     for (const Algorithm &algorithm : catalog()) {
-        if (order.empty() || &algorithm != order.front()) order.push_back(&algorithm);
+        if (!is_there(&algorithm)) order.push_back(&algorithm);
     }
     if (error_budget < default_error_budget) {
         std::stable_partition(order.begin(), order.end(), [](const Algorithm *a) { return !a->reassociates; });
@@ -106,7 +106,7 @@ Status check_candidate(const Candidate &candidate, const Workload &workload, con
     const Algorithm *algorithm = find_algorithm(candidate.algorithm);
     if (!algorithm) return unsupported("unknown algorithm `" + candidate.algorithm + "`");
     if (Status s = algorithm->applies(workload, target); !s) return s;
-    // Caches are the part of a core that is not the target's. They move defaults only.
+    // Caches are the part of a core that is not the target's. They move defaults, and limits for a default that is beyond one.
     return algorithm->space(workload, target, core_of(Machine(), target)).check(candidate);
 }
 

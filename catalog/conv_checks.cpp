@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-constexpr int64_t most_elements = limit - 4096;  // room for the last panel's padding lanes
+constexpr int64_t most_elements = limit - 4096;  // room for vectors that reach behind an end
 
 // Saturates, so that products of several extents can be compared.
 int64_t product(std::initializer_list<int64_t> factors) {

@@ -1,5 +1,6 @@
-// The loops with which each algorithm of the catalog computes a convolution. An algorithm gets its rewrite here and nowhere
-// else: its conditions, its space and its generators ask this table.
+// The loops with which each algorithm of the catalog computes a convolution: its conditions, its space and its generators ask this
+// table. Loops that depend on the target have functions of their own (quantized_loops(), matrix_loops()), and so has what a separable
+// convolution computes in front (depthwise_loops()).
 //
 // Std only.
 #pragma once

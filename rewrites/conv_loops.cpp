@@ -56,6 +56,9 @@ ConvShape turned_shape(const ConvShape &forward) {
     return s;
 }
 
+// Whether input and result have one plane: the rows of an image are the next image's neighbours in both.
+bool is_flat(const ConvShape &s) { return s.input[2] == 1 && s.output[2] == 1; }
+
 // Dimensions that are only walked over and lie behind each other in memory become one. Rows and columns are neighbours
 // in every layout; the batch is the planes' and rows' neighbour only in NHWC.
 ConvShape merged_shape(ConvShape s, bool nhwc) {
@@ -67,12 +70,12 @@ ConvShape merged_shape(ConvShape s, bool nhwc) {
         s.input[0] *= s.input[1];
         s.output[0] = s.input[0];
         s.input[1] = s.output[1] = 1;
-        if (nhwc && s.kernel[2] == 1 && s.input[2] == 1) {
+        if (nhwc && s.kernel[2] == 1 && is_flat(s)) {
             s.input[0] *= s.batch;
             s.output[0] = s.input[0];
             s.batch = 1;
         }
-    } else if (nhwc && only_walks(s, 1) && s.input[2] == 1) {  // rows are images of their own
+    } else if (nhwc && only_walks(s, 1) && is_flat(s)) {  // rows are images of their own
         s.batch *= s.input[1];
         s.input[1] = s.output[1] = 1;
     }

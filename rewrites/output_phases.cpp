@@ -3,53 +3,87 @@
 #include <algorithm>
 #include <cassert>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace kiln {
 namespace {
 
-// The first tap that meets no hole at outputs f, f + P, ..., or `kernel` where none does.
-int64_t first_tap(const ConvShape &s, int d, int64_t f) {
-    for (int64_t k = 0; k < s.kernel[d]; k++) {
-        if ((f * s.stride[d] + k * s.dilation[d] - s.pad_lo[d]) % s.hole[d] == 0) return k;
-    }
-    return s.kernel[d];
-}
-
-// What the taps of all phases of one dimension reach, in inputs from that of output 0.
+// What the taps of some phases of one dimension reach, in inputs from that of output 0. Taps of one phase lie evenly apart; the step
+// divides that distance and those from phase to phase.
 struct Window {
     int64_t first = 0, last = 0, step = 1;
-    bool missing = false;  // some phase has fewer taps
     int64_t taps() const { return (last - first) / step + 1; }
 };
 
-// Taps of one phase lie `tap_step` apart in the kernel, and so evenly apart in the input. The window has to have all of
-// them: its step divides those distances and the distances from phase to phase.
-Window window_of_phases(const ConvShape &s, int d, int64_t phases, int64_t origin) {
-    const int64_t tap_step = s.hole[d] / std::gcd(s.dilation[d], s.hole[d]);
-    Window window{0, 0, tap_step * s.dilation[d] / s.hole[d]};
-    bool any = false;
-    int64_t fewest = s.kernel[d];
-    for (int64_t f = -origin; f < phases - origin; f++) {
-        const int64_t k = first_tap(s, d, f);
-        fewest = std::min(fewest, k == s.kernel[d] ? 0 : (s.kernel[d] - 1 - k) / tap_step + 1);
-        if (k == s.kernel[d]) continue;
-        const int64_t more = (s.kernel[d] - 1 - k) / tap_step;
-        const int64_t first = (f * s.stride[d] + k * s.dilation[d] - s.pad_lo[d]) / s.hole[d];
-        const int64_t last = first + more * (tap_step * s.dilation[d] / s.hole[d]);
-        if (any) window.step = std::gcd(window.step, first - window.first);
-        window.first = any ? std::min(window.first, first) : first;
-        window.last = any ? std::max(window.last, last) : last;
-        any = true;
-    }
-    window.missing = fewest < window.taps();
-    return window;
+Window joined(const Window &a, const Window &b) {
+    return {std::min(a.first, b.first), std::max(a.last, b.last),
+            std::gcd(std::gcd(a.step, b.step), a.first - b.first)};
 }
 
-int64_t best_origin(const ConvShape &s, int d, int64_t phases) {
-    int64_t best = 0;
-    for (int64_t o = 1; o < phases; o++) {
-        if (window_of_phases(s, d, phases, o).taps() < window_of_phases(s, d, phases, best).taps()) best = o;
+// A phase that has taps.
+struct Phase {
+    int64_t phase = 0, taps = 0;
+    Window window;
+};
+
+// The number below `modulus` whose product with `value` is 1 modulo `modulus`. Precondition: they have no common divisor.
+int64_t inverse(int64_t value, int64_t modulus) {
+    int64_t a = value % modulus, b = modulus, of_a = 1,
+            of_b = 0;  // a = of_a * value, b = of_b * value, modulo `modulus`
+    while (a > 1) {
+        of_b -= b / a * of_a, b %= a;
+        std::swap(a, b), std::swap(of_a, of_b);
     }
+    return modulus == 1 ? 0 : (of_a % modulus + modulus) % modulus;
+}
+
+// Inputs from one tap of a phase to the next.
+int64_t apart_in_input(const ConvShape &s, int d) { return s.dilation[d] / std::gcd(s.dilation[d], s.hole[d]); }
+
+// Phases that have taps, in their order. Of the many phases of a large hole few have one, so taps are asked for their phase: tap k is
+// of the phase f with f * stride + k * dilation = pad (mod hole), and taps `apart` from each other are of the same.
+std::vector<Phase> phases_with_taps(const ConvShape &s, int d, int64_t phases) {
+    const int64_t hole = s.hole[d], common = std::gcd(s.stride[d], hole), apart = hole / std::gcd(s.dilation[d], hole);
+    const int64_t of_one = inverse(s.stride[d] / common, phases), step = apart_in_input(s, d);
+    std::vector<Phase> found;
+    for (int64_t k = 0; k < std::min(s.kernel[d], apart); k++) {
+        const int64_t needed = s.pad_lo[d] - k * s.dilation[d];
+        if (needed % common != 0) continue;
+        const int64_t f = (needed / common % phases + phases) % phases * of_one % phases;
+        const int64_t first = (f * s.stride[d] - needed) / hole, more = (s.kernel[d] - 1 - k) / apart;
+        found.push_back({f, more + 1, {first, first + more * step, step}});
+    }
+    std::ranges::sort(found, {}, &Phase::phase);
+    return found;
+}
+
+// All phases of one dimension: f runs from -origin to phases - 1 - origin, with the origin for which the window is smallest.
+struct Phases {
+    int64_t count = 1, origin = 0;
+    Window window;
+    bool misses_taps = false;  // some phase has fewer than the window
+};
+
+// A window changes only where the origin passes a phase with taps, which then is one of the outputs before: its inputs are those of
+// the last ones, `turn` before.
+Phases best_phases(const ConvShape &s, int d) {
+    Phases best{.count = s.hole[d] / std::gcd(s.stride[d], s.hole[d])};
+    const std::vector<Phase> some = phases_with_taps(s, d, best.count);
+    if (some.empty()) return {best.count, 0, {.step = apart_in_input(s, d)}, true};
+    const int64_t turn = best.count * s.stride[d] / s.hole[d];
+    std::vector<Window> before;  // before[i]: of the phases 0 to i
+    for (const Phase &p : some) before.push_back(before.empty() ? p.window : joined(before.back(), p.window));
+    best.window = before.back();
+    Window behind;  // of those that are passed
+    for (size_t i = some.size(); i-- > 1;) {
+        const Window moved{some[i].window.first - turn, some[i].window.last - turn, some[i].window.step};
+        behind = i + 1 == some.size() ? moved : joined(behind, moved);
+        const Window all = joined(before[i - 1], behind);
+        if (all.taps() < best.window.taps()) best.window = all, best.origin = best.count - some[i].phase;
+    }
+    const int64_t fewest = std::ranges::min_element(some, {}, &Phase::taps)->taps;
+    best.misses_taps = std::ssize(some) < best.count || fewest < best.window.taps();
     return best;
 }
 
@@ -72,19 +106,16 @@ void map_taps(const ConvShape &whole, int d, const Window &window, const Form &p
 ConvLoops output_phases(ConvLoops s) {
     const int64_t outputs = s.group_outputs();
     if (!s.has_holes()) return s;
-    std::array<Form, 3> kernel_phase;  // of a channel of the result
     for (int d = 0; d < 3; d++) {
         if (s.hole[d] == 1) continue;
         const ConvShape whole = s;
-        const int64_t phases = s.hole[d] / std::gcd(s.stride[d], s.hole[d]);
-        const int64_t origin = best_origin(whole, d, phases);
-        const Window window = window_of_phases(whole, d, phases, origin);
+        const auto [phases, origin, window, misses_taps] = best_phases(whole, d);
         s.output[d] = (s.output[d] + origin + phases - 1) / phases;
         s.stride[d] = phases * s.stride[d] / s.hole[d];
         s.hole[d] = 1;
         s.dilation[d] = window.step;
         s.kernel[d] = window.taps();
-        s.taps_missing |= window.missing;
+        s.taps_missing |= misses_taps;
         s.pad_lo[d] = -window.first;
         s.pad_hi[d] = (s.output[d] - 1) * s.stride[d] + window.last + 1 - s.input[d];
 

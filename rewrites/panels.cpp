@@ -56,7 +56,8 @@ ConvLoops rows_of_one_image(ConvLoops s) {
     const bool plain = s.input_step == std::array<int64_t, 3>{1, 1, 1} && s.stride[1] == 1 &&
                        s.input_map[input_index::y].form.is_index(input_index::y) &&
                        s.input_map[input_index::z].form.is_index(input_index::z);
-    if (!nhwc || padded || !plain || s.kernel[1] != 1 || s.input[1] != 1 || s.input[2] != 1) return s;
+    const bool is_row = s.kernel[1] == 1 && s.input[1] == 1 && s.input[2] == 1 && s.output[2] == 1;
+    if (!nhwc || padded || !plain || !is_row) return s;
     s.input[1] = s.output[1] = s.batch;
     s.batch = 1;
     for (StoredActivation *stored : {&s.stored_input, &s.stored_result})
@@ -82,6 +83,10 @@ ConvLoops pixels_of_one_row(const ConvLoops &loops) {
     const Form pixel = index_form(x);
     std::vector<Form> inner{index_form(c), digit_of(pixel, 1, row), digit_of(pixel, row, s.output[1]),
                             digit_of(pixel, plane, s.output[2]), index_form(n)};
+    for (int d = 0; d < 3; d++) {  // where no stride has put them into the map: what padding cuts off
+        inner[x + d].constant -= s.pad_lo[d];
+        s.pad_lo[d] = s.pad_hi[d] = 0;
+    }
     s.output = {image, 1, 1};
     // Images lie behind each other as rows do where a pixel has all of its channels.
     if (s.is_nhwc() && s.output_block == s.output_channels) {

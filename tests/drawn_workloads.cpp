@@ -109,14 +109,16 @@ Workload ConvolutionDrawer::next_strided() {
 Workload ConvolutionDrawer::workload() {
     const int rank = rarely() ? (draw(0, 1) ? 1 : 3) : 2;
     const int64_t groups = rarely() ? count(32) : 1, batch_groups = groups == 1 && rarely() ? draw(2, 4) : 1;
-    const int64_t group_inputs = count(sizes_.channels),
+    const bool has_many = groups == 1 && draw(0, 7) == 0;
+    const int64_t group_inputs = has_many ? draw(128, sizes_.many_channels) : count(sizes_.channels),
                   outputs = groups * batch_groups * count(groups > 1 ? 12 : sizes_.channels);
     Workload w;
     w.spatial_rank = rank;
     w.op = std::array{Operation::conv, Operation::conv_backprop_input, Operation::conv_backprop_kernel}[draw(0, 2)];
     w.input = {batch_groups * draw(1, 2)};
     for (int d = 0; d < rank; d++) {
-        w.input.push_back(draw(1, rank == 3 ? sizes_.side * 2 / 5 : sizes_.side));
+        const bool has_one_plane = rank == 3 && d == 0 && rarely();
+        w.input.push_back(has_one_plane ? 1 : draw(1, rank == 3 ? sizes_.side * 2 / 5 : sizes_.side));
         w.kernel.push_back(attribute());
         w.strides.push_back(attribute()), w.lhs_dilation.push_back(attribute()), w.rhs_dilation.push_back(attribute());
         const int64_t window = (w.kernel[d] - 1) * w.rhs_dilation[d];

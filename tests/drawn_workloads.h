@@ -14,6 +14,7 @@ struct DrawnSizes {
     int64_t side = 20;  // of an image; of a volume two fifths
     int64_t channels = 40;
     int64_t flops = 20'000'000, elements = 200'000;  // elements of the result
+    int64_t many_channels = 200;                     // of some inputs, from 128: rewrites for long sums
 };
 
 // Convolutions and both gradients.

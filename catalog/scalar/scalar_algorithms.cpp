@@ -31,6 +31,7 @@ Status is_flat(const ConvLoops &loops) {
     if (loops.output[2] * loops.kernel[2] * loops.input[2] * loops.batch != 1)
         return unsupported(
             "several images, planes of a volume, or windows of one row, whose rows are images of their own");
+    if (loops.pad_lo[2] != 0) return unsupported("padding along a volume's depth: what is read is another plane");
     return {};
 }
 

@@ -119,9 +119,12 @@ bool quantized_winograd_pays(int m, const Workload &w, const Target &target, con
     // Direct sums of few channels have several columns in a step.
     if (unit_loops(w).folds() && stated.input_channels < 16) return false;
     const double cycles = integer_cycles(m, w, target, core);
+    const auto applies = [&](int other) {
+        return quantized_winograd_applies("quantized_winograd_" + std::to_string(other), w, target).ok();
+    };
     return cycles < 0.95 * cycles_of_pairs(stated, target, core) &&
            std::ranges::none_of(std::array{2, 3}, [&](int other) {
-               return other != m && numbers_fit(other, w) && integer_cycles(other, w, target, core) < cycles;
+               return other != m && applies(other) && integer_cycles(other, w, target, core) < cycles;
            });
 }
 

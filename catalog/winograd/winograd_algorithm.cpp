@@ -96,7 +96,9 @@ Status winograd_form_applies(int m, const Workload &w) {
     }
     if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
-    return window_applies(winograd_loops(w), m);
+    const ConvLoops loops = winograd_loops(w);
+    if (Status s = window_applies(loops, m); !s) return s;
+    return copies_fit(loops);
 }
 
 Status winograd_applies(std::string_view name, const Workload &w, const Target &) {

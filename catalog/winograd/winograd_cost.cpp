@@ -21,16 +21,29 @@ double direct_cycles(const ConvLoops &s, const Target &target, const Core &core)
     return beside_weights(outputs * weights / lanes_a_cycle(target, core), 4 * weights, core);
 }
 
+constexpr std::array tile_sides{2, 3, 4, 5};
+
 bool is_three_by_three(const ConvLoops &s) { return s.kernel[0] == 3 && s.kernel[1] == 3; }
+
+// Tiles of m outputs a side, and the places of a transformed tile.
+struct Tiles {
+    int64_t count = 1, places = 1;
+};
+
+Tiles tiles_of(int m, const ConvLoops &s) {
+    Tiles tiles{.count = s.batch * s.output[2]};
+    for (int d = 0; d < 2; d++) {
+        const bool is_transformed = s.kernel[d] > 1;
+        tiles.count *= ceil_div(s.output[d], is_transformed ? m : 1);
+        if (is_transformed) tiles.places *= m + s.kernel[d] - 1;
+    }
+    return tiles;
+}
 
 // The products, what is added to make their operands and of their results, and the weights, of which each product has its own.
 double window_cycles(int m, const ConvLoops &s, const Target &target, const Core &core) {
-    double places = 1, tiles = double(s.batch * s.output[2]);
-    for (int d = 0; d < 2; d++) {
-        const bool is_transformed = s.kernel[d] > 1;
-        tiles *= double(ceil_div(s.output[d], is_transformed ? m : 1));
-        if (is_transformed) places *= double(m + s.kernel[d] - 1);
-    }
+    const auto [count, places_of_tile] = tiles_of(m, s);
+    const auto tiles = double(count), places = double(places_of_tile);
     const int64_t lanes = vector_lanes(target);
     const auto in = double(s.input_channels), out = double(s.output_channels);
     const bool has_wide_vectors = lanes >= 16;
@@ -59,6 +72,16 @@ bool has_full_tiles(const ConvLoops &s) {
     return (tiles >= 4 && 3 * outputs >= 2 * places) || (tiles >= 9 && 2 * outputs >= places);
 }
 
+// Phases of a dilation fill tiles with outputs that the convolution has not, and that direct sums leave out. Tiles of some size must
+// have half of its products still, as tiles of 4x4 have that are half full.
+bool saves_half_of_products(const ConvLoops &s, const ConvLoops &whole) {
+    const int64_t outputs = whole.batch * whole.output[2] * whole.output[1] * whole.output[0];
+    return std::ranges::any_of(tile_sides, [&](int m) {
+        const auto [tiles, places] = tiles_of(m, s);
+        return 2 * tiles * places <= whole.taps() * outputs;
+    });
+}
+
 // Errors grow with the places of a tile's side and with its outputs. At most, 12 layers had 2.4e-6 with eight places and 4.1e-6
 // with nine, and ten in both dimensions exceed the default budget of 1e-5.
 bool is_accurate(int m, const ConvLoops &s) {
@@ -67,11 +90,13 @@ bool is_accurate(int m, const ConvLoops &s) {
     return side <= (!is_plane ? 10 : m <= 3 ? 9 : 8);
 }
 
-bool window_pays(int m, const ConvLoops &s, const Target &target, const Core &core) {
+bool window_pays(int m, const Workload &w, const ConvLoops &s, const Target &target, const Core &core) {
     if (!is_accurate(m, s) || !fill_vectors(s)) return false;
+    const ConvLoops whole = conv_loops(w);
     const double cycles = window_cycles(m, s, target, core);
-    const bool beats_direct = is_three_by_three(s) ? has_full_tiles(s) : cycles < 0.7 * direct_cycles(s, target, core);
-    return beats_direct && std::ranges::none_of(std::array{2, 3, 4, 5}, [&](int other) {
+    const bool beats_direct = is_three_by_three(s) ? has_full_tiles(s) && saves_half_of_products(s, whole)
+                                                   : cycles < 0.7 * direct_cycles(whole, target, core);
+    return beats_direct && std::ranges::none_of(tile_sides, [&](int other) {
                return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
            });
 }
@@ -118,7 +143,7 @@ bool strided_pays(int m, const Workload &w, const ConvLoops &s, const Target &ta
 
 bool winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = loops_of("winograd_4", w);
-    return s.folds() ? strided_pays(m, w, s, target, core) : window_pays(m, s, target, core);
+    return s.folds() ? strided_pays(m, w, s, target, core) : window_pays(m, w, s, target, core);
 }
 
 }  // namespace kiln

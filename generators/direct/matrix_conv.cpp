@@ -77,7 +77,8 @@ private:
         const int row = extent(row_positions(loops));
         s.channels = RDom(0, extent(loops.input_channels));
         const Expr in_row = is_one_row(loops) ? Expr(s.p) : s.p % row, line = is_one_row(loops) ? Expr(0) : s.p / row;
-        const Exprs at{s.channels.x, in_row - extent(loops.pad_lo[0]), line - extent(loops.pad_lo[1]), 0, s.n};
+        const Exprs at{s.channels.x, in_row - extent(loops.pad_lo[0]), line - extent(loops.pad_lo[1]),
+                       extent(-loops.pad_lo[2]), s.n};
         s.rows = Func("rows");
         const bool is_filled_up = steps.channels() != loops.input_channels && !steps.has_sums;
         s.rows(s.c, s.p, s.n) = is_filled_up ? cast(input.type(), 0) : undef(input.type());

@@ -147,13 +147,18 @@ private:
         }
     }
 
+    // A read of the nest, or what was copied of it.
+    Read read_or_copy(size_t n, const Exprs &i, const Exprs &r) const {
+        const bool is_copy = n < copies.size() && copies[n].defined();
+        return is_copy ? Read{copies[n](place_in_copy(i, r)), Expr()} : read(form.reads[n], i, r);
+    }
+
     // The values of all reads, and whether all of them are inside (undefined: always).
     std::pair<Exprs, Expr> read_all(const Exprs &i, const Exprs &r) const {
         Exprs values;
         Expr all;
         for (size_t n = 0; n < form.reads.size(); n++) {
-            const bool is_copy = n < copies.size() && copies[n].defined();
-            const Read one = is_copy ? Read{copies[n](place_in_copy(i, r)), Expr()} : read(form.reads[n], i, r);
+            const Read one = read_or_copy(n, i, r);
             values.push_back(one.value);
             if (one.is_inside.defined()) all = all.defined() ? all && one.is_inside : one.is_inside;
         }
@@ -207,11 +212,23 @@ private:
         return inside.defined() ? select(inside, where_inside(value), start()) : value;
     }
 
+    // What finish takes does not depend on r, and is 0 outside: no term is left out for it there.
+    Exprs read_to_finish(const Exprs &i) const {
+        const Exprs r(form.over.size(), 0);
+        Exprs values;
+        for (size_t n = 0; n < form.reads.size(); n++) {
+            const Read one = read_or_copy(n, i, r);
+            const bool may_leave = one.is_inside.defined();
+            values.push_back(may_leave ? select(one.is_inside, where_inside(one.value), cast(one.value.type(), 0))
+                                       : one.value);
+        }
+        return values;
+    }
+
     Expr finished(const Exprs &i) {
         Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
         if (nest.reduction == Reduction::mean) reduced = exactly(float_quotient(reduced, terms(i)));
-        // What finish reads does not depend on r.
-        Exprs values = read_all(i, Exprs(form.over.size(), 0)).first;
+        Exprs values = read_to_finish(i);
         values.push_back(reduced);
         return exactly(halide_expression(nest.finish, values));
     }

@@ -145,10 +145,14 @@ TEST(Catalog, CodeThatLayersShareSaysWhatItLeavesOut) {
         {"shared_dense", "conv2d/input:2x6x6x4/kernel:3x3x4x4", "several images"},
         {"shared_dense", "conv2d/input:1x10x10x8/kernel:1x3x8x8/padding:0,0x1,1", "windows of one row"},
         {"shared_dense", "conv3d/input:1x3x6x6x4/kernel:3x3x3x4x4", "planes of a volume"},
+        {"shared_dense", "conv3d/input:1x1x6x6x4/kernel:1x3x3x4x4", ""},
+        {"shared_dense", "conv3d/input:1x1x6x6x4/kernel:1x3x3x4x4/padding:1,-1x0,0x0,0", "a volume's depth"},
         {"shared_dense", "conv2d/input:1x6x6x4/kernel:3x3x2x4/feature_group_count:2", "groups"},
         {"shared_depthwise", "conv2d/input:1x6x6x3/kernel:3x3x1x6/rhs_dilation:2x2/feature_group_count:3", ""},
         {"shared_depthwise", "conv2d/input:2x6x6x3/kernel:3x3x1x3/feature_group_count:3", "several images"},
         {"shared_depthwise", "conv2d/input:1x9x9x3/kernel:6x5x1x3/feature_group_count:3", "25 taps"},
+        {"shared_depthwise", "conv3d/input:1x1x6x6x3/kernel:1x3x3x1x3/padding:1,-1x0,0x0,0/feature_group_count:3",
+         "a volume's depth"},
         {"shared_depthwise", "conv2d/input:1x6x6x4/kernel:1x1x4x4", "several channels"},
     };
     const Target target = *parse_target("rv32im", 1, avx512);
@@ -187,6 +191,13 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x28x28x16/kernel:5x5x16x32/padding:2,2x2,2", "winograd_4"},
         {"conv2d/input:1x28x28x64/kernel:5x5x64x64/padding:4,4x4,4/rhs_dilation:2x2", "winograd_4"},
         {"conv2d/input:1x14x14x256/kernel:7x7x256x64/padding:3,3x3,3", "winograd_3"},
+        // Phases of a dilation whose outputs mostly are none of the convolution: direct sums leave them out.
+        {"conv2d/input:1x9x9x128/kernel:5x5x128x128/padding:16,16x16,16/rhs_dilation:8x8", "direct"},
+        {"conv2d/input:1x9x9x128/kernel:5x5x128x128/padding:16,16x16,16/rhs_dilation:8x8", "direct", "avx2"},
+        {"conv1d/input:1x520x128/kernel:7x128x128/padding:1536,1536/rhs_dilation:512", "direct"},
+        {"conv1d/input:1x520x128/kernel:7x128x128/padding:1536,1536/rhs_dilation:512", "direct", "avx2"},
+        {"conv2d/input:1x17x17x64/kernel:3x3x64x64/padding:8,8x8,8/rhs_dilation:8x8", "direct"},
+        {"conv2d/input:1x33x33x256/kernel:3x3x256x256/padding:12,12x12,12/rhs_dilation:12x12", "winograd_3"},
         {"conv2d/input:1x17x17x160/kernel:1x7x160x160/padding:0,0x3,3", "winograd_4"},
         {"conv2d/input:1x17x17x160/kernel:7x1x160x160/padding:3,3x0,0", "winograd_4"},
         {"conv1d/input:1x1000x80/kernel:3x80x384/padding:1,1", "winograd_4"},
@@ -269,6 +280,9 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "quantized", "avx2"},
         {"conv2d/input:1x3x3x512/kernel:3x3x512x512/padding:1,1x1,1/dtype:u8/epilogue:requantize_onnx", "quantized",
          "avx2"},  // weights for few tiles
+        // Three outputs of five taps would need a point that is a fraction: no rival.
+        {"conv1d/input:1x400x64/kernel:5x64x64/padding:2,2/dtype:u8/epilogue:requantize_onnx", "quantized_winograd_2",
+         "avx2"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "matrix",
          "amx"},
         {"conv2d/input:1x14x14x64/kernel:3x3x1x64/feature_group_count:64/dtype:i8/epilogue:requantize_litert",
@@ -318,6 +332,44 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         EXPECT_TRUE(
             std::any_of(std::begin(rows), std::end(rows), [&](const Row &r) { return r.algorithm == rule.algorithm; }))
             << rule.algorithm << " has no row here";
+    }
+}
+
+// Where the first may not be used, the next rule that holds says what is.
+TEST(Catalog, RulesThatHoldComeInTheirOrder) {
+    const struct {
+        const char *key, *target;
+        std::vector<std::string> first;
+        double error_budget = default_error_budget;
+    } rows[] = {
+        {"conv2d/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512", {"winograd_4", "direct", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/lhs_dilation:2x2", "avx512", {"phases", "direct"}},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "avx512",
+         {"depthwise_turned", "depthwise_rows", "direct"}},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3",
+         "avx512",
+         {"winograd_4", "direct", "phases"}},
+        {"conv2d/input:1x186x186x7/kernel:8x11x7x128/strides:2x2/input_layout:NCHW",
+         "avx512",
+         {"space_to_depth_fused", "direct", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert",
+         "amx",
+         {"matrix", "quantized", "phases"}},
+        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert",
+         "avx2",
+         {"quantized_winograd_3", "quantized", "phases"}},
+        // A budget that Winograd may exceed: the next rule is first, and Winograd behind all that keep to the definition.
+        {"conv2d/input:1x16x16x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512", {"direct", "phases"}, 1e-6},
+    };
+    for (const auto &row : rows) {
+        const auto order =
+            by_preference(*parse_workload_key(row.key), *parse_target(row.target, 1, avx512), core, row.error_budget);
+        ASSERT_EQ(order.size(), catalog().size());
+        std::vector<std::string> first;
+        for (size_t i = 0; i < row.first.size(); i++) first.emplace_back(order[i]->name);
+        EXPECT_EQ(first, row.first) << row.key;
     }
 }
 

@@ -46,6 +46,11 @@ TEST(MatrixSteps, InputIsReadInPlaceWhereProductsFindAllOfIt) {
         {"conv2d/input:1x8x8x64/kernel:1x1x64x16/strides:2x2/dtype:i8/epilogue:requantize_litert", false},
         {"conv2d/input:1x8x8x64/kernel:1x1x64x16/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", false},
         {"conv2d/input:1x1x18x64/kernel:1x3x64x16/dtype:i8/epilogue:requantize_litert", false},
+        // Padding that cuts off: what lies behind the outputs is not read, what lies in front moves them.
+        {"conv1d/input:1x48x64/kernel:1x64x16/padding:0,-32/dtype:i8/epilogue:requantize_litert", true},
+        {"conv1d/input:1x48x64/kernel:1x64x16/padding:-16,-16/dtype:i8/epilogue:requantize_litert", false},
+        {"conv2d/input:1x3x16x64/kernel:1x1x64x16/padding:-1,-1x0,0/dtype:i8/epilogue:requantize_litert", false},
+        {"conv3d/input:1x2x1x16x64/kernel:1x1x1x64x16/padding:-1,0x0,0x0,0/dtype:i8/epilogue:requantize_litert", false},
     };
     for (const auto &row : rows) EXPECT_EQ(reads_in_place(loops_of_key(row.key), 1), row.in_place) << row.key;
 }

@@ -46,6 +46,9 @@ TEST(WinogradAlgorithm, InIntegersAppliesOrSaysWhyNot) {
         {"conv2d/input:1x8x8x4/kernel:5x5x4x8/dtype:i8/output_dtype:i32", 2, "would leave 16 bits"},
         {"conv2d/input:1x8x8x4/kernel:5x1x4x8/dtype:i8/output_dtype:i32", 2, nullptr},
         {"conv2d/input:1x8x8x4/kernel:6x6x4x8/dtype:i8/output_dtype:i32", 2, "above 6 need points that are fractions"},
+        {"conv2d/input:1x64x64x16/kernel:3x3x16x4096/padding:1000,1000x1000,1000/rhs_dilation:1000x1000/dtype:i8/"
+         "output_dtype:i32",
+         2, "the sums of all phases have more than 2^31 elements"},
     };
     for (const Row &row : rows) {
         const auto workload = parse_workload_key(row.key);
@@ -111,6 +114,9 @@ TEST(WinogradAlgorithm, AppliesOrSaysWhyNot) {
         {"conv2d/input:1x2x2x4/kernel:3x3x4x8", 4, "empty"},
         {"conv2d/input:1x8x8x8192/kernel:3x3x8192x8192", 4, "2^31"},
         {"conv2d/input:1x8x8x4096/kernel:3x3x4096x4096", 4, nullptr},
+        // Phases of a large dilation: their sums lie in memory before they become pixels.
+        {"conv2d/input:1x64x64x16/kernel:3x3x16x4096/padding:1000,1000x1000,1000/rhs_dilation:1000x1000", 4,
+         "the sums of all phases have more than 2^31 elements"},
         {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8", 4, nullptr},
         {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/strides:1x2", 4, "strides"},
         {"conv2d_backprop_input/input:1x8x8x4/kernel:3x3x4x8/lhs_dilation:1x2", 4, nullptr},

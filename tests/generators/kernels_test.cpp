@@ -36,6 +36,8 @@ constexpr const char *awkward[] = {
     "conv1d/input:2x50x12/kernel:5x12x20/strides:2/padding:2,2",
     "conv3d/input:1x5x9x9x4/kernel:3x3x3x4x18/padding:1,1x1,1x1,1",
     "conv3d/input:2x4x6x5x8/kernel:1x3x3x8x9/strides:2x1x1/padding:0,0x1,1x1,1",
+    "conv3d/input:2x1x4x5x8/kernel:1x1x1x8x9/padding:1,1x0,0x0,0/epilogue:bias",
+    "conv3d/input:2x1x4x5x8/kernel:1x1x3x8x9/padding:1,1x0,0x1,1",
     "conv2d/input:1x12x13x12/kernel:3x3x4x24/padding:1,1x1,1/feature_group_count:3",
     "conv2d/input:1x12x13x64/kernel:3x3x4x64/padding:1,1x1,1/feature_group_count:16/epilogue:bias",
     "conv2d/input:1x9x10x48/kernel:3x3x8x48/strides:2x2/padding:1,1x1,1/feature_group_count:6",
@@ -138,6 +140,7 @@ constexpr const char *awkward[] = {
     "dtype:bf16/output_layout:NCHW",
     "conv2d_backprop_input/input:1x10x10x24/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:24/input_layout:NCHW8c",
     "conv2d_backprop_input/input:1x2x3x4/kernel:5x5x4x3",
+    "conv3d_backprop_input/input:2x2x4x5x8/kernel:1x1x1x8x9/strides:2x1x1",
     // gradients of the kernel
     "conv2d_backprop_kernel/input:1x14x13x17/kernel:3x3x17x33/padding:1,1x1,1",
     "conv2d_backprop_kernel/input:2x15x13x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/kernel_layout:HWOI",

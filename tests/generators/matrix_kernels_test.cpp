@@ -25,7 +25,7 @@ protected:
 
 // Channels that fill one product, several, and none; outputs and positions that do not fill tiles; rows whose ends lie within a
 // tile; strides, whose blocks of pixels are channels; padding on one side; images of one row; a batch; bf16, whose channels that
-// fill up a product must be zeros.
+// fill up a product must be zeros; what padding cuts off in front, of a row and of planes, and a plane of padding.
 constexpr const char *shapes[] = {
     "conv2d/input:1x56x56x64/kernel:1x1x64x64/dtype:i8/epilogue:bias,requantize_litert",
     "conv2d/input:1x14x14x256/kernel:3x3x256x32/padding:1,1x1,1/dtype:i8/epilogue:bias,requantize_litert",
@@ -45,6 +45,10 @@ constexpr const char *shapes[] = {
     "conv2d/input:1x8x8x32/kernel:1x1x32x20/dtype:bf16/epilogue:add",
     "conv2d/input:2x9x11x37/kernel:3x2x37x17/strides:2x1/padding:1,0x1,1/dtype:bf16/kernel_layout:HWOI",
     "conv2d/input:1x5x5x1/kernel:3x3x1x5/padding:1,1x1,1/dtype:bf16",
+    "conv1d/input:1x48x64/kernel:1x64x16/padding:-16,-16/dtype:i8/output_dtype:i32",
+    "conv1d/input:1x48x64/kernel:1x64x16/padding:0,-32/dtype:i8/output_dtype:i32",
+    "conv3d/input:1x2x4x5x64/kernel:1x3x3x64x16/padding:-1,0x1,1x1,1/dtype:i8/output_dtype:i32",
+    "conv3d/input:1x1x4x5x64/kernel:1x3x3x64x16/padding:1,-1x1,1x1,1/dtype:u8/output_dtype:i32",
 };
 
 TEST_F(MatrixKernels, AreRight) {

@@ -115,6 +115,10 @@ constexpr const char *nests[] = {
     "nest/loops:37/over:100/operands:37x100,37/reduction:mean/reads:x0[i0,r0];x1[i0]/term:mul(sub(x0,x1),sub(x0,x1))/"
     "finish:reciprocal(sqrt(add(x2,0.001)))",
     "nest/loops:40/over:23/operands:40x20/reduction:maximum/reads:x0[i0,r0-1]/term:x0",
+    // What finish takes is outside at an end.
+    "nest/loops:64/over:3/operands:66,64/reduction:sum/reads:x0[i0+r0];x1[i0-1]/term:x0/finish:add(x1,x2)",
+    "nest/dtype:i8/output_dtype:i32/loops:5x70/over:3/operands:5x72,70/reduction:maximum/"
+    "reads:x0[i0,i1+r0];x1[i1+2]/term:i32(x0)/finish:add(i32(x1),max(x2,i32:-200))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:add(mul(sin(mul(x0,50)),cos(mul(x1,9))),mod(x0,x1))",
     "nest/loops:100/operands:100/reads:x0[i0]/term:f32(mod(div(i64(mul(x0,1024)),i64:7),i64:-5))",
     "nest/loops:100/operands:100/reads:x0[i0]/term:f32(add(mul(u8(i32(mul(x0,1024))),u8:3),u8(mul(x0,256))))",

@@ -101,6 +101,8 @@ constexpr const char *quantized[] = {
     "output_dtype:i32/epilogue:bias/kernel_dtype:u8/kernel_zero_point:true",
     "conv1d/input:1x40x8/kernel:5x8x12/padding:2,2/dtype:i8/epilogue:requantize_litert",
     "conv3d/input:1x5x6x7x4/kernel:3x3x3x4x8/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
+    "conv2d/input:1x9x9x128/kernel:1x1x128x16/strides:1x2/padding:-1,-1x0,0/dtype:i8/output_dtype:i32",
+    "conv3d/input:2x1x4x4x8/kernel:1x1x1x8x8/padding:1,1x0,0x0,0/dtype:u8/epilogue:bias,requantize_onnx",
 };
 
 TEST_F(QuantizedKernels, AwkwardShapes) {

@@ -75,6 +75,7 @@ TEST_F(RandomConvolutions, AgreeWithTheReference) {
 // What is drawn covers the range: nothing of it is too rare to be met in 200 draws.
 TEST(RandomConvolution, CoversTheRange) {
     int gradients = 0, holes = 0, batch_groups = 0, halves = 0, blocks = 0, sides_of_13 = 0, volumes = 0, crops = 0;
+    int long_sums = 0, single_planes = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
         const Workload w = Drawer(seed).next("x86-64-linux").workload;
         gradients += w.op != Operation::conv;
@@ -84,9 +85,13 @@ TEST(RandomConvolution, CoversTheRange) {
         blocks += w.input_layout.kind == ActivationLayout::Kind::nchwc;
         sides_of_13 += *std::max_element(w.kernel.begin(), w.kernel.begin() + w.spatial_rank) == 13;
         volumes += w.spatial_rank == 3;
+        single_planes += w.spatial_rank == 3 && w.input[1] == 1;
+        long_sums += w.kernel[w.spatial_rank] >= 128;
         for (const Padding &p : w.padding) crops += p.lo < 0 || p.hi < 0;
     }
-    for (int seen : {gradients, holes, batch_groups, halves, blocks, sides_of_13, volumes, crops}) EXPECT_GE(seen, 4);
+    for (int seen :
+         {gradients, holes, batch_groups, halves, blocks, sides_of_13, volumes, crops, long_sums, single_planes})
+        EXPECT_GE(seen, 4);
 }
 
 }  // namespace

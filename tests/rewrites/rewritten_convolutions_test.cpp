@@ -234,18 +234,45 @@ Workload drawn(ConvolutionDrawer &drawer) {
     }
 }
 
+void expect_what_the_definition_gives(const Workload &w, Rng &rng) {
+    const Operands operands = random_operands(w, rng);
+    const Memory expected = defined_result(w, operands);
+    for (const Rewrite &rewrite : rewrites_of(w, operands)) {
+        const Followed followed(w, rewrite.loops);
+        ASSERT_EQ(followed.result(rewrite.operands), expected) << rewrite.name << " of " << key(w);
+        followed.expect_reads_outside_only_where_said();
+    }
+}
+
 TEST(RewrittenConvolutions, GiveWhatTheDefinitionGives) {
     ConvolutionDrawer drawer(test_seed());
-    for (int i = 0; i < 80; i++) {
-        const Workload w = drawn(drawer);
-        const Operands operands = random_operands(w, drawer.rng());
-        const Memory expected = defined_result(w, operands);
-        for (const Rewrite &rewrite : rewrites_of(w, operands)) {
-            const Followed followed(w, rewrite.loops);
-            ASSERT_EQ(followed.result(rewrite.operands), expected) << rewrite.name << " of " << key(w);
-            followed.expect_reads_outside_only_where_said();
+    for (int i = 0; i < 80; i++) expect_what_the_definition_gives(drawn(drawer), drawer.rng());
+}
+
+// Windows of one tap over long sums, with strides, and with padding that cuts off: what is rarely drawn of all.
+Workload drawn_pixels(ConvolutionDrawer &drawer) {
+    for (;;) {
+        Workload w = drawer.next();
+        if (w.op != Operation::conv || w.feature_group_count * w.batch_group_count > 1) continue;
+        for (int d = 0; d < w.spatial_rank; d++) {
+            w.kernel[d] = w.lhs_dilation[d] = 1;
+            w.padding[d] = {drawer.draw(-2, drawer.rarely()), drawer.draw(-2, drawer.rarely())};
         }
+        w.input.back() = w.kernel[w.spatial_rank] = drawer.draw(128, 131);
+        w.kernel.back() = drawer.draw(1, 3);
+        if (validate(w) && elements(output_shape(w)) > 0 && flop_count(w) <= 30'000) return w;
     }
+}
+
+TEST(RewrittenConvolutions, OfSinglePixels) {
+    ConvolutionDrawer drawer(5);
+    int rows = 0;
+    for (int i = 0; i < 40; i++) {
+        const Workload w = drawn_pixels(drawer);
+        rows += !(pixels_of_one_row(conv_loops(w)).output == conv_loops(w).output);
+        expect_what_the_definition_gives(w, drawer.rng());
+    }
+    EXPECT_GE(rows, 3);
 }
 
 // Groups of the batch, dilations beside strides, holes with strides, ranks and every rewrite: each at least once,
@@ -272,6 +299,15 @@ constexpr const char *chosen[] = {
     "conv2d/input:3x1x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1/input_layout:NCHW2c",
     "conv2d/input:3x2x9x2/kernel:1x3x2x3/strides:2x2/padding:0,0x1,1",
     "conv2d_backprop_input/input:2x9x8x4/kernel:3x4x4x3/padding:1,1x0,2/lhs_dilation:2x3",
+    // One plane on one side and several on the other: rows of images are no neighbours there.
+    "conv3d/input:2x1x4x4x8/kernel:1x1x1x8x8/padding:1,1x0,0x0,0",
+    "conv3d/input:1x1x4x4x8/kernel:1x1x3x8x8/padding:1,1x0,0x1,1",
+    "conv3d/input:2x1x1x5x4/kernel:1x1x3x4x3/padding:1,0x0,0x1,1",
+    "conv3d_backprop_input/input:1x3x4x4x8/kernel:3x1x3x8x8",
+    "conv3d_backprop_input/input:2x2x4x4x8/kernel:1x1x1x8x8/strides:2x1x1",
+    // Single pixels, and what padding cuts off where there is no stride.
+    "conv2d/input:1x9x9x128/kernel:1x1x128x4/strides:1x2/padding:-1,-1x0,0",
+    "conv3d/input:2x4x9x5x128/kernel:1x1x1x128x2/strides:1x2x1/padding:-2,0x0,-1x-1,-1",
 };
 
 TEST(RewrittenConvolutions, OfChosenKinds) {
@@ -300,6 +336,7 @@ TEST(PixelsOfOneRow, AreThoseOfStrides) {
         {"blocks of channels have images apart",
          "conv2d/input:3x14x14x256/kernel:1x1x256x64/strides:2x2/input_layout:NCHW8c", 49},
         {"padding that cuts off", "conv2d/input:1x15x15x256/kernel:1x1x256x512/strides:2x2/padding:-1,0x-1,0", 49},
+        {"and where there is no stride", "conv2d/input:1x9x9x128/kernel:1x1x128x16/strides:1x2/padding:-1,-1x0,0", 35},
         {"tiles of four fill a row", "conv2d/input:1x56x56x256/kernel:1x1x256x512/strides:2x2", 0},
         {"short sums", "conv2d/input:1x33x33x40/kernel:1x1x40x56/strides:2x2", 0},
         {"columns side by side", "conv2d/input:1x14x14x256/kernel:1x1x256x64/strides:2x2/output_layout:NCHW", 0},

@@ -44,7 +44,7 @@ Bounded selected(const Bounded &condition, const Bounded &then, const Bounded &o
 // A result in f32, which has no larger numbers but infinity, and where small ones lose digits or become 0.
 Bounded within_f32(const Bounded &x);
 
-// An element of a type: floats are rounded to it, integers are exact and saturate.
+// An element of a type: floats keep their value, with the error of one rounding; integers are exact and saturate.
 Bounded bounded_number(scalar::Element type, double value);
 
 }  // namespace kiln

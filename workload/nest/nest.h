@@ -5,7 +5,7 @@
 //
 // The extents of i are the result's shape, those of r are `over`. Each index of a read is a sum of multiples of i and r, or an
 // element of a table of integers. A read that lies outside of its operand leaves its term out of the reduction, as padding
-// does; where there is no reduction the element is 0.
+// does; where there is no reduction the element is 0. What `finish` reads outside is 0 there.
 //
 // Text of reads: "x0[i0,2*i1+r0-1,2*i2+r1-1,i3];x1[i3]"; x<n> is operand n. Of a table: "x0[i0,x2[i1,r0]]".
 #pragma once

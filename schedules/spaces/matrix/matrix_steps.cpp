@@ -21,7 +21,7 @@ bool reads_in_place(const ConvLoops &s, int64_t bytes) {
         return false;
     for (int d = 0; d < 3; d++) {
         const Place &place = s.input_map[input_index::x + d];
-        if (s.outside[d] || !place.form.is_index(input_index::x + d)) return false;
+        if (s.outside[d] || s.pad_lo[d] != 0 || !place.form.is_index(input_index::x + d)) return false;
     }
     return true;
 }

@@ -37,7 +37,8 @@ inline int64_t row_positions(const ConvLoops &loops) { return loops.reach(loops.
 // Whether the image is one row: a window over pixels that were merged, or a rank of 1.
 inline bool is_one_row(const ConvLoops &loops) { return loops.output[1] == 1 && loops.kernel[1] == 1; }
 
-// Whether products can read the input as it lies: whole tiles of one row, whole products of channels, no padding.
+// Whether products can read the input as it lies: whole tiles of one row, whole products of channels, no padding, and none that
+// cuts off what lies in front.
 bool reads_in_place(const ConvLoops &loops, int64_t bytes);
 
 // What blocks of the image are cut out of: rows, or tiles of one row.

@@ -42,6 +42,10 @@ TEST(NestLoops, FollowTheDefinition) {
         {"loops:1/over:4/operands:4,1/reduction:sum/reads:x0[r0];x1[i0]/term:x0/finish:div(x2,x1)",
          {{1, 2, 3, 4}, {4}},
          {2.5}},
+        // What only finish takes is outside for i0 = 0: no term is left, and finish takes 0.
+        {"loops:3/over:2/operands:4,3/reduction:sum/reads:x0[i0+r0];x1[i0-1]/term:x0/finish:add(x1,x2)",
+         {{1, 2, 3, 4}, {10, 20, 30}},
+         {0, 15, 27}},
         {"loops:3/operands:3/reads:x0[i0]/term:select(less(x0,0),mul(x0,0.5),x0)", {{-2, 0, 3}}, {-1, 0, 3}},
         {"loops:2/operands:2/reads:x0[i0]/term:pow(x0,2)", {{-3, 4}}, {9, 16}},
         {"loops:3/operands:3/reads:x0[i0]/term:log1p(exp(x0))", {{100, -1000, 0}}, {infinity, 0, std::log(2)}},
