@@ -73,7 +73,8 @@ TEST(TileCases, FetchesNoPartsOfLines) {
 // load.
 TEST(TileCases, FetchesWeightsAhead) {
     const FetchRow rows[] = {
-        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 8},  // kilobytes
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 0},  // by panels
+        {"conv1d/input:1x6x512/kernel:1x512x2048", true, 8},      // kilobytes
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 8},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},  // 64 KiB stay in L2
         {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},  // 16 KiB
@@ -82,6 +83,43 @@ TEST(TileCases, FetchesWeightsAhead) {
         {"conv2d/input:1x14x14x512/kernel:3x3x1x512/feature_group_count:512", false, 0},
     };
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_weights, row);
+}
+
+// Panel by panel where several tiles share one, and L2 keeps four.
+TEST(TileCases, FetchesPanelsOfWeights) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 1},
+        {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256", true, 1},
+        {"conv1d/input:1x6x512/kernel:1x512x2048", true, 0},                                   // one tile
+        {"conv2d/input:1x7x7x4096/kernel:1x1x4096x1024", true, 0},                             // half a megabyte a panel
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 0},  // the same
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},                                // they stay in L2
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_panels, row);
+}
+
+TEST(TileCases, FetchesWeightsInOneWay) {
+    const auto w = *parse_workload_key("conv2d/input:1x7x7x512/kernel:1x1x512x2048");
+    const Target target = *parse_target("avx512", 1, "");
+    const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+    const struct {
+        const char *what;
+        Knobs changed;
+        bool can;
+    } rows[] = {
+        {"the default", {}, true},
+        {"both", {{"fetch_weights", 8}}, false},
+        {"kilobytes", {{"fetch_weights", 8}, {"fetch_panels", 0}}, true},
+        {"panels that one tile reads", {{"x_block", 1}}, false},
+        {"each panel with all tiles", {{"x_block", 1}, {"panel_block", 1}}, true},
+    };
+    for (const auto &row : rows) {
+        Candidate candidate = space.default_candidate();
+        for (const auto &[name, value] : row.changed) candidate.knobs[name] = value;
+        std::erase_if(candidate.knobs, [](const auto &knob) { return knob.first == "fetch_panels" && knob.second == 0; });
+        EXPECT_EQ(space.check(candidate).ok(), row.can) << row.what;
+    }
 }
 
 // Tiles inside of the padding have code of their own wherever there is padding; untuned where it is not copied first,
