@@ -56,12 +56,30 @@ ConvShape turned_shape(const ConvShape &forward) {
     return s;
 }
 
+// One position, which every output reads.
+bool is_single(const ConvShape &s, int d) {
+    return s.input[d] == 1 && s.output[d] == 1 && s.kernel[d] == 1 && s.pad_lo[d] == 0;
+}
+
+// Images of one column: rows are what columns are elsewhere, and planes are rows. Memory is the same in every layout, and so is that
+// of the kernel; tiles of one column would have one vector, or the sums of a few rows.
+ConvShape with_columns(ConvShape s) {
+    for (int moves = 0; moves < 2; moves++) {
+        if (!is_single(s, 0) || (is_single(s, 1) && is_single(s, 2))) return s;
+        for (auto *sizes : {&s.input, &s.output, &s.kernel, &s.stride, &s.dilation, &s.hole})
+            *sizes = {(*sizes)[1], (*sizes)[2], 1};
+        for (auto *pads : {&s.pad_lo, &s.pad_hi}) *pads = {(*pads)[1], (*pads)[2], 0};
+    }
+    return s;
+}
+
 // Whether input and result have one plane: the rows of an image are the next image's neighbours in both.
 bool is_flat(const ConvShape &s) { return s.input[2] == 1 && s.output[2] == 1; }
 
 // Dimensions that are only walked over and lie behind each other in memory become one. Rows and columns are neighbours
 // in every layout; the batch is the planes' and rows' neighbour only in NHWC.
-ConvShape merged_shape(ConvShape s, bool nhwc) {
+ConvShape merged_shape(const ConvShape &stated, bool nhwc) {
+    ConvShape s = with_columns(stated);
     if (nhwc && only_walks(s, 2)) {  // planes are images of their own
         s.batch *= s.input[2];
         s.input[2] = s.output[2] = 1;

@@ -7,6 +7,7 @@
 //
 // Merging: dimensions that a convolution only walks over (kernel 1, stride 1, no padding) are one long dimension, so a
 // 1x1 convolution is a matrix product over all pixels of the batch; and a rank below 3 leaves the outer dimensions at 1.
+// Where images have one column, rows take the place of columns and planes that of rows, in the stored tensors, too.
 //
 // The gradient of the input is a convolution too, of dy with the kernel turned around and its channels exchanged:
 //   dx[i] = sum over o, r with o * stride + r * dilation - pad = i * hole of dy[o] k[r]
@@ -51,7 +52,7 @@ namespace kernel_index {
 enum { group, co, ci, s, r, t };
 }
 namespace stored_kernel_index {
-enum { co, ci, s, r, t };  // of the forward convolution, all groups together
+enum { co, ci, s, r, t };  // of the forward convolution as the loops have its dimensions, all groups together
 }
 
 struct ConvLoops : ConvShape {

@@ -373,6 +373,35 @@ TEST(Catalog, RulesThatHoldComeInTheirOrder) {
     }
 }
 
+// One column of rows, or of planes, is one row of columns: tiles have columns side by side.
+TEST(Catalog, ImagesOfOneColumnHaveTheDefaultsOfOneRow) {
+    const struct {
+        const char *column, *row;
+    } table[] = {
+        {"conv2d/input:1x1000x1x64/kernel:9x1x64x8", "conv1d/input:1x1000x64/kernel:9x64x8"},
+        {"conv2d/input:1x400x1x64/kernel:3x1x64x64/padding:1,1x0,0",
+         "conv1d/input:1x400x64/kernel:3x64x64/padding:1,1"},
+        {"conv3d/input:1x400x1x1x64/kernel:3x1x1x64x64", "conv1d/input:1x400x64/kernel:3x64x64"},
+        {"conv3d/input:1x20x30x1x64/kernel:3x3x1x64x64", "conv2d/input:1x20x30x64/kernel:3x3x64x64"},
+        {"conv2d/input:1x90x1x64/kernel:5x1x1x64/strides:2x3/feature_group_count:64",
+         "conv1d/input:1x90x64/kernel:5x1x64/strides:2/feature_group_count:64"},
+        {"conv2d/input:1x90x1x3/kernel:5x1x3x64/dtype:u8/epilogue:requantize_onnx",
+         "conv1d/input:1x90x3/kernel:5x3x64/dtype:u8/epilogue:requantize_onnx"},
+        {"conv2d_backprop_kernel/input:1x90x1x8/kernel:5x1x8x64", "conv1d_backprop_kernel/input:1x90x8/kernel:5x8x64"},
+    };
+    for (const auto &pair : table) {
+        for (const char *name : {"avx2", "avx512"}) {
+            const Target target = *parse_target(name, 1, avx512);
+            const auto of = [&](const char *text) {
+                const auto w = parse_workload_key(text);
+                EXPECT_TRUE(w) << text << ": " << w.error().message;
+                return to_text(*default_candidate(*w, target, core, default_error_budget));
+            };
+            EXPECT_EQ(of(pair.column), of(pair.row)) << pair.column << " " << name;
+        }
+    }
+}
+
 // Transformed weights are larger than those of direct sums, and come more slowly to CPUs with two wide multipliers.
 TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
     const struct {

@@ -66,6 +66,14 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
     "output_layout:NCHW8c",
     "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+    // one column: rows in its place
+    "conv2d/input:2x41x1x20/kernel:5x1x20x24/strides:2x1/padding:2,2x0,0/epilogue:bias,add",
+    "conv2d/input:1x33x1x3/kernel:7x1x3x20/padding:3,3x0,0/input_layout:NCHW/output_layout:NCHW8c",
+    "conv2d/input:1x29x1x24/kernel:3x1x1x24/padding:1,1x0,0/feature_group_count:24",
+    "conv2d/input:2x19x1x12/kernel:4x1x12x9/strides:1x2/padding:1,2x0,0/lhs_dilation:2x1/kernel_layout:HWOI",
+    "conv3d/input:1x7x9x1x12/kernel:3x3x1x12x20/padding:1,1x1,1x0,0/kernel_layout:HWOI/epilogue:bias",
+    "conv2d_backprop_input/input:2x23x1x12/kernel:4x1x12x9/strides:2x1/padding:1,2x0,0",
+    "conv2d_backprop_kernel/input:2x23x1x12/kernel:4x1x12x9/strides:2x1/padding:1,2x0,0/kernel_layout:HWOI",
     // activations
     "conv2d/input:1x9x8x20/kernel:3x3x20x37/padding:1,1x1,1/epilogue:bias,silu,add,relu",
     "conv2d/input:1x9x8x20/kernel:1x1x20x37/epilogue:bias,add,gelu,leaky_relu:0.01",

@@ -102,6 +102,9 @@ constexpr const char *quantized[] = {
     "conv1d/input:1x40x8/kernel:5x8x12/padding:2,2/dtype:i8/epilogue:requantize_litert",
     "conv3d/input:1x5x6x7x4/kernel:3x3x3x4x8/padding:1,1x1,1x1,1/dtype:u8/epilogue:requantize_onnx",
     "conv2d/input:1x9x9x128/kernel:1x1x128x16/strides:1x2/padding:-1,-1x0,0/dtype:i8/output_dtype:i32",
+    "conv2d/input:1x33x1x3/kernel:5x1x3x20/padding:2,2x0,0/dtype:u8/epilogue:bias,requantize_onnx",
+    "conv2d/input:2x19x1x24/kernel:3x1x24x12/strides:2x1/padding:1,0x0,0/dtype:i8/epilogue:requantize_litert/"
+    "kernel_zero_point:true",
     "conv3d/input:2x1x4x4x8/kernel:1x1x1x8x8/padding:1,1x0,0x0,0/dtype:u8/epilogue:bias,requantize_onnx",
 };
 

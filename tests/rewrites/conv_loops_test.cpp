@@ -45,6 +45,36 @@ TEST(ConvLoops, MergesWhatIsOnlyWalkedOver) {
 }
 
 // Phases see parts of the input where it lies; blocks of pixels see it folded.
+// Images of one column have the loops of images of one row, and volumes of one column those of planes.
+TEST(ConvLoops, RowsOfOneColumnAreColumns) {
+    ConvLoops s = conv_loops(convolution({1, 1000, 1, 64}, {9, 1, 64, 8}));
+    EXPECT_EQ(s.input, (Three{1000, 1, 1}));
+    EXPECT_EQ(s.output, (Three{992, 1, 1}));
+    EXPECT_EQ(s.kernel, (Three{9, 1, 1}));
+    EXPECT_EQ(s.stored_input.space, s.input);
+    EXPECT_EQ(s.stored_result.space, s.output);
+    EXPECT_EQ(s.kernel_map[stored_kernel_index::s].extent, 9);
+
+    Workload w = convolution({2, 9, 7, 1, 8}, {3, 5, 1, 8, 4});
+    w.strides = {2, 1, 3};
+    w.padding = {{1, 1}, {2, 2}, {0, 0}};
+    s = conv_loops(w);
+    EXPECT_EQ(s.output, (Three{7, 5, 1}));
+    EXPECT_EQ(s.kernel, (Three{5, 3, 1}));
+    EXPECT_EQ(s.stride, (Three{1, 2, 1}));
+    EXPECT_EQ(s.pad_lo, (Three{2, 1, 0}));
+
+    s = conv_loops(convolution({2, 9, 1, 1, 8}, {3, 1, 1, 8, 4}));  // of one column and one row: planes are columns
+    EXPECT_EQ(s.output, (Three{7, 1, 1}));
+
+    w = convolution({1, 9, 1, 8}, {3, 1, 8, 4});
+    w.padding = {{0, 0}, {1, 1}};
+    EXPECT_EQ(conv_loops(w).output, (Three{3, 7, 1}));  // columns of padding are columns, too
+    EXPECT_EQ(conv_loops(convolution({1, 1, 1, 8}, {1, 1, 8, 4})).output, (Three{1, 1, 1}));
+    EXPECT_EQ(depthwise_loops(*parse_workload_key("conv2d/input:1x9x1x8/kernel:1x1x8x4/depthwise:3x1")).output,
+              (Three{1, 7, 1}));  // as stated
+}
+
 TEST(ConvLoops, TheInputInMemory) {
     Workload dilated = convolution({1, 14, 10, 64}, {3, 3, 64, 32});
     dilated.rhs_dilation = {2, 3};
