@@ -60,7 +60,12 @@ std::map<int64_t, int> fetched_lines(const Sum &of) {
     output.vectorize(lane, 8).unroll(lane);
     if (of.unrolls_tiles) output.unroll(tile);
     sum.compute_at(output, tile).vectorize(lane, 8).unroll(lane);
-    sum.update().split(channel, channel, inner, of.unroll).reorder(lane, inner, channel).vectorize(lane, 8).unroll(lane).unroll(inner);
+    sum.update()
+        .split(channel, channel, inner, of.unroll)
+        .reorder(lane, inner, channel)
+        .vectorize(lane, 8)
+        .unroll(lane)
+        .unroll(inner);
     Pipeline pipeline(output);
     fetch_next_panel(pipeline, "weights");
     pipeline.add_custom_lowering_pass(new RecordFetches);

@@ -266,7 +266,7 @@ Workload drawn_pixels(ConvolutionDrawer &drawer) {
 }
 
 TEST(RewrittenConvolutions, OfSinglePixels) {
-    ConvolutionDrawer drawer(5);
+    ConvolutionDrawer drawer(test_seed());
     int rows = 0;
     for (int i = 0; i < 40; i++) {
         const Workload w = drawn_pixels(drawer);

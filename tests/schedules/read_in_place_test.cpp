@@ -90,8 +90,8 @@ TEST(TileCases, FetchesPanelsOfWeights) {
     const FetchRow rows[] = {
         {"conv2d/input:1x7x7x512/kernel:1x1x512x2048", true, 1},
         {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256", true, 1},
-        {"conv1d/input:1x6x512/kernel:1x512x2048", true, 0},                                   // one tile
-        {"conv2d/input:1x7x7x4096/kernel:1x1x4096x1024", true, 0},                             // half a megabyte a panel
+        {"conv1d/input:1x6x512/kernel:1x512x2048", true, 0},        // one tile
+        {"conv2d/input:1x7x7x4096/kernel:1x1x4096x1024", true, 0},  // half a megabyte a panel
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", true, 0},  // the same
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 0},                                // they stay in L2
         {"conv2d/input:1x56x56x64/kernel:1x1x64x64", false, 0},
@@ -117,7 +117,8 @@ TEST(TileCases, FetchesWeightsInOneWay) {
     for (const auto &row : rows) {
         Candidate candidate = space.default_candidate();
         for (const auto &[name, value] : row.changed) candidate.knobs[name] = value;
-        std::erase_if(candidate.knobs, [](const auto &knob) { return knob.first == "fetch_panels" && knob.second == 0; });
+        std::erase_if(candidate.knobs,
+                      [](const auto &knob) { return knob.first == "fetch_panels" && knob.second == 0; });
         EXPECT_EQ(space.check(candidate).ok(), row.can) << row.what;
     }
 }
