@@ -32,6 +32,10 @@ public:
         input.set_type(ConvTypes(workload).operand);
         weights.set_type(ConvTypes(workload).weight);
         add_result_operands();
+        if (is_apart(loops.stored_result)) {  // a channel's rows are one
+            stored_result.space[0] *= stored_result.space[1];
+            stored_result.space[1] = 1;
+        }
     }
 
     void generate() {
@@ -47,12 +51,8 @@ public:
         s.sums = Func("sums");
         s.sums(s.lane, s.x, s.y, s.vector, s.z, s.n) =
             s.sum(s.lane, s.x, s.y % height, s.y / height, s.vector, s.z, s.n);
-        const Expr sum = turned_sum();
-        // A channel's rows are one.
-        loops.stored_result.space[0] *= loops.stored_result.space[1];
-        loops.stored_result.space[1] = 1;
         masks_columns = true;
-        define_result(s, sum);
+        define_result(s, turned_sum());
     }
 
     void schedule() {

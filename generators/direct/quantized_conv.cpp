@@ -28,7 +28,7 @@ public:
     Input<Buffer<void, 5>> weights{"weights"};  // part, lane, vector, step, panel
 
     void configure() {
-        read_quantized_panels();
+        read_panels();
         input.set_type(halide_type(workload.dtype));
         weights.set_type(weight_type());
         add_result_operands();
