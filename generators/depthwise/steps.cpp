@@ -16,6 +16,7 @@
 #include "generators/conv_result.h"
 #include "generators/depthwise/step_panel.h"
 #include "generators/stored_sum.h"
+#include "schedules/apply/computed_once.h"
 #include "schedules/apply/depthwise/step_tile.h"
 
 namespace kiln {
@@ -48,7 +49,7 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed_steps());
         give_result_to(&s);
-        first.compute_root().bound(s.lane, 0, lanes).bound(s.panel, 0, panels()).vectorize(s.lane);
+        apply_first({first, {s.lane, lanes}, {{s.panel, panels()}}});
         apply_step_tile(s, knobs, loops, {lanes, parts(), block_channels()});
     }
 
