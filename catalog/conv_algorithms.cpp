@@ -17,7 +17,7 @@ constexpr std::initializer_list<Operation> activations{Operation::conv, Operatio
 }  // namespace
 
 Space sum_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
-    return cpu_tile_space(base, gathered(loops_of(base.algorithm, w)), target, core);
+    return cpu_tile_space(base, gathered(loops_of(base.algorithm, w, target)), target, core);
 }
 
 Status direct_applies(std::string_view, const Workload &w, const Target &) {
@@ -37,20 +37,20 @@ Status separable_applies(std::string_view, const Workload &w, const Target &) {
     return copies_fit(pointwise_loops(w));
 }
 
-Status phases_applies(std::string_view name, const Workload &w, const Target &) {
+Status phases_applies(std::string_view name, const Workload &w, const Target &target) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     if (!conv_loops(w).has_holes()) return unsupported("the input has no holes (lhs_dilation): there is one phase");
     if (w.special_values == SpecialValues::exact) {
         return unsupported("special_values exact: phases share a window, so that some multiply inputs by zeros");
     }
-    return copies_fit(loops_of(name, w));
+    return copies_fit(loops_of(name, w, target));
 }
 
-Status input_phases_applies(std::string_view name, const Workload &w, const Target &) {
+Status input_phases_applies(std::string_view name, const Workload &w, const Target &target) {
     if (Status s = convolution_applies(w, activations); !s) return s;
     if (conv_loops(w).has_holes())
         return unsupported("the input has holes (lhs_dilation), which cut through its phases");
-    const ConvLoops phased = loops_of(name, w);
+    const ConvLoops phased = loops_of(name, w, target);
     if (phased.input_phases == 1) return unsupported("no rhs_dilation beyond the strides: there is one phase");
     return copies_fit(phased);
 }

@@ -6,13 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "catalog/tensor_checks.h"
 #include "workload/signature.h"
 
 namespace kiln {
 namespace {
-
-constexpr int64_t limit = std::numeric_limits<int32_t>::max();
-constexpr int64_t most_elements = limit - 4096;  // room for vectors that reach behind an end
 
 // Saturates, so that products of several extents can be compared.
 int64_t product(std::initializer_list<int64_t> factors) {
@@ -71,13 +69,11 @@ Status result_can_be_computed(const Workload &w) {
 
 Status fits_32_bits(const Workload &w) {
     const Signature tensors = signature(w);
-    const auto is_beyond = [](const TensorForm &tensor) { return elements(tensor.shape()) > most_elements; };
-    const auto beyond = std::ranges::find_if(tensors.operands, is_beyond);
-    if (beyond != tensors.operands.end() || is_beyond(tensors.result)) {
-        const std::string_view what = beyond != tensors.operands.end() ? beyond->name : "output";
-        return unsupported(std::string(what) +
-                           " has more than 2^31 elements in memory, which 32-bit indices cannot reach");
+    for (const TensorForm &operand : tensors.operands) {
+        if (Status s = fits_32_bits(operand); !s) return s;
     }
+    if (Status s = fits_32_bits(tensors.result); !s) return s;
+    constexpr int64_t limit = std::numeric_limits<int32_t>::max();
     const std::vector<int64_t> output = output_shape(w);
     const std::vector<int64_t> windows = window_of(w);
     for (int d = 0; d < w.spatial_rank; d++) {

@@ -27,7 +27,7 @@ Status fold_applies(std::string_view, const Workload &w, const Target &) { retur
 
 Space fold_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return folded_space(base, conv_loops(w), [&](const Blocks &blocks) {
-        return cpu_tile_space(base, gathered(loops_of(base.algorithm, w, blocks)), target, core);
+        return cpu_tile_space(base, gathered(loops_of(base.algorithm, w, target, blocks)), target, core);
     });
 }
 
@@ -37,7 +37,7 @@ Status fold_gradient_applies(std::string_view, const Workload &w, const Target &
 
 Space fold_gradient_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     return folded_space(base, conv_loops(w), [&](const Blocks &blocks) {
-        return gradient_tile_space(base, loops_of(base.algorithm, w, blocks), target, core);
+        return gradient_tile_space(base, loops_of(base.algorithm, w, target, blocks), target, core);
     });
 }
 

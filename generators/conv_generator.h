@@ -19,7 +19,7 @@ protected:
         } else {
             knobs = *decode_knobs<TemplateKnobs>(this->candidate.knobs);
         }
-        loops = loops_of(this->candidate.algorithm, this->workload, fold_blocks);
+        loops = loops_of(this->candidate.algorithm, this->workload, this->target_of_kiln, fold_blocks);
     }
 
     TemplateKnobs knobs;

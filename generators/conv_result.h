@@ -37,6 +37,7 @@ protected:
                 this->template add_input<Halide::Buffer<>>(std::string(operand.name), halide_type(operand.dtype), 1);
         }
         output = this->template add_output<Halide::Buffer<>>("output", types.result, 6);
+        stored_result = this->loops.stored_result;
     }
 
     // `s` are the stages that have the output's variables. `total` is the sum of `loops` that belongs to channel c of
@@ -103,10 +104,10 @@ protected:
     }
 
 private:
-    Expr column_of(const Expr &x) const { return masks_columns ? promised(x, this->loops.stored_result.space[0]) : x; }
+    Expr column_of(const Expr &x) const { return masks_columns ? promised(x, stored_result.space[0]) : x; }
     Expr masked_column(const Expr &x, const Expr &value) const {
         if (!masks_columns) return value;
-        return masked_load(Halide::likely(x < extent(this->loops.stored_result.space[0])), value);
+        return masked_load(Halide::likely(x < extent(stored_result.space[0])), value);
     }
 
     template<typename Stages>
@@ -152,7 +153,7 @@ private:
     bool stores_groups() const { return this->loops.group_panels && !this->loops.scatters(); }
 
     StoredActivation memory_of_result() const {
-        StoredActivation stored = this->loops.stored_result;
+        StoredActivation stored = stored_result;
         if (stores_groups()) stored.block = this->loops.group_outputs();
         return stored;
     }
@@ -171,6 +172,8 @@ private:
 
 protected:
     Halide::GeneratorOutput<Halide::Buffer<>> *output = nullptr;  // c in block, x, y, z, block, n
+    // How memory has the result: as the loops say, where a generator does not see the same elements in another way.
+    StoredActivation stored_result;
     std::map<EpilogueStep::Kind, Halide::GeneratorInput<Halide::Buffer<>> *> step_inputs;
     std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};

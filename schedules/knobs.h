@@ -112,6 +112,9 @@ inline std::vector<int64_t> up_to(int64_t last) {
     return values;
 }
 
+// How many of `count` tiles make a block: 1, 2, 4, ..., the divisors of `count` up to 64, and `count` itself; ascending.
+std::vector<int64_t> block_sizes(int64_t count);
+
 // The name of a field in texts: `knob_name(&CpuTileKnobs::rows)` is "rows".
 template<typename TemplateKnobs>
 std::string knob_name(int64_t TemplateKnobs::*field) {

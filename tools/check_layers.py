@@ -45,7 +45,7 @@ FOLDERS = {
         ["catalog/conv_checks.h", "catalog/quantized_algorithm.h", "rewrites", "schedules", "schedules/spaces/matrix", "workload"], []
     ),
     "catalog/operators": (
-        ["catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
+        ["catalog/tensor_checks.h", "catalog/winograd_operation.h", "schedules", "schedules/spaces", "schedules/spaces/movement", "rewrites", "workload",
          "workload/expression"],
         [],
     ),

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "catalog/operators/transform_algorithms.h"
+#include "catalog/tensor_checks.h"
 #include "schedules/spaces/movement/move_tile_space.h"
 #include "workload/signature.h"
 

@@ -3,17 +3,12 @@
 #include <limits>
 #include <string>
 
+#include "catalog/tensor_checks.h"
 #include "catalog/winograd_operation.h"
 #include "schedules/spaces/transform_tile_space.h"
 #include "workload/signature.h"
 
 namespace kiln {
-
-Status fits_32_bits(const TensorForm &form) {
-    constexpr int64_t limit = std::numeric_limits<int32_t>::max() - 4096;
-    if (elements(form.shape()) <= limit) return {};
-    return unsupported(std::string(form.name) + " has more than 2^31 elements, which 32-bit indices cannot reach");
-}
 
 Status transform_applies(std::string_view name, const Workload &w, const Target &) {
     if (op_name(w) != name) return unsupported("operation " + op_name(w) + " is another one");

@@ -9,14 +9,10 @@
 #include "schedules/space.h"
 #include "workload/core.h"
 #include "workload/result.h"
-#include "workload/signature.h"
 #include "workload/target.h"
 #include "workload/workload.h"
 
 namespace kiln {
-
-// Kernels index with 32 bits.
-Status fits_32_bits(const TensorForm &form);
 
 // Precondition: the workload is valid.
 Status transform_applies(std::string_view name, const Workload &workload, const Target &target);

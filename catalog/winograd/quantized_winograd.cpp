@@ -46,12 +46,12 @@ Growth growth_along(const IntegerWinograd &w) {
 }
 
 // Dilations become phases of the input, strides blocks of pixels.
-ConvLoops unit_loops(const Workload &w) { return loops_of("quantized_winograd_2", w); }
+ConvLoops unit_loops(const Workload &w, const Target &target) { return loops_of("quantized_winograd_2", w, target); }
 
 double largest_size(const ValueRange &range) { return double(std::max(-range.lo, range.hi)); }
 
-Status numbers_fit(int m, const Workload &w) {
-    const ConvLoops loops = unit_loops(w), stated = conv_loops(w);
+Status numbers_fit(int m, const Workload &w, const ConvLoops &loops) {
+    const ConvLoops stated = conv_loops(w);
     const Growth x = growth_along(quantized_winograd_matrices(m, loops, 0)),
                  y = growth_along(quantized_winograd_matrices(m, loops, 1));
     const double input = 255, weight = largest_size(range_of(w.kernel_dtype));  // less its zero point; as stored
@@ -76,7 +76,7 @@ double cycles_of_pairs(const ConvLoops &s, const Target &target, const Core &cor
 }
 
 double integer_cycles(int m, const Workload &w, const Target &target, const Core &core) {
-    const WinogradFacts f = winograd_facts(gathered(unit_loops(w)), m, target, core, quantized_winograd_parts);
+    const WinogradFacts f = winograd_facts(gathered(unit_loops(w, target)), m, target, core, quantized_winograd_parts);
     const auto places = double(f.frequencies()), tiles = double(f.images() * f.tiles[0] * f.tiles[1]);
     const auto in = double(f.summed_channels() / f.channel_step()), out = double(f.output_vectors());
     const double products = in * f.lanes * out * f.products_left();
@@ -99,25 +99,25 @@ Status quantized_winograd_applies(std::string_view name, const Workload &w, cons
     if (vector_lanes(target) == 1) return unsupported("a core without vectors: transforms cost more than they save");
     if (w.kernel_zero_point) return unsupported("kernel_zero_point is not supported by Winograd in integers");
     const int m = winograd_m(name);
-    if (Status s = winograd_form_applies(m, w); !s) return s;
-    const ConvLoops loops = unit_loops(w);
+    if (Status s = winograd_form_applies(m, w, target); !s) return s;
+    const ConvLoops loops = unit_loops(w, target);
     for (int d = 0; d < 2; d++) {
         if (loops.kernel[d] > 1 && m + loops.kernel[d] - 2 > most_points)
             return unsupported("tiles with m + taps - 1 above 6 need points that are fractions");
     }
-    return numbers_fit(m, w);
+    return numbers_fit(m, w, loops);
 }
 
 Space quantized_winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const WinogradTransform transform{.m = winograd_m(base.algorithm), .parts = quantized_winograd_parts};
-    return winograd_space(base, transform, gathered(unit_loops(w)), target, core);
+    return winograd_space(base, transform, gathered(unit_loops(w, target)), target, core);
 }
 
 bool quantized_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
     if (has_dot_products(target)) return false;  // a direct sum has four products a lane there
     const ConvLoops stated = conv_loops(w);
     // Direct sums of few channels have several columns in a step.
-    if (unit_loops(w).folds() && stated.input_channels < 16) return false;
+    if (unit_loops(w, target).folds() && stated.input_channels < 16) return false;
     const double cycles = integer_cycles(m, w, target, core);
     const auto applies = [&](int other) {
         return quantized_winograd_applies("quantized_winograd_" + std::to_string(other), w, target).ok();

@@ -21,7 +21,7 @@ constexpr int64_t largest_kernel_side = 7, largest_tile_side = 10;
 constexpr const char *needs_depth_1 = "Winograd of three dimensions needs a kernel of depth 1 without padding there";
 
 // What Winograd computes: a dilated convolution runs on the phases of its input, one with strides on blocks of pixels.
-ConvLoops winograd_loops(const Workload &w) { return loops_of("winograd_4", w); }
+ConvLoops winograd_loops(const Workload &w, const Target &target) { return loops_of("winograd_4", w, target); }
 
 Status steps_apply(const Workload &w) {
     const bool turned = w.op == Operation::conv_backprop_input;  // strides and holes have changed places
@@ -82,7 +82,7 @@ bool may_demote(const Workload &w, const ConvShape &s, int m) {
 
 int winograd_m(std::string_view algorithm) { return algorithm.back() - '0'; }
 
-Status winograd_form_applies(int m, const Workload &w) {
+Status winograd_form_applies(int m, const Workload &w, const Target &target) {
     if (w.op != Operation::conv && w.op != Operation::conv_backprop_input) {
         return unsupported("operation " + op_name(w) + " has no Winograd form here");
     }
@@ -96,21 +96,21 @@ Status winograd_form_applies(int m, const Workload &w) {
     }
     if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
-    const ConvLoops loops = winograd_loops(w);
+    const ConvLoops loops = winograd_loops(w, target);
     if (Status s = window_applies(loops, m); !s) return s;
     return copies_fit(loops);
 }
 
-Status winograd_applies(std::string_view name, const Workload &w, const Target &) {
+Status winograd_applies(std::string_view name, const Workload &w, const Target &target) {
     if (is_integer(w.dtype) || is_integer(w.output_dtype)) {
         return unsupported("Winograd transforms fractions: integers (dtype i8, u8) would overflow and round");
     }
-    return winograd_form_applies(winograd_m(name), w);
+    return winograd_form_applies(winograd_m(name), w, target);
 }
 
 Space winograd_space(const Candidate &base, const Workload &w, const Target &target, const Core &core) {
     const int m = winograd_m(base.algorithm);
-    const ConvLoops shape = gathered(winograd_loops(w));
+    const ConvLoops shape = gathered(winograd_loops(w, target));
     WinogradTransform transform{m, 1, may_demote(w, shape, m)};
     for (int d = 0; d < 2; d++) {
         if (shape.kernel[d] == 1) continue;

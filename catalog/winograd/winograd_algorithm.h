@@ -18,7 +18,7 @@ namespace kiln {
 int winograd_m(std::string_view algorithm);
 
 // What depends on the form of a convolution alone, for tiles of m outputs a side, and not on its numbers.
-Status winograd_form_applies(int m, const Workload &workload);
+Status winograd_form_applies(int m, const Workload &workload, const Target &target);
 
 Status winograd_applies(std::string_view name, const Workload &workload, const Target &target);
 Space winograd_space(const Candidate &base, const Workload &workload, const Target &target, const Core &core);

@@ -142,7 +142,7 @@ bool strided_pays(int m, const Workload &w, const ConvLoops &s, const Target &ta
 }  // namespace
 
 bool winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
-    const ConvLoops s = loops_of("winograd_4", w);
+    const ConvLoops s = loops_of("winograd_4", w, target);
     return s.folds() ? strided_pays(m, w, s, target, core) : window_pays(m, w, s, target, core);
 }
 

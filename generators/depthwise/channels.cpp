@@ -15,6 +15,7 @@
 #include "generators/depthwise/channel_panel.h"
 #include "generators/depthwise/turned_tile.h"
 #include "generators/masked_load.h"
+#include "generators/shared_rows.h"
 #include "schedules/apply/depthwise/channel_tile.h"
 
 namespace kiln {
@@ -32,6 +33,10 @@ public:
         input.set_type(ConvTypes(workload).operand);
         weights.set_type(ConvTypes(workload).weight);
         add_result_operands();
+        if (is_apart(loops.stored_result)) {  // a channel's rows are one
+            stored_result.space[0] *= stored_result.space[1];
+            stored_result.space[1] = 1;
+        }
     }
 
     void generate() {
@@ -47,12 +52,8 @@ public:
         s.sums = Func("sums");
         s.sums(s.lane, s.x, s.y, s.vector, s.z, s.n) =
             s.sum(s.lane, s.x, s.y % height, s.y / height, s.vector, s.z, s.n);
-        const Expr sum = turned_sum();
-        // A channel's rows are one.
-        loops.stored_result.space[0] *= loops.stored_result.space[1];
-        loops.stored_result.space[1] = 1;
         masks_columns = true;
-        define_result(s, sum);
+        define_result(s, turned_sum());
     }
 
     void schedule() {
@@ -185,22 +186,22 @@ private:
 
     void define_sum() {
         const bool shares = shares_input_rows(loops, knobs);
-        const int kernel_rows = extent(loops.kernel[1]), stride = extent(loops.stride[1]);
-        const int tap_rows = shares ? (rows() - 1) * stride + kernel_rows : kernel_rows;
+        const SharedRows shared(loops, rows());
+        const int tap_rows = shares ? shared.taps() : extent(loops.kernel[1]), stride = extent(loops.stride[1]);
         s.taps = RDom(0, extent(loops.kernel[0]), 0, tap_rows, 0, extent(loops.kernel[2]));
         const RVar column(s.taps[0]), row(s.taps[1]), plane(s.taps[2]);
         const Expr x = s.x * extent(loops.stride[0]) + column * extent(loops.dilation[0]) +
                        (first_column() - extent(loops.pad_lo[0]));
         const Expr y =
-            shares ? s.y_tile * (rows() * stride) + row - extent(loops.pad_lo[1])
+            shares ? s.y_tile * shared.step() + row - extent(loops.pad_lo[1])
                    : (s.y_tile * rows() + s.row) * stride + row * extent(loops.dilation[1]) - extent(loops.pad_lo[1]);
         const Expr z = s.z * extent(loops.stride[2]) + plane * extent(loops.dilation[2]) - extent(loops.pad_lo[2]);
-        const Expr of_kernel = shares ? Expr(row - s.row * stride) : Expr(row);  // folds where both are unrolled
-        const Expr known = shares ? clamp(of_kernel, 0, kernel_rows - 1) : of_kernel;
+        const Expr of_kernel = shares ? shared.kernel_row(row, s.row) : Expr(row);
+        const Expr known = shares ? shared.known(of_kernel) : of_kernel;
         const Expr product = weights(s.lane, column, known, plane, s.vector) * s.copy(s.lane, x, y, s.vector, z, s.n);
         s.sum(s.lane, s.x, s.row, s.y_tile, s.vector, s.z, s.n) = 0.0f;
         s.sum(s.lane, s.x, s.row, s.y_tile, s.vector, s.z, s.n) +=
-            shares ? select(likely(of_kernel >= 0 && of_kernel < kernel_rows), product, 0.0f) : product;
+            shares ? shared.where_there(of_kernel, product, 0.0f) : product;
     }
 
     ChannelStages s;

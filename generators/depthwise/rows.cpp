@@ -16,6 +16,7 @@
 #include "generators/conv_result.h"
 #include "generators/depthwise/masked_rows.h"
 #include "generators/depthwise/turned_tile.h"
+#include "generators/shared_rows.h"
 #include "rewrites/padded_row.h"
 #include "schedules/apply/depthwise/row_tile.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
@@ -153,13 +154,12 @@ private:
 
     // The taps' rows are those of the copy that the whole tile reads.
     void sum_over_shared_rows() {
-        const int stride = extent(loops.stride[1]), taps = extent(loops.kernel[1]),
-                  shared = (rows() - 1) * stride + taps;
-        s.taps = RDom(0, extent(loops.kernel[0]), 0, shared, 0, extent(loops.kernel[2]));
-        const Expr y = s.y_tile * (rows() * stride) + s.taps.y - extent(loops.pad_lo[1]);
-        const Expr r = s.taps.y - s.row * stride;  // folds where both are unrolled
-        const Expr product = weight(clamp(r, 0, taps - 1)) * copied(s.taps.x, y, plane(s.taps.z));
-        define_sum(select(likely(r >= 0 && r < taps), product, 0.0f));
+        const SharedRows shared(loops, rows());
+        s.taps = RDom(0, extent(loops.kernel[0]), 0, shared.taps(), 0, extent(loops.kernel[2]));
+        const Expr y = s.y_tile * shared.step() + s.taps.y - extent(loops.pad_lo[1]);
+        const Expr kernel_row = shared.kernel_row(s.taps.y, s.row);
+        const Expr product = weight(shared.known(kernel_row)) * copied(s.taps.x, y, plane(s.taps.z));
+        define_sum(shared.where_there(kernel_row, product, 0.0f));
     }
 
     RowStages s;

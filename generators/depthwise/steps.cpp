@@ -15,7 +15,9 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/step_panel.h"
+#include "generators/shared_rows.h"
 #include "generators/stored_sum.h"
+#include "schedules/apply/computed_once.h"
 #include "schedules/apply/depthwise/step_tile.h"
 
 namespace kiln {
@@ -48,7 +50,7 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed_steps());
         give_result_to(&s);
-        first.compute_root().bound(s.lane, 0, lanes).bound(s.panel, 0, panels()).vectorize(s.lane);
+        apply_first({first, {s.lane, lanes}, {{s.panel, panels()}}});
         apply_step_tile(s, knobs, loops, {lanes, parts(), block_channels()});
     }
 
@@ -136,16 +138,17 @@ private:
 
     void define_sum() {
         const bool shares = shares_input_rows(loops, knobs);
-        const int kernel_rows = extent(loops.kernel[1]), rows = extent(knobs.rows), stride = extent(loops.stride[1]);
-        const int tap_rows = shares ? (rows - 1) * stride + kernel_rows : kernel_rows;
+        const SharedRows shared(loops, knobs.rows);
+        const int rows = extent(knobs.rows), stride = extent(loops.stride[1]);
+        const int tap_rows = shares ? shared.taps() : extent(loops.kernel[1]);
         s.taps = RDom(0, parts(), 0, groups(), 0, tap_rows, 0, extent(loops.kernel[2]));
         const RVar part(s.taps[0]), group(s.taps[1]), row(s.taps[2]), plane(s.taps[3]);
         const Expr y =
-            shares ? s.y_tile * (rows * stride) + row - extent(loops.pad_lo[1])
+            shares ? s.y_tile * shared.step() + row - extent(loops.pad_lo[1])
                    : (s.y_tile * rows + s.row) * stride + row * extent(loops.dilation[1]) - extent(loops.pad_lo[1]);
         const Expr z = s.z * extent(loops.stride[2]) + plane * extent(loops.dilation[2]) - extent(loops.pad_lo[2]);
-        const Expr of_kernel = shares ? Expr(row - s.row * stride) : Expr(row);  // folds where both are unrolled
-        const Expr known = shares ? clamp(of_kernel, 0, kernel_rows - 1) : of_kernel;
+        const Expr of_kernel = shares ? shared.kernel_row(row, s.row) : Expr(row);
+        const Expr known = shares ? shared.known(of_kernel) : of_kernel;
         const int in_tile = extent(knobs.pixels / of_columns.share * of_columns.of_output);
         const Expr step =
             s.x_tile * in_tile + s.pixel / share() * extent(of_columns.of_output) + group * extent(of_columns.of_group);
@@ -155,7 +158,7 @@ private:
         const Expr product = cast<int32_t>(weight) * cast<int32_t>(s.steps(place, s.panel / of_block, step, y, z, s.n));
         s.sum(s.lane, s.panel, s.pixel, s.x_tile, s.row, s.y_tile, s.z, s.n) = first(s.lane, s.panel);
         s.sum(s.lane, s.panel, s.pixel, s.x_tile, s.row, s.y_tile, s.z, s.n) +=
-            shares ? select(likely(of_kernel >= 0 && of_kernel < kernel_rows), product, 0) : product;
+            shares ? shared.where_there(of_kernel, product, 0) : product;
     }
 
     StepStages s;

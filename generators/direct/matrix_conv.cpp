@@ -13,6 +13,7 @@
 #include "generators/conv_result.h"
 #include "generators/direct/matrix_generator.h"
 #include "generators/stored_sum.h"
+#include "schedules/apply/computed_once.h"
 #include "schedules/apply/matrix_tile.h"
 
 namespace kiln {
@@ -46,8 +47,7 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed_steps());
         give_result_to(&s);
-        if (first.defined())
-            first.compute_root().bound(s.lane, 0, outputs()).bound(s.panel, 0, panels()).vectorize(s.lane);
+        if (first.defined()) apply_first({first, {s.lane, outputs()}, {{s.panel, panels()}}});
         apply_matrix_tile(s, knobs, loops);
     }
 

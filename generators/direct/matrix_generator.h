@@ -7,7 +7,6 @@
 
 #include <vector>
 
-#include "catalog/matrix/matrix_algorithm.h"
 #include "generators/conv_generator.h"
 #include "schedules/spaces/matrix/matrix_steps.h"
 #include "schedules/spaces/matrix/matrix_tile_knobs.h"
@@ -19,7 +18,6 @@ class MatrixGenerator : public ConvGenerator<Derived, MatrixTileKnobs> {
 protected:
     void read_matrix() {
         this->read_convolution();
-        this->loops = matrix_loops(this->workload);
         steps = matrix_steps(this->loops, size_of(this->workload.dtype));
     }
 

@@ -3,6 +3,7 @@
 
 #include "generators/activation.h"
 #include "generators/direct/panel_generator.h"
+#include "schedules/apply/computed_once.h"
 
 namespace kiln {
 namespace {
@@ -37,7 +38,7 @@ public:
     void schedule() {
         fix_kernel(kernel, hwio(), loops.kernel_map);
         fix(packed, packed_extents(loops));
-        if (hwio()) packed.vectorize(lane, lanes);
+        apply_panel_pack(packed, {lane, lanes}, hwio());
     }
 
 private:

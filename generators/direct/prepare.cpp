@@ -2,10 +2,9 @@
 // it once.
 #include <Halide.h>
 
-#include <algorithm>
-
 #include "generators/activation.h"
 #include "generators/direct/panel_generator.h"
+#include "schedules/apply/computed_once.h"
 
 namespace kiln {
 namespace {
@@ -33,9 +32,7 @@ public:
     void schedule() {
         fix_activation(input, conv_loops(workload).stored_input);
         fix(prepared, {loops.input_channels, loops.input[0], loops.input[1], loops.input[2], loops.batch});
-        const int vector = std::min<int>(lanes, extent(loops.input_channels));
-        if (vector > 1) prepared.vectorize(c, vector, TailStrategy::GuardWithIf);
-        if (knobs.parallel) prepared.parallel(y);
+        apply_prepare({prepared, {c, extent(loops.input_channels)}, y, lanes, knobs.parallel != 0});
     }
 
 private:

@@ -15,6 +15,7 @@
 #include "generators/direct/quantized_panel.h"
 #include "generators/direct/sum.h"
 #include "generators/stored_sum.h"
+#include "schedules/apply/computed_once.h"
 #include "schedules/apply/cpu_tile.h"
 
 namespace kiln {
@@ -28,7 +29,7 @@ public:
     Input<Buffer<void, 5>> weights{"weights"};  // part, lane, vector, step, panel
 
     void configure() {
-        read_quantized_panels();
+        read_panels();
         input.set_type(halide_type(workload.dtype));
         weights.set_type(weight_type());
         add_result_operands();
@@ -46,12 +47,11 @@ public:
         fix_activation(input, loops.stored_input);
         fix(weights, packed_steps());
         give_result_to(&s);
-        first.compute_root()
-            .bound(lane, 0, lanes)
-            .bound(vector, 0, extent(knobs.vectors))
-            .bound(panel, 0, extent(loops.panels(panel_width())))
-            .vectorize(lane, lanes);
-        if (knobs.skip_rows) first.reorder(lane, vector, y, panel);
+        FirstOfSums sums{first, {lane, lanes}};
+        sums.around = {{vector, extent(knobs.vectors)}, {panel, extent(loops.panels(panel_width()))}};
+        sums.vector = lanes;
+        if (knobs.skip_rows) sums.in_order = {lane, vector, y, panel};
+        apply_first(sums);
         if (window.defined()) window.compute_root();
         s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);

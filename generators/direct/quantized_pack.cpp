@@ -16,7 +16,7 @@ public:
     Output<Buffer<void, 5>> packed{"packed"};  // part, lane, vector, step, panel
 
     void configure() {
-        read_quantized_panels();
+        read_panels();
         kernel.set_type(halide_type(workload.kernel_dtype));
         packed.set_type(weight_type());
     }

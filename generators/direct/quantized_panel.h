@@ -14,7 +14,6 @@
 
 #include <vector>
 
-#include "catalog/quantized_algorithm.h"
 #include "generators/direct/panel_generator.h"
 
 namespace kiln {
@@ -23,11 +22,6 @@ template<typename Derived>
 class QuantizedPanelGenerator : public PanelGenerator<Derived> {
 protected:
     using Expr = Halide::Expr;
-
-    void read_quantized_panels() {
-        this->read_panels();
-        this->loops = panelled(quantized_loops(this->workload, this->target_of_kiln), this->lanes);
-    }
 
     Halide::Type weight_type() const { return this->loops.parts == 4 ? Halide::Int(8) : Halide::Int(16); }
     Halide::Type input_type() const { return this->loops.parts == 2 ? Halide::Int(16) : Halide::UInt(8); }

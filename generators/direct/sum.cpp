@@ -4,6 +4,7 @@
 #include <array>
 
 #include "generators/activation.h"
+#include "generators/shared_rows.h"
 
 namespace kiln {
 
@@ -199,19 +200,19 @@ void sum_over_taps(const DirectSum &sum) {
 // The sum runs over the input rows of the whole tile, each read once for all output rows that need it.
 void sum_over_shared_rows(const DirectSum &sum) {
     ConvStages &g = sum.stages;
-    const int rows = sum.rows(), kernel_rows = extent(sum.loops.kernel[1]), stride = extent(sum.loops.stride[1]);
-    define_taps(sum, (rows - 1) * stride + kernel_rows);
+    const SharedRows rows(sum.loops, sum.rows());
+    define_taps(sum, rows.taps());
     const RVar ci(g.taps[0]), s(g.taps[1]), r(g.taps[2]), t(g.taps[3]);
-    const Expr iy = g.y_tile * (rows * stride) - extent(sum.loops.pad_lo[1]) + r, iz = tap(sum, g.z, t, 2);
+    const Expr iy = g.y_tile * rows.step() - extent(sum.loops.pad_lo[1]) + r, iz = tap(sum, g.z, t, 2);
     skip_padding(sum, iy, iz);
     skip_missing_taps(sum);
     const Expr value = input_of_step(sum, iy, iz);
-    const Expr kr = r - g.row * stride;  // folds where both are unrolled
-    const Expr there = product(sum, {g.lane, g.vector, ci, s, clamp(kr, 0, kernel_rows - 1), t, g.panel}, value);
+    const Expr kernel_row = rows.kernel_row(r, g.row);
+    const Expr there = product(sum, {g.lane, g.vector, ci, s, rows.known(kernel_row), t, g.panel}, value);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) =
         first_of(sum, g.lane, g.vector, g.panel, g.y_tile * sum.rows() + g.row);
     g.sum(g.lane, g.vector, g.panel, g.x, g.row, g.y_tile, g.z, g.n) +=
-        select(likely(kr >= 0 && kr < kernel_rows), there, zero_of(sum));
+        rows.where_there(kernel_row, there, zero_of(sum));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "generators/activation.h"
 #include "generators/winograd/quantized_winograd.h"
 #include "generators/winograd/transform.h"
+#include "schedules/apply/winograd.h"
 
 namespace kiln {
 namespace {
@@ -23,36 +24,34 @@ public:
     void generate() {
         std::vector<Expr> column, row;
         for (int r = 0; r < along_y.r; r++) column.push_back(weight(r));
-        columns(part, lane, vector, pair, tap, row_frequency, panel, block) =
-            entry_at(row_frequency, winograd_transform(along_y.g, column));
+        s.columns(s.part, s.lane, s.vector, s.step, s.tap, s.row_frequency, s.panel, s.block) =
+            entry_at(s.row_frequency, winograd_transform(along_y.g, column));
         for (int i = 0; i < along_x.r; i++)
-            row.push_back(columns(part, lane, vector, pair, i, frequency / ax, panel, block));
-        packed(part, lane, vector, pair, panel, frequency, block) =
-            entry_at(frequency % ax, winograd_transform(along_x.g, row));
+            row.push_back(s.columns(s.part, s.lane, s.vector, s.step, i, s.frequency / ax, s.panel, s.block));
+        packed(s.part, s.lane, s.vector, s.step, s.panel, s.frequency, s.block) =
+            entry_at(s.frequency % ax, winograd_transform(along_x.g, row));
     }
 
     void schedule() {
         fix_kernel(kernel, workload.kernel_layout == KernelLayout::hwio, loops.kernel_map);
         fix(packed, packed_pairs());
-        packed.reorder(part, lane, frequency, vector, pair, panel, block).unroll(frequency);
-        columns.compute_at(packed, vector).unroll(tap).unroll(row_frequency);
+        s.packed = packed;
+        apply_winograd_pair_pack(s);
     }
 
 private:
     Expr weight(int r) const {
         const int inputs = extent(loops.input_channels), outputs = extent(loops.output_channels);
-        const Expr co = ((block * panels + panel) * vectors + vector) * facts.lanes + lane, ci = pair * parts + part;
-        const Exprs indices{0, clamp(co, 0, outputs - 1), min(ci, inputs - 1), tap, r, 0};
+        const Expr co = ((s.block * panels + s.panel) * vectors + s.vector) * facts.lanes + s.lane,
+                   ci = s.step * parts + s.part;
+        const Exprs indices{0, clamp(co, 0, outputs - 1), min(ci, inputs - 1), s.tap, r, 0};
         const bool hwio = workload.kernel_layout == KernelLayout::hwio;
         const Expr stored = cast<int16_t>(kernel_element(kernel, hwio, loops.kernel_map, indices));
         const Expr value = zero_outside(loops.kernel_map, indices, stored, Tests::apart);
         return select(likely(co < outputs && ci < inputs), value, cast<int16_t>(0));
     }
 
-    Func columns{"columns"};
-    Var part{"part"}, lane{"lane"}, vector{"vector"}, pair{"pair"}, panel{"panel"}, frequency{"frequency"},
-        block{"block"};
-    Var tap{"tap"}, row_frequency{"row_frequency"};
+    WinogradPairStages s;
 };
 
 }  // namespace

@@ -161,4 +161,9 @@ void apply_winograd_pack(WinogradPackStages &s, const WinogradFacts &facts) {
     s.columns.compute_at(s.packed, s.ci).vectorize(s.lane, facts.lanes).unroll(s.tap).unroll(s.row_frequency);
 }
 
+void apply_winograd_pair_pack(WinogradPairStages &s) {
+    s.packed.reorder(s.part, s.lane, s.frequency, s.vector, s.step, s.panel, s.block).unroll(s.frequency);
+    s.columns.compute_at(s.packed, s.vector).unroll(s.tap).unroll(s.row_frequency);
+}
+
 }  // namespace kiln

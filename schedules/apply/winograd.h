@@ -40,4 +40,16 @@ struct WinogradPackStages {
 
 void apply_winograd_pack(WinogradPackStages &stages, const WinogradFacts &facts);
 
+// The same in integers, whose weights come in parts of a step.
+struct WinogradPairStages {
+    Halide::Func columns{
+        "columns"};       // (part, lane, vector, step, tap, row_frequency, panel, block): columns transformed
+    Halide::Func packed;  // (part, lane, vector, step, panel, frequency, block): rows too
+    Halide::Var part{"part"}, lane{"lane"}, vector{"vector"}, step{"pair"}, panel{"panel"}, frequency{"frequency"},
+        block{"block"};
+    Halide::Var tap{"tap"}, row_frequency{"row_frequency"};
+};
+
+void apply_winograd_pair_pack(WinogradPairStages &stages);
+
 }  // namespace kiln

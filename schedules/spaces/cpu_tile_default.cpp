@@ -221,6 +221,104 @@ int64_t dividing_pixels(const TileFacts &f, const CpuTileDomains &domains, const
     return best > 0 ? best : k.pixels;
 }
 
+// Whether tests for padding fold away, since the few tiles of a row are unrolled.
+bool tests_fold_away(const TileFacts &f, const CpuTileKnobs &k) {
+    const int64_t x_tiles = f.x_tiles(k.pixels);
+    return f.shape.groups == 1 && f.shape.parts == 1 && f.x_lanes == 1 && !k.join_columns && k.rows == 1 &&
+           k.x_block == x_tiles && x_tiles <= 4;
+}
+
+// What is unrolled or left out for the padding, and less of it where that is too much code.
+void choose_unrolling(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    k->unroll_tiles = tests_fold_away(f, *k) ? domains.unroll_tiles.back() : 0;
+    const bool leaves_out = !k->inline_sum && !f.depthwise() && (k->rows == 1 || k->share_rows);
+    k->skip_rows = leaves_out ? domains.skip_rows.back() : 0;
+    unroll_less(f, domains, k);
+}
+
+// Whether tiles rather test for padding where they read than have a copy of it, and how many pixels they have then.
+struct InPlace {
+    bool pays = false;
+    int64_t pixels = 1;
+};
+
+InPlace in_place(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k) {
+    const int64_t pixels = dividing_pixels(f, domains, k);
+    // Where nothing divides, a copy takes half as long as the tests of several vectors.
+    const bool tests_many = f.lanes >= 16 && k.vectors > 1 && f.shape.output[0] % pixels != 0;
+    return {reads_seldom(f, k) && !tests_many, pixels};
+}
+
+enum class Copy { none, of_rows, of_all, of_turned_tiles, of_converted_tiles, of_few_tiles };
+
+bool may_copy_rows(const CpuTileDomains &domains) { return std::ranges::count(domains.stage_input, 1) > 0; }
+
+Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, const CpuTileKnobs &k) {
+    const ConvLoops &s = f.shape;
+    if (s.folds()) return Copy::of_rows;
+    if (f.needs_copy()) return Copy::of_all;
+    if (f.x_lanes > 1 && s.input_block > 1) return Copy::of_turned_tiles;
+    // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
+    const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
+    // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
+    const bool tests_are_free = tests_fold_away(f, k) && k.unroll_columns;
+    const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
+        (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
+        (kind.copies_padding && !tests_are_free && !in_place(f, domains, k).pays);
+    if (may_copy_rows(domains) && wants_copy)
+        return s.converts && f.copies_blocks() ? Copy::of_converted_tiles : Copy::of_rows;
+    // Each channel of a tile's pixels is a cache line of its own, most of which the next tiles need. Where L1 cannot keep these lines,
+    // a copy of a few tiles brings the channels together.
+    const bool is_by_plane = f.copies_blocks() && f.x_lanes == 1 && s.input_block == 1 && f.panels(k.vectors) > 1;
+    return is_by_plane && s.input_channels * f.core.line_bytes >= f.core.l1_bytes ? Copy::of_few_tiles : Copy::none;
+}
+
+int64_t stage_input_of(Copy copy) {
+    switch (copy) {
+        case Copy::none:
+            return 0;
+        case Copy::of_rows:
+            return 1;
+        case Copy::of_all:
+            return 2;
+        default:
+            return 4;
+    }
+}
+
+// Where padding, and what lies apart or is converted, comes from; and the blocks and tiles that go with it. Precondition: all of
+// choose_unrolling().
+void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const Copy copy = chosen_copy(f, kind, domains, *k);
+    k->stage_input = stage_input_of(copy);
+    if (copy == Copy::of_converted_tiles && !f.streams_weights()) {
+        // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
+        // for each tile.
+        k->x_block = domains.x_block.front(), k->row_block = domains.row_block.front();
+    }
+    if (copy == Copy::of_few_tiles)
+        k->x_block = nearest(domains.x_block, std::min<double>(4, double(f.x_tiles(k->pixels))));
+    // Blocks stay those of the larger tiles.
+    const InPlace tested = in_place(f, domains, *k);
+    if (copy == Copy::none && may_copy_rows(domains) && tested.pays && !tests_fold_away(f, *k))
+        k->pixels = tested.pixels;
+}
+
+// Depthwise tiles wait for memory only: each asks for many lines, most of which are there. A vector that is a part of a line
+// would ask for it as often as it has parts: on Zen 3 with AVX2 that takes 1.4 times as long as no fetch at all. Where several
+// panels read a block, all but the first find it in the cache. Pixels that strides keep apart share sets of the cache, so that
+// what is fetched drives out what is read.
+bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
+    const ConvLoops &s = f.shape;
+    const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
+    const bool fills_lines = f.lanes * 4 >= f.core.line_bytes;
+    const bool is_fetched_once = f.depthwise() ? fills_lines : f.panels(k.vectors) == 1 && s.stride[0] == 1;
+    const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
+    // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
+    const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);
+    return is_fetched_once && input_bytes > near && !stays;
+}
+
 // While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles
 // in the padding have loops of their own, each of which would fetch a whole panel.
 void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
@@ -231,10 +329,17 @@ void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, Cp
     k->fetch_weights = 0, k->fetch_panels = domains.fetch_panels.back();
 }
 
+void choose_masks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
+    k->partition = k->stage_input || k->unroll_tiles ? 0 : domains.partition.back();
+    // Where a target has masks for free.
+    k->masked = f.lanes >= 16 ? domains.masked.back() : 0;
+}
+
 }  // namespace
 
+// Each choice builds on those before it.
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
-    const ConvLoops &s = f.shape;
     CpuTileKnobs k;
     const bool streams = streams_depthwise(f);
     k.inline_sum = f.sums_depthwise_rows() && !streams ? 0 : domains.inline_sum.back();
@@ -245,65 +350,14 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.vectors = tile.vectors, k.pixels = tile.pixels, k.rows = tile.rows;
     choose_blocks(f, kind, domains, &k);
     choose_sum(f, kind, domains, &k);
-
-    // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
-    const bool padded = std::count(domains.stage_input.begin(), domains.stage_input.end(), 1) > 0;
-    const int64_t x_tiles = f.x_tiles(tile.pixels);
-    const bool folds = s.groups == 1 && s.parts == 1 && f.x_lanes == 1 && !k.join_columns && tile.rows == 1 &&
-                       k.x_block == x_tiles && x_tiles <= 4;
-    k.unroll_tiles = folds ? domains.unroll_tiles.back() : 0;
-    const bool leaves_out = !k.inline_sum && !f.depthwise() && (tile.rows == 1 || k.share_rows);
-    k.skip_rows = leaves_out ? domains.skip_rows.back() : 0;
-    unroll_less(f, domains, &k);
-    // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
-    const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
-    // Where nothing divides, a copy takes half as long as the tests of several vectors.
-    const int64_t pixels_in_place = dividing_pixels(f, domains, k);
-    const bool tests_many = f.lanes >= 16 && k.vectors > 1 && s.output[0] % pixels_in_place != 0;
-    const bool is_read_in_place = reads_seldom(f, k) && !tests_many;
-    const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
-        (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
-        (kind.copies_padding && !(folds && k.unroll_columns) && !is_read_in_place);
-    const bool turns = f.x_lanes > 1 && s.input_block > 1;
-    k.stage_input = s.folds() ? 1 : f.needs_copy() ? 2 : turns ? 4 : padded && wants_copy ? 1 : 0;
-    if (!k.stage_input && padded && is_read_in_place && !folds) k.pixels = pixels_in_place;
-    if (k.stage_input == 1 && s.converts && f.copies_blocks()) {
-        // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
-        // for each tile.
-        k.stage_input = 4;
-        if (!f.streams_weights()) k.x_block = domains.x_block.front(), k.row_block = domains.row_block.front();
-    }
-
-    // Each channel of a tile's pixels is a cache line of its own, most of which the next tiles need. Where L1 cannot keep these lines,
-    // a copy of a few tiles brings the channels together.
-    const bool is_by_plane = f.copies_blocks() && f.x_lanes == 1 && s.input_block == 1 && f.panels(k.vectors) > 1;
-    if (!k.stage_input && is_by_plane && s.input_channels * f.core.line_bytes >= f.core.l1_bytes) {
-        k.stage_input = nearest(domains.stage_input, 4);
-        k.x_block = nearest(domains.x_block, std::min<double>(4, double(x_tiles)));
-    }
-
-    if (s.is_input_computed()) compute_input_in_blocks(f, domains, &k);
-
-    const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
-    // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. A vector that is a part of a line
-    // would ask for it as often as it has parts: on Zen 3 with AVX2 that takes 1.4 times as long as no fetch at all. Where several
-    // panels read a block, all but the first find it in the cache. Pixels that strides keep apart share sets of the cache, so that
-    // what is fetched drives out what is read.
-    const bool fills_lines = f.lanes * 4 >= f.core.line_bytes;
-    const bool is_fetched_once = f.depthwise() ? fills_lines : f.panels(k.vectors) == 1 && s.stride[0] == 1;
-    const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
-    // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
-    const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);
-    const bool comes_late = is_fetched_once && input_bytes > near && !stays;
-    k.prefetch = !k.stage_input && comes_late ? nearest(domains.prefetch, 1) : 0;
-    // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
-    k.partition = k.stage_input || k.unroll_tiles ? 0 : domains.partition.back();
-    // Where a target has masks for free.
-    k.masked = f.lanes >= 16 ? domains.masked.back() : 0;
-
+    choose_unrolling(f, domains, &k);
+    choose_padding(f, kind, domains, &k);
+    if (f.shape.is_input_computed()) compute_input_in_blocks(f, domains, &k);
+    k.prefetch = !k.stage_input && is_fetched_late(f, k) ? nearest(domains.prefetch, 1) : 0;
+    choose_masks(f, domains, &k);
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);
-    if (s.is_input_computed()) choose_depthwise_tile(f, domains, &k);
+    if (f.shape.is_input_computed()) choose_depthwise_tile(f, domains, &k);
     choose_weight_fetches(f, domains, &k);
     return k;
 }

@@ -26,16 +26,6 @@ std::vector<int64_t> tile_sizes(int64_t extent, int64_t limit, double tolerated,
     return sizes;
 }
 
-// How many tiles make a block: 1, 2, 4, ..., the divisors of `count`, and `count` itself.
-std::vector<int64_t> block_sizes(int64_t count) {
-    std::set<int64_t> sizes{count};
-    for (int64_t b = 1; b < count; b *= 2) sizes.insert(b);
-    for (int64_t b = 1; b <= std::min<int64_t>(count, 64); b++) {
-        if (count % b == 0) sizes.insert(b);
-    }
-    return {sizes.begin(), sizes.end()};
-}
-
 // Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the
 // channels.
 std::vector<int64_t> unroll_sizes(const ConvLoops &s) {

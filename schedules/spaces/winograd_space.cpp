@@ -12,13 +12,10 @@ namespace {
 
 constexpr double least_fetched_image = 1 << 20;  // bytes; a smaller one stays in a cache
 
-// How many of `count` make a block: 1, 2, 4, ..., the divisors of `count` up to 64, the even shares, and `count`.
-std::vector<int64_t> block_sizes(int64_t count) {
-    std::set<int64_t> sizes{count};
-    for (int64_t b = 1; b < count; b *= 2) sizes.insert(b);
-    for (int64_t b = 1; b <= std::min<int64_t>(count, 64); b++) {
-        if (count % b == 0) sizes.insert(b);
-    }
+// Even shares of `count`, too.
+std::vector<int64_t> blocks_and_shares(int64_t count) {
+    const std::vector<int64_t> blocks = block_sizes(count);
+    std::set<int64_t> sizes(blocks.begin(), blocks.end());
     for (int64_t shares = 2; shares <= 4; shares++) sizes.insert(ceil_div(count, shares));
     return {sizes.begin(), sizes.end()};
 }
@@ -30,9 +27,9 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     d.vectors = up_to(std::min<int64_t>(4, f.output_vectors()));
     d.tiles_x = up_to(std::min<int64_t>(f.tiles[0], f.registers - 2));
     d.tiles_y = up_to(std::min<int64_t>(f.tiles[1], 8));
-    d.block_x = block_sizes(f.tiles[0]);
-    d.block_y = block_sizes(f.tiles[1]);
-    d.panel_block = block_sizes(f.output_vectors());
+    d.block_x = blocks_and_shares(f.tiles[0]);
+    d.block_y = blocks_and_shares(f.tiles[1]);
+    d.panel_block = blocks_and_shares(f.output_vectors());
     d.tile_major = d.stage_rows = {0, 1};
     d.unroll.clear();
     for (int64_t u : {1, 2, 4, 8}) {

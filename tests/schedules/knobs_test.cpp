@@ -52,5 +52,12 @@ TEST(Knobs, AreWrittenInFull) {
     EXPECT_EQ(decode_knobs<TestKnobs>(encode_knobs(TestKnobs{8, 3}))->spread, 3);
 }
 
+TEST(Knobs, BlocksArePowersOfTwoAndWhatDivides) {
+    using Sizes = std::vector<int64_t>;
+    EXPECT_EQ(block_sizes(1), (Sizes{1}));
+    EXPECT_EQ(block_sizes(12), (Sizes{1, 2, 3, 4, 6, 8, 12}));
+    EXPECT_EQ(block_sizes(201), (Sizes{1, 2, 3, 4, 8, 16, 32, 64, 128, 201}));  // 67 is none: divisors up to 64
+}
+
 }  // namespace
 }  // namespace kiln

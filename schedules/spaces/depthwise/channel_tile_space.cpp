@@ -13,7 +13,6 @@ struct Facts {
     Core core;
     int threads = 1;
 
-    int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
     int64_t products(const ChannelTileKnobs &k) const {
         return k.pixels * k.rows * loops.kernel[0] * (shares_input_rows(loops, k) ? loops.kernel[1] : 1);
     }
@@ -43,7 +42,7 @@ double tile_cost(const Facts &f, const ChannelTileKnobs &k) {
     const ConvLoops &s = f.loops;
     const double tiles = double(ceil_div(s.output[0], k.pixels)) * ceil_div(s.output[1], k.rows);
     const double outputs = double(k.pixels * k.rows), products = outputs * double(s.taps());
-    const double rows = double(shares_input_rows(s, k) ? f.input_rows(k.rows) : k.rows * s.kernel[1]);
+    const double rows = double(shares_input_rows(s, k) ? input_rows(f.loops, k.rows) : k.rows * s.kernel[1]);
     const double columns = std::min(double(s.reach(k.pixels, 0)), double(k.pixels * s.kernel[0]));
     // Weights that do not fit beside the sums are loaded for each product.
     const bool keeps = outputs + double(s.kernel[0] * s.kernel[1]) + 4 <= f.registers;

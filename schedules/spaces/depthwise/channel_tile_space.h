@@ -7,6 +7,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/depthwise/channel_tile_knobs.h"
+#include "schedules/spaces/depthwise/tile_rows.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -29,11 +30,6 @@ ChannelsInMemory channels_in_memory(const StoredActivation &stored, int64_t lane
 
 // Columns of a tile that is turned in registers: rows of channels become columns of them.
 inline int64_t turned_columns(int64_t lanes) { return lanes < 8 ? lanes : 8; }
-
-// Rows of the input that a tile of rows reads each once, in an unrolled loop; else each row of outputs reads its own.
-inline bool shares_input_rows(const ConvLoops &loops, const ChannelTileKnobs &k) {
-    return k.rows > 1 && loops.dilation[1] == 1;
-}
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone. Precondition: the
 // convolution is depthwise without a multiplier and without holes.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "schedules/spaces/depthwise/tile_rows.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -37,7 +38,6 @@ struct Facts {
     Core core;
     int threads = 1;
 
-    int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
     int64_t steps(const RowTileKnobs &k) const {
         return k.vectors * k.rows * loops.kernel[0] * (k.unroll_rows ? loops.kernel[1] : 1);
     }
@@ -110,7 +110,7 @@ double masking_cycles(const Facts &f, const RowTileKnobs &k) {
     const double edges = of_column * std::min<double>(2, ceil_div(columns, width));
     const double stores = width > columns ? of_column * k.rows * k.vectors : 0;
     const double live = double(k.vectors * k.rows) + double(k.vectors * s.kernel[0]) / 2 + s.kernel[0] * s.kernel[1];
-    return 10 * (edges + stores) + tiles * f.input_rows(k.rows) * std::max(0.0, live - f.registers);
+    return 10 * (edges + stores) + tiles * input_rows(f.loops, k.rows) * std::max(0.0, live - f.registers);
 }
 
 // Estimated cycles of a channel in units that compare tiles: multiply-adds, loads of inputs, most of which meet two cache
@@ -120,7 +120,7 @@ double tile_cost(const Facts &f, const RowTileKnobs &k) {
     const double tiles = double(ceil_div(s.output[0], k.lanes * k.vectors)) * ceil_div(s.output[1], k.rows);
     const double narrow = f.core.half_vectors_as_fast ? 0.5 : f.core.half_vector_cost;
     const double products = double(k.vectors) * k.rows * s.taps() * (k.lanes == f.lanes ? 1 : narrow);
-    const double rows = k.unroll_rows ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
+    const double rows = k.unroll_rows ? input_rows(f.loops, k.rows) : double(k.rows) * s.kernel[1];
     // Where half vectors are as fast, a whole one is loaded as two. Three columns of taps wait for memory rather than for
     // loads.
     const bool is_two = k.masked && k.lanes == f.lanes && f.core.half_vectors_as_fast && s.kernel[0] > 3;
@@ -143,7 +143,7 @@ int64_t default_channel_block(const Facts &f, const RowTileDomains &domains) {
 
 // Bytes of the rows that a copy keeps for a tile: a power of two of them.
 double kept_bytes(const Facts &f, const RowTileKnobs &k) {
-    const int64_t rows = int64_t(std::bit_ceil(uint64_t(f.input_rows(k.rows))));
+    const int64_t rows = int64_t(std::bit_ceil(uint64_t(input_rows(f.loops, k.rows))));
     if (k.masked && !reads_planes(f.loops, k)) return 0;
     if (k.masked) return 4.0 * double(plane_columns(f.loops, k) * f.loops.stride[0] * rows * k.channel_block);
     return 4.0 * double(computed_columns(f.loops, k) * std::min(f.loops.stride[0], f.loops.kernel[0]) * rows);

@@ -16,7 +16,6 @@ struct Facts {
     int threads = 1;
     int64_t l1_bytes = 0;
 
-    int64_t input_rows(int64_t rows) const { return (rows - 1) * loops.stride[1] + loops.kernel[1]; }
     ColumnSteps steps(const StepTileKnobs &k) const { return column_steps(loops, parts, k.share); }
     int64_t products(const StepTileKnobs &k) const {
         const int64_t vectors = k.in_tile ? k.block : 1;
@@ -24,7 +23,7 @@ struct Facts {
     }
     // The bytes of the steps that a tile of rows reads: memory has a power of two of rows.
     int64_t kept_bytes(const StepTileKnobs &k) const {
-        const int64_t rows = int64_t(std::bit_ceil(uint64_t(input_rows(k.rows)))), width = 4 * lanes;
+        const int64_t rows = int64_t(std::bit_ceil(uint64_t(input_rows(loops, k.rows)))), width = 4 * lanes;
         const int64_t row = steps(k).steps(ceil_div(loops.output[0], k.pixels) * k.pixels);
         return rows * row * (k.by_channels ? k.block : vectors()) * width;
     }
@@ -72,7 +71,7 @@ double tile_cost(const Facts &f, const StepTileKnobs &k) {
     const ColumnSteps steps = f.steps(k);
     const double tiles = double(ceil_div(s.output[0], k.pixels)) * ceil_div(s.output[1], k.rows);
     const double outputs = double(k.pixels * k.rows),
-                 rows = shares_input_rows(s, k) ? f.input_rows(k.rows) : double(k.rows) * s.kernel[1];
+                 rows = shares_input_rows(s, k) ? input_rows(f.loops, k.rows) : double(k.rows) * s.kernel[1];
     const double weights = double(k.share * steps.groups) * s.kernel[1] * s.kernel[2];
     const double products = outputs * steps.groups * s.kernel[1] * s.kernel[2];
     if (k.in_tile) {

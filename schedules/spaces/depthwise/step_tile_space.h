@@ -7,6 +7,7 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/depthwise/step_tile_knobs.h"
+#include "schedules/spaces/depthwise/tile_rows.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -19,11 +20,6 @@ inline constexpr int step_tile_version = 1;
 inline constexpr int64_t most_step_tile_products = 1024;
 // The limit of steps of a row of the kernel, which are always unrolled.
 inline constexpr int64_t most_step_tile_groups = 16;
-
-// Rows of the input that a tile of rows reads each once, in an unrolled loop; else each row of outputs reads its own.
-inline bool shares_input_rows(const ConvLoops &loops, const StepTileKnobs &k) {
-    return k.rows > 1 && loops.dilation[1] == 1;
-}
 
 // `base` has the algorithm's name and version; a step is of `parts` columns. The default knobs are a function of the arguments
 // alone. Precondition: the convolution is depthwise without a multiplier and without holes.
