@@ -10,10 +10,11 @@ namespace {
 
 constexpr uint64_t graphs = 60;
 
-// Passes that move elements and compute nothing else round nothing; sums may have another order.
+// Passes that move elements and compute nothing else round nothing; sums may have another order. fuse_epilogues makes products with
+// reciprocals of quotients, which f32 rounds.
 Closeness closeness_of(const Pass &pass) {
     if (pass.run == merge_equal) return {.tolerance = 0};
-    for (auto exact : {move_axes, convolve_products, fold_pads, fuse_epilogues}) {
+    for (auto exact : {move_axes, convolve_products, fold_pads}) {
         if (pass.run == exact) return {.tolerance = 1e-10};
     }
     return {};
