@@ -77,26 +77,6 @@ Expr fetched_place(const SharedPanel &shared, const Expr &place, int64_t element
     return cast<int64_t>(first) * Expr(element_bytes) + step;
 }
 
-class HasLoadsInLoops : public IRVisitor {
-public:
-    explicit HasLoadsInLoops(std::string buffer) : buffer_(std::move(buffer)) {}
-    bool found = false;
-
-private:
-    using IRVisitor::visit;
-    void visit(const For *op) override {
-        depth_++;
-        IRVisitor::visit(op);
-        depth_--;
-    }
-    void visit(const Load *op) override {
-        found = found || (depth_ > 0 && op->name == buffer_);
-        IRVisitor::visit(op);
-    }
-    const std::string buffer_;
-    int depth_ = 0;
-};
-
 class FetchNextPanel : public IRMutator {
 public:
     explicit FetchNextPanel(std::string buffer) : buffer_(std::move(buffer)) {}
@@ -106,9 +86,10 @@ private:
 
     Stmt visit(const For *op) override {
         loops_.push_back({op->name, op->min, op->extent});
-        HasLoadsInLoops inner(buffer_);
-        op->body.accept(&inner);
-        Stmt loop = inner.found ? IRMutator::visit(op) : with_fetches(op);
+        const bool before = std::exchange(is_read_, false);
+        Stmt loop = IRMutator::visit(op);
+        if (!is_read_) loop = with_fetches(loop.as<For>());
+        is_read_ = is_read_ || before;
         loops_.pop_back();
         return loop;
     }
@@ -125,13 +106,15 @@ private:
         return place;
     }
 
+    // Of an innermost loop that reads weights.
     Stmt with_fetches(const For *op) {
         VectorLoads loads(buffer_);
         op->body.accept(&loads);
         FetchedLines lines;
         int64_t count = 0;
         for (const Expr &place : loads.places) count += lines.is_new(place, loads.element);
-        if (count == 0) return op;
+        is_read_ = count > 0;
+        if (!is_read_) return op;
         const Expr place = without_lets(loads.places.front());
         const auto shared = shared_panel(place, loops_);
         if (!shared) return op;
@@ -146,6 +129,7 @@ private:
     const std::string buffer_;
     std::vector<Loop> loops_;
     std::vector<std::pair<std::string, Expr>> lets_;
+    bool is_read_ = false;  // in the body of the loop that is visited
 };
 
 }  // namespace
