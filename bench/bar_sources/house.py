@@ -35,7 +35,7 @@ def quickstart(job: Job) -> dict[str, Value]:
 
 def ci(job: Job) -> dict[str, Value]:
     spent = minutes_in_a_clone(job, ".ci/run")
-    return {"time": Value(25 / spent, "", "", f"{spent:.1f} minutes")}
+    return {"time": Value(18 / spent, "", "", f"{spent:.1f} minutes")}
 
 
 def speed_kept(job: Job) -> dict[str, Value]:

@@ -16,8 +16,7 @@ REPEATED_LAYERS = ("c2_1x1", "c2_3x3", "c4_3x3", "c4_1x1", "g32_28", "dw56x144")
 
 def search(job: Job) -> dict[str, Value]:
     """Trials that random search needs for 95 % of the fastest candidate's speed, by those of the evolutionary one: medians
-    over 30 seeds on recorded spaces, without hardware. 3x3 has no bar of its own: it is among the parts of its space that suit
-    the search best."""
+    over 30 seeds on recorded spaces, without hardware. 3x3 is among the parts of its space that suit the search best."""
     values = {}
     for path in sorted((ROOT / "bench" / "spaces").glob("*.json")):
         answer = job.program("search-trials", str(path))[str(path)]
