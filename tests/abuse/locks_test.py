@@ -11,7 +11,7 @@ import unittest
 from kiln_job import BINARIES, ONE_LAYER, KilnJob
 
 KILN = str(BINARIES / "kiln")
-# Where kiln 0.1's lock lay: everybody may make it there first.
+# Where the lock of builds before lay: everybody may make it there first.
 FORMER_LOCK = pathlib.Path("/tmp/kiln-measuring.lock")
 
 
