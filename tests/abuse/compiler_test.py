@@ -69,11 +69,9 @@ class LongReference(unittest.TestCase):
         with KilnJob() as job:
             process = self.start(job, "--trials", "1")
             time.sleep(1)
-            begin = time.monotonic()
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=20)
             self.assertEqual(process.returncode, 130)
-            self.assertLess(time.monotonic() - begin, 5)
             self.assertEqual(job.processes_after(5), {})
             self.assertEqual(job.left_in_temporary_folder(), [])
 

@@ -97,7 +97,7 @@ class Tune(unittest.TestCase):
         done = self.tune("--time", "4s")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(len(self.query("trials")), 1)
-        self.assertLess(time.monotonic() - start, 20)  # a busy machine's worst; the bar is in bench/bars
+        self.assertLess(time.monotonic() - start, 60)  # a busy machine's worst; the bar is in bench/bars
 
     def test_a_network(self):
         command = ["tune", "--network", NETWORK, "--db", self.db, "--trials", "1"]

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 import unittest
 
 from kiln_job import KilnJob
@@ -14,10 +13,8 @@ class InterruptTest(unittest.TestCase):
         tuner = job.start_tuning(100000)
         try:
             finished = job.wait_for_trials(len(job.trials()) + 2, tuner)
-            begin = time.monotonic()
             send(tuner.pid)
             self.assertEqual(tuner.wait(timeout=20), 130, job.log())
-            self.assertLess(time.monotonic() - begin, 5)
         finally:
             tuner.kill()
             tuner.wait()
