@@ -74,13 +74,9 @@ public:
 
     const std::vector<std::pair<std::string_view, ValueId>> &names() const { return names_; }
 
-    // Where the network could end in front of what cannot be lowered: values that can be had, without constants. Empty where
-    // these are inputs alone.
+    // Where the network could end in front of what cannot be lowered: what nodes compute and can be had, without constants.
     std::vector<std::string> frontier() {
-        const auto is_input = [&](const std::string &name) {
-            return std::ranges::count(body_.inputs, name, &onnx::ValueInfo::name) > 0;
-        };
-        if (std::ranges::all_of(frontier_, is_input)) return {};
+        if (frontier_.empty()) return {};
         for (const onnx::ValueInfo &output : body_.outputs) add_to_frontier(output.name);
         return frontier_;
     }
@@ -247,6 +243,7 @@ private:
     }
 
     void add_to_frontier(const std::string &name) {
+        if (!makers_.contains(name)) return;
         const Known &known = values_[name];
         if (!known.id || shared_.builder.value(*known.id).constant || std::ranges::count(frontier_, name) > 0) return;
         frontier_.push_back(name);

@@ -4,10 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "graph/operator_text.h"
 #include "graph/passes/passes.h"
 
 namespace kiln::graph {
@@ -51,7 +54,7 @@ private:
     void node(const Node &node) {
         std::vector<ValueId> inputs;
         for (ValueId id : node.inputs) inputs.push_back(first_[id]);
-        std::vector<const Node *> &seen = nodes_[inputs];
+        std::vector<const Node *> &seen = nodes_[{std::move(inputs), fields_text(node.op)}];
         const auto equal = std::ranges::find_if(seen, [&](const Node *other) { return other->op == node.op; });
         if (equal != seen.end()) {
             first_[node.output] = (*equal)->output;
@@ -63,7 +66,8 @@ private:
     const Graph &graph_;
     std::vector<ValueId> first_;
     std::unordered_multimap<size_t, ValueId> constants_;
-    std::map<std::vector<ValueId>, std::vector<const Node *>> nodes_;
+    // By inputs and fields, since a network may have a hundred thousand slices of one value.
+    std::map<std::pair<std::vector<ValueId>, std::string>, std::vector<const Node *>> nodes_;
 };
 
 }  // namespace

@@ -108,8 +108,11 @@ TEST(LowerRefuses, NamesWhereTheNetworkCouldEnd) {
     // Nothing that a shell would obey.
     for (const char *name : {"'; echo; '", "a b", "$(id)", "-o", "a`b`"})
         EXPECT_EQ(message(detector(name)).find("--outputs "), std::string::npos) << name;
-    // In front of the first node there is nothing.
+    // In front of the first node there is nothing, and an input is no end of a network beside other ends.
     EXPECT_EQ(message(one_node("NonMaxSuppression", 17, {"x"})).find("--outputs "), std::string::npos);
+    const std::string beside =
+        message(BuiltModel(detector("scores")).node("Unknown", {"x", "side"}, {"z"}).output("z"));
+    EXPECT_TRUE(beside.ends_with("--outputs boxes --outputs scores --outputs side")) << beside;
     // A model that is wrong must be put right first.
     BuiltModel wrong = detector("scores");
     wrong.node("Relu", {"side"}, {"z"}, {integer("gain", 1)}).output("z");

@@ -201,5 +201,18 @@ TEST(MergeEqual, table) {
     expect_rows(rows, merge_equal, {.tolerance = 0});
 }
 
+// Comparing each with all others would take minutes.
+TEST(MergeEqual, ManyDifferentReadersOfOneValue) {
+    constexpr int64_t count = 100000;
+    Sketch sketch(1);
+    const ValueId x = sketch.input({count});
+    Ids outputs;
+    for (int64_t i = 0; i < count; i++) outputs.push_back(sketch.node(Resample{{{0, 1, {i}, {}}}, 0}, {x}));
+    outputs.push_back(sketch.node(Resample{{{0, 1, {7}, {}}}, 0}, {x}));
+    const Graph merged = merge_equal(std::move(sketch).finish(outputs));
+    EXPECT_EQ(merged.nodes.size(), static_cast<size_t>(count));
+    EXPECT_EQ(merged.outputs.back().value, merged.outputs[7].value);
+}
+
 }  // namespace
 }  // namespace kiln::graph
