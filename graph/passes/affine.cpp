@@ -118,7 +118,8 @@ private:
 
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis) {
     const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op || graph.shape(node.inputs[index]) != op->shape || op->shape[axis] > most_channels) return {};
+    if (!op || !is_float(graph.value(node.inputs[index]).form.type)) return {};
+    if (graph.shape(node.inputs[index]) != op->shape || op->shape[axis] > most_channels) return {};
     const auto form = Reader(graph, node.inputs[index], op->shape, axis).read(term_of(graph, node));
     if (!form || !form->has_x) return {};
     for (size_t c = 0; c < form->values.scale.size(); c++) {

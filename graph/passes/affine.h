@@ -16,7 +16,8 @@ struct Affine {
 };
 
 // What an element-wise node does with input `index`, where it only multiplies and adds constants that are the same for all
-// elements of a channel. Channels are axis `axis` of the result, which has the shape of the input.
+// elements of a channel. Channels are axis `axis` of the result, which has the shape of the input. Nothing for integers: their sums and
+// products wrap around, those of doubles do not.
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis);
 
 }  // namespace kiln::graph
