@@ -20,4 +20,8 @@ struct Affine {
 // products wrap around, those of doubles do not.
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis);
 
+// `outer` of what `inner` makes, as one, each number rounded to a type. Nothing where one of them would overflow, or a factor lose
+// digits because it becomes smaller than the smallest normal number.
+std::optional<Affine> composed(const Affine &outer, const Affine &inner, Element type);
+
 }  // namespace kiln::graph

@@ -24,10 +24,7 @@ const Term &second(const Term &t) { return t.arguments[1]; }
 std::optional<Term> normal(double number, Element type) {
     Term term = number_term(number, type);
     const double rounded = term.step.number;
-    const double smallest = type == Element::f64   ? std::numeric_limits<double>::min()
-                            : type == Element::f16 ? 0x1p-14
-                                                   : std::numeric_limits<float>::min();
-    if (!std::isfinite(rounded) || std::abs(rounded) < smallest) return std::nullopt;
+    if (!std::isfinite(rounded) || std::abs(rounded) < smallest_normal(type)) return std::nullopt;
     return term;
 }
 
