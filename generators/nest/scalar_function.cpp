@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "generators/nest/float_functions.h"
 #include "generators/nest/integer_functions.h"
@@ -144,8 +146,36 @@ Expr difference_of(const Expr &a, const Expr &b) {
     return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_sub, strict(a), strict(b)) : a - b;
 }
 
+bool is_extreme(const Expr &x) {
+    const std::optional<double> number = Internal::as_const_float(x);
+    const Element type = x.type() == Float(64) ? Element::f64 : Element::f32;
+    return number && std::fabs(*number) >= scalar::largest_finite(type);
+}
+
+// LLVM takes it that no number is infinite: then the largest one is no bound, and a product with infinity may be anything. A strict
+// step has no such freedom. The number comes first, so that a minimum or maximum with NaN is NaN.
+std::optional<Expr> with_extreme(Function function, Expr a, Expr b) {
+    if (!is_extreme(a) && !is_extreme(b)) return {};
+    switch (function) {
+        case Function::add:
+            return strict(Internal::Call::strict_add, a, b);
+        case Function::subtract:
+            return strict(Internal::Call::strict_sub, a, b);
+        case Function::multiply:
+            return strict(Internal::Call::strict_mul, a, b);
+        case Function::minimum:
+        case Function::maximum:
+            if (is_extreme(b)) std::swap(a, b);
+            return strict(function == Function::minimum ? Internal::Call::strict_min : Internal::Call::strict_max, a,
+                          b);
+        default:
+            return {};
+    }
+}
+
 Expr arithmetic(Function function, const Expr &a, const Expr &b) {
     if (!a.type().is_float()) return integer_function(function, a, b);
+    if (auto result = with_extreme(function, a, b)) return *std::move(result);
     switch (function) {
         case Function::add:
             return sum_of(a, b);

@@ -139,14 +139,10 @@ std::optional<Term> of_power(const Term &t) {
     return {};
 }
 
-// The largest finite number of a type that a model states where it means no bound.
+// An infinite one. The largest finite number bounds infinities.
 bool is_no_bound(const Term &number, Function function) {
-    if (!is_number(number) || !is_float(number.type)) return false;
-    const double toward = function == maximum ? -number.step.number : number.step.number;
-    const double largest = number.type == Element::f64   ? std::numeric_limits<double>::max()
-                           : number.type == Element::f16 ? 65504
-                                                         : std::numeric_limits<float>::max();
-    return toward >= largest;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return is_number(number, function == maximum ? -infinity : infinity);
 }
 
 // A clamp is min(max(x, lo), hi) with lo <= hi.
