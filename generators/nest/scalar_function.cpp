@@ -270,9 +270,21 @@ void bound(Function function, const std::vector<Value> &a, Value *value) {
     value->before_rounding = a[0].expr;
 }
 
+bool is_zero(const Value &value) {
+    return value.made_by->function == Function::constant && value.type == Element::f32 && value.made_by->number == 0;
+}
+
+Expr bits_of_zero(const Value &value) { return Expr(uint32_t(std::signbit(value.made_by->number)) << 31); }
+
+// Halide and LLVM take -0 for 0, so that a choice between both is none. They choose between bits.
+Expr chosen(const Expr &condition, const Value &yes, const Value &no) {
+    if (!is_zero(yes) || !is_zero(no)) return select(condition, yes.expr, no.expr);
+    return reinterpret<float>(select(condition, bits_of_zero(yes), bits_of_zero(no)));
+}
+
 Value called(const scalar::Step &step, const std::vector<Value> &a) {
     if (step.function == Function::cast) return cast_value(a[0], step);
-    if (step.function == Function::select) return {select(a[0].expr, a[1].expr, a[2].expr), a[1].type, &step};
+    if (step.function == Function::select) return {chosen(a[0].expr, a[1], a[2]), a[1].type, &step};
     if (answers_boolean(step.function)) {
         const Expr answer =
             a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);

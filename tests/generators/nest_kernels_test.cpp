@@ -203,6 +203,9 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"mul(x0,inf)", [](double x) { return x * HUGE_VAL; }},
         {"add(x0,inf)", [](double x) { return x + HUGE_VAL; }},
         {"sub(x0,inf)", [](double x) { return x - HUGE_VAL; }},
+        // A zero has a sign.
+        {"reciprocal(select(is_inf(x0),0,-0))", [](double x) { return std::isinf(x) ? HUGE_VAL : -HUGE_VAL; }},
+        {"div(3,select(is_inf(x0),-0,0))", [](double x) { return std::isinf(x) ? -HUGE_VAL : HUGE_VAL; }},
         // A product with the reciprocal is another whole number.
         {"floor(div(x0,0.3))", [](double x) { return double(std::floor(float(x) / 0.3f)); }},
     };

@@ -190,6 +190,14 @@ TEST(MergeEqual, table) {
          },
          "%0 = elementwise add(x0,x1) shape=2 (x0, 2)\n%1 = elementwise add(x0,x1) shape=2 (x0, 2)\n"
          "%2 = elementwise exp(x0) shape=2 (%0)\n%3 = concat axis=0 (%0, %0, %1, %2, %2)\n-> %3"},
+        {"not what differs in the sign of a zero",
+         [](Sketch &s) {
+             const auto x = s.input({2});
+             return Ids{s.elementwise("div(x0,0)", {x}), s.elementwise("div(x0,-0)", {x}), s.pad(x, 0, 1, 0, 0),
+                        s.pad(x, 0, 1, 0, -0.0)};
+         },
+         "%0 = elementwise div(x0,0) shape=2 (x0)\n%1 = elementwise div(x0,-0) shape=2 (x0)\n"
+         "%2 = resample axis0=[- 0..1] (x0)\n%3 = resample axis0=[- 0..1] fill=-0 (x0)\n-> %0 %1 %2 %3"},
         {"what is not needed goes",
          [](Sketch &s) {
              const auto x = s.input({2});

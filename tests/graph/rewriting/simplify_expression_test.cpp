@@ -93,6 +93,7 @@ TEST(Simplify, keeps_special_values) {
         {"abs(neg(abs(x0)))", "abs(x0)"},
         {"select(not(less(x0,x1)),x0,x1)", "select(less(x0,x1),x1,x0)"},
         {"select(less(x0,x1),x0,x0)", "x0"},
+        {"reciprocal(select(less(x0,x1),0,-0))", "reciprocal(select(less(x0,x1),0,-0))"},
         {"select(less(1,2),x0,x1)", "x0"},
         {"f32(x0)", "x0"},
         {"add(x1,x0)", "add(x0,x1)"},
