@@ -203,6 +203,8 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"mul(x0,inf)", [](double x) { return x * HUGE_VAL; }},
         {"add(x0,inf)", [](double x) { return x + HUGE_VAL; }},
         {"sub(x0,inf)", [](double x) { return x - HUGE_VAL; }},
+        {"div(x0,0)", [](double x) { return x * HUGE_VAL; }},
+        {"div(add(x0,1),-0)", [](double x) { return (x + 1) * -HUGE_VAL; }},
         // A zero has a sign.
         {"reciprocal(select(is_inf(x0),0,-0))", [](double x) { return std::isinf(x) ? HUGE_VAL : -HUGE_VAL; }},
         {"div(3,select(is_inf(x0),-0,0))", [](double x) { return std::isinf(x) ? -HUGE_VAL : HUGE_VAL; }},
