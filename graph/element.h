@@ -7,11 +7,13 @@ namespace kiln::graph {
 
 using scalar::Element;
 using scalar::is_float;
+using scalar::largest_finite;
 using scalar::name;
 using scalar::parse_element;
 using scalar::read_float;
 using scalar::read_integer;
 using scalar::size_of;
+using scalar::smallest_normal;
 using scalar::write_float;
 using scalar::write_integer;
 

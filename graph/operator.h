@@ -5,6 +5,8 @@
 // are N, C, spatial...; weights are O, I of one group, spatial....
 #pragma once
 
+#include <bit>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -91,7 +93,7 @@ struct Normalize {
 
 // Each element of the result is a weighted sum of elements of the input, axis by axis: slices, pads, flips, gathers by
 // constant indices and resizes are all of this kind. Axes without an entry stay as they are. Without weights exactly one
-// element is taken, bit for bit. Weights are for floats.
+// element is taken, bit for bit. Weights are for floats. A fill of 0 is not one of -0.
 struct Resample {
     struct Axis {
         int axis = 0;
@@ -103,7 +105,9 @@ struct Resample {
     static constexpr int64_t outside = -1;
     std::vector<Axis> axes;  // ascending
     double fill = 0;
-    bool operator==(const Resample &) const = default;
+
+    bool fills_with(double number) const { return std::bit_cast<uint64_t>(fill) == std::bit_cast<uint64_t>(number); }
+    bool operator==(const Resample &other) const { return axes == other.axes && fills_with(other.fill); }
 };
 
 // Elements along `axis` by indices that are computed when the network runs. Inputs: x, and integers, whose axes take the place

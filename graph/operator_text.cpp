@@ -119,7 +119,7 @@ std::string fields(const Resample &op) {
             f.add(which, "[" + count + " of " + std::to_string(axis.taps) + " taps]");
         }
     }
-    if (op.fill != 0) f.add("fill", number_text(op.fill));
+    if (!op.fills_with(0)) f.add("fill", number_text(op.fill));
     return f.text;
 }
 

@@ -72,7 +72,7 @@ public:
 
 private:
     bool fills(const Resample::Axis &axis) const {
-        return op_.fill != 0 && std::ranges::count(axis.indices, Resample::outside) > 0;
+        return !op_.fills_with(0) && std::ranges::count(axis.indices, Resample::outside) > 0;
     }
 
     NestIndex index_of(const Resample::Axis &axis) {

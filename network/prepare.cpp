@@ -72,7 +72,7 @@ std::optional<ValueId> computed(Rewriting &graph, const Node &node) {
 
 // The most operands that an axis of a resample needs in a nest: a table of indices, weights, and which elements are the fill.
 size_t operands_of(const Resample &op, const Resample::Axis &axis) {
-    return 1 + size_t(!axis.weights.empty()) + size_t(op.fill != 0);
+    return 1 + size_t(!axis.weights.empty()) + size_t(!op.fills_with(0));
 }
 
 }  // namespace

@@ -169,11 +169,15 @@ bool has_exact_reciprocal(double x) {
     return std::abs(std::frexp(x, &exponent)) == 0.5 && std::abs(exponent) <= 126;
 }
 
-// Halide multiplies by the reciprocal of a constant, which makes less than 1 of 41 / 41.
+// Halide multiplies by the reciprocal of a constant, which makes less than 1 of 41 / 41. It refuses 0, by which a quotient is a product
+// with infinity for each x: strict, since the compiler takes it that there is none.
 Expr float_quotient(const Expr &x, const Expr &y) {
+    using Internal::Call;
     const std::optional<double> divisor = Internal::as_const_float(y);
     if (!divisor || has_exact_reciprocal(*divisor)) return x / y;
-    return Internal::Call::make(x.type(), Internal::Call::strict_div, {x, y}, Internal::Call::PureIntrinsic);
+    if (*divisor != 0) return Call::make(x.type(), Call::strict_div, {x, y}, Call::PureIntrinsic);
+    const Expr reciprocal = Internal::make_const(x.type(), 1 / *divisor);
+    return Call::make(x.type(), Call::strict_mul, {x, reciprocal}, Call::PureIntrinsic);
 }
 
 // In f64 the product of quotient and divisor has no rounding.

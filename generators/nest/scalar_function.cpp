@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "generators/nest/float_functions.h"
 #include "generators/nest/integer_functions.h"
@@ -144,8 +146,36 @@ Expr difference_of(const Expr &a, const Expr &b) {
     return is_sum(a) || is_sum(b) ? strict(Internal::Call::strict_sub, strict(a), strict(b)) : a - b;
 }
 
+bool is_extreme(const Expr &x) {
+    const std::optional<double> number = Internal::as_const_float(x);
+    const Element type = x.type() == Float(64) ? Element::f64 : Element::f32;
+    return number && std::fabs(*number) >= scalar::largest_finite(type);
+}
+
+// LLVM takes it that no number is infinite: then the largest one is no bound, and a product with infinity may be anything. A strict
+// step has no such freedom. The number comes first, so that a minimum or maximum with NaN is NaN.
+std::optional<Expr> with_extreme(Function function, Expr a, Expr b) {
+    if (!is_extreme(a) && !is_extreme(b)) return {};
+    switch (function) {
+        case Function::add:
+            return strict(Internal::Call::strict_add, a, b);
+        case Function::subtract:
+            return strict(Internal::Call::strict_sub, a, b);
+        case Function::multiply:
+            return strict(Internal::Call::strict_mul, a, b);
+        case Function::minimum:
+        case Function::maximum:
+            if (is_extreme(b)) std::swap(a, b);
+            return strict(function == Function::minimum ? Internal::Call::strict_min : Internal::Call::strict_max, a,
+                          b);
+        default:
+            return {};
+    }
+}
+
 Expr arithmetic(Function function, const Expr &a, const Expr &b) {
     if (!a.type().is_float()) return integer_function(function, a, b);
+    if (auto result = with_extreme(function, a, b)) return *std::move(result);
     switch (function) {
         case Function::add:
             return sum_of(a, b);
@@ -240,9 +270,21 @@ void bound(Function function, const std::vector<Value> &a, Value *value) {
     value->before_rounding = a[0].expr;
 }
 
+bool is_zero(const Value &value) {
+    return value.made_by->function == Function::constant && value.type == Element::f32 && value.made_by->number == 0;
+}
+
+Expr bits_of_zero(const Value &value) { return Expr(uint32_t(std::signbit(value.made_by->number)) << 31); }
+
+// Halide and LLVM take -0 for 0, so that a choice between both is none. They choose between bits.
+Expr chosen(const Expr &condition, const Value &yes, const Value &no) {
+    if (!is_zero(yes) || !is_zero(no)) return select(condition, yes.expr, no.expr);
+    return reinterpret<float>(select(condition, bits_of_zero(yes), bits_of_zero(no)));
+}
+
 Value called(const scalar::Step &step, const std::vector<Value> &a) {
     if (step.function == Function::cast) return cast_value(a[0], step);
-    if (step.function == Function::select) return {select(a[0].expr, a[1].expr, a[2].expr), a[1].type, &step};
+    if (step.function == Function::select) return {chosen(a[0].expr, a[1], a[2]), a[1].type, &step};
     if (answers_boolean(step.function)) {
         const Expr answer =
             a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "graph/evaluate/operator_loops.h"
 #include "graph/rewriting/value_terms.h"
 
 namespace kiln::graph {
@@ -118,13 +119,28 @@ private:
 
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis) {
     const auto *op = std::get_if<Elementwise>(&node.op);
-    if (!op || graph.shape(node.inputs[index]) != op->shape || op->shape[axis] > most_channels) return {};
+    if (!op || !is_float(graph.value(node.inputs[index]).form.type)) return {};
+    if (graph.shape(node.inputs[index]) != op->shape || op->shape[axis] > most_channels) return {};
     const auto form = Reader(graph, node.inputs[index], op->shape, axis).read(term_of(graph, node));
     if (!form || !form->has_x) return {};
     for (size_t c = 0; c < form->values.scale.size(); c++) {
         if (!std::isfinite(form->values.scale[c]) || !std::isfinite(form->values.shift[c])) return {};
     }
     return form->values;
+}
+
+std::optional<Affine> composed(const Affine &outer, const Affine &inner, Element type) {
+    Affine both{.scale = {}, .shift = {}, .divides = outer.divides || inner.divides};
+    for (size_t c = 0; c < inner.scale.size(); c++) {
+        const double scale = rounded(type, outer.scale[c] * inner.scale[c]);
+        const double shift = rounded(type, outer.scale[c] * inner.shift[c] + outer.shift[c]);
+        if (!std::isfinite(scale) || !std::isfinite(shift)) return {};
+        const bool is_zero = outer.scale[c] == 0 || inner.scale[c] == 0;
+        if (!is_zero && std::abs(scale) < smallest_normal(type)) return {};
+        both.scale.push_back(scale);
+        both.shift.push_back(shift);
+    }
+    return both;
 }
 
 }  // namespace kiln::graph

@@ -16,7 +16,12 @@ struct Affine {
 };
 
 // What an element-wise node does with input `index`, where it only multiplies and adds constants that are the same for all
-// elements of a channel. Channels are axis `axis` of the result, which has the shape of the input.
+// elements of a channel. Channels are axis `axis` of the result, which has the shape of the input. Nothing for integers: their sums and
+// products wrap around, those of doubles do not.
 std::optional<Affine> affine(const Rewriting &graph, const Node &node, int index, int axis);
+
+// `outer` of what `inner` makes, as one, each number rounded to a type. Nothing where one of them would overflow, or a factor lose
+// digits because it becomes smaller than the smallest normal number.
+std::optional<Affine> composed(const Affine &outer, const Affine &inner, Element type);
 
 }  // namespace kiln::graph

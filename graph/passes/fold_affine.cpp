@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/evaluate/operator_loops.h"
 #include "graph/passes/affine.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/scaled_weights.h"
@@ -128,7 +129,7 @@ private:
 
     bool set_biases(std::vector<double> sums) {
         for (double number : sums) {
-            if (!std::isfinite(number)) return false;
+            if (!std::isfinite(rounded(weights().form.type, number))) return false;
         }
         if (bias_input() || !all_are(sums, 0)) bias_ = std::move(sums);
         return true;
@@ -203,18 +204,14 @@ std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &nod
     if (!outer || !graph.computed_by<Elementwise>(outer->x) || graph.uses(outer->x) > 1) return {};
     const auto inner = affine_of(graph, *graph.producer(outer->x), 1);
     if (!inner || inner->values.divides || outer->values.divides) return {};
-    std::vector<double> scale, shift;
-    for (size_t c = 0; c < inner->values.scale.size(); c++) {
-        scale.push_back(outer->values.scale[c] * inner->values.scale[c]);
-        shift.push_back(outer->values.scale[c] * inner->values.shift[c] + outer->values.shift[c]);
-        if (!std::isfinite(scale[c]) || !std::isfinite(shift[c])) return {};
-    }
-    const TypedShape &form = graph.value(outer->x).form;
+    const TypedShape form = graph.value(outer->x).form;
+    auto values = composed(outer->values, inner->values, form.type);
+    if (!values) return {};
     TypedShape of_channels{form.type, Shape(form.shape.size() - 1, 1)};
     of_channels.shape[0] = form.shape[1];
     Elementwise both{std::move(*scalar::parse_expression("add(mul(x0,x1),x2)")), form.shape};
-    const std::vector<ValueId> inputs{inner->x, graph.constant(Numbers{of_channels, std::move(scale)}),
-                                      graph.constant(Numbers{of_channels, std::move(shift)})};
+    const std::vector<ValueId> inputs{inner->x, graph.constant(Numbers{of_channels, std::move(values->scale)}),
+                                      graph.constant(Numbers{of_channels, std::move(values->shift)})};
     return graph.result(std::move(both), inputs, {outer->x});
 }
 

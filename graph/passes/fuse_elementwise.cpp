@@ -17,7 +17,8 @@ namespace kiln::graph {
 namespace {
 
 constexpr int most_steps_of_group = 64, most_steps_of_copy = 5;
-constexpr size_t most_inputs = 8, most_readers = 4;
+constexpr int most_readers = 4;
+constexpr size_t most_inputs = 8;
 
 bool is_cheap(const Term &term) {
     switch (term.step.function) {
@@ -48,11 +49,12 @@ bool is_cheap(const Term &term) {
 
 bool may_be_computed_by_readers(const Rewriting &graph, ValueId id) {
     if (graph.uses(id) == 1) return true;
+    if (graph.uses(id) > most_readers) return false;  // asked first: each of them asks
     const Shape &shape = graph.shape(id);
     const Term term = term_of(graph, id);
     if (size(term) > most_steps_of_copy || !is_cheap(term)) return false;
-    const auto &readers = graph.readers(id);
-    if (readers.size() > most_readers || static_cast<int>(readers.size()) != graph.uses(id)) return false;
+    const auto readers = graph.readers(id);
+    if (static_cast<int>(readers.size()) != graph.uses(id)) return false;  // an output
     for (const Node *reader : readers) {
         const auto *op = std::get_if<Elementwise>(&reader->op);
         if (!op || op->shape != shape) return false;

@@ -1,6 +1,7 @@
 // What an element-wise node does with the result of a convolution becomes steps of its epilogue: additions of a number for each
 // channel or of a tensor of the same shape, clamps, a factor for each channel, one number as factor or summand and the functions that
-// workload/epilogue/step.cpp has, in any order and with at most one step of each kind that has an operand.
+// workload/epilogue/step.cpp has, in any order and with at most one step of each kind that has an operand. Bounds at the largest finite
+// number, which old opsets state for a clamp without one, are dropped.
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -17,7 +18,7 @@ namespace {
 std::optional<ValueId> with_steps(Rewriting &graph, const Node &node, ValueId id) {
     const Node convolution = *graph.producer(id);
     auto op = std::get<Convolution>(convolution.op);
-    ValueSteps before;
+    ValueSteps before{.steps = {}, .inputs = {}, .of_sums = true};
     for (const EpilogueStep &step : op.epilogue) before.push(step);
     const auto shape_of = [&](ValueId value) -> const Shape & { return graph.shape(value); };
     const auto all = steps_of(term_of(graph, node), id, shape_of, before);

@@ -16,12 +16,13 @@
 namespace kiln::graph {
 namespace {
 
-// Large constants that differ do so early, so few bytes tell most of them apart; equality decides.
+// Large constants that differ do so at their beginning or their end, so few bytes tell most of them apart; equality decides.
 size_t hash_of(const ConstantData &data) {
     constexpr size_t most_bytes = 4096;
-    const auto bytes = data.bytes().first(std::min(most_bytes, data.bytes().size()));
-    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    return std::hash<std::string_view>()(text) ^ data.bytes().size();
+    const std::string_view text(reinterpret_cast<const char *>(data.bytes().data()), data.bytes().size());
+    const std::hash<std::string_view> hash;
+    const size_t of_end = text.size() > most_bytes ? hash(text.substr(text.size() - most_bytes)) : 0;
+    return hash(text.substr(0, most_bytes)) ^ 31 * of_end ^ text.size();
 }
 
 // What each value becomes: the first of those that are equal to it.

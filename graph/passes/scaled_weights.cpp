@@ -2,24 +2,12 @@
 
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 namespace kiln::graph {
 namespace {
-
-double smallest_normal(Element type) {
-    switch (type) {
-        case Element::f64:
-            return std::numeric_limits<double>::min();
-        case Element::f16:
-            return 0x1p-14;
-        default:
-            return std::numeric_limits<float>::min();
-    }
-}
 
 // Calls visit(o, i, position of the element) for all elements.
 template<typename Visit>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <tuple>
 #include <utility>
@@ -33,7 +34,7 @@ void append(const Term &term, Expression *to) {
 int order(const Term &a, const Term &b) {
     const auto key = [](const Term &t) {
         return std::make_tuple(is_number(t), t.step.function, t.step.operand, t.step.type, t.step.number,
-                               t.arguments.size());
+                               std::signbit(t.step.number), t.arguments.size());
     };
     if (key(a) != key(b)) return key(a) < key(b) ? -1 : 1;
     for (size_t i = 0; i < a.arguments.size(); i++) {

@@ -43,8 +43,9 @@ int Rewriting::uses(ValueId id) const {
     return static_cast<size_t>(id) < uses_.size() && uses_[id] > 0 ? uses_[id] : 1;
 }
 
-std::vector<const Node *> Rewriting::readers(ValueId id) const {
-    return static_cast<size_t>(id) < readers_.size() ? readers_[id] : std::vector<const Node *>();
+std::span<const Node *const> Rewriting::readers(ValueId id) const {
+    if (static_cast<size_t>(id) >= readers_.size()) return {};
+    return readers_[id];
 }
 
 ValueId Rewriting::between(Operator op, std::vector<ValueId> inputs) {

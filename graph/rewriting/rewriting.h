@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +37,8 @@ public:
     // How often the nodes of the graph before, and its outputs, read what became this value. 1 for a value in between.
     int uses(ValueId id) const;
 
-    // The nodes of the graph before that read it, with the ids of that graph.
-    std::vector<const Node *> readers(ValueId id) const;
+    // The nodes of the graph before that read it, with the ids of that graph, once for each input that it is.
+    std::span<const Node *const> readers(ValueId id) const;
 
     // Adds a node. A value in between is named after the node that is visited, and the last one, which takes its place, has
     // its name. `absorbed` are values that the new node computes as well, so that it gets their origins. What depends on

@@ -24,10 +24,7 @@ const Term &second(const Term &t) { return t.arguments[1]; }
 std::optional<Term> normal(double number, Element type) {
     Term term = number_term(number, type);
     const double rounded = term.step.number;
-    const double smallest = type == Element::f64   ? std::numeric_limits<double>::min()
-                            : type == Element::f16 ? 0x1p-14
-                                                   : std::numeric_limits<float>::min();
-    if (!std::isfinite(rounded) || std::abs(rounded) < smallest) return std::nullopt;
+    if (!std::isfinite(rounded) || std::abs(rounded) < smallest_normal(type)) return std::nullopt;
     return term;
 }
 
@@ -142,14 +139,10 @@ std::optional<Term> of_power(const Term &t) {
     return {};
 }
 
-// The largest finite number of a type that a model states where it means no bound.
+// An infinite one. The largest finite number bounds infinities.
 bool is_no_bound(const Term &number, Function function) {
-    if (!is_number(number) || !is_float(number.type)) return false;
-    const double toward = function == maximum ? -number.step.number : number.step.number;
-    const double largest = number.type == Element::f64   ? std::numeric_limits<double>::max()
-                           : number.type == Element::f16 ? 65504
-                                                         : std::numeric_limits<float>::max();
-    return toward >= largest;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    return is_number(number, function == maximum ? -infinity : infinity);
 }
 
 // A clamp is min(max(x, lo), hi) with lo <= hi.

@@ -5,7 +5,6 @@
 //              rounds x). Each change is worth a few units in the last place. Quotients stay, but for those by powers of two, so
 //              that floor(x / 41) is right for multiples of 41.
 //   zeros      the sign of a zero may change: x + 0 is x.
-//   bounds     a clamp at the largest finite number of the type is none, so that an infinity stays one.
 //   overflow   what overflowed in between, and only there, may be finite: x * 1e30 * 1e-30. The power 0.5 of -infinity is NaN.
 // What becomes an i8, u8, i16 or u16 keeps the rounding of every step, since a change of the last place might decide which.
 // NaN stays NaN wherever it came from: minimum and maximum keep it, x * 0 and x - x are left as they are.

@@ -32,6 +32,13 @@ bool reads(const Term &term, ValueId id) {
     return std::ranges::any_of(term.arguments, [&](const Term &argument) { return reads(argument, id); });
 }
 
+// Whether a minimum or maximum with this number changes infinities alone.
+bool bounds_infinities(const Term &number, Function function) {
+    if (!is_number(number) || !is_float(number.type)) return false;
+    const double bound = function == minimum ? number.step.number : -number.step.number;
+    return bound == largest_finite(number.type);
+}
+
 class Reader {
 public:
     Reader(ValueId value, const ShapeOf &shape_of) : value_(value), shape_of_(shape_of) {}
@@ -73,8 +80,10 @@ private:
     bool bound(const Term &term, ValueSteps *steps) const {
         const Term &x = term.arguments[0], &number = term.arguments[1];
         if (!is_number(number)) return false;
+        if (bounds_infinities(number, term.step.function)) return steps->of_sums && read(x, steps);
         const auto limit = static_cast<float>(number.step.number);
         const bool is_clamp = is(term, minimum) && is(x, maximum) && is_number(x.arguments[1]) &&
+                              !bounds_infinities(x.arguments[1], maximum) &&
                               x.arguments[1].step.number <= number.step.number;
         if (!read(is_clamp ? x.arguments[0] : x, steps)) return false;
         if (is_clamp) {

@@ -19,6 +19,9 @@ constexpr size_t most_value_steps =
 struct ValueSteps {
     std::vector<EpilogueStep> steps;
     std::vector<ValueId> inputs;
+    // Of sums of products. A bound at the largest finite number, with which models say that there is none, is no step there: it bounds
+    // what overflowed, and infinities of the operands. Of other values there are no steps with such a bound.
+    bool of_sums = false;
 
     void push(EpilogueStep step, ValueId input = -1);
     bool has(EpilogueStep::Kind kind) const;

@@ -151,6 +151,11 @@ TEST_F(NestKernels, AreRightWithoutWideVectors) {
 double to_i32(double x) { return std::isnan(x) ? 0 : std::trunc(std::clamp(x, -2147483648.0, 2147483647.0)); }
 double negated_i32(double x) { return to_i32(x) == -2147483648.0 ? to_i32(x) : -to_i32(x); }  // it wraps around
 
+double among_finite(double x) {
+    constexpr double largest = std::numeric_limits<float>::max();
+    return std::isnan(x) ? x : std::clamp(x, -largest, largest);
+}
+
 // Where libm has its corners: the function of each number, in a single vector.
 TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
     struct Row {
@@ -191,6 +196,18 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"pow(x0,3)", [](double x) { return std::pow(x, 3); }},
         {"pow(x0,2.4)", [](double x) { return std::pow(x, 2.4); }, 4e-6f},
         {"f32(div(i32(x0),i32:-1))", negated_i32},
+        // The largest number bounds infinities.
+        {"min(max(x0,-3.4028234663852886e+38),3.4028234663852886e+38)", among_finite},
+        {"min(max(mul(x0,1e+38),-3.4028234663852886e+38),3.4028234663852886e+38)",
+         [](double x) { return among_finite(x * 1e38); }},
+        {"mul(x0,inf)", [](double x) { return x * HUGE_VAL; }},
+        {"add(x0,inf)", [](double x) { return x + HUGE_VAL; }},
+        {"sub(x0,inf)", [](double x) { return x - HUGE_VAL; }},
+        {"div(x0,0)", [](double x) { return x * HUGE_VAL; }},
+        {"div(add(x0,1),-0)", [](double x) { return (x + 1) * -HUGE_VAL; }},
+        // A zero has a sign.
+        {"reciprocal(select(is_inf(x0),0,-0))", [](double x) { return std::isinf(x) ? HUGE_VAL : -HUGE_VAL; }},
+        {"div(3,select(is_inf(x0),-0,0))", [](double x) { return std::isinf(x) ? -HUGE_VAL : HUGE_VAL; }},
         // A product with the reciprocal is another whole number.
         {"floor(div(x0,0.3))", [](double x) { return double(std::floor(float(x) / 0.3f)); }},
     };

@@ -292,6 +292,7 @@ TEST(Operator, text) {
         {Normalize{Normalize::Kind::mean_variance, {1}, 1e-5}, "mean_variance axes=1 epsilon=1e-05"},
         {Normalize{Normalize::Kind::log_softmax, {0}}, "log_softmax axes=0"},
         {resample({{.axis = 1, .indices = {-1, -1, 0, 1, 2, -1}}}, 7), "resample axis1=[-*2 0..2 -] fill=7"},
+        {resample({{.axis = 0, .indices = {-1, 0}}}, -0.0), "resample axis0=[- 0] fill=-0"},
         {resample({{.axis = 0, .indices = {6, 4, 2, 0}}, {.axis = 2, .indices = {3, 3, 5}}}),
          "resample axis0=[6..0/-2] axis2=[3*2 5]"},
         {resample({{.axis = 0, .taps = 2, .indices = {0, 1, 1, 2}, .weights = {.5, .5, .5, .5}}}),

@@ -344,6 +344,12 @@ TEST(Emit, table) {
          "/term:select(less(0,mul(mul(x0,x1),x2)),x3,5) (c0, c1, x0) -> w0\n"
          "nest/loops:27x3/operands:3,3,27x2/reads:x0[i1];x2[i0,x1[i1]]/term:select(less(0,x0),x1,5)"
          " (c2, c3, w0) -> y0"},
+        {"a fill of -0, which is no 0",
+         [](Sketch &s) {
+             Resample op{{{0, 1, {0, 1, Resample::outside}, {}}}, -0.0};
+             return Ids{s.node(op, {s.input({2})})};
+         },
+         "nest/loops:3/operands:3,3,2/reads:x0[i0];x2[x1[i0]]/term:select(less(0,x0),x1,-0) (c0, c1, x0) -> y0"},
         {"a condition that is an output is a byte",
          [](Sketch &s) {
              return Ids{s.elementwise("less(x0,1)", {s.input({2, 3})})};

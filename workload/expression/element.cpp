@@ -117,6 +117,30 @@ int size_of(Element type) { return row_of(type).size; }
 bool is_float(Element type) { return row_of(type).is_float; }
 std::string_view name(Element type) { return row_of(type).name; }
 
+double largest_finite(Element type) {
+    switch (type) {
+        case Element::f64:
+            return std::numeric_limits<double>::max();
+        case Element::f16:
+            return 65504;
+        case Element::bf16:
+            return 0x1.fep127;
+        default:
+            return std::numeric_limits<float>::max();
+    }
+}
+
+double smallest_normal(Element type) {
+    switch (type) {
+        case Element::f64:
+            return std::numeric_limits<double>::min();
+        case Element::f16:
+            return 0x1p-14;
+        default:
+            return std::numeric_limits<float>::min();
+    }
+}
+
 std::optional<Element> parse_element(std::string_view text) {
     for (const ElementRow &row : element_rows) {
         if (row.name == text) return row.type;

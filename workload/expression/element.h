@@ -16,6 +16,10 @@ enum class Element { f32, f64, f16, bf16, i8, u8, i16, u16, i32, u32, i64, u64, 
 int size_of(Element type);  // bytes of one element in memory; a boolean has 1
 bool is_float(Element type);
 
+// Of floats.
+double largest_finite(Element type);
+double smallest_normal(Element type);  // above 0
+
 std::string_view name(Element type);  // "f32", "i64", "bool"
 std::optional<Element> parse_element(std::string_view text);
 

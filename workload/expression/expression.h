@@ -7,7 +7,9 @@
 // are not f32:  max(add(x0,f32(x1)),0)  equal(x0,i64:3)
 #pragma once
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -67,7 +69,12 @@ struct Step {
     int operand = 0;              // operand: its number
     Element type = Element::f32;  // constant, cast: of the result
     double number = 0;            // constant
-    bool operator==(const Step &) const = default;
+
+    // A number by its bits: 0 is not -0, whose reciprocal is another one.
+    bool operator==(const Step &other) const {
+        return function == other.function && operand == other.operand && type == other.type &&
+               std::bit_cast<uint64_t>(number) == std::bit_cast<uint64_t>(other.number);
+    }
 };
 
 inline constexpr size_t most_steps = 4096;  // of an expression

@@ -142,7 +142,8 @@ Resample::Axis taken(const Resample::Axis &first, const std::vector<int64_t> &se
 
 // A resample that takes elements of the result of another, as one. Nothing where the two fill with different numbers.
 std::optional<Resample> together(const Resample &first, const Resample &second) {
-    if (!takes_elements(second) || (has_outside(first) && has_outside(second) && first.fill != second.fill)) return {};
+    if (!takes_elements(second)) return {};
+    if (has_outside(first) && has_outside(second) && !first.fills_with(second.fill)) return {};
     Resample result{first.axes, has_outside(first) ? first.fill : second.fill};
     for (const Resample::Axis &axis : second.axes) {
         const auto same = std::ranges::find(result.axes, axis.axis, &Resample::Axis::axis);

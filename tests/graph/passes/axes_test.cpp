@@ -157,8 +157,12 @@ TEST(MoveAxes, table) {
          },
          "%0 = resample axis0=[1] axis1=[3..7 -*3] fill=7 (x0)\n-> %0"},
         {"but not where they fill with different numbers",
-         [](Sketch &s) { return Ids{s.pad(s.pad(s.input({9}), 0, 1, 0, 7), 0, 1, 0, 6)}; },
-         "%0 = resample axis0=[- 0..8] fill=7 (x0)\n%1 = resample axis0=[- 0..9] fill=6 (%0)\n-> %1"},
+         [](Sketch &s) {
+             return Ids{s.pad(s.pad(s.input({9}), 0, 1, 0, 7), 0, 1, 0, 6),
+                        s.pad(s.pad(s.input({9}), 0, 1, 0, 0), 0, 1, 0, -0.0)};
+         },
+         "%0 = resample axis0=[- 0..8] fill=7 (x0)\n%1 = resample axis0=[- 0..9] fill=6 (%0)\n"
+         "%2 = resample axis0=[- 0..8] (x1)\n%3 = resample axis0=[- 0..9] fill=-0 (%2)\n-> %1 %3"},
         {"a part of what was made larger",
          [](Sketch &s) {
              const Resample larger{

@@ -48,6 +48,35 @@ TEST(FoldAffine, table) {
          },
          "%0 = elementwise mul(x0,x1) shape=2x4x5 (x0, 4x1)\n%1 = elementwise add(x0,x1) shape=2x4x5 (%0, 4x1)\n"
          "%2 = elementwise mul(x0,x1) shape=2x4x5 (%1, 5)\n-> %0 %2"},
+        {"not factors and summands that overflow together, or lose digits",
+         [](Sketch &s) {
+             const auto x = s.input({2, 4, 5});
+             const auto large = s.elementwise("mul(x0,1e30)", {s.elementwise("mul(x0,1e30)", {x})});
+             const auto small = s.elementwise("mul(x0,1e-30)", {s.elementwise("mul(x0,1e-30)", {x})});
+             const auto shifted = s.elementwise("mul(x0,4)", {s.elementwise("add(x0,2e38)", {x})});
+             return Ids{large, small, shifted};
+         },
+         "%0 = elementwise mul(x0,1e+30) shape=2x4x5 (x0)\n%1 = elementwise mul(x0,1e+30) shape=2x4x5 (%0)\n"
+         "%2 = elementwise mul(x0,1e-30) shape=2x4x5 (x0)\n%3 = elementwise mul(x0,1e-30) shape=2x4x5 (%2)\n"
+         "%4 = elementwise add(x0,2e+38) shape=2x4x5 (x0)\n%5 = elementwise mul(x0,4) shape=2x4x5 (%4)\n-> %1 %3 %5"},
+        {"not where a bias overflows",
+         [](Sketch &s) {
+             const auto c =
+                 s.convolution({s.input({1, 2, 4}), s.constant({2}, {2e38, 2e38})}, 2, {1}, {.epilogue = {{bias}}});
+             return Ids{s.elementwise("mul(x0,4)", {c})};
+         },
+         "%0 = convolution epilogue=bias (x0, 2x2x1, 2)\n%1 = elementwise mul(x0,4) shape=1x2x4 (%0)\n-> %1"},
+        {"no integers, which wrap around",
+         [](Sketch &s) {
+             const auto x = s.input({2, 4, 5}, Element::i32), b = s.input({2, 4, 5}, Element::u8);
+             const auto y = s.elementwise("mul(x0,i32:100000)", {s.elementwise("mul(x0,i32:100000)", {x})});
+             const auto z = s.elementwise("mul(x0,i32:4)", {s.elementwise("add(x0,i32:1073741824)", {x})});
+             return Ids{y, z, s.elementwise("mul(x0,u8:20)", {s.elementwise("mul(x0,u8:20)", {b})})};
+         },
+         "%0 = elementwise mul(x0,i32:1e+05) shape=2x4x5 (x0)\n%1 = elementwise mul(x0,i32:1e+05) shape=2x4x5 (%0)\n"
+         "%2 = elementwise add(x0,i32:1073741824) shape=2x4x5 (x0)\n%3 = elementwise mul(x0,i32:4) shape=2x4x5 (%2)\n"
+         "%4 = elementwise mul(x0,u8:20) shape=2x4x5 (x1)\n%5 = elementwise mul(x0,u8:20) shape=2x4x5 (%4)\n"
+         "-> %1 %3 %5"},
         {"not behind a relu",
          [](Sketch &s) {
              const auto c = s.convolution({s.input({1, 2, 4})}, 2, {1}, {.epilogue = {{relu}}});

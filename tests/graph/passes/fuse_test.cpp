@@ -35,6 +35,23 @@ TEST(FuseEpilogues, table) {
              return Ids{s.elementwise("max(min(x0,2),3)", {c})};
          },
          "%0 = convolution epilogue=relu,clamp:-inf:2,clamp:3:inf (x0, 2x2x1)\n-> %0"},
+        {"no bounds at the largest finite number, on either side or on both",
+         [](Sketch &s) {
+             constexpr auto below = "max(x0,-3.4028234663852886e38)", above = "min(max(x0,0),3.4028234663852886e38)";
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1}), d = s.convolution({x}, 2, {1});
+             const auto e = s.elementwise("add(x0,x1)", {s.convolution({x}, 2, {1}), x});
+             return Ids{s.elementwise(above, {c}), s.elementwise("min(x0,6)", {s.elementwise(below, {d})}),
+                        s.elementwise("min(max(x0,-3.4028234663852886e38),3.4028234663852886e38)", {e})};
+         },
+         "%0 = convolution epilogue=relu (x0, 2x2x1)\n%1 = convolution epilogue=clamp:-inf:6 (x0, 2x2x1)\n"
+         "%2 = convolution epilogue=add (x0, 2x2x1, x0)\n-> %0 %1 %2"},
+        {"but those of what is added",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4}), c = s.convolution({x}, 2, {1});
+             return Ids{s.elementwise("add(x0,max(x1,-3.4028234663852886e38))", {c, x})};
+         },
+         "%0 = convolution (x0, 2x2x1)\n"
+         "%1 = elementwise add(x0,max(x1,-3.4028234663852886e+38)) shape=1x2x4 (%0, x0)\n-> %1"},
         {"the later of two convolutions",
          [](Sketch &s) {
              const auto x = s.input({1, 2, 4});

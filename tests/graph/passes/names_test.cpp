@@ -190,6 +190,27 @@ TEST(MergeEqual, table) {
          },
          "%0 = elementwise add(x0,x1) shape=2 (x0, 2)\n%1 = elementwise add(x0,x1) shape=2 (x0, 2)\n"
          "%2 = elementwise exp(x0) shape=2 (%0)\n%3 = concat axis=0 (%0, %0, %1, %2, %2)\n-> %3"},
+        {"not large constants that differ at their beginning, in the middle or at their end",
+         [](Sketch &s) {
+             const auto x = s.input({5000});
+             Ids sums;
+             for (const size_t place : {0, 0, 2500, 4999, 4999}) {
+                 std::vector<double> numbers(5000, 1);
+                 numbers[place] = 2;
+                 sums.push_back(s.elementwise("add(x0,x1)", {x, s.constant({5000}, numbers)}));
+             }
+             return sums;
+         },
+         "%0 = elementwise add(x0,x1) shape=5000 (x0, 5000)\n%1 = elementwise add(x0,x1) shape=5000 (x0, 5000)\n"
+         "%2 = elementwise add(x0,x1) shape=5000 (x0, 5000)\n-> %0 %0 %1 %2 %2"},
+        {"not what differs in the sign of a zero",
+         [](Sketch &s) {
+             const auto x = s.input({2});
+             return Ids{s.elementwise("div(x0,0)", {x}), s.elementwise("div(x0,-0)", {x}), s.pad(x, 0, 1, 0, 0),
+                        s.pad(x, 0, 1, 0, -0.0)};
+         },
+         "%0 = elementwise div(x0,0) shape=2 (x0)\n%1 = elementwise div(x0,-0) shape=2 (x0)\n"
+         "%2 = resample axis0=[- 0..1] (x0)\n%3 = resample axis0=[- 0..1] fill=-0 (x0)\n-> %0 %1 %2 %3"},
         {"what is not needed goes",
          [](Sketch &s) {
              const auto x = s.input({2});

@@ -192,6 +192,11 @@ TEST(Alter, PrologueOnlyWhereConvolutionsAloneReadIt) {
              return Ids{s.convolution({s.elementwise("mul(x0,x1)", {x, s.random({9, 9})})}, 8, {1, 1})};
          },
          0},
+        {"a bound for infinities",
+         [&](Sketch &s, ValueId x) {
+             return Ids{s.convolution({s.elementwise("min(max(x0,0),3.4028234663852886e38)", {x})}, 8, {1, 1})};
+         },
+         0},
         {"two tensors",
          [&](Sketch &s, ValueId x) {
              return Ids{s.convolution({s.elementwise("add(x0,x1)", {x, s.input({1, 16, 9, 9})})}, 8, {1, 1})};

@@ -37,6 +37,20 @@ TEST(Element, names_are_frozen) {
     for (const char *other : {"", "f", "F32", "float", "i64 ", "boolean"}) EXPECT_FALSE(parse_element(other)) << other;
 }
 
+TEST(Element, limits_of_floats) {
+    const struct {
+        Element type;
+        uint64_t largest, smallest;  // bits
+    } rows[] = {{Element::f32, 0x7f7fffff, 0x00800000},
+                {Element::f64, 0x7fefffffffffffff, 0x0010000000000000},
+                {Element::f16, 0x7bff, 0x0400},
+                {Element::bf16, 0x7f7f, 0x0080}};
+    for (const auto &row : rows) {
+        EXPECT_EQ(bits_of(row.type, largest_finite(row.type)), row.largest) << name(row.type);
+        EXPECT_EQ(bits_of(row.type, smallest_normal(row.type)), row.smallest) << name(row.type);
+    }
+}
+
 TEST(Element, bits_of_floats) {
     struct Row {
         Element type;

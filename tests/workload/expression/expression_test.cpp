@@ -36,6 +36,8 @@ TEST(Expression, text) {
         {apply(F::equal, operand(12), constant(3, Element::i64)), "equal(x12,i64:3)"},
         {apply(F::select, constant(1, Element::boolean), x, constant(-1e-30)), "select(bool:1,x0,-1e-30)"},
         {apply(F::subtract, constant(INFINITY), apply(F::negate, x)), "sub(inf,neg(x0))"},
+        {apply(F::divide, constant(-INFINITY), constant(-0.0)), "div(-inf,-0)"},
+        {constant(NAN), "nan"},
     };
     for (const auto &[expression, text] : rows) {
         EXPECT_EQ(to_text(expression), text);
@@ -43,6 +45,7 @@ TEST(Expression, text) {
         ASSERT_TRUE(parsed) << text << ": " << parsed.error().message;
         EXPECT_EQ(*parsed, expression) << text;
     }
+    EXPECT_NE(constant(0.0), constant(-0.0));
     // What is no expression has a text too: errors quote it.
     EXPECT_EQ(to_text(Expression{}), "");
     EXPECT_EQ(to_text(Expression{{{.function = F::add}}}), "add(?,?)");
