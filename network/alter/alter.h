@@ -29,7 +29,8 @@ struct Altered {
     std::vector<AlterationNote> notes;  // a line for each place, in the order in which they were tried
 };
 
-// All passes and alterations. An error (bad input) is one of a user's alteration.
+// All passes and alterations. An error (bad input) is one of a user's alteration; where one of kiln's own is at fault, the place
+// stays as it is.
 Result<Altered> improve(const graph::Graph &imported, const AlterOptions &options);
 
 // Alterations alone, of a graph behind all passes.

@@ -209,6 +209,82 @@ TEST(Alter, PrologueOnlyWhereConvolutionsAloneReadIt) {
     }
 }
 
+TEST(Alter, ConvolutionsAreJoinedWhereOperandsAreForChannels) {
+    const struct {
+        const char *what;
+        int64_t images, channels;
+        std::function<Ids(Sketch &)> operands;
+        std::vector<EpilogueStep> epilogue;
+        size_t patches;
+    } cases[] = {
+        {"no operands", 1, 1, [](Sketch &) { return Ids{}; }, {{StepKind::relu}}, 1},
+        {"a bias", 1, 2, [](Sketch &s) { return Ids{s.random({2})}; }, {{StepKind::bias}}, 1},
+        {"a bias of one channel", 1, 1, [](Sketch &s) { return Ids{s.random({1})}; }, {{StepKind::bias}}, 1},
+        {"a tensor is added to one channel",
+         1,
+         1,
+         [](Sketch &s) {
+             return Ids{s.random({1, 1, 16, 16})};
+         },
+         {{StepKind::add}},
+         0},
+        {"a tensor is added to as many channels as there are images",
+         2,
+         2,
+         [](Sketch &s) {
+             return Ids{s.random({2, 2, 16, 16})};
+         },
+         {{StepKind::add}},
+         0},
+        {"a bias, and a tensor is added",
+         1,
+         1,
+         [](Sketch &s) {
+             const ValueId bias = s.random({1});
+             return Ids{bias, s.random({1, 1, 16, 16})};
+         },
+         {{StepKind::bias}, {StepKind::add}},
+         0},
+    };
+    for (const auto &c : cases) {
+        Sketch s(1);
+        const ValueId x = s.input({c.images, 8, 16, 16});
+        Ids results;
+        for (int i = 0; i < 2; i++) {
+            Ids inputs{x};
+            for (const ValueId id : c.operands(s)) inputs.push_back(id);
+            results.push_back(s.convolution(inputs, c.channels, {1, 1}, {.epilogue = c.epilogue}));
+        }
+        const Graph graph = std::move(s).finish(results);
+        const auto patches = named("side_by_side").at(GraphIndex(graph), graph.nodes[0]);
+        ASSERT_TRUE(patches) << c.what;
+        EXPECT_EQ(patches->size(), c.patches) << c.what;
+        for (const Patch &patch : *patches) EXPECT_TRUE(apply(graph, patch)) << c.what;
+        const auto altered = improve(graph, {});
+        ASSERT_TRUE(altered) << c.what;
+        expect_equal_outputs(graph, altered->graph, 1);
+    }
+}
+
+// The model is not to blame. Only a debug build stops.
+TEST(Alter, AWrongPatchOfKilnLeavesThePlaceAsItIs) {
+    Alteration wrong{.name = "wrong", .summary = "", .at = [](const GraphIndex &index, const Node &) {
+                         return Result<std::vector<Patch>>(std::vector{Patch(index.graph())});
+                     }};
+    const Graph graph = inception({8, 24});
+    const auto run = [&] {
+        const auto altered = alter(graph, std::vector{wrong}, {});
+        ASSERT_TRUE(altered);
+        EXPECT_TRUE(altered->graph == graph);
+        EXPECT_EQ(notes_text(altered->notes), "");
+    };
+    EXPECT_DEBUG_DEATH(run(), "wrong patch");
+    wrong.library = "libmine.so";
+    const auto refused = alter(graph, std::vector{wrong}, {});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message.find("replaces nothing"), std::string::npos) << refused.error().message;
+}
+
 TEST(Alter, PassesAreAlterationsThatCanBeSwitchedOff) {
     Sketch s(1);
     const ValueId y = s.convolution({s.pad(s.input({1, 8, 20, 20}), 2, 1, 1)}, 8, {3, 3});
