@@ -89,7 +89,8 @@ std::vector<Patch> side_by_side(const GraphIndex &graph, const Node &node) {
     std::vector<const Node *> all;
     for (const Node *reader : graph.readers(node.inputs[0])) {
         const bool is_later = all.empty() ? reader == &node : is_single(graph, *reader) && fit(graph, node, *reader);
-        if (is_later && all.size() < most_together) all.push_back(reader);
+        if (is_later) all.push_back(reader);
+        if (all.size() == most_together) break;
     }
     if (all.size() < 2) return {};
     std::vector<Patch> patches{join(graph, all)};

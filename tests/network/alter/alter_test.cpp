@@ -54,7 +54,8 @@ std::string notes_text(const std::vector<AlterationNote> &notes) {
     const std::map<AlterationNote::Reason, std::string> reasons{
         {AlterationNote::Reason::costs_less, "chosen"},
         {AlterationNote::Reason::gains_too_little, "too little"},
-        {AlterationNote::Reason::not_measured, "not measured"}};
+        {AlterationNote::Reason::not_measured, "not measured"},
+        {AlterationNote::Reason::not_weighed, "not weighed"}};
     std::string text;
     for (const AlterationNote &note : notes) {
         EXPECT_EQ(note.is_chosen, note.reason == AlterationNote::Reason::costs_less);
@@ -88,6 +89,39 @@ TEST(Alter, TakesWhatCostsLess) {
             altered->graph.nodes, [](const Node &node) { return std::holds_alternative<Convolution>(node.op); });
         EXPECT_EQ(convolutions, altered->notes.at(0).is_chosen ? 1 : 2) << c.what;
     }
+}
+
+// The network has four nodes, and five behind each of its three patches, of which none is chosen. Its own price counts once.
+TEST(Alter, PlacesStayAsTheyAreOnceEnoughNodesWerePriced) {
+    const std::string tried = "side_by_side estimated not measured", left = "side_by_side estimated not weighed";
+    const struct {
+        int64_t most_priced_nodes;
+        std::string told;
+    } cases[] = {
+        {15, tried + "; " + tried + "; " + tried},
+        {14, tried + "; " + tried + "; " + left},
+        {9, tried + "; " + left},
+        {0, left},
+    };
+    for (const auto &c : cases) {
+        const std::vector<Alteration> one{named("side_by_side")};
+        const Graph graph = inception({8, 24, 8, 24});
+        const auto altered = alter(
+            graph, one, {.prices = {by_channels({{8, 4e5}, {24, 5e5}})}, .most_priced_nodes = c.most_priced_nodes});
+        ASSERT_TRUE(altered);
+        EXPECT_EQ(notes_text(altered->notes), c.told) << c.most_priced_nodes;
+        EXPECT_TRUE(altered->graph == graph) << c.most_priced_nodes;
+    }
+}
+
+// To price the whole network for each of the others took minutes.
+TEST(Alter, ThousandsOfConvolutionsOfOneInputAreLeft) {
+    const std::vector<Alteration> one{named("side_by_side")};
+    const auto altered = alter(inception(std::vector<int>(2000, 4)), one, {.most_priced_nodes = 1});
+    ASSERT_TRUE(altered);
+    ASSERT_EQ(altered->notes.size(), 2u);
+    EXPECT_NE(altered->notes[0].reason, AlterationNote::Reason::not_weighed);
+    EXPECT_EQ(altered->notes[1].reason, AlterationNote::Reason::not_weighed);
 }
 
 TEST(Alter, MeansOfImagesAreTakenEarlierByEstimate) {
