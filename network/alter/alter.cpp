@@ -167,9 +167,9 @@ private:
         const bool hopes = options_.prices.unmeasured == Unmeasured::as_fast && !note.is_measured;
         const double trust = hopes ? alteration.hope : note.is_measured ? 1 : alteration.doubt;
         const double after = note.after_ns * trust;
-        note.reason = weighing.is_unknown && !hopes                ? not_measured
-                      : after <= (1 - least_gain) * note.before_ns ? costs_less
-                                                                   : gains_too_little;
+        // A share of nothing is as much as nothing.
+        const bool gains = after < note.before_ns && after <= (1 - least_gain) * note.before_ns;
+        note.reason = weighing.is_unknown && !hopes ? not_measured : gains ? costs_less : gains_too_little;
         note.is_chosen = note.reason == costs_less;
         return note;
     }

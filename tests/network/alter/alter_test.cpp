@@ -91,6 +91,28 @@ TEST(Alter, TakesWhatCostsLess) {
     }
 }
 
+// Reshapes are the bytes of their input.
+TEST(Alter, WhatCostsNothingStays) {
+    const Alteration shorter{.name = "shorter", .summary = "", .at = [](const GraphIndex &index, const Node &node) {
+                                 const Node *before = index.producer(node.inputs[0]);
+                                 std::vector<Patch> patches;
+                                 if (!before) return Result<std::vector<Patch>>(patches);
+                                 Patch patch(index.graph());
+                                 patch.replace(node.output, patch.node(node.op, before->inputs));
+                                 patches.push_back(patch);
+                                 return Result<std::vector<Patch>>(patches);
+                             }};
+    Sketch s(1);
+    const ValueId x = s.reshape(s.input({2, 12}), {4, 6});
+    const Graph graph = std::move(s).finish(Ids{s.reshape(x, {24})});
+    const auto altered = alter(graph, std::vector{shorter}, {});
+    ASSERT_TRUE(altered);
+    EXPECT_EQ(notes_text(altered->notes), "shorter estimated too little");
+    ASSERT_EQ(altered->notes.size(), 1u);
+    EXPECT_EQ(altered->notes[0].before_ns, 0);
+    EXPECT_EQ(altered->graph.nodes.size(), 2u);
+}
+
 // The network has four nodes, and five behind each of its three patches, of which none is chosen. Its own price counts once.
 TEST(Alter, PlacesStayAsTheyAreOnceEnoughNodesWerePriced) {
     const std::string tried = "side_by_side estimated not measured", left = "side_by_side estimated not weighed";
