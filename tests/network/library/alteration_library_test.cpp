@@ -21,6 +21,11 @@ using Ids = std::vector<ValueId>;
 
 std::string library(const std::string &name) { return std::string(LIBRARY_FOLDER) + "/lib" + name + ".so"; }
 
+int axis_of(const Operator &op) {
+    const auto *gather = std::get_if<Gather>(&op);
+    return gather ? gather->axis : std::get<Concat>(op).axis;
+}
+
 bool holds(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
 TEST(AlterationLibrary, ExampleIsUsedWhereItPays) {
@@ -114,6 +119,36 @@ TEST(OperatorFields, AreReadAsTheyAreWritten) {
         }
     }
     EXPECT_GT(operators, 1000u);
+}
+
+TEST(OperatorFields, AnAxisIsOneNumberThatFits) {
+    const struct {
+        std::vector<double> axis;
+        int read;
+        std::string message;  // "": it is read
+    } cases[] = {
+        {{}, 0, ""},
+        {{2}, 2, ""},
+        {{2147483647}, 2147483647, ""},
+        {{4294967296}, 0, "needs whole numbers"},  // 0 in its lower 32 bits
+        {{4294967297}, 0, "needs whole numbers"},
+        {{-4294967295}, 0, "needs whole numbers"},
+        {{0.5}, 0, "needs whole numbers"},
+        {{0, 1}, 0, "needs one number"},
+    };
+    for (const std::string name : {"gather", "concat"}) {
+        for (const auto &c : cases) {
+            OperatorFields fields{name, {}, {}};
+            if (!c.axis.empty()) fields.numbers["axis"] = c.axis;
+            const auto read = operator_of(fields);
+            ASSERT_EQ(bool(read), c.message.empty()) << name << c.message;
+            if (read) {
+                EXPECT_EQ(axis_of(*read), c.read) << name;
+            } else {
+                EXPECT_EQ(read.error().message, "operator `" + name + "`, field `axis`: " + c.message);
+            }
+        }
+    }
 }
 
 }  // namespace
