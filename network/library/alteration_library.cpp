@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -16,6 +17,8 @@ namespace {
 
 constexpr const char *entry_name = "kiln_alterations_of_library";
 constexpr size_t most_alterations = 1000;
+// Of the table in the first header of this version. Members behind it may be read only where the table has them.
+constexpr size_t least_table_size = offsetof(kiln_alterations, items) + sizeof(kiln_alterations::items);
 
 // dlclose() at the end.
 using Library = std::shared_ptr<void>;
@@ -44,7 +47,7 @@ Result<const kiln_alterations *> table_of(const std::string &file, const Library
     } catch (...) {
         return bad_input(file + ": " + entry_name + "() threw an exception");
     }
-    if (!table || table->size < sizeof(kiln_alterations)) {
+    if (!table || table->size < least_table_size) {
         return bad_input(file + ": " + entry_name + "() answers no table");
     }
     if (table->version != KILN_ALTERATION_VERSION) {
