@@ -83,8 +83,6 @@ private:
     std::optional<double> time_of(const Workload &workload);
     std::vector<double> of_convolution(const graph::Node &node, const std::vector<LayoutOption> &options);
     double of_other(const graph::Node &node, const LayoutOption &option);
-    double of_nest(const graph::Operator &op, const std::vector<graph::ValueId> &inputs, const LayoutOption &option,
-                   const graph::TypedShape &result);
     int64_t bytes(const graph::Node &node) const;
 
     const graph::Graph &graph_;

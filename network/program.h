@@ -87,6 +87,7 @@ struct AlterationNote {
         costs_less,
         gains_too_little,
         not_measured,  // what stands there was measured, what would take its place was not
+        not_weighed,   // at any of these places, since the network is too large
     };
     std::string alteration;
     std::string where;  // nodes of the model

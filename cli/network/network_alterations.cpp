@@ -21,6 +21,8 @@ std::string reason(const AlterationNote &note) {
             return note.after_ns > note.before_ns * 1.001 ? "costs more" : "gains less than 2 %";
         case AlterationNote::Reason::not_measured:
             return "its kernels are not measured; `kiln tune --network` does it";
+        case AlterationNote::Reason::not_weighed:
+            return "not weighed: the network is too large";
     }
     return "";
 }

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "cli/network/network_layers.h"
-#include "graph/passes/float_notes.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/integer_multiples.h"
 #include "graph/passes/quantization/stored_edges.h"
@@ -37,17 +38,6 @@ Result<std::vector<network::Alteration>> libraries_of(const NetworkOptions &opti
         }
     }
     return all;
-}
-
-void explain_floats(const std::vector<graph::FloatNote> &notes, network::Program *program) {
-    for (network::Step &step : program->steps) {
-        for (const graph::FloatNote &note : notes) {
-            const auto is_of_step = [&](const std::string &origin) {
-                return std::ranges::find(step.origins, origin) != step.origins.end();
-            };
-            if (std::ranges::any_of(note.origins, is_of_step)) step.why = "floats: " + std::string(note.why);
-        }
-    }
 }
 
 Result<NetworkPrograms> emitted(const graph::Graph &graph, const network::LayoutPrices &prices) {
@@ -120,6 +110,21 @@ Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkO
         explain_floats(notes, &*programs->preparation);
     }
     return programs;
+}
+
+void explain_floats(const std::vector<graph::FloatNote> &notes, network::Program *program) {
+    std::unordered_map<std::string_view, size_t> last;  // note of each of the model's nodes
+    for (size_t i = 0; i < notes.size(); i++) {
+        for (const std::string &origin : notes[i].origins) last[origin] = i;
+    }
+    for (network::Step &step : program->steps) {
+        std::optional<size_t> note;
+        for (const std::string &origin : step.origins) {
+            const auto found = last.find(origin);
+            if (found != last.end()) note = std::max(note.value_or(0), found->second);
+        }
+        if (note) step.why = "floats: " + std::string(notes[*note].why);
+    }
 }
 
 int64_t layout_block(const Target &target) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/network/network_options.h"
+#include "graph/passes/float_notes.h"
 #include "network/layout_costs.h"
 #include "network/program.h"
 #include "tuner/job/candidate_choice.h"
@@ -43,6 +44,9 @@ struct NetworkPrograms {
 };
 Result<NetworkPrograms> programs_of(const graph::Graph &imported, const NetworkOptions &options,
                                     const ProgramChoice &choice = {});
+
+// Says of each step why it computes with floats: what the last note of its nodes says.
+void explain_floats(const std::vector<graph::FloatNote> &notes, network::Program *program);
 
 // Reads the model, too. Layouts and alterations are chosen by the times that the context's database has; without a database all
 // are estimated.

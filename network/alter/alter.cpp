@@ -1,10 +1,14 @@
 #include "network/alter/alter.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "graph/passes/passes.h"
@@ -22,9 +26,10 @@ constexpr double least_gain = 0.02;
 std::string where(const Graph &graph, const std::vector<size_t> &nodes) {
     constexpr size_t most_names = 4;
     std::vector<std::string> names;
+    std::unordered_set<std::string_view> known;
     for (const size_t i : nodes) {
         for (const std::string &origin : graph.nodes[i].origins) {
-            if (std::ranges::find(names, origin) == names.end()) names.push_back(origin);
+            if (known.insert(origin).second) names.push_back(origin);
         }
     }
     std::string text;
@@ -36,8 +41,8 @@ std::string where(const Graph &graph, const std::vector<size_t> &nodes) {
 // A network, and another that may take its place.
 class Weighing {
 public:
-    Weighing(NetworkPricing &pricing, const Graph &before, const Graph &after) {
-        const PricedNetwork old = pricing.by_estimates(before), young = pricing.by_estimates(after);
+    Weighing(NetworkPricing &pricing, PricedOnce &before, const Graph &after) {
+        const PricedNetwork &old = before.by_estimates(), young = pricing.by_estimates(after);
         changed_ = difference(old.prepared, young.prepared);
         note.where = where(old.prepared, changed_.before);
         const bool has_old = are_measured(pricing, old.prepared, changed_.before);
@@ -45,7 +50,7 @@ public:
         note.is_measured = has_old && has_young;
         is_unknown = has_old && !has_young;
         if (note.is_measured) {
-            weigh(pricing.by_times(before), pricing.by_times(after));
+            weigh(before.by_times(), pricing.by_times(after));
         } else {
             weigh(old, young);
         }
@@ -82,36 +87,49 @@ public:
 
     Status run(const Alteration &alteration) {
         if (options_.is_off(alteration.name)) return {};
-        std::set<std::string> seen;  // nodes by the names of their results
+        std::unordered_set<std::string> seen;  // nodes by the names of their results
+        const auto is_new = [&](const Node &node) { return !seen.contains(now_.values[node.output].name); };
+        std::vector<size_t> left;  // once there is one, nothing changes any more
         for (size_t i = 0; i < now_.nodes.size();) {
             const Node &node = now_.nodes[i];
-            if (!seen.insert(now_.values[node.output].name).second) {
-                i++;
-                continue;
-            }
-            const Result<bool> has_changed = visit(alteration, node);
-            if (!has_changed) return has_changed.error();
-            i = *has_changed ? 0 : i + 1;
+            seen.insert(now_.values[node.output].name);
+            const Result<Seen> place = visit(alteration, node);
+            if (!place) return place.error();
+            if (*place == Seen::left) left.push_back(i);
+            // A patch may put its nodes before those that were seen.
+            const auto from = now_.nodes.begin() + (*place == Seen::changed ? 0 : std::ptrdiff_t(i) + 1);
+            i = size_t(std::find_if(from, now_.nodes.end(), is_new) - now_.nodes.begin());
         }
+        if (!left.empty()) notes_.push_back(not_weighed(alteration, left));
         return {};
     }
 
     Altered finish() && { return {std::move(now_), std::move(notes_)}; }
 
 private:
+    enum class Seen { as_it_is, changed, left };  // left: something applies there, and was not weighed
+
     // The best of its patches, if it costs less.
-    Result<bool> visit(const Alteration &alteration, const Node &node) {
+    Result<Seen> visit(const Alteration &alteration, const Node &node) {
         const std::string name = now_.values[node.output].name;
         if (!index_) index_.emplace(now_);
         const Result<std::vector<Patch>> patches = alteration.at(*index_, node);
         if (!patches) return patches.error();
+        if (patches->empty()) return Seen::as_it_is;
+        if (pricing_.priced_nodes() >= options_.most_priced_nodes) return Seen::left;
+        if (!priced_) priced_.emplace(pricing_, now_);
         std::optional<AlterationNote> best;
         const Patch *best_patch = nullptr;
         Graph best_graph;
         for (const Patch &patch : *patches) {
             Result<Graph> graph = apply(now_, patch);
+            if (!graph && alteration.library.empty()) {
+                // A fault of kiln's own is no fault of the model: the place stays as it is.
+                assert(false && "an alteration of kiln makes a wrong patch");
+                continue;
+            }
             if (!graph) return bad_input("at node '" + name + "': " + graph.error().message);
-            Weighing weighing(pricing_, now_, *graph);
+            Weighing weighing(pricing_, *priced_, *graph);
             AlterationNote note = judged(alteration, weighing);
             const auto gain = [](const AlterationNote &n) { return n.before_ns - n.after_ns; };
             if (best && (best->is_chosen > note.is_chosen || gain(*best) >= gain(note))) continue;
@@ -119,7 +137,7 @@ private:
             best_patch = &patch;
             best_graph = std::move(*graph);
         }
-        if (!best) return false;
+        if (!best) return Seen::as_it_is;
         if (best->is_chosen && !alteration.library.empty()) {
             if (Status s = check_same_values(now_, *best_patch, best_graph); !s) {
                 return bad_input("at node '" + name + "': " + s.error().message);
@@ -127,11 +145,19 @@ private:
         }
         const bool is_chosen = best->is_chosen;
         notes_.push_back(std::move(*best));
-        if (is_chosen) {
-            now_ = std::move(best_graph);
-            index_.reset();
-        }
-        return is_chosen;
+        if (!is_chosen) return Seen::as_it_is;
+        now_ = std::move(best_graph);
+        index_.reset();
+        priced_.reset();
+        return Seen::changed;
+    }
+
+    AlterationNote not_weighed(const Alteration &alteration, const std::vector<size_t> &nodes) const {
+        AlterationNote note;
+        note.alteration = alteration.name;
+        note.where = where(now_, nodes);
+        note.reason = AlterationNote::Reason::not_weighed;
+        return note;
     }
 
     AlterationNote judged(const Alteration &alteration, const Weighing &weighing) const {
@@ -141,9 +167,9 @@ private:
         const bool hopes = options_.prices.unmeasured == Unmeasured::as_fast && !note.is_measured;
         const double trust = hopes ? alteration.hope : note.is_measured ? 1 : alteration.doubt;
         const double after = note.after_ns * trust;
-        note.reason = weighing.is_unknown && !hopes                ? not_measured
-                      : after <= (1 - least_gain) * note.before_ns ? costs_less
-                                                                   : gains_too_little;
+        // A share of nothing is as much as nothing.
+        const bool gains = after < note.before_ns && after <= (1 - least_gain) * note.before_ns;
+        note.reason = weighing.is_unknown && !hopes ? not_measured : gains ? costs_less : gains_too_little;
         note.is_chosen = note.reason == costs_less;
         return note;
     }
@@ -152,6 +178,7 @@ private:
     std::optional<GraphIndex> index_;  // of `now_`: one for all nodes, since a network may have thousands
     const AlterOptions &options_;
     NetworkPricing pricing_;
+    std::optional<PricedOnce> priced_;  // `now_`: one for all patches
     std::vector<AlterationNote> notes_;
 };
 
@@ -184,7 +211,8 @@ Altered run_optional_passes(const Graph &imported, const AlterOptions &options) 
         const Pass &pass = passes()[i];
         if (!pass.is_optional || off.contains(pass.name) || stages[i].nodes == stages[i + 1].nodes) continue;
         std::vector<Graph> without = stages_of(stages[i], i + 1, off);
-        Weighing weighing(pricing, without.back(), stages.back());
+        PricedOnce before(pricing, without.back());
+        Weighing weighing(pricing, before, stages.back());
         weighing.note.alteration = std::string(pass.name);
         const AlterationNote &note = weighing.note;
         weighing.note.is_chosen = !note.is_measured || note.before_ns >= (1 - least_gain) * note.after_ns;

@@ -1,5 +1,6 @@
 #include "network/alter/network_price.h"
 
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -58,6 +59,7 @@ NetworkPricing::NetworkPricing(const LayoutPrices &prices)
       is_input_prepared_(prices.is_input_prepared) {}
 
 PricedNetwork NetworkPricing::priced(const Graph &graph, const LayoutPrices &prices) {
+    priced_nodes_ += std::ssize(graph.nodes);
     PricedNetwork result{.prepared = prepared(graph)};
     LayoutCost cost = cost_of_layouts(result.prepared, prices);
     result.all_ns = cost.all_ns;

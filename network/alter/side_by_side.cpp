@@ -17,14 +17,15 @@ using namespace graph;
 
 constexpr size_t most_together = 16;
 
-// Whether each input behind the first is a constant with one part for each output channel. The zero points and bounds of
-// quantized convolutions are for all channels.
+// Whether each input behind the first is a constant with one part for each output channel: weights, and numbers for channels.
+// The zero points and bounds of quantized convolutions are for all channels, and what an epilogue adds is a whole tensor.
 bool has_only_constants(const GraphIndex &graph, const Node &node) {
     if (is_quantized(graph.value(node.inputs[0]).form.type)) return false;
     for (size_t i = 1; i < node.inputs.size(); i++) {
         if (!graph.is_constant(node.inputs[i])) return false;
         if (graph.shape(node.inputs[i]).empty() || graph.shape(node.inputs[i])[0] != graph.shape(node.inputs[1])[0])
             return false;
+        if (i > 1 && graph.shape(node.inputs[i]).size() != 1) return false;
     }
     return true;
 }
@@ -88,7 +89,8 @@ std::vector<Patch> side_by_side(const GraphIndex &graph, const Node &node) {
     std::vector<const Node *> all;
     for (const Node *reader : graph.readers(node.inputs[0])) {
         const bool is_later = all.empty() ? reader == &node : is_single(graph, *reader) && fit(graph, node, *reader);
-        if (is_later && all.size() < most_together) all.push_back(reader);
+        if (is_later) all.push_back(reader);
+        if (all.size() == most_together) break;
     }
     if (all.size() < 2) return {};
     std::vector<Patch> patches{join(graph, all)};

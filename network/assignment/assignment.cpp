@@ -145,7 +145,7 @@ public:
 
     void run() {
         root_bound_ = bound();
-        descend(0, 0);
+        search();
     }
 
     bool is_exact() const { return !was_cut_; }
@@ -182,32 +182,68 @@ private:
         }
     }
 
-    void descend(size_t depth, double spent) {
+    // A node that is decided for one choice after the other.
+    struct Decision {
+        double spent = 0;         // by the nodes before
+        std::vector<int> order;   // of its choices, the cheapest first
+        size_t next = 0;          // in the order
+        double bound_before = 0;  // this and what follows: as it was before the choice that is tried
+        int impossible_before = 0;
+        std::vector<std::pair<size_t, Costs>> costs_before = {};
+    };
+
+    // Depth first without recursion, since as many nodes may be left as a network has.
+    void search() {
+        std::vector<Decision> open;
+        if (goes_on(0, 0)) open.push_back(decision(0, 0));
+        while (!open.empty()) {
+            const size_t depth = open.size() - 1;
+            Decision &now = open.back();
+            if (now.next > 0) take_back(&now);
+            if (now.next == now.order.size()) {
+                open.pop_back();
+                continue;
+            }
+            const int choice = now.order[now.next++];
+            current_[depth] = choice;
+            add_bound(depth, -1);
+            now.costs_before = settle(depth, size_t(choice));
+            const double spent = now.spent + remaining_[depth][size_t(choice)];
+            if (goes_on(depth + 1, spent)) open.push_back(decision(depth + 1, spent));
+        }
+    }
+
+    // Whether the node at this depth is worth a decision. Behind the last one all are decided, and the cheapest decisions stay.
+    bool goes_on(size_t depth, double spent) {
         if (depth == nodes_.size()) {
-            if (has_best_ && spent >= best_cost_) return;
+            if (has_best_ && spent >= best_cost_) return false;
             has_best_ = true;
             best_cost_ = spent;
             best_ = current_;
-            return;
+            return false;
         }
-        if (has_best_ && spent + bound() >= best_cost_) return;
+        if (has_best_ && spent + bound() >= best_cost_) return false;
         if (has_best_ && steps_left_-- <= 0) {
             was_cut_ = true;
-            return;
+            return false;
         }
-        std::vector<int> order(remaining_[depth].size());
-        std::iota(order.begin(), order.end(), 0);
-        std::ranges::stable_sort(order, {}, [&](int choice) { return remaining_[depth][size_t(choice)]; });
-        const double bound_before = bound_;
-        const int impossible_before = impossible_;
-        for (const int choice : order) {
-            current_[depth] = choice;
-            add_bound(depth, -1);
-            const std::vector<std::pair<size_t, Costs>> before = settle(depth, size_t(choice));
-            descend(depth + 1, spent + remaining_[depth][size_t(choice)]);
-            for (const auto &[place, costs] : before) remaining_[place] = costs;
-            bound_ = bound_before, impossible_ = impossible_before;
-        }
+        return true;
+    }
+
+    Decision decision(size_t depth, double spent) const {
+        Decision result{.spent = spent,
+                        .order = std::vector<int>(remaining_[depth].size()),
+                        .bound_before = bound_,
+                        .impossible_before = impossible_};
+        std::iota(result.order.begin(), result.order.end(), 0);
+        std::ranges::stable_sort(result.order, {}, [&](int choice) { return remaining_[depth][size_t(choice)]; });
+        return result;
+    }
+
+    void take_back(Decision *decision) {
+        for (auto &[place, costs] : decision->costs_before) remaining_[place] = std::move(costs);
+        decision->costs_before.clear();
+        bound_ = decision->bound_before, impossible_ = decision->impossible_before;
     }
 
     // Costs of edges to a decided node become costs of the other node. Answers these costs as they were.

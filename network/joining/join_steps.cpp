@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -69,54 +74,91 @@ const KernelCall *nest_call(const Step &step) {
     return call && call->workload.op == Operation::nest ? call : nullptr;
 }
 
+// Consumers are visited in their order, each until nothing joins it any more. What became part of another step is marked, and left out
+// at the end, so that all keep their numbers.
+//
+// The plan is that of a search that begins anew behind each join, since a join lets few pairs join that were refused before:
+//
+// - The consumer has another nest and reads something else. It is visited again, and so is what reads its result (`readers_`).
+// - The producer writes over nothing any more. What was refused because it did is visited again (`waiting_`).
+// - What the producer read is read by the consumer now, and nothing between them writes over it. So a result that had another reader
+//   still has one.
 class Joining {
 public:
-    Joining(const JoinPrices &prices, Program *program) : prices_(prices), steps_(program->steps) {
-        for (const Step &step : steps_) touched_.push_back(touched(step));
+    Joining(const JoinPrices &prices, Program *program)
+        : prices_(prices), steps_(program->steps), is_gone_(steps_.size(), false), readers_(steps_.size(), none) {
+        for (size_t i = 0; i < steps_.size(); i++) {
+            touched_.push_back(touched(steps_[i]));
+            if (is_in_workspace(touched_[i].result)) writers_[key_of(touched_[i].result)].insert(i);
+            due_.insert(due_.end(), i);
+        }
     }
 
-    bool join_any() {
-        for (size_t consumer = 1; consumer < steps_.size(); consumer++) {
-            const KernelCall *call = nest_call(steps_[consumer]);
-            for (size_t operand = 0; call && operand < call->operands.size(); operand++) {
-                const auto producer = producer_of(touched_[consumer].reads[operand], consumer);
-                if (producer && join(*producer, consumer, static_cast<int>(operand))) return true;
-            }
+    void run() {
+        while (!due_.empty()) {
+            const size_t consumer = *due_.begin();
+            due_.erase(due_.begin());
+            visit(consumer);
         }
-        return false;
+        number_anew();
     }
 
 private:
+    using RangeKey = std::tuple<int, int64_t, int64_t>;
+
+    static constexpr size_t none = std::numeric_limits<size_t>::max();
+
+    static bool is_in_workspace(const Range &range) {
+        return range.place.memory == Place::Memory::workspace && range.bytes > 0;
+    }
+    static RangeKey key_of(const Range &range) { return {range.place.index, range.place.offset, range.bytes}; }
+
+    // Joins it with the first of the nests that computed its operands, if one fits.
+    void visit(size_t consumer) {
+        const KernelCall *call = nest_call(steps_[consumer]);
+        for (size_t operand = 0; call && operand < call->operands.size(); operand++) {
+            const auto producer = producer_of(touched_[consumer].reads[operand], consumer);
+            if (!producer) continue;
+            readers_[*producer] = consumer;
+            if (const auto between = overwriter(*producer, consumer)) {
+                waiting_[*between].push_back(consumer);
+            } else if (join(*producer, consumer, static_cast<int>(operand))) {
+                return;
+            }
+        }
+    }
+
     // The nest that computed all of these bytes, which nothing reads but one operand of the consumer.
     std::optional<size_t> producer_of(const Range &range, size_t consumer) const {
-        if (range.place.memory != Place::Memory::workspace) return {};
-        size_t at = consumer;
-        while (at > 0 && !touched_[at - 1].result.overlaps(range)) at--;
-        if (at == 0) return {};
-        const size_t producer = at - 1;
-        const Range &result = touched_[producer].result;
-        const bool is_same = result.place == range.place && result.bytes == range.bytes;
-        if (!is_same || !nest_call(steps_[producer]) || touched_[consumer].result.overlaps(range)) return {};
-        std::vector<Range> left{result};  // what later steps have not written over
+        if (!is_in_workspace(range) || touched_[consumer].result.overlaps(range)) return {};
+        const auto writers = writers_.find(key_of(range));
+        if (writers == writers_.end()) return {};
+        const auto next = writers->second.lower_bound(consumer);
+        if (next == writers->second.begin()) return {};
+        const size_t producer = *std::prev(next);
+        if (!nest_call(steps_[producer])) return {};
+        std::vector<Range> left{range};  // what later steps have not written over
         for (size_t later = producer + 1; later < steps_.size() && !left.empty(); later++) {
+            if (is_gone_[later]) continue;
             const auto reads = std::ranges::count_if(touched_[later].reads, [&](const Range &read) {
                 return std::ranges::any_of(left, [&](const Range &part) { return read.overlaps(part); });
             });
             if (reads > (later == consumer ? 1 : 0)) return {};
+            if (later < consumer && touched_[later].result.overlaps(range)) return {};
             if (later > consumer) left = without(left, touched_[later].result);
         }
         return producer;
     }
 
-    // Whether what the producer reads is still there, and stays so while the consumer writes. The producer itself, which may
-    // write over it, will be gone.
-    bool is_kept(size_t producer, size_t consumer) const {
+    // A step that writes over what the producer reads, before the consumer has read it or while it writes. The producer itself,
+    // which may do so, will be gone.
+    std::optional<size_t> overwriter(size_t producer, size_t consumer) const {
         for (const Range &read : touched_[producer].reads) {
             for (size_t at = producer + 1; at <= consumer; at++) {
-                if (touched_[at].result.overlaps(read)) return false;
+                if (!is_gone_[at] && touched_[at].result.overlaps(read)) return at;
             }
         }
-        return true;
+        return {};
     }
 
     bool pays(const Workload &first, const Workload &second, const Workload &both) const {
@@ -127,7 +169,6 @@ private:
     }
 
     bool join(size_t producer, size_t consumer, int operand) {
-        if (!is_kept(producer, consumer)) return false;
         const KernelCall &first = *nest_call(steps_[producer]), &second = *nest_call(steps_[consumer]);
         const auto joined = joined_nest(nest_of(first.workload), nest_of(second.workload), operand);
         if (!joined) return false;
@@ -153,28 +194,57 @@ private:
         second.reads.insert(second.reads.end(), first.reads.begin(), first.reads.end());
         second.work = std::move(call);
         touched_[consumer] = touched(second);
-        steps_.erase(steps_.begin() + static_cast<std::ptrdiff_t>(producer));
-        touched_.erase(touched_.begin() + static_cast<std::ptrdiff_t>(producer));
-        const int gone = static_cast<int>(producer);
-        for (Step &step : steps_) {
-            std::erase(step.reads, gone);
-            for (int &read : step.reads) read -= read > gone;
-            std::ranges::sort(step.reads);
-            step.reads.erase(std::ranges::unique(step.reads).begin(), step.reads.end());
+        is_gone_[producer] = true;
+        has_joined_ = true;
+        writers_[key_of(touched_[producer].result)].erase(producer);
+        tidy_reads(&second);
+        visit_again(consumer);
+        visit_again(readers_[consumer]);
+        for (const size_t waiting : waiting_[producer]) visit_again(waiting);
+        waiting_.erase(producer);
+    }
+
+    void visit_again(size_t step) {
+        if (step != none && !is_gone_[step]) due_.insert(step);
+    }
+
+    void tidy_reads(Step *step) const {
+        std::erase_if(step->reads, [&](int read) { return is_gone_[static_cast<size_t>(read)]; });
+        std::ranges::sort(step->reads);
+        step->reads.erase(std::ranges::unique(step->reads).begin(), step->reads.end());
+    }
+
+    // Without the steps that are gone.
+    void number_anew() {
+        if (!has_joined_) return;
+        std::vector<int> numbers;
+        for (size_t i = 0, count = 0; i < steps_.size(); i++) {
+            numbers.push_back(static_cast<int>(count));
+            if (!is_gone_[i]) count++;
         }
+        std::vector<Step> left;
+        for (size_t i = 0; i < steps_.size(); i++) {
+            if (is_gone_[i]) continue;
+            tidy_reads(&steps_[i]);
+            for (int &read : steps_[i].reads) read = numbers[static_cast<size_t>(read)];
+            left.push_back(std::move(steps_[i]));
+        }
+        steps_ = std::move(left);
     }
 
     const JoinPrices &prices_;
     std::vector<Step> &steps_;
     std::vector<Touched> touched_;
+    std::vector<bool> is_gone_;
+    bool has_joined_ = false;
+    std::set<size_t> due_;                          // consumers to visit
+    std::map<RangeKey, std::set<size_t>> writers_;  // steps by exactly what they write
+    std::vector<size_t> readers_;  // by producer: the one step that read its result when it was visited
+    std::map<size_t, std::vector<size_t>> waiting_;  // consumers by the step that wrote over what their producer reads
 };
 
 }  // namespace
 
-void join_steps(const JoinPrices &prices, Program *program) {
-    Joining joining(prices, program);
-    while (joining.join_any()) {
-    }
-}
+void join_steps(const JoinPrices &prices, Program *program) { Joining(prices, program).run(); }
 
 }  // namespace kiln::network

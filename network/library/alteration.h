@@ -5,8 +5,9 @@
  * either leaves the node alone, or makes new nodes in a patch and says which values they replace. It must not ask whether that pays: kiln
  * compares what the network costs before and after, computes both on random inputs, and takes what is cheaper.
  *
- * C99, with C++17 classes below, in which exceptions may be thrown. No symbol of kiln is needed to link. Structs only grow at
- * their ends, and each begins with its size, so a library that was compiled with an older header goes on working.
+ * C99, with C++17 classes below, in which exceptions may be thrown. No symbol of kiln is needed to link. The two tables,
+ * kiln_alterations and kiln_alteration_tools, begin with their size and only grow at their ends. Other structs, of which there are
+ * arrays, stay as they are. So a library that was compiled with an older header goes on working.
  *
  *     c++ -std=c++17 -shared -fPIC -I BUILD/include mine.cpp -o libmine.so
  *     kiln explain --network m.onnx --alterations ./libmine.so --pass alterations

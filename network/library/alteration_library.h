@@ -10,7 +10,8 @@
 namespace kiln::network {
 
 // The library stays loaded as long as one of them lives. An error names the file: it cannot be loaded, has no table, is of
-// another version, or an entry has no name or function. What an alteration does wrong is an error of Alteration::at.
+// another version, or an entry has no name or function. What an alteration does wrong is an error of Alteration::at, or of apply()
+// where its patch is wrong.
 Result<std::vector<Alteration>> load_alterations(const std::string &file);
 
 }  // namespace kiln::network

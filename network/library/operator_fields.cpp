@@ -1,5 +1,6 @@
 #include "network/library/operator_fields.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -225,6 +226,12 @@ Operator resample(Reader &in) {
     return op;
 }
 
+int axis(Reader &in) {
+    const std::vector<int> axes = in.whole<int>("axis");
+    if (axes.size() > 1) in.complain("axis", "needs one number");
+    return axes.empty() ? 0 : axes[0];
+}
+
 std::optional<Operator> read(const std::string &name, Reader &in) {
     if (name == "convolution") return convolution(in);
     if (name == "matrix_product") return MatrixProduct{};
@@ -232,10 +239,10 @@ std::optional<Operator> read(const std::string &name, Reader &in) {
     if (name == "average_pool") return pool(in, Pool::Kind::average);
     if (name == "elementwise") return elementwise(in);
     if (name == "resample") return resample(in);
-    if (name == "gather") return Gather{int(in.one("axis", 0))};
+    if (name == "gather") return Gather{axis(in)};
     if (name == "transpose") return Transpose{in.whole<int>("permutation")};
     if (name == "reshape") return Reshape{in.whole<int64_t>("shape")};
-    if (name == "concat") return Concat{int(in.one("axis", 0))};
+    if (name == "concat") return Concat{axis(in)};
     using enum Reduce::Kind;
     for (const auto kind : {sum, mean, product, maximum, minimum}) {
         if (name == graph::name(Reduce{kind, {}})) return Reduce{kind, in.whole<int>("axes")};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
@@ -84,6 +85,23 @@ TEST(Assignment, ManyNodesThatDoNotReduceAreAnswered) {
     std::mt19937_64 random(test_seed());
     const AssignmentProblem problem = random_problem(random, 600, 0.01, 3);
     const Assignment found = solve(problem, 200'000);
+    EXPECT_EQ(found.cost, cost_of(problem, found.choices));
+    EXPECT_LE(found.lower_bound, found.cost);
+}
+
+// Each node has an edge to the three before it, so that none reduces: a recursion over all of them needs more than a stack.
+TEST(Assignment, ALongBandThatDoesNotReduceIsAnswered) {
+    std::mt19937_64 random(test_seed());
+    AssignmentProblem problem;
+    for (int i = 0; i < 100'000; i++) {
+        problem.nodes.push_back({double(random() % 9), double(random() % 9)});
+        for (int before = std::max(0, i - 3); before < i; before++) {
+            AssignmentEdge edge{before, i, {}};
+            for (int c = 0; c < 4; c++) edge.costs.push_back(double(random() % 9));
+            problem.edges.push_back(std::move(edge));
+        }
+    }
+    const Assignment found = solve(problem, 0);
     EXPECT_EQ(found.cost, cost_of(problem, found.choices));
     EXPECT_LE(found.lower_bound, found.cost);
 }

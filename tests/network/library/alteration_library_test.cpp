@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <filesystem>
 
 #include "graph/passes/passes.h"
 #include "network/alter/alter.h"
+#include "network/library/alteration.h"
 #include "network/library/operator_fields.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/random_graphs.h"
@@ -20,6 +22,11 @@ using namespace graph;
 using Ids = std::vector<ValueId>;
 
 std::string library(const std::string &name) { return std::string(LIBRARY_FOLDER) + "/lib" + name + ".so"; }
+
+int axis_of(const Operator &op) {
+    const auto *gather = std::get_if<Gather>(&op);
+    return gather ? gather->axis : std::get<Concat>(op).axis;
+}
 
 bool holds(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
 
@@ -55,12 +62,27 @@ TEST(AlterationLibrary, WhatIsWrongWithATableIsSaid) {
         {library("kiln_faulty_alterations_4"), "`no_function`: has no function"},
         {library("kiln_faulty_alterations_5"), "has no name of letters, digits and _"},
         {library("kiln_faulty_alterations_6"), "threw an exception"},
+        {library("kiln_faulty_alterations_7"), "answers no table"},
     };
     for (const auto &c : cases) {
         const auto loaded = load_alterations(c.file);
         ASSERT_FALSE(loaded) << c.file;
         EXPECT_TRUE(holds(loaded.error().message, c.message)) << loaded.error().message;
     }
+}
+
+// Libraries of users have these structs compiled in. Those of which there are arrays never grow; of the table, kiln reads no more than
+// the first header had, whatever a library's own has behind that.
+TEST(AlterationLibrary, TablesOfOtherHeadersAreRead) {
+    static_assert(sizeof(void *) != 8 || sizeof(kiln_field) == 32);
+    static_assert(sizeof(void *) != 8 || sizeof(kiln_alteration) == 24);
+    static_assert(sizeof(void *) != 8 || offsetof(kiln_alterations, items) == 16);
+    static_assert(sizeof(void *) != 8 || offsetof(kiln_alteration_tools, fail) == 88);
+    const auto usual = load_alterations(library("kiln_faulty_alterations_0"));
+    const auto longer = load_alterations(library("kiln_faulty_alterations_8"));
+    ASSERT_TRUE(usual);
+    ASSERT_TRUE(longer) << longer.error().message;
+    EXPECT_EQ(longer->size(), usual->size());
 }
 
 TEST(AlterationLibrary, WhatIsWrongWithAnAlterationIsSaid) {
@@ -114,6 +136,36 @@ TEST(OperatorFields, AreReadAsTheyAreWritten) {
         }
     }
     EXPECT_GT(operators, 1000u);
+}
+
+TEST(OperatorFields, AnAxisIsOneNumberThatFits) {
+    const struct {
+        std::vector<double> axis;
+        int read;
+        std::string message;  // "": it is read
+    } cases[] = {
+        {{}, 0, ""},
+        {{2}, 2, ""},
+        {{2147483647}, 2147483647, ""},
+        {{4294967296}, 0, "needs whole numbers"},  // 0 in its lower 32 bits
+        {{4294967297}, 0, "needs whole numbers"},
+        {{-4294967295}, 0, "needs whole numbers"},
+        {{0.5}, 0, "needs whole numbers"},
+        {{0, 1}, 0, "needs one number"},
+    };
+    for (const std::string name : {"gather", "concat"}) {
+        for (const auto &c : cases) {
+            OperatorFields fields{name, {}, {}};
+            if (!c.axis.empty()) fields.numbers["axis"] = c.axis;
+            const auto read = operator_of(fields);
+            ASSERT_EQ(bool(read), c.message.empty()) << name << c.message;
+            if (read) {
+                EXPECT_EQ(axis_of(*read), c.read) << name;
+            } else {
+                EXPECT_EQ(read.error().message, "operator `" + name + "`, field `axis`: " + c.message);
+            }
+        }
+    }
 }
 
 }  // namespace

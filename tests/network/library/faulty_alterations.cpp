@@ -69,8 +69,11 @@ extern "C" const kiln_alterations *kiln_alterations_of_library() {
         row<throws>("a name", ""),
 #endif
     };
-    static const kiln_alterations table{sizeof(kiln_alterations), KILN_ALTERATION_VERSION + (FAULT == 1),
-                                        sizeof items / sizeof *items, items};
+    // Without its items, and as a later header may have it.
+    constexpr size_t size =
+        FAULT == 7 ? offsetof(kiln_alterations, items) : sizeof(kiln_alterations) + (FAULT == 8 ? 8 : 0);
+    static const kiln_alterations table{size, KILN_ALTERATION_VERSION + (FAULT == 1), sizeof items / sizeof *items,
+                                        items};
     if (FAULT == 6) throw 1;
     return FAULT == 2 ? nullptr : &table;
 }
