@@ -16,7 +16,7 @@ namespace kiln {
 namespace {
 
 constexpr Algorithm algorithms[] = {
-    {"phases", 1, "convolutions of the output's phases, which meet no hole of the input", phases_applies, sum_space},
+    {"phases", 2, "convolutions of the output's phases, which meet no hole of the input", phases_applies, sum_space},
     {"direct", 1, "the definition, blocked for registers and caches", direct_applies, sum_space, false, false, false,
      true},
     {"separable", 1, "a depthwise convolution and one of 1x1 behind it, some rows at a time", separable_applies,

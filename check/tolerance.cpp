@@ -72,14 +72,13 @@ Tolerance convolution_tolerance(const Workload &w) {
 
 namespace {
 
-// `at(i)`: the elements got and expected.
-template<typename At>
-Verdict judge_elements(int64_t count, Tolerance tolerance, const At &at) {
+// `error_of(i)`: of element i. `text_of(i)`: what it is, and what is expected.
+template<typename ErrorOf, typename TextOf>
+Verdict judge_elements(int64_t count, Tolerance tolerance, const ErrorOf &error_of, const TextOf &text_of) {
     double worst = 0;
     int64_t worst_at = 0, wrong = 0;
     for (int64_t i = 0; i < count; i++) {
-        const auto [got, expected] = at(i);
-        const double e = error(got, expected, tolerance.is_absolute);
+        const double e = error_of(i);
         wrong += e > tolerance.value;
         if (e > worst) {
             worst = e;
@@ -89,11 +88,44 @@ Verdict judge_elements(int64_t count, Tolerance tolerance, const At &at) {
     Verdict verdict{.passed = wrong == 0};
     if (std::isfinite(worst)) verdict.max_error = worst;
     if (!verdict.passed) {
-        const auto [got, expected] = at(worst_at);
-        verdict.reason = fmt::format("{} of {} elements are wrong; element {} is {:.9g} where {:.9g} is expected",
-                                     wrong, count, worst_at, got, expected);
+        verdict.reason =
+            fmt::format("{} of {} elements are wrong; element {} is {}", wrong, count, worst_at, text_of(worst_at));
     }
     return verdict;
+}
+
+// `at(i)`: the elements got and expected.
+template<typename At>
+Verdict judge_numbers(int64_t count, Tolerance tolerance, const At &at) {
+    return judge_elements(
+        count, tolerance,
+        [&](int64_t i) {
+            const auto [got, expected] = at(i);
+            return error(got, expected, tolerance.is_absolute);
+        },
+        [&](int64_t i) {
+            const auto [got, expected] = at(i);
+            return fmt::format("{:.9g} where {:.9g} is expected", got, expected);
+        });
+}
+
+// Integers of 64 bits differ where their doubles do not, and their difference may need 64 bits without a sign. As a double it is
+// at least 1 where they differ, so that a tolerance of 0 asks for equality.
+template<typename T, typename At>
+Verdict judge_integers(int64_t count, Tolerance tolerance, const At &at) {
+    return judge_elements(
+        count, tolerance,
+        [&](int64_t i) {
+            const std::pair<T, T> pair = at(i);
+            const auto x = static_cast<uint64_t>(pair.first), y = static_cast<uint64_t>(pair.second);
+            const auto distance = static_cast<double>(pair.first > pair.second ? x - y : y - x);
+            const double size = tolerance.is_absolute ? 1 : std::fabs(static_cast<double>(pair.second));
+            return distance / std::max(1.0, size);
+        },
+        [&](int64_t i) {
+            const std::pair<T, T> pair = at(i);
+            return fmt::format("{} where {} is expected", pair.first, pair.second);
+        });
 }
 
 std::string other_shape(const std::vector<int64_t> &got, const std::vector<int64_t> &expected) {
@@ -104,8 +136,8 @@ std::string other_shape(const std::vector<int64_t> &got, const std::vector<int64
 
 Verdict judge(const Tensor &got, const Tensor &expected, Tolerance tolerance) {
     if (got.shape != expected.shape) return {.reason = other_shape(got.shape, expected.shape)};
-    return judge_elements(expected.elements(), tolerance,
-                          [&](int64_t i) { return std::pair(element(got, i), element(expected, i)); });
+    return judge_numbers(expected.elements(), tolerance,
+                         [&](int64_t i) { return std::pair(element(got, i), element(expected, i)); });
 }
 
 Verdict judge(const Elements &got, const Elements &expected, Tolerance tolerance) {
@@ -120,14 +152,24 @@ Verdict judge(const Elements &got, const Elements &expected, Tolerance tolerance
         return {.reason =
                     fmt::format("the output has {} bytes; expected are {}", got.bytes.size(), expected.bytes.size())};
     }
-    return judge_elements(count, tolerance, [&](int64_t i) {
-        const std::byte *a = got.bytes.data() + i * size, *b = expected.bytes.data() + i * size;
-        if (is_float(expected.type)) return std::pair(read_float(expected.type, a), read_float(expected.type, b));
-        // Whole numbers of 64 bits differ where their doubles do not.
-        const int64_t x = read_integer(expected.type, a), y = read_integer(expected.type, b);
-        const auto wide = static_cast<double>(y);
-        return std::pair(x == y ? wide : wide + static_cast<double>(x - y), wide);
-    });
+    const auto pair_by = [&](const auto &read) {
+        return [&got, &expected, size, read](int64_t i) {
+            return std::pair(read(got.bytes.data() + i * size), read(expected.bytes.data() + i * size));
+        };
+    };
+    if (is_float(expected.type)) {
+        return judge_numbers(count, tolerance,
+                             pair_by([&](const std::byte *at) { return read_float(expected.type, at); }));
+    }
+    if (expected.type == scalar::Element::u64) {  // read_integer() makes one number of all that are beyond i64
+        return judge_integers<uint64_t>(count, tolerance, pair_by([](const std::byte *at) {
+                                            uint64_t value;
+                                            std::memcpy(&value, at, sizeof value);
+                                            return value;
+                                        }));
+    }
+    return judge_integers<int64_t>(count, tolerance,
+                                   pair_by([&](const std::byte *at) { return read_integer(expected.type, at); }));
 }
 
 }  // namespace kiln

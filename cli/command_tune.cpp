@@ -113,7 +113,7 @@ int conclude(const TuneReport &report, const TuneArguments &arguments) {
                         "memory. `kiln query failures --db {}` shows what",
                         shell_word(arguments.db)));
     }
-    if (without.lines.size() + without.unused < report.workloads.size()) {
+    if (without.lines.size() + without.unused + without.empty < report.workloads.size()) {
         tell_line(
             fmt::format("Next: `kiln query best --db {0}` shows the winners, `kiln build {1} --db {0} -o "
                         "DIR` makes a library of them.",

@@ -170,7 +170,9 @@ void ProgressPrinter::print_finished(const TuneProgress &progress, bool color) {
     const std::string line = fmt::format("{}/{}  {}", progress.workload_index + 1, progress.workload_count,
                                          finished_line(progress, peak_gflops_()));
     if (color) {
-        write_text(stream_, fmt::format("\x1b[{}m{}\x1b[0m\n", progress.best_ns ? 32 : 31, line));  // green, red
+        const int green = 32, red = 31;
+        const bool is_well = progress.best_ns || progress.is_empty;
+        write_text(stream_, fmt::format("\x1b[{}m{}\x1b[0m\n", is_well ? green : red, line));
     } else {
         write_text(stream_, line + "\n");
     }

@@ -38,7 +38,8 @@ std::string problem_of(const PeerLayer &layer) {
 double PeerTiming::call_overhead_ns() const { return summarize(call_overheads_ns).median; }
 
 bool Layer::is_complete() const {
-    return chosen && std::none_of(peers.begin(), peers.end(), [](const PeerTiming &peer) { return peer.is_failure; });
+    return is_empty ||
+           (chosen && std::none_of(peers.begin(), peers.end(), [](const PeerTiming &peer) { return peer.is_failure; }));
 }
 
 Status Bench::add(PeerSource source) {
@@ -50,6 +51,11 @@ Status Bench::add(PeerSource source) {
 
 Result<Layer> Bench::measure(const Workload &workload) {
     Layer layer;
+    layer.is_empty = has_empty_result(workload);
+    if (layer.is_empty) {
+        layer.problem = empty_result_text;
+        return layer;
+    }
     Result<std::vector<Kernel>> kernels = build_kernels(workload, &layer);
     if (!kernels) return kernels.error();
     if (!layer.problem.empty()) return layer;

@@ -39,6 +39,7 @@ struct Layer {
     std::string algorithm;
     std::optional<Timing> chosen, standard;  // tuned (or else default), and default
     bool untuned = false;
+    bool is_empty = false;   // its result has no elements: there is nothing to time
     std::string problem;     // why there is no time
     std::string difference;  // from the time that is recorded of the tuned kernel, for people
     std::vector<PeerTiming> peers;

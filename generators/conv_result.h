@@ -50,9 +50,15 @@ protected:
         const Expr co = channel_of(stored, s.c, s.b), known = stored.is_filled_up() ? min(co, channels - 1) : co;
         if (l.scatters()) {
             gathered(s.c, s.x, s.y, s.z, s.b, s.n) = total;
-            const Exprs of = values_of(l.result, {known, s.x, s.y, s.z, s.n});
+            const Exprs at{known, s.x, s.y, s.z, s.n};
+            Exprs of = values_of(l.result, at);
+            // Results of phases without taps read some sum that there is, and do not use it.
+            for (const PhasesWithTaps &phases : l.phases_with_taps)
+                of[1] += nearest(phases.place, at) * extent(phases.channels);
             total = l.group_panels ? gathered(of[1], of[2], of[3], of[4], of[0], of[5])
                                    : gathered(of[0] * extent(l.group_outputs()) + of[1], of[2], of[3], of[4], 0, of[5]);
+            for (const PhasesWithTaps &phases : l.phases_with_taps)
+                total = select(is_in_range(phases.place, at), total, Halide::cast(total.type(), 0));
         }
         const ConvTypes types(this->workload);
         StepValues operands;

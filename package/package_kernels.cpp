@@ -8,6 +8,7 @@
 #include "package/kernel_descriptor.h"
 #include "tuner/build/stack_usage.h"
 #include "tuner/job/candidate_choice.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
@@ -45,6 +46,11 @@ private:
 };
 
 Result<std::optional<PackagedKernel>> Collector::collect() {
+    if (has_empty_result(workload_.workload)) {
+        report_.source = KernelSource::empty;
+        report_.message = empty_result_text;
+        return std::optional<PackagedKernel>();
+    }
     report_.source = KernelSource::missing;
     if (const auto descriptor = descriptor_of(workload_.workload); !descriptor) {
         report_.message = descriptor.error().message;

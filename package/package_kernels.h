@@ -5,7 +5,7 @@
 // from the builder and the runner, and every object that ships goes through the runner's whole check on this machine. A
 // row cannot prove that this machine wrote it, and the check takes less time than building the kernel again does. A
 // recorded candidate that fails gives way to the next best one, and in the end to the default one. A workload that no
-// kernel computes is reported, and the others go on.
+// kernel computes is reported, and the others go on; so is one whose result is empty, which needs none.
 #pragma once
 
 #include <functional>
@@ -38,6 +38,7 @@ enum class KernelSource {
     stale,    // the best candidate, but its object differs from the measured one
     untuned,  // the default candidate
     missing,  // no kernel
+    empty,    // none is needed: there is nothing to compute
 };
 
 // The outcome for one workload on one target.
@@ -45,7 +46,7 @@ struct KernelReport {
     NamedWorkload workload;
     Target target;
     KernelSource source = KernelSource::untuned;
-    std::string message;  // why missing, or why better recorded candidates were not used; else empty
+    std::string message;  // why missing or empty, or why better recorded candidates were not used; else empty
 };
 using CollectListener = std::function<void(const KernelReport &)>;
 

@@ -55,6 +55,12 @@ namespace stored_kernel_index {
 enum { co, ci, s, r, t };  // of the forward convolution as the loops have its dimensions, all groups together
 }
 
+// Phases of the outputs along one dimension, where only some that are neighbours have taps, and only those have sums.
+struct PhasesWithTaps {
+    Place place;           // stored_result_index -> the phase; results of other phases are sums of nothing
+    int64_t channels = 1;  // of the sums, from one of these phases to the next
+};
+
 struct ConvLoops : ConvShape {
     StoredActivation stored_input, stored_result;
     ElementMap input_map;      // input_index -> the stored input's channel, x, y, z, image
@@ -73,7 +79,9 @@ struct ConvLoops : ConvShape {
     bool group_panels = false;
     bool converts = false;  // the input is not f32, or a prologue changes it
     int64_t joined = 0;     // channels of one column, where a row's columns and channels are one dimension (panels.h)
-    int64_t phases = 1;     // of the outputs of one group, side by side as further channels (output_phases.h)
+    int64_t phases = 1;  // with sums, of the outputs of one group, side by side as further channels (output_phases.h)
+    // Dimensions that have other phases than those; what they add to the channel of a result's sum is not in `result`.
+    std::vector<PhasesWithTaps> phases_with_taps;
     bool taps_missing = false;  // some phase has fewer taps than the window
     int64_t input_phases = 1;   // of an image of the input, side by side as further images (input_phases.h)
     // From one position to the next in the stored input, where phases of the input step over it.

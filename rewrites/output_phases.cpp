@@ -62,7 +62,8 @@ std::vector<Phase> phases_with_taps(const ConvShape &s, int d, int64_t phases) {
 struct Phases {
     int64_t count = 1, origin = 0;
     Window window;
-    bool misses_taps = false;  // some phase has fewer than the window
+    int64_t first = 0, summed = 1;  // which of them have sums, counted from -origin; the others have no taps
+    bool misses_taps = false;       // some phase that has sums has fewer taps than the window
 };
 
 // A window changes only where the origin passes a phase with taps, which then is one of the outputs before: its inputs are those of
@@ -70,7 +71,7 @@ struct Phases {
 Phases best_phases(const ConvShape &s, int d) {
     Phases best{.count = s.hole[d] / std::gcd(s.stride[d], s.hole[d])};
     const std::vector<Phase> some = phases_with_taps(s, d, best.count);
-    if (some.empty()) return {best.count, 0, {.step = apart_in_input(s, d)}, true};
+    if (some.empty()) return {best.count, 0, {.step = apart_in_input(s, d)}, 0, best.count, true};
     const int64_t turn = best.count * s.stride[d] / s.hole[d];
     std::vector<Window> before;  // before[i]: of the phases 0 to i
     for (const Phase &p : some) before.push_back(before.empty() ? p.window : joined(before.back(), p.window));
@@ -82,8 +83,12 @@ Phases best_phases(const ConvShape &s, int d) {
         const Window all = joined(before[i - 1], behind);
         if (all.taps() < best.window.taps()) best.window = all, best.origin = best.count - some[i].phase;
     }
+    std::vector<int64_t> places;
+    for (const Phase &p : some) places.push_back((p.phase + best.origin) % best.count);
+    const auto [first, last] = std::ranges::minmax(places);
+    best.first = first, best.summed = last - first + 1;
     const int64_t fewest = std::ranges::min_element(some, {}, &Phase::taps)->taps;
-    best.misses_taps = std::ssize(some) < best.count || fewest < best.window.taps();
+    best.misses_taps = std::ssize(some) < best.summed || fewest < best.window.taps();
     return best;
 }
 
@@ -109,7 +114,7 @@ ConvLoops output_phases(ConvLoops s) {
     for (int d = 0; d < 3; d++) {
         if (s.hole[d] == 1) continue;
         const ConvShape whole = s;
-        const auto [phases, origin, window, misses_taps] = best_phases(whole, d);
+        const auto [phases, origin, window, first, summed, misses_taps] = best_phases(whole, d);
         s.output[d] = (s.output[d] + origin + phases - 1) / phases;
         s.stride[d] = phases * s.stride[d] / s.hole[d];
         s.hole[d] = 1;
@@ -120,15 +125,21 @@ ConvLoops output_phases(ConvLoops s) {
         s.pad_hi[d] = (s.output[d] - 1) * s.stride[d] + window.last + 1 - s.input[d];
 
         const int64_t channels = outputs * s.phases;  // from one phase to the next
-        const Form phase = digit_of(index_form(kernel_index::co), channels, phases);
-        map_taps(whole, d, window, phase, origin, &s.kernel_map[stored_kernel_index::s + d]);
+        const Form phase = summed == 1 ? Form{} : digit_of(index_form(kernel_index::co), channels, summed);
+        map_taps(whole, d, window, phase, origin - first, &s.kernel_map[stored_kernel_index::s + d]);
         Form &at = s.result[result_index::x + d];
-        s.result[result_index::co] = s.result[result_index::co] + digit_of(at, 1, phases, origin) * channels;
+        const Form phase_of_result = digit_of(at, 1, phases, origin);
+        if (summed == phases) {
+            s.result[result_index::co] = s.result[result_index::co] + phase_of_result * channels;
+        } else {
+            const Place place{.form = phase_of_result + Form{{}, -first}, .extent = summed, .outside = Outside::zero};
+            s.phases_with_taps.push_back({place, channels});
+        }
         at = digit_of(at, phases, 0, origin);
         s.outside[d] = s.leaves_input(d);
         Place &input = s.input_map[input_index::x + d];
         input.hole = 1, input.outside = s.outside[d] ? Outside::zero : Outside::never;
-        s.phases *= phases;
+        s.phases *= summed;
     }
     s.output_channels *= s.phases;
     for (int i : {stored_kernel_index::co, stored_kernel_index::ci}) {

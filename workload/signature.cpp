@@ -205,6 +205,8 @@ const StepOperand *step_operand(EpilogueStep::Kind step) {
     return operand == step_operands().end() ? nullptr : &*operand;
 }
 
+bool has_empty_result(const Workload &w) { return elements(signature(w).result.logical) == 0; }
+
 Dimensions activation_dimensions(const std::vector<int64_t> &logical, const ActivationLayout &layout) {
     const size_t rank = logical.size() - 2;
     const int channel_axis = static_cast<int>(rank) + 1;

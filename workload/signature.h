@@ -78,6 +78,10 @@ struct Signature {
 // across, C, or Ci, Co. Precondition: validate(w).
 Signature signature(const Workload &w);
 
+// A valid workload for which there is nothing to compute, and so no kernel. Precondition: validate(w).
+bool has_empty_result(const Workload &w);
+inline constexpr std::string_view empty_result_text = "the output is empty: there is nothing to compute";
+
 // Which operand a step of an epilogue has. Ascending by role; steps without an operand have no row.
 struct StepOperand {
     EpilogueStep::Kind step;

@@ -91,9 +91,7 @@ Status winograd_form_applies(int m, const Workload &w, const Target &target) {
     if (w.special_values == SpecialValues::exact) {
         return unsupported("special_values exact: Winograd spreads a NaN or Inf over its whole tile");
     }
-    if (elements(signature(w).result.logical) == 0) {
-        return unsupported("the output is empty: there is nothing to compute");
-    }
+    if (has_empty_result(w)) return unsupported(std::string(empty_result_text));
     if (Status s = fits_32_bits(w); !s) return s;
     if (Status s = steps_apply(w); !s) return s;
     const ConvLoops loops = winograd_loops(w, target);

@@ -67,9 +67,11 @@ std::optional<std::vector<Cell>> total(const CoreReport &report) {
     for (size_t i = 0; i < report.layers.size(); i++) {
         const Layer &layer = report.layers[i];
         const int64_t count = report.workloads[i].count;
+        if (layer.is_empty) continue;
         if (!layer.chosen) return {};
         cycles += count * cycles_of(*layer.chosen), standard += count * cycles_of(*layer.standard), calls += count;
     }
+    if (calls == 0) return {};
     std::vector<Cell> row = {std::string("total"), cycles, standard,
                              static_cast<double>(standard) / static_cast<double>(cycles)};
     row.resize(4 + counts.size());

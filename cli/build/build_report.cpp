@@ -27,6 +27,8 @@ std::string outcome(const KernelReport &report) {
             return "stale: this compiler makes another object than the measured one" + why;
         case KernelSource::untuned:
             return "untuned" + why;
+        case KernelSource::empty:
+            return "left out: " + report.message;
         case KernelSource::missing:
             break;
     }

@@ -100,9 +100,9 @@ Table results(const TuneReport &report, const JobPeaks &peaks,
         if (peak_gflops > 0) at_peak_ns += occurrences * flops / peak_gflops;
         *all.best_ns += occurrences * tuned.best_ns.value_or(0);
         *all.default_ns += occurrences * tuned.default_ns.value_or(0);
-        complete = complete && tuned.best_ns && tuned.default_ns;
+        complete = complete && (tuned.is_empty || (tuned.best_ns && tuned.default_ns));
     }
-    if (complete && table.rows.size() > 1) {
+    if (complete && table.rows.size() > 1 && *all.best_ns > 0) {
         if (at_peak_ns > 0) all.peak_gflops = all.flops / at_peak_ns;
         table.rows.push_back(result_row(total, all, ""));
         table.rows.back().front() = std::string("total");
@@ -148,7 +148,9 @@ LayersWithoutKernel layers_without_kernel(const TuneReport &report) {
     LayersWithoutKernel without;
     for (const TunedWorkload &tuned : report.workloads) {
         if (tuned.best_ns) continue;
-        if (is_used(tuned) || tuned.trials > 0) {
+        if (tuned.is_empty) {
+            without.empty++;
+        } else if (is_used(tuned) || tuned.trials > 0) {
             without.lines.push_back(fmt::format("{}/{}: {}", tuned.workload.list, tuned.workload.name, tuned.problem));
         } else {
             without.unused++;

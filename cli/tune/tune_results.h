@@ -30,10 +30,10 @@ void print_results(const TuneReport &report, const JobPeaks &peaks, const Choice
                    const AnswerOptions &options);
 
 // Layers that have no kernel in the end, a line each with the reason. A network needs no kernels in layouts that it does not use,
-// so those that no trial was made of are only counted.
+// so those that no trial was made of are only counted, and so are layers that need none, since there is nothing to compute.
 struct LayersWithoutKernel {
     std::vector<std::string> lines;
-    size_t unused = 0;
+    size_t unused = 0, empty = 0;
 };
 LayersWithoutKernel layers_without_kernel(const TuneReport &report);
 

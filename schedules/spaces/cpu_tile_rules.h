@@ -86,7 +86,7 @@ struct TileFacts {
     // The pixels of a tile are one stretch of memory, and so are those of the next tile behind it.
     bool reads_stretches() const {
         const ConvLoops &s = shape;
-        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !needs_copy() &&
+        const bool is_plain = !s.has_holes() && s.input_phases == 1 && !s.scatters() && !needs_copy() &&
                               s.input_step == std::array<int64_t, 3>{1, 1, 1};
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
         return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain &&
@@ -95,7 +95,7 @@ struct TileFacts {
     // What a tile reads lies apart, or is converted, and no other tile in x reads it: a copy of a block of tiles brings it together.
     bool copies_blocks() const {
         const ConvLoops &s = shape;
-        const bool is_plain = !s.has_holes() && s.input_phases == 1 && s.phases == 1 && !s.folds();
+        const bool is_plain = !s.has_holes() && s.input_phases == 1 && !s.scatters() && !s.folds();
         return s.groups == 1 && (!is_nhwc() || x_lanes > 1 || s.converts) && s.taps() == 1 && is_plain;
     }
     double weight_bytes() const {

@@ -123,5 +123,38 @@ TEST(Judge, ElementsOfAnyType) {
     EXPECT_EQ(judge(cut, f32, {}).reason, "the output has 3 bytes; expected are 4");
 }
 
+// Of 64 bits: doubles of both may be equal, and the difference may be no i64.
+TEST(Judge, LargeIntegersAreNotRounded) {
+    constexpr int64_t even = int64_t{1} << 53;
+    const struct {
+        int64_t got, expected;
+        double tolerance;
+        bool passed;
+        double max_error;
+    } cases[] = {
+        {even, even, 0, true, 0},
+        {even + 1, even, 0, false, 0x1p-53},
+        {even, even + 1, 0, false, 0x1p-53},
+        {even + 1, even, 1e-15, true, 0x1p-53},
+        {INT64_MAX, INT64_MAX - 1, 0, false, 0x1p-63},
+        {INT64_MIN, INT64_MIN + 1, 0, false, 0x1p-63},
+        {INT64_MIN, INT64_MAX, 1.5, false, 2},
+        {INT64_MAX, INT64_MIN, 2, true, 2},
+        {INT64_MAX, 0, 0, false, 0x1p63},
+        {3, 0, 3, true, 3},
+        {103, 100, 0.02, false, 0.03},
+    };
+    for (const auto &c : cases) {
+        const Verdict verdict = judge_one(scalar::Element::i64, c.got, c.expected, c.tolerance);
+        EXPECT_EQ(verdict.passed, c.passed) << c.got << " for " << c.expected;
+        EXPECT_EQ(verdict.max_error.value_or(-1), c.max_error) << c.got << " for " << c.expected;
+    }
+    EXPECT_EQ(judge_one<int64_t>(scalar::Element::i64, even + 1, even).reason,
+              "1 of 1 elements are wrong; element 0 is 9007199254740993 where 9007199254740992 is expected");
+    EXPECT_TRUE(judge_one<uint64_t>(scalar::Element::u64, UINT64_MAX, UINT64_MAX).passed);
+    EXPECT_FALSE(judge_one<uint64_t>(scalar::Element::u64, UINT64_MAX, UINT64_MAX - 1).passed);
+    EXPECT_FALSE(judge_one<uint64_t>(scalar::Element::u64, 0, UINT64_MAX).passed);
+}
+
 }  // namespace
 }  // namespace kiln

@@ -41,6 +41,7 @@ TEST(NetworkReportsTest, ALineEveryTenSecondsSaysHowManyKernelsThereAre) {
          "3 of 4 kernels are built and checked\n"},
     };
     for (const Row &row : rows) EXPECT_EQ(told_of_four(row.seconds, row.source), row.told) << row.seconds;
+    EXPECT_NE(told_of_four(1, KernelSource::empty).find("layer: left out: "), std::string::npos);
     EXPECT_NE(told_of_four(1, KernelSource::missing).find("layer: no kernel"), std::string::npos);
 }
 

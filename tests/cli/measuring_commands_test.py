@@ -92,6 +92,13 @@ class Tune(unittest.TestCase):
         self.assertEqual(self.tune("--trials", "8").returncode, 0)
         self.assertEqual(len({row["candidate"] for row in self.query("trials")}), 8)
 
+    def test_a_layer_without_a_result(self):
+        self.write_layer(dict(self.LAYER, kernel=[17, 17, 16, 32]))
+        done = self.tune("--trials", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("small: the output is empty: there is nothing to compute", done.stderr)
+        self.assertNotIn("Next:", done.stderr)
+
     def test_time_is_kept(self):
         start = time.monotonic()
         done = self.tune("--time", "4s")
@@ -249,7 +256,8 @@ class Bench(unittest.TestCase):
         self.list = str(pathlib.Path(folder.name, "net.json"))
         layer = {"name": "a", "op": "conv2d", "input": [1, 14, 14, 32], "kernel": [3, 3, 32, 32]}
         empty = dict(layer, name="empty", kernel=[15, 15, 32, 32])
-        entries = [layer, dict(layer, name="again"), empty]
+        huge = dict(layer, name="huge", input=[1, 65536, 65536, 32])
+        entries = [layer, dict(layer, name="again"), empty, huge]
         pathlib.Path(self.list).write_text(json.dumps({"format": "workloads/1", "name": "net", "workloads": entries}))
 
     def test_untuned(self):
@@ -359,8 +367,13 @@ for line in sys.stdin:
         self.assertIn("Not counted: packing", done.stdout)
 
     def test_a_layer_without_a_kernel(self):
-        done = kiln("bench", "--workloads", self.list, "--filter", "*/empty", "--wide")
+        done = kiln("bench", "--workloads", self.list, "--filter", "*/huge", "--wide")
         self.assertEqual(done.returncode, 1)
+        self.assertIn("2^31 elements", done.stdout)
+
+    def test_a_layer_without_a_result(self):
+        done = kiln("bench", "--workloads", self.list, "--filter", "*/empty", "--wide")
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the output is empty", done.stdout)
 
 

@@ -29,6 +29,16 @@ TEST(TuneResults, OnlyLayersThatAreUsedMustHaveAKernel) {
     EXPECT_FALSE(network_summary(report));
 }
 
+// A layer without a result has no time, and takes none.
+TEST(TuneResults, AnEmptyLayerNeedsNoKernel) {
+    TuneReport report{.workloads = {tuned("conv1", 1, 1e6), tuned("empty", 1, {}), tuned("conv2", 1, {})}};
+    report.workloads[1].is_empty = true;
+    const LayersWithoutKernel without = layers_without_kernel(report);
+    EXPECT_EQ(without.lines, (std::vector<std::string>{"net/conv2: no time for a trial"}));
+    EXPECT_EQ(without.empty, 1u);
+    EXPECT_EQ(without.unused, 0u);
+}
+
 TEST(TuneResults, ANetworkSpendsNothingInLayoutsThatItDoesNotUse) {
     const TuneReport report{
         .workloads = {tuned("conv1", 1, 1e6), tuned("conv1 NCHW", 0, {}), tuned("conv3 NCHW", 0, 1e6)}};
@@ -82,6 +92,16 @@ TEST(TuneResults, TheTableSaysWhichLayoutsAreNotUsed) {
     EXPECT_EQ(results_in("100", used, {}).messages.find("count 0"), std::string::npos);
     const AnswerOptions json{.format = TableFormat::json, .columns = {}, .sort = {}};
     EXPECT_EQ(results_in("100", report_with_candidates(), json).messages, "");
+}
+
+TEST(TuneResults, ATotalCountsWhatIsEmptyAsNothing) {
+    TuneReport report = report_with_candidates();
+    EXPECT_NE(results_in("120", report, {}).table.find("total"), std::string::npos);
+    report.workloads[2].best_ns = report.workloads[2].default_ns = {};
+    report.workloads[2].best_candidate = "";
+    EXPECT_EQ(results_in("120", report, {}).table.find("total"), std::string::npos);
+    report.workloads[2].is_empty = true;
+    EXPECT_NE(results_in("120", report, {}).table.find("total"), std::string::npos);
 }
 
 TEST(TuneResults, ShortCandidatesAreExplainedWhereTheyAreShown) {

@@ -246,6 +246,15 @@ TEST_F(BenchTest, AKernelThatFailsIsSaidAndItsPeersAreLeftOut) {
     EXPECT_EQ(library.prepared, prepared);
 }
 
+TEST_F(BenchTest, AnEmptyResultHasNothingToTime) {
+    const Layer layer = measure(convolution({1, 2, 2, 4}, {5, 5, 4, 8}));
+    EXPECT_FALSE(layer.chosen);
+    EXPECT_TRUE(layer.is_complete());
+    EXPECT_EQ(layer.problem, "the output is empty: there is nothing to compute");
+    EXPECT_EQ(library.prepared, 0);
+    EXPECT_EQ(shop.runner.runs, 0u);
+}
+
 TEST_F(BenchTest, AnEnvironmentThatFailsEndsIt) {
     shop.builder.fails_with = [](size_t) { return Error{ErrorCode::environment, "disk full"}; };
     const Result<Layer> layer = measured(workload);

@@ -149,6 +149,14 @@ constexpr const char *awkward[] = {
     "conv2d_backprop_input/input:1x10x10x24/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:24/input_layout:NCHW8c",
     "conv2d_backprop_input/input:1x2x3x4/kernel:5x5x4x3",
     "conv3d_backprop_input/input:2x2x4x5x8/kernel:1x1x1x8x9/strides:2x1x1",
+    // holes wider than the kernel: most outputs are sums of nothing
+    "conv2d_backprop_input/input:1x15x23x20/kernel:1x1x20x24/strides:7x5",
+    "conv2d_backprop_input/input:2x11x13x12/kernel:2x1x3x8/strides:4x3/padding:1,0x0,0/feature_group_count:4/"
+    "input_layout:NCHW",
+    "conv2d/input:1x4x5x8/kernel:2x1x8x12/padding:1,2x1,0/lhs_dilation:5x3/output_layout:NCHW8c/epilogue:bias,relu",
+    "conv2d/input:1x4x5x24/kernel:1x2x1x24/lhs_dilation:3x4/feature_group_count:24/epilogue:bias",
+    "conv2d/input:4x3x4x6/kernel:1x2x6x10/lhs_dilation:3x3/batch_group_count:2/dtype:bf16",
+    "conv3d/input:1x2x3x4x6/kernel:1x2x1x6x10/lhs_dilation:2x3x3/epilogue:bias,sigmoid",
     // gradients of the kernel
     "conv2d_backprop_kernel/input:1x14x13x17/kernel:3x3x17x33/padding:1,1x1,1",
     "conv2d_backprop_kernel/input:2x15x13x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/kernel_layout:HWOI",

@@ -15,7 +15,7 @@ namespace {
 const NamedWorkload layer{"net", "a", 2, convolution({1, 56, 56, 64}, {1, 1, 64, 64})};
 const NamedWorkload same_layer{"net", "b", 1, layer.workload};
 
-NamedWorkload unsupported_layer() { return {"net", "empty", 1, convolution({1, 8, 8, 4}, {9, 9, 4, 8})}; }
+NamedWorkload unsupported_layer() { return {"net", "huge", 1, convolution({1, 65536, 65536, 4}, {3, 3, 4, 8})}; }
 
 struct Collected {
     CollectedKernels kernels;
@@ -258,7 +258,18 @@ TEST(PackageKernels, UnsupportedWorkloadsAreReportedAndTheOthersGoOn) {
     const Collected c = collect(shop, {unsupported_layer(), layer, same_layer});
     ASSERT_EQ(c.kernels.reports.size(), 2u) << "equal workloads are collected once";
     EXPECT_EQ(c.kernels.reports[0].source, KernelSource::missing);
-    EXPECT_NE(c.kernels.reports[0].message.find("empty"), std::string::npos);
+    EXPECT_NE(c.kernels.reports[0].message.find("2^31 elements"), std::string::npos);
+    ASSERT_EQ(c.kernels.kernels.size(), 1u);
+    EXPECT_EQ(c.kernels.kernels[0].workload.name, "a");
+}
+
+TEST(PackageKernels, WhatHasAnEmptyResultNeedsNoKernel) {
+    FakeWorkshop shop;
+    const NamedWorkload empty{"net", "empty", 1, convolution({1, 8, 8, 4}, {9, 9, 4, 8})};
+    const Collected c = collect(shop, {empty, layer});
+    ASSERT_EQ(c.kernels.reports.size(), 2u);
+    EXPECT_EQ(c.kernels.reports[0].source, KernelSource::empty);
+    EXPECT_EQ(c.kernels.reports[0].message, "the output is empty: there is nothing to compute");
     ASSERT_EQ(c.kernels.kernels.size(), 1u);
     EXPECT_EQ(c.kernels.kernels[0].workload.name, "a");
 }

@@ -18,14 +18,15 @@ TEST(OutputPhases, OfLargeHolesAreThoseWithTaps) {
     const struct {
         const char *key;
         int64_t phases, kernel, output, pad_lo;
+        bool taps_missing;
     } rows[] = {
         // Output 0 has tap 0, and outputs 7998 and 7999 the others; of phases from -2 on, all of them read input 0.
-        {"conv1d/input:1x3x8/kernel:3x8x8/lhs_dilation:8000", 8000, 1, 3, 0},
-        {"conv1d/input:1x3x8/kernel:3x8x8/lhs_dilation:100000000", 100000000, 1, 3, 0},
+        {"conv1d/input:1x3x8/kernel:3x8x8/lhs_dilation:8000", 3, 1, 3, 0, false},
+        {"conv1d/input:1x3x8/kernel:3x8x8/lhs_dilation:100000000", 3, 1, 3, 0, false},
         // Taps 0 and 2 are of phases 0 and 1, tap 1 is of none.
-        {"conv1d/input:1x9x8/kernel:3x8x8/strides:4/lhs_dilation:6", 3, 2, 4, 0},
+        {"conv1d/input:1x9x8/kernel:3x8x8/strides:4/lhs_dilation:6", 2, 2, 4, 0, true},
         // No output meets an input.
-        {"conv1d/input:1x9x8/kernel:1x8x8/strides:2/padding:1,0/lhs_dilation:2", 1, 1, 9, 0},
+        {"conv1d/input:1x9x8/kernel:1x8x8/strides:2/padding:1,0/lhs_dilation:2", 1, 1, 9, 0, true},
     };
     for (const auto &row : rows) {
         const auto w = parse_workload_key(row.key);
@@ -35,14 +36,30 @@ TEST(OutputPhases, OfLargeHolesAreThoseWithTaps) {
         EXPECT_EQ(s.kernel[0], row.kernel) << row.key;
         EXPECT_EQ(s.output[0], row.output) << row.key;
         EXPECT_EQ(s.pad_lo[0], row.pad_lo) << row.key;
-        EXPECT_TRUE(s.taps_missing) << row.key;
+        EXPECT_EQ(s.taps_missing, row.taps_missing) << row.key;
     }
+}
+
+// Of the gradient of 1x1 with a stride of 7, an image's outputs are 49 phases, of which one has a tap.
+TEST(OutputPhases, WithoutTapsHaveNoSums) {
+    const auto w = parse_workload_key("conv2d_backprop_input/input:1x57x57x64/kernel:1x1x64x128/strides:7x7");
+    ASSERT_TRUE(w) << w.error().message;
+    const ConvLoops s = output_phases(conv_loops(*w));
+    EXPECT_EQ(s.phases, 1);
+    EXPECT_EQ(s.output_channels, 64);
+    EXPECT_EQ(s.output, (std::array<int64_t, 3>{9, 9, 1}));
+    EXPECT_EQ(s.taps(), 1);
+    EXPECT_FALSE(s.taps_missing);
+    EXPECT_TRUE(s.scatters());
+    ASSERT_EQ(s.phases_with_taps.size(), 2u);
+    for (const PhasesWithTaps &phases : s.phases_with_taps) EXPECT_EQ(phases.place.extent, 1);
 }
 
 // What the taps of the phases from -origin on reach, each phase and tap looked at. Taps of a phase may be no further apart than its
 // first two would be.
 struct Window {
     int64_t taps = 1, fewest = std::numeric_limits<int64_t>::max();
+    int64_t phases = 0;  // with taps; the fewest are of one of them
 };
 
 Window window_from(const ConvShape &s, int64_t origin, int64_t phases) {
@@ -54,7 +71,8 @@ Window window_from(const ConvShape &s, int64_t origin, int64_t phases) {
             const int64_t at = f * s.stride[0] + k * s.dilation[0] - s.pad_lo[0];
             if (at % s.hole[0] == 0) inputs.push_back(at / s.hole[0]);
         }
-        window.fewest = std::min(window.fewest, int64_t(inputs.size() - before));
+        const auto taps = int64_t(inputs.size() - before);
+        if (taps > 0) window.fewest = std::min(window.fewest, taps), window.phases++;
     }
     if (inputs.empty()) return window;
     const auto [first, last] = std::ranges::minmax(inputs);
@@ -77,9 +95,15 @@ TEST(OutputPhases, ShareTheSmallestWindow) {
         Window smallest = window_from(stated, 0, phases);
         for (int64_t origin = 1; origin < phases; origin++)
             smallest.taps = std::min(smallest.taps, window_from(stated, origin, phases).taps);
-        ASSERT_EQ(s.phases, phases) << key(w);
+        ASSERT_LE(s.phases, phases) << key(w);
+        ASSERT_GE(s.phases, smallest.phases) << key(w);
+        ASSERT_EQ(s.phases_with_taps.empty(), s.phases == phases) << key(w);
+        const bool have_a_tap_or_none = w.rhs_dilation[0] == 1 && w.strides[0] == 1 && w.kernel[0] <= w.lhs_dilation[0];
+        if (have_a_tap_or_none) {
+            ASSERT_EQ(s.phases, w.kernel[0]) << key(w);
+        }
         ASSERT_EQ(s.kernel[0], smallest.taps) << key(w);
-        ASSERT_EQ(s.taps_missing, smallest.fewest < smallest.taps) << key(w);
+        ASSERT_EQ(s.taps_missing, smallest.phases < s.phases || smallest.fewest < smallest.taps) << key(w);
     }
 }
 

@@ -134,6 +134,11 @@ public:
         for_each({to.channels, to.space[0], to.space[1], to.space[2], to.images}, [&](const Index &at) {
             Index of;
             for (const Form &form : s_.result) of.push_back(value_of(form, at));
+            for (const PhasesWithTaps &phases : s_.phases_with_taps) {
+                const int64_t phase = value_of(phases.place.form, at);
+                if (phase < 0 || phase >= phases.place.extent) return;  // a sum of nothing
+                of[result_index::co] += phase * phases.channels;
+            }
             memory.at(place(to, at)) = sum(o, of);
         });
         return memory;
@@ -282,6 +287,9 @@ constexpr const char *chosen[] = {
     "conv2d/input:2x2x9x3/kernel:2x3x3x4/strides:2x2",  // images of one block of rows
     "conv2d/input:3x1x9x2/kernel:3x3x2x4/strides:3x2/padding:1,1x1,1",
     "conv2d/input:6x7x5x2/kernel:3x2x2x6/padding:1,1x0,1/batch_group_count:3",
+    "conv2d_backprop_input/input:1x9x16x3/kernel:1x2x3x4/strides:4x5",  // phases without taps
+    "conv2d/input:2x2x3x4/kernel:2x1x2x4/padding:3,1x0,2/lhs_dilation:5x3/feature_group_count:2",
+    "conv1d/input:1x7x2/kernel:3x2x3/strides:4/padding:2,1/lhs_dilation:6",
     "conv2d/input:4x7x9x2/kernel:3x3x2x6/padding:2,2x2,1/rhs_dilation:2x3/batch_group_count:2",
     "conv2d_backprop_input/input:6x7x5x2/kernel:3x2x2x6/strides:2x1/padding:1,1x0,1/batch_group_count:3",
     "conv2d_backprop_input/input:2x9x8x4/kernel:3x4x2x6/strides:2x3/padding:1,1x0,1/feature_group_count:2",

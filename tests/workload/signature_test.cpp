@@ -113,6 +113,25 @@ TEST(Signature, IsTheOneAnswer) {
     }
 }
 
+// A gradient of what is empty is full of zeros.
+TEST(Signature, SaysWhatIsEmpty) {
+    const struct {
+        const char *key;
+        bool is_empty;
+    } rows[] = {
+        {"conv2d/input:1x2x2x4/kernel:5x5x4x8", true},
+        {"conv2d/input:1x2x9x4/kernel:5x5x4x8", true},
+        {"conv2d/input:1x5x5x4/kernel:5x5x4x8", false},
+        {"conv2d_backprop_input/input:1x2x2x4/kernel:5x5x4x8", false},
+        {"conv2d_backprop_kernel/input:1x2x2x4/kernel:5x5x4x8", false},
+    };
+    for (const auto &row : rows) {
+        const auto workload = parse_workload_key(row.key);
+        ASSERT_TRUE(workload) << row.key << ": " << workload.error().message;
+        EXPECT_EQ(has_empty_result(*workload), row.is_empty) << row.key;
+    }
+}
+
 // Tiles cover the outputs, also where padding is negative or the image is smaller than a tile.
 TEST(WinogradSizes, TilesAndOutputs) {
     struct Row {

@@ -32,6 +32,7 @@ struct TuneProgress {
     std::string best_candidate;
     std::optional<RaceSummary> race;     // at the end of a workload, where there was one
     std::string problem;                 // at the end of a workload without a valid trial: why
+    bool is_empty = false;               // its result has no elements: nothing is tuned, and that is no failure
     std::optional<double> seconds_left;  // of the whole job, estimated
     const Trial *last = nullptr;         // the trial just recorded
     enum class Event {
@@ -51,6 +52,7 @@ struct TunedWorkload {
     int64_t trials = 0, failures = 0;          // recorded ones included
     int64_t new_trials = 0, new_failures = 0;  // of this job
     std::string problem;                       // why there is no valid trial; empty otherwise
+    bool is_empty = false;                     // its result has no elements: it needs no trial
 };
 
 }  // namespace kiln

@@ -15,6 +15,7 @@
 #include "tuner/job/candidate_choice.h"
 #include "tuner/search/search.h"
 #include "workload/lists/glob.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
@@ -80,6 +81,12 @@ void WorkloadTuning::weigh(int64_t count, double odds) {
 }
 
 Status WorkloadTuning::begin() {
+    tuned_.is_empty = has_empty_result(tuned_.workload.workload);
+    if (tuned_.is_empty) {
+        tuned_.problem = empty_result_text;
+        layer_.finished = true;
+        return {};
+    }
     Result<std::vector<Space>> spaces = spaces_of(job_, tuned_.workload.workload);
     if (!spaces) {
         tuned_.problem = spaces.error().message;
@@ -396,6 +403,7 @@ void WorkloadTuning::tell(TuneProgress::Event event, const Trial *last) const {
     progress.default_ns = tuned_.default_ns;
     progress.best_candidate = tuned_.best_candidate;
     progress.problem = tuned_.problem;
+    progress.is_empty = tuned_.is_empty;
     progress.last = last;
     listener_(progress);
 }

@@ -28,7 +28,7 @@ public:
     // count, fraction and time left.
     WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, const TuneListener &listener);
 
-    // Takes up what is recorded. A workload without an algorithm is finished. Errors, here and below: the job cannot go
+    // Takes up what is recorded. A workload without an algorithm, or without a result, is finished. Errors, here and below: the job cannot go
     // on.
     Status begin();
 

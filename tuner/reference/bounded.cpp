@@ -44,6 +44,13 @@ Bounded condition(bool holds, bool is_close, bool is_given) {
 
 bool is_whole(double value) { return std::trunc(value) == value && std::fabs(value) <= exact_integers; }
 
+// An error behind a slope: what has none passes none on, however steep; what is not bounded is not, however flat.
+double passed_by(double slope, double error) {
+    if (error == 0) return 0;
+    const double passed = std::fabs(slope) * error;
+    return std::isnan(passed) ? infinity : passed;
+}
+
 // A sum, difference or product, with what it passes on. Whole numbers that f32 has are not rounded.
 Bounded rounded_result(const Bounded &a, const Bounded &b, double value, double passed) {
     const bool is_exact = passed == 0 && is_whole(a.value) && is_whole(b.value) && is_whole(value);
@@ -52,8 +59,7 @@ Bounded rounded_result(const Bounded &a, const Bounded &b, double value, double 
 
 // f(x) with the slope f'(x): what it passes on, and its own rounding.
 Bounded through(double value, double slope, double error) {
-    const double passed = error == 0 ? 0 : std::fabs(slope) * error;
-    return {value, passed + std::fabs(value)};
+    return {value, passed_by(slope, error) + std::fabs(value)};
 }
 
 Bounded of_one(Function function, const Bounded &x) {
@@ -107,9 +113,9 @@ Bounded power(const Bounded &a, const Bounded &b) {
     const double value = std::pow(a.value, b.value);
     const double by_base = b.value * std::pow(a.value, b.value - 1);
     // exp(b log a): the rounding of b log a is multiplied, too.
-    const double exponent = a.value == 0 ? 0 : std::fabs(b.value * std::log(std::fabs(a.value)));
-    return {value, std::fabs(by_base) * a.error +
-                       std::fabs(value) * (1 + exponent + b.error * exponent / std::max(std::fabs(b.value), 1e-300))};
+    const double logarithm = a.value == 0 ? 0 : std::log(std::fabs(a.value));
+    const double roundings = 1 + passed_by(logarithm, std::fabs(b.value)) + passed_by(logarithm, b.error);
+    return {value, passed_by(by_base, a.error) + passed_by(roundings, std::fabs(value))};
 }
 
 Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
@@ -120,14 +126,18 @@ Bounded of_two(Function function, const Bounded &a, const Bounded &b) {
             return rounded_result(a, b, x + y, a.error + b.error);
         case Function::subtract:
             return rounded_result(a, b, x - y, a.error + b.error);
-        case Function::multiply:
-            return rounded_result(a, b, x * y, std::fabs(y) * a.error + std::fabs(x) * b.error);
+        case Function::multiply: {
+            // Without passed_by() where that is the same: many references are nothing but products.
+            double passed = std::fabs(y) * a.error + std::fabs(x) * b.error;
+            if (std::isnan(passed)) passed = passed_by(y, a.error) + passed_by(x, b.error);
+            return rounded_result(a, b, x * y, passed);
+        }
         case Function::divide:
             if (may_be_zero(b)) return {x / y, infinity};
-            return {x / y, a.error / std::fabs(y) + std::fabs(x / y) * (b.error / std::fabs(y)) + std::fabs(x / y)};
+            return {x / y, passed_by(1 / y, a.error) + passed_by(x / y, passed_by(1 / y, b.error)) + std::fabs(x / y)};
         case Function::remainder: {
             const double rest = std::fmod(x, y), value = rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
-            return {value, a.error + std::fabs(std::floor(x / y)) * b.error};
+            return {value, a.error + passed_by(std::floor(x / y), b.error)};
         }
         case Function::power:
             return power(a, b);
@@ -177,7 +187,7 @@ double passed_on(Function function, const Bounded &a, const Bounded &b) {
         case Function::subtract:
             return a.error + b.error;
         case Function::multiply:
-            return std::fabs(b.value) * a.error + std::fabs(a.value) * b.error;
+            return passed_by(b.value, a.error) + passed_by(a.value, b.error);
         case Function::minimum:
         case Function::maximum:
             return std::max(a.error, b.error);

@@ -82,9 +82,10 @@ double error_at(const ComparisonRequest &r, size_t i, double largest) {
     const double least_rounding = is_data_movement(r.workload.op) ? 0 : Output::subnormal_rounding;
     const double rounding = std::max(Output::rounding * std::fabs(expected), least_rounding);
     const double distance = std::fabs(got - expected) - rounding;
-    const double error = std::max(distance, 0.0) / magnitude;
-    // max() drops a NaN, so that must be asked for; 0/0 is a difference that rounding to the stored type explains.
-    return std::isnan(distance) ? std::numeric_limits<double>::infinity() : std::isnan(error) ? 0 : error;
+    if (distance <= 0) return 0;  // a difference that rounding to the stored type explains
+    // A NaN is no distance, and nothing is within a NaN.
+    if (std::isnan(distance) || std::isnan(magnitude)) return std::numeric_limits<double>::infinity();
+    return std::isinf(magnitude) ? 0 : distance / magnitude;
 }
 
 template<typename Output>
@@ -117,8 +118,10 @@ std::string explain(const ComparisonRequest &r, double largest) {
 
 template<typename Output>
 Comparison compare_as(const ComparisonRequest &r) {
-    const double largest =
-        r.against_largest && !r.magnitude.empty() ? *std::max_element(r.magnitude.begin(), r.magnitude.end()) : 0;
+    double largest = 0;
+    for (size_t i = 0; r.against_largest && i < r.magnitude.size(); i++) {
+        if (r.magnitude[i] > largest) largest = r.magnitude[i];  // a NaN is not
+    }
     Comparison result;
     double squares = 0;
     for (size_t i = 0; i < r.expected.size(); i++) {

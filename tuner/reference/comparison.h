@@ -1,8 +1,8 @@
 // A kernel's output against the reference.
 //
 // The error of an element is |got - expected| relative to the sum of the magnitudes that it was added up from: what
-// rounding in any order of additions can explain. Where that sum is 0 the output must be exactly the expected value. An
-// expected value beyond the range of the output's type is infinite there.
+// rounding in any order of additions can explain. Where that sum is 0 or a NaN the output must be exactly the expected value;
+// where it is infinite, nothing is known of the output. An expected value beyond the range of the output's type is infinite there.
 #pragma once
 
 #include <cstddef>

@@ -438,7 +438,7 @@ TEST(Tune, AWorkloadWithoutAlgorithmSaysWhyAndOthersGoOn) {
     ASSERT_TRUE(report.ok());
     ASSERT_EQ(report->workloads.size(), 2u);
     EXPECT_TRUE(report->workloads[0].problem.starts_with("no algorithm applies (")) << report->workloads[0].problem;
-    EXPECT_NE(report->workloads[0].problem.find("the output is empty"), std::string::npos);
+    EXPECT_NE(report->workloads[0].problem.find("2^31 elements"), std::string::npos);
     EXPECT_EQ(report->workloads[0].trials, 0);
     EXPECT_EQ(report->workloads[1].trials, 2);
 
@@ -449,6 +449,26 @@ TEST(Tune, AWorkloadWithoutAlgorithmSaysWhyAndOthersGoOn) {
         const auto none = shop.tune({layer_b}, options);
         ASSERT_TRUE(none.ok());
         EXPECT_TRUE(none->workloads[0].problem.starts_with("no algorithm applies"));
+    }
+}
+
+TEST(Tune, AnEmptyResultNeedsNoTrial) {
+    for (const auto limit : {std::optional<int64_t>(), std::optional<int64_t>(60'000'000'000)}) {
+        FakeWorkshop shop;
+        TuneOptions options = trials(2);
+        options.time_limit_ns = limit;
+        const auto report = shop.tune({empty_layer(), layer_a}, options);
+        ASSERT_TRUE(report.ok());
+        ASSERT_EQ(report->workloads.size(), 2u);
+        EXPECT_TRUE(report->workloads[0].is_empty);
+        EXPECT_EQ(report->workloads[0].trials, 0);
+        EXPECT_FALSE(report->workloads[1].is_empty);
+        EXPECT_EQ(report->workloads[1].trials, 2);
+        std::vector<std::string> told;
+        for (const TuneProgress &p : shop.progress) {
+            if (p.event == TuneProgress::Event::workload_finished && p.is_empty) told.push_back(p.problem);
+        }
+        EXPECT_EQ(told, std::vector<std::string>{"the output is empty: there is nothing to compute"});
     }
 }
 

@@ -39,6 +39,11 @@ TEST(ComparisonTest, F32) {
         // Nothing was added up: no rounding explains a difference.
         {{0, 6}, {0, 6}, {0, 0}, false, 0, ""},
         {{1e-30f, 6}, {0, 6}, {0, 0}, false, inf, "output[n=0, h=0, w=0, c=0] is 1e-30, expected 0"},
+        // What has no bound is not within it.
+        {{5, 6}, {0, 6}, {NAN, 6}, false, inf, "output[n=0, h=0, w=0, c=0] is 5, expected 0; 1 of 2"},
+        {{0, 6}, {0, 6}, {NAN, 6}, false, 0, ""},
+        {{5, 6}, {1, 6}, {NAN, 6}, true, 4.0 / 6, "is 5, expected 1"},
+        {{NAN, 6.03125}, {NAN, 6}, {NAN, 6}, true, 0.03125 / 6, ""},
         {{NAN, 6}, {1, 6}, {1, 6}, false, inf, "is nan, expected 1; 1 of 2"},
         {{inf, 6}, {1, 6}, {1, 6}, false, inf, "is inf, expected 1; 1 of 2"},
         {{NAN, inf}, {NAN, inf}, {NAN, inf}, false, 0, ""},

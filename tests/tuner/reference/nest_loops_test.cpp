@@ -102,6 +102,15 @@ TEST(NestLoops, RoundingsDecideOnlyWhatIsClose) {
         {"log(exp(x0))", -80, 160, 240},
         {"reciprocal(exp(x0))", -95, anything, anything},
         {"div(x0,exp(x0))", -95, anything, anything},
+        {"mul(log(exp(x0)),0)", -95, anything, anything},
+        {"tanh(log(exp(x0)))", -95, anything, anything},
+        // Where a slope is infinite, what has no error passes none on.
+        {"pow(x0,0.5)", 0, 0, 0},
+        {"pow(x0,2)", 0, 0, 0},
+        {"pow(x0,0)", 0, 1, 1},
+        {"pow(x0,-1)", std::numeric_limits<float>::infinity(), 0, anything},
+        {"sqrt(x0)", 0, 0, 0},
+        {"pow(x0,3)", 2, 65, 66},
     };
     for (const auto &c : cases) {
         const auto w = parse_workload_key("nest/loops:1/operands:1/reads:x0[i0]/term:" + std::string(c.term));
