@@ -123,11 +123,7 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
     if (!by || graph.uses(y->number) > 1 || !graph.producer(y->number)) return {};
     if (graph.shape(y->number) != std::get<Elementwise>(node.op).shape) return {};
     const Node before = *graph.producer(y->number);
-    const QuantumRange range = range_of_quanta(y->type);
-    const auto nearest = [&](double number) -> std::optional<double> {
-        const double stored = std::nearbyint(number / by->scale) + static_cast<double>(by->zero_point);
-        return std::isnan(stored) ? std::nullopt : std::optional(std::clamp(stored, range.lo, range.hi));
-    };
+    const auto nearest = [&](double number) { return nearest_stored(number, *by, y->type); };
     std::optional<Operator> op = on_stored(before.op, nearest);
     if (std::holds_alternative<Concat>(before.op)) op = before.op;
     if (!op) return {};

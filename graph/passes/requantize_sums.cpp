@@ -73,11 +73,7 @@ public:
     }
 
 private:
-    int64_t stored(double number) const {
-        const QuantumRange range = range_of_quanta(type_);
-        const double quotient = std::nearbyint(static_cast<double>(static_cast<float>(number / by_.scale)));
-        return static_cast<int64_t>(std::clamp(quotient + static_cast<double>(by_.zero_point), range.lo, range.hi));
-    }
+    int64_t stored(double number) const { return static_cast<int64_t>(*nearest_stored(number, by_, type_)); }
 
     bool add_biases(const ClampedSums &clamped, std::vector<ValueId> *inputs) {
         if (std::ranges::all_of(clamped.shift, [](double shift) { return shift == 0; })) return true;

@@ -51,6 +51,13 @@ std::optional<UniformQuantization> uniform(const Rewriting &graph, const Quantiz
     return UniformQuantization{*scale, static_cast<int64_t>(*zero_point)};
 }
 
+std::optional<double> nearest_stored(double number, const UniformQuantization &by, Element type) {
+    if (std::isnan(number)) return {};
+    const double quotient = static_cast<double>(static_cast<float>(number / by.scale));
+    const QuantumRange range = range_of_quanta(type);
+    return std::clamp(std::nearbyint(quotient) + static_cast<double>(by.zero_point), range.lo, range.hi);
+}
+
 bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization &b) {
     const auto of_a = uniform(graph, a), of_b = uniform(graph, b);
     if (of_a && of_b) return *of_a == *of_b;

@@ -35,6 +35,9 @@ struct UniformQuantization {
 };
 std::optional<UniformQuantization> uniform(const Rewriting &graph, const Quantization &by);
 
+// What a number of f32 is stored as. Models divide in f32, so the quotient is rounded to it first. Nothing for NaN.
+std::optional<double> nearest_stored(double number, const UniformQuantization &by, Element type);
+
 // The same numbers, for all elements or for each.
 bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization &b);
 

@@ -36,6 +36,12 @@ TEST(MoveQuantization, table) {
              return Ids{quantize(s, s.pad(x, 2, 1, 1), 0.5, 3).stored};
          },
          "%0 = resample axis2=[- 0..3 -] fill=3 (x0)\n-> %0"},
+        {"the quotient of a pad's fill is rounded to f32, where it is a half",
+         [](Sketch &s) {
+             return Ids{quantize(s, s.pad(s.input({1, 2, 4}), 2, 1, 1, 0.96981096F), 0.27708885F).stored};
+         },
+         "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (x0, scalar)\n"
+         "%1 = resample axis2=[- 0..3 -] fill=4 (%0)\n-> %1"},
         {"parts of a concatenation with equal numbers",
          [](Sketch &s) {
              const auto a = dequantize(s, {stored_input(s, {1, 2}), 0.5}),
