@@ -256,8 +256,6 @@ std::optional<Term> of_neutral(const Term &t) {
 // Whether a float becomes a quantum. A change of the last place might decide which one.
 bool quantizes(const Term &t) { return is(t, cast) && holds_quanta(t.type) && is_float(first(t).type); }
 
-enum class Rounding { may_change, stays };
-
 Term simplified(Term term, Rounding rounding) {
     const Rounding inside = quantizes(term) ? Rounding::stays : rounding;
     for (Term &argument : term.arguments) argument = simplified(std::move(argument), inside);
@@ -278,6 +276,6 @@ Term simplified(Term term, Rounding rounding) {
 
 }  // namespace
 
-Term simplify(Term term) { return simplified(std::move(term), Rounding::may_change); }
+Term simplify(Term term, Rounding rounding) { return simplified(std::move(term), rounding); }
 
 }  // namespace kiln::graph
