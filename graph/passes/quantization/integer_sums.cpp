@@ -57,8 +57,8 @@ bool are_wide(const Rewriting &graph, const QuantizedWeights &weights) {
 
 std::optional<std::vector<int64_t>> whole_biases(const std::vector<double> &numbers, const std::vector<double> &units,
                                                  int64_t largest) {
-    // Scales of biases are products that were rounded to f32, and so are the numbers themselves.
-    constexpr double rounding = 0x1p-21;
+    // A bias is a whole number times a scale. The scale was rounded to f32, and so was the product: each by 2^-24 at most.
+    constexpr double rounding = 0x1p-23;
     std::vector<int64_t> result;
     for (size_t o = 0; o < numbers.size(); o++) {
         const double quotient = numbers[o] / units[o], whole = std::nearbyint(quotient);

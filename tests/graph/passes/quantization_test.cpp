@@ -127,6 +127,25 @@ TEST(RequantizeSums, table) {
          "%0 = convolution (x0, 2x3x1, 1)\n"
          "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
          "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"so does one that is a whole multiple but for three eighths of a unit",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             const auto bias = s.constant({2}, {(1048576 + 0.375) * 0.25, 1});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}), {x, weights(s, {2, 3, 1}), bias});
+             return Ids{quantize(s, c, 1).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n"
+         "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"a bias that is a whole multiple but for the rounding of its scale and of itself",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.1F});
+             const float unit = 0.1F * 0.3F, bias = 1000003 * unit;
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0.3F}), s.constant({2}, {bias, -bias})});
+             return Ids{quantize(s, c, 1).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
         {"sums that another node reads as floats",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
