@@ -16,13 +16,6 @@ void add_origins(const std::vector<std::string> &more, std::vector<std::string> 
     }
 }
 
-bool makes_quanta(const Operator &op) {
-    const auto *elementwise = std::get_if<Elementwise>(&op);
-    return elementwise && std::ranges::any_of(elementwise->expression.steps, [](const Step &step) {
-               return step.function == Function::cast && holds_quanta(step.type);
-           });
-}
-
 bool moves_or_maps_elements(const Operator &op) {
     return std::holds_alternative<Elementwise>(op) || std::holds_alternative<Reshape>(op) ||
            std::holds_alternative<Transpose>(op) || std::holds_alternative<Concat>(op) ||
@@ -33,7 +26,8 @@ bool moves_or_maps_elements(const Operator &op) {
 std::vector<bool> quantized_behind(const Graph &graph) {
     std::vector<bool> result(graph.values.size(), false);
     for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
-        if (!makes_quanta(node->op) && !(result[node->output] && moves_or_maps_elements(node->op))) continue;
+        const auto *op = std::get_if<Elementwise>(&node->op);
+        if (!(op && quantizes(op->expression)) && !(result[node->output] && moves_or_maps_elements(node->op))) continue;
         for (const ValueId id : node->inputs) result[id] = true;
     }
     return result;
