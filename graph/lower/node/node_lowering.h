@@ -56,8 +56,8 @@ public:
     // The only element of a constant, if it is one.
     std::optional<double> known_scalar(ValueId value) const;
     bool is_known_zero(ValueId value) const;  // a constant whose elements are all 0
-    std::optional<double> known_non_divisor(
-        ValueId value) const;  // an element of a constant that is 0, infinite or NaN
+    // An element of a constant of floats that a predicate holds for.
+    std::optional<double> known_element(ValueId value, bool (*holds)(double)) const;
 
     // Nodes on the way. Those that would change nothing are left out.
     ValueId add(Operator op, std::vector<ValueId> inputs);

@@ -71,7 +71,8 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
         refuse("its result is " + std::string(name(to)) + "; numbers are quantized to i8, u8, i16 and u16");
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
-    if (const auto scale = node.known_non_divisor(node.input(by.scale)))
+    const auto divides_nothing = [](double x) { return x == 0 || !std::isfinite(x); };
+    if (const auto scale = node.known_element(node.input(by.scale), divides_nothing))
         reject("its scale is " + std::to_string(*scale) +
                ", by which nothing can be divided; calibrate the model again");
     const Shape shape = node.shape(number);
@@ -89,9 +90,10 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
 }
 
 void check_scale(const NodeLowering &node, int input) {
-    const auto number = node.known_scalar(node.input(input));
-    if (node.type(node.input(input)) != Element::f32) refuse("its scales are not f32");
-    if (number && !(*number > 0 && std::isfinite(*number))) reject("a scale of it is not positive");
+    const ValueId id = node.input(input);
+    if (node.type(id) != Element::f32) refuse("its scales are not f32");
+    if (node.known_element(id, [](double x) { return !(x >= 0 && std::isfinite(x)); }) || node.known_scalar(id) == 0)
+        reject("a scale of it is not positive");
 }
 
 namespace {

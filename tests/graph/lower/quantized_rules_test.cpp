@@ -212,6 +212,35 @@ TEST(QuantizedRules, Refused) {
     }
 }
 
+TEST(QuantizedRules, ScalesOfSums) {
+    const struct {
+        double x;
+        std::vector<double> w;
+        double y;
+        bool is_accepted;
+    } rows[] = {
+        {0.5, {0.5, 0.25}, 1, true}, {0.5, {0, 0.25}, 1, true},        {0.5, {nan, 1}, 1, false},
+        {0.5, {-0.1, 1}, 1, false},  {0.5, {1, infinity}, 1, false},   {0, {0.5, 0.25}, 1, false},
+        {-1, {0.5, 0.25}, 1, false}, {0.5, {0.5, 0.25}, 0, false},     {0.5, {0.5, 0.25}, infinity, false},
+        {0.5, {0, 0}, 1, true},      {0.5, {infinity, nan}, 1, false},
+    };
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    for (const auto &row : rows) {
+        const RuleCase node{"QLinearConv",
+                            10,
+                            {},
+                            {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(row.x), whole({}, {3}, Element::u8),
+                             whole({2, 1, 1}, {3, -3}, Element::i8), line(row.w), whole({}, {0}, Element::i8),
+                             scalar(row.y), whole({}, {10}, Element::u8)},
+                            {counted({1})}};
+        const auto graph = model_of(node).lowered();
+        const std::string message = graph ? "" : graph.error().message;
+        EXPECT_EQ(message.find("a scale of it is not positive") == std::string::npos, row.is_accepted)
+            << row.x << " " << row.w[0] << " " << row.w[1] << " " << row.y << ": " << message;
+        EXPECT_EQ(graph.ok(), row.is_accepted) << message;
+    }
+}
+
 TEST(QuantizedRules, ScalesThatDivideNothing) {
     const struct {
         std::vector<double> scales;
