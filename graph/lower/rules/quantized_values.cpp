@@ -1,6 +1,7 @@
 #include "graph/lower/rules/quantized_values.h"
 
 #include <cmath>
+#include <limits>
 
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
@@ -71,7 +72,10 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
         refuse("its result is " + std::string(name(to)) + "; numbers are quantized to i8, u8, i16 and u16");
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
-    const auto divides_nothing = [](double x) { return x == 0 || !std::isfinite(x); };
+    // Kernels take subnormal numbers for 0.
+    const auto divides_nothing = [](double x) {
+        return !(std::abs(x) >= std::numeric_limits<float>::min()) || !std::isfinite(x);
+    };
     if (const auto scale = node.known_element(node.input(by.scale), divides_nothing))
         reject("its scale is " + std::to_string(*scale) +
                ", by which nothing can be divided; calibrate the model again");

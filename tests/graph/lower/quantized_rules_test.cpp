@@ -249,7 +249,9 @@ TEST(QuantizedRules, ScalesThatDivideNothing) {
         {{0.5, 0}, "its scale is 0.000000, by which nothing can be divided"},
         {{nan, 1}, "its scale is nan"},
         {{1, infinity}, "its scale is inf"},
-        {{-0.5, 1e-40}, ""},  // unusual, and defined
+        {{1, 1e-39}, "its scale is 0.000000, by which nothing can be divided"},
+        {{-1.1754942e-38, 1}, "its scale is -0.000000, by which nothing can be divided"},
+        {{-0.5, 1.17549435e-38}, ""},  // unusual, and defined
     };
     for (const auto &row : rows) {
         const RuleCase node{
