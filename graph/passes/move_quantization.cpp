@@ -2,7 +2,8 @@
 // pools for maxima, concatenations, reshapes, transposes, slices and pads. Where the two meet with the same numbers, both
 // vanish.
 //
-// Both functions ascend, so the largest of stored numbers stands for the largest number.
+// Both functions ascend, so the largest of stored numbers stands for the largest number. A pair stays where its numbers would be
+// infinite in between: those are stored as the ends of the type.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -118,7 +119,9 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
     const auto y = quantized(node);
     if (!y) return {};
     const auto x = dequantized(graph, y->number);
-    if (x && graph.value(x->stored).form.type == y->type && are_equal(graph, x->by, y->by)) return x->stored;
+    if (x && graph.value(x->stored).form.type == y->type && are_equal(graph, x->by, y->by) &&
+        stays_finite(graph, x->by, y->type))
+        return x->stored;
     const auto by = uniform(graph, y->by);
     if (!by || graph.uses(y->number) > 1 || !graph.producer(y->number)) return {};
     if (graph.shape(y->number) != std::get<Elementwise>(node.op).shape) return {};

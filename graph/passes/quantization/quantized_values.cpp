@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "graph/quantized_forms.h"
@@ -63,6 +64,15 @@ bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization
     if (of_a && of_b) return *of_a == *of_b;
     if (!are_equal(graph, a.scale, b.scale) || a.zero_point.has_value() != b.zero_point.has_value()) return false;
     return !a.zero_point || are_equal(graph, *a.zero_point, *b.zero_point);
+}
+
+bool stays_finite(const Rewriting &graph, const Quantization &by, Element type) {
+    if (!graph.is_constant(by.scale)) return false;
+    const QuantumRange range = range_of_quanta(type);
+    const Numbers scales = graph.numbers(by.scale);  // f32
+    return std::ranges::all_of(std::get<std::vector<double>>(scales.elements), [&](double scale) {
+        return std::abs(scale) * (range.hi - range.lo) <= std::numeric_limits<float>::max();
+    });
 }
 
 std::optional<std::vector<double>> along_axis(const Rewriting &graph, ValueId id, int axis, const Shape &shape) {

@@ -41,6 +41,9 @@ std::optional<double> nearest_stored(double number, const UniformQuantization &b
 // The same numbers, for all elements or for each.
 bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization &b);
 
+// Whether all that quanta of a type stand for is known to be finite in f32.
+bool stays_finite(const Rewriting &graph, const Quantization &by, Element type);
+
 // The elements of a constant as one for each index of an axis of a value of `rank` axes: nothing where it has others, or is no
 // constant.
 std::optional<std::vector<double>> along_axis(const Rewriting &graph, ValueId id, int axis, const Shape &shape);

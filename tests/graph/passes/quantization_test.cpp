@@ -67,6 +67,17 @@ TEST(MoveQuantization, table) {
          },
          "%0 = elementwise mul(f32(x0),x1) shape=1x2x4 (x0, scalar)\n%1 = average_pool window=2 strides=2 (%0)\n"
          "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x2 (%1, scalar)\n-> %2"},
+        {"numbers that are infinite in between do not vanish",
+         [](Sketch &s) {
+             return Ids{quantize(s, dequantize(s, {stored_input(s, {64}), 3e37}), 3e37).stored};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=64 (x0, scalar)\n"
+         "%1 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=64 (%0, scalar)\n-> %1"},
+        {"the largest ones that are finite vanish",
+         [](Sketch &s) {
+             return Ids{quantize(s, s.reshape(dequantize(s, {stored_input(s, {64}), 1e36}), {8, 8}), 1e36).stored};
+         },
+         "%0 = reshape shape=8x8 (x0)\n-> %0"},
         {"other numbers do not vanish",
          [](Sketch &s) {
              return Ids{quantize(s, dequantize(s, {stored_input(s, {2}), 0.5}), 0.5, 1).stored};
