@@ -5,6 +5,7 @@
 
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/integer_multiples.h"
+#include "graph/quantized_forms.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/rows.h"
 #include "tests/test_seed.h"
@@ -198,6 +199,23 @@ TEST(RequantizeSums, table) {
          },
          "%0 = reshape shape=1x3x1 (x0)\n%1 = convolution epilogue=requantize_onnx result=i8 (%0, 2x3x1, 1, 2, 1, 2)\n"
          "%2 = reshape shape=1x2 (%1)\n-> %2"},
+        {"those of a transposed convolution are split into groups, transposed and turned about with their scales",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 4, 4}), 0.5, 3});
+             const Shape shape{4, 3, 2};
+             std::vector<int64_t> stored;
+             for (int64_t i = 0; i < 24; i++) stored.push_back(i * 7 % 23 - 11);
+             ValueId w = s.node(Elementwise{dequantization(ZeroPoint::operand), shape},
+                                {s.integers(shape, stored, Element::i8), s.constant({1, 3, 1}, {0.5, 0.25, 1}),
+                                 s.integers({1, 3, 1}, {0, 1, -2}, Element::i8)});
+             w = s.reshape(s.transpose(s.reshape(w, {2, 2, 3, 2}), {0, 2, 1, 3}), {6, 2, 2});
+             w = s.node(Resample{{{.axis = 2, .taps = 1, .indices = {1, 0}, .weights = {}}}, 0}, {w});
+             const Convolution op{
+                 .strides = {1}, .input_dilation = {2}, .dilations = {1}, .padding = {{1, 1}}, .groups = 2};
+             return Ids{quantize(s, s.node(op, {x, w}), 1, 5).stored};
+         },
+         "%0 = convolution input_dilation=2 padding=1,1 groups=2 epilogue=requantize_onnx kernel_zero_point result=i8 "
+         "(x0, 6x2x2, 1, 6, 6, 1, 2)\n-> %0"},
         {"a product, with an addition behind it",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {4, 3}), 0.5, 3});
