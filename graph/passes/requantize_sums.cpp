@@ -59,10 +59,11 @@ public:
         std::vector<ValueId> inputs = convolution_.inputs;
         if (!add_biases(clamped, &inputs)) return {};
         std::vector<double> scales;
-        for (const double scale : clamped.scale) scales.push_back(static_cast<float>(scale / by_.scale));
-        if (!std::ranges::all_of(scales,
-                                 [](double s) { return s >= std::numeric_limits<float>::min() && std::isfinite(s); }))
-            return {};
+        for (const double scale : clamped.scale) {
+            scales.push_back(static_cast<float>(scale / by_.scale));
+            const bool is_normal = scales.back() >= std::numeric_limits<float>::min() && std::isfinite(scales.back());
+            if (!is_normal && scale != 0) return {};
+        }
         const auto channels = static_cast<int64_t>(scales.size());
         inputs.push_back(floats(graph_, {channels}, std::move(scales)));
         inputs.push_back(integers(graph_, {by_.zero_point}));

@@ -16,7 +16,7 @@ int64_t largest_product_sum(int64_t products, bool has_wide_weights) {
 }
 
 bool are_scales(const std::vector<double> &scales) {
-    return std::ranges::all_of(scales, [](double scale) { return scale > 0 && std::isfinite(scale); });
+    return std::ranges::all_of(scales, [](double scale) { return scale >= 0 && std::isfinite(scale); });
 }
 
 }  // namespace
@@ -61,6 +61,10 @@ std::optional<std::vector<int64_t>> whole_biases(const std::vector<double> &numb
     constexpr double rounding = 0x1p-23;
     std::vector<int64_t> result;
     for (size_t o = 0; o < numbers.size(); o++) {
+        if (units[o] == 0 && numbers[o] == 0) {
+            result.push_back(0);
+            continue;
+        }
         const double quotient = numbers[o] / units[o], whole = std::nearbyint(quotient);
         const bool is_whole = std::fabs(quotient - whole) <= rounding * std::fabs(whole) && std::isfinite(whole);
         if (!is_whole || std::fabs(whole) > static_cast<double>(largest)) return {};

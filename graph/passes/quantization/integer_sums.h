@@ -8,7 +8,8 @@
 
 namespace kiln::graph {
 
-// Weights as they are stored, with a scale and a zero point for each output channel, or one for all.
+// Weights as they are stored, with a scale and a zero point for each output channel, or one for all. A scale may be 0, as exporters
+// write it for a channel whose weights all are.
 struct QuantizedWeights {
     ValueId stored = 0;
     std::vector<double> scales;
@@ -34,7 +35,8 @@ int64_t largest_bias(int64_t products, bool has_wide_weights);
 // Weights that are u8, or have zero points, differ from them by up to 255.
 bool are_wide(const Rewriting &graph, const QuantizedWeights &weights);
 
-// Numbers of a bias in units of the sums: whole ones, up to the rounding of f32. Nothing where they are others.
+// Numbers of a bias in units of the sums: whole ones, up to the rounding of f32. Nothing where they are others,
+// or not 0 where the unit is.
 std::optional<std::vector<int64_t>> whole_biases(const std::vector<double> &numbers, const std::vector<double> &units,
                                                  int64_t largest);
 

@@ -158,6 +158,31 @@ TEST(RequantizeSums, table) {
              return Ids{quantize(s, c, 1).stored};
          },
          "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a channel with scale 0 and no bias",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0, 0.5}), s.constant({2}, {0, 25})});
+             return Ids{quantize(s, s.elementwise("max(x0,-3)", {c}), 2, 7).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a channel with scale 0 and a bias, which stays a float",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0, 0.5}), s.constant({2}, {5, 25})});
+             return Ids{quantize(s, c, 2).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n"
+         "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"sums that are multiplied by 0",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise(), {x, weights(s, {2, 3, 1})});
+             return Ids{quantize(s, s.elementwise("mul(x0,x1)", {c, s.constant({2, 1}, {0, 2})}), 2, 7).stored};
+         },
+         "%0 = convolution epilogue=requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 1, 2)\n-> %0"},
         {"sums that another node reads as floats",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
