@@ -163,7 +163,8 @@ private:
         return {};
     }
 
-    // Values that are known now.
+    // Values that are known now. What comes when the network runs is not looked at: casts have made most of it, and docs/quantization.md
+    // says what a bias may be.
     Status check_range(const Workload &workload, const ConvolutionInput &input, ValueId id) const {
         if (!value(id).constant) return {};
         const Numbers numbers = from_constant(value(id).form, *value(id).constant);
