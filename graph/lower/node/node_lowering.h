@@ -32,7 +32,8 @@ public:
     int64_t opset() const { return opset_; }  // of the node's domain
 
     // Inputs.
-    int input_count() const { return static_cast<int>(inputs_.size()); }
+    int input_count() const { return static_cast<int>(inputs_.size()); }  // without those that are left out at the end
+    int listed_input_count() const { return static_cast<int>(node_.inputs.size()); }
     bool has_input(int index) const { return index < input_count() && inputs_[index]; }
     ValueId input(int index) const;
     std::vector<ValueId> all_inputs() const;  // of operators that take any number

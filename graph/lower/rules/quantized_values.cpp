@@ -108,24 +108,29 @@ void check_quanta(const NodeLowering &node, ValueId id, const char *what) {
     refuse("its " + std::string(what) + " is " + std::string(name(type)) + "; kiln multiplies i8 and u8");
 }
 
-// A zero point as i32 of one element, or as many.
-ValueId zero_point(NodeLowering &node, int input, int64_t count) {
+// A parameter has one element, or as many.
+void check_elements(const NodeLowering &node, ValueId id, const char *what, int64_t count) {
+    const int64_t own = node.elements(id);
+    if (own == 1 || own == count) return;
+    reject("its " + std::string(what) + " has " + std::to_string(own) + " elements; needs 1" +
+           (count == 1 ? "" : " or " + std::to_string(count)));
+}
+
+// The zero point of numbers that are stored as `stored`, as i32 of one element, or as many.
+ValueId zero_point(NodeLowering &node, int input, Element stored, int64_t count) {
     if (!has_zero_point(node, input)) {
         return node.constant(Numbers{{Element::i32, {count}}, std::vector<int64_t>(count, 0)});
     }
     const ValueId id = node.input(input);
     const int64_t own = node.elements(id);
-    if (own != 1 && own != count) {
-        reject("its zero point has " + std::to_string(own) + " elements; needs 1" +
-               (count == 1 ? "" : " or " + std::to_string(count)));
-    }
+    if (node.type(id) != stored) reject("a zero point of it has another type than its operand");
+    check_elements(node, id, "zero point", count);
     return node.elementwise(cast(operand(0), Element::i32), {node.reshape(id, {own})}, {count});
 }
 
 ValueId flat(NodeLowering &node, int input, int64_t channels) {
     const int64_t own = node.elements(node.input(input));
-    if (own != 1 && own != channels)
-        reject("its scale has " + std::to_string(own) + " elements; needs 1 or " + std::to_string(channels));
+    check_elements(node, node.input(input), "scale", channels);
     return node.reshape(node.input(input), own == 1 ? Shape{} : Shape{own});
 }
 
@@ -144,8 +149,8 @@ void requantize(NodeLowering &node, const Requantization &by, Convolution *op, s
         {flat(node, by.x_scale, 1), flat(node, by.w_scale, channels), flat(node, by.y_scale, 1)}, {channels});
     const QuantumRange range = range_of_quanta(op->result_type);
     const std::vector<int64_t> bounds{static_cast<int64_t>(range.lo), static_cast<int64_t>(range.hi)};
-    inputs->insert(inputs->end(),
-                   {scale, zero_point(node, by.y_zero_point, 1), node.constant(Numbers{{Element::i32, {2}}, bounds})});
+    inputs->insert(inputs->end(), {scale, zero_point(node, by.y_zero_point, op->result_type, 1),
+                                   node.constant(Numbers{{Element::i32, {2}}, bounds})});
 }
 
 // Numbers less their zero point; one for each row of a left operand, or each column of a right one, fits their last axes.
@@ -170,10 +175,10 @@ ValueId sum_of_quanta(NodeLowering &node, const QuantaInputs &inputs, const std:
     check_quanta(node, inputs.x, "input");
     check_quanta(node, inputs.w, "weights");
     Convolution op = convolution_over(node, inputs.x, inputs.w);
-    std::vector<ValueId> operands{inputs.x, inputs.w, zero_point(node, inputs.x_zero_point, 1)};
+    std::vector<ValueId> operands{inputs.x, inputs.w, zero_point(node, inputs.x_zero_point, node.type(inputs.x), 1)};
     if (has_zero_point(node, inputs.w_zero_point)) {
         op.kernel_zero_point = true;
-        operands.push_back(zero_point(node, inputs.w_zero_point, node.shape(inputs.w)[0]));
+        operands.push_back(zero_point(node, inputs.w_zero_point, node.type(inputs.w), node.shape(inputs.w)[0]));
     }
     if (by) requantize(node, *by, &op, &operands);
     return node.add(std::move(op), std::move(operands));

@@ -212,6 +212,61 @@ TEST(QuantizedRules, Refused) {
     }
 }
 
+TEST(QuantizedRules, RefusedConvolutions) {
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const RuleCase convolution{"QLinearConv",
+                               10,
+                               {},
+                               {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+                                whole({2, 1, 1}, {3, -3}, Element::i8), scalar(1), whole({}, {0}, Element::i8),
+                                scalar(1), whole({}, {10}, Element::u8)},
+                               {counted({1})}};
+    ASSERT_TRUE(model_of(convolution).lowered()) << model_of(convolution).lowered().error().message;
+    const struct {
+        size_t input;
+        Numbers instead;
+        std::string message;
+    } rows[] = {
+        {1, line({1, 2}), "its scale has 2 elements; needs 1"},
+        {2, whole({}, {3}, Element::i8), "a zero point of it has another type than its operand"},
+        {2, whole({2}, {3, 4}, Element::u8), "its zero point has 2 elements; needs 1"},
+        {4, line({1, 2, 3}), "its scale has 3 elements; needs 1 or 2"},
+        {5, whole({}, {3}, Element::u8), "a zero point of it has another type than its operand"},
+        {5, whole({3}, {1, 2, 3}, Element::i8), "its zero point has 3 elements; needs 1 or 2"},
+    };
+    for (const auto &row : rows) {
+        RuleCase node = convolution;
+        node.inputs[row.input] = row.instead;
+        const auto graph = model_of(node).lowered();
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+        EXPECT_EQ(graph.error().message.find("1 or 1"), std::string::npos) << graph.error().message;
+    }
+}
+
+TEST(QuantizedRules, PartsOfConcatenations) {
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const std::vector<std::optional<Numbers>> inputs{scalar(1),
+                                                     whole({}, {1}, Element::u8),
+                                                     whole({2}, {4, 6}, Element::u8),
+                                                     scalar(0.5),
+                                                     none,
+                                                     whole({1}, {9}, Element::u8),
+                                                     scalar(2),
+                                                     none};
+    for (size_t count = 2; count <= inputs.size(); count++) {
+        const RuleCase node{"QLinearConcat",      1,
+                            {integer("axis", 0)}, {inputs.begin(), inputs.begin() + count},
+                            {counted({1})},       "com.microsoft"};
+        const auto graph = model_of(node).lowered();
+        EXPECT_EQ(graph.ok(), count == 5 || count == 8) << count;
+        if (graph) continue;
+        const std::string message =
+            count == 2 ? "it joins nothing" : "it has " + std::to_string(count) + " inputs; needs 2, and a value";
+        EXPECT_NE(graph.error().message.find(message), std::string::npos) << graph.error().message;
+    }
+}
+
 TEST(QuantizedRules, ScalesOfSums) {
     const struct {
         double x;
