@@ -144,9 +144,10 @@ void requantize(NodeLowering &node, const Requantization &by, Convolution *op, s
     for (const int scale : {by.x_scale, by.w_scale, by.y_scale}) check_scale(node, scale);
     op->epilogue.push_back({EpilogueStep::Kind::requantize_onnx});
     op->result_type = type_of_zero_point(node, by.y_zero_point);
-    const ValueId scale = node.elementwise(
-        operand(0) * operand(1) / operand(2),
-        {flat(node, by.x_scale, 1), flat(node, by.w_scale, channels), flat(node, by.y_scale, 1)}, {channels});
+    // A node for each step, so that each is rounded to f32 as the operator is defined: within a node, constants are computed in double.
+    const ValueId product =
+        node.elementwise(operand(0) * operand(1), {flat(node, by.x_scale, 1), flat(node, by.w_scale, channels)});
+    const ValueId scale = node.elementwise(operand(0) / operand(1), {product, flat(node, by.y_scale, 1)}, {channels});
     const QuantumRange range = range_of_quanta(op->result_type);
     const std::vector<int64_t> bounds{static_cast<int64_t>(range.lo), static_cast<int64_t>(range.hi)};
     inputs->insert(inputs->end(), {scale, zero_point(node, by.y_zero_point, op->result_type, 1),

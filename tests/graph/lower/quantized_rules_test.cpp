@@ -1,4 +1,6 @@
 // Operators of quantized values.
+#include <algorithm>
+
 #include "tests/graph/lower/rule_cases.h"
 
 namespace kiln::graph {
@@ -242,6 +244,29 @@ TEST(QuantizedRules, RefusedConvolutions) {
         EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
         EXPECT_EQ(graph.error().message.find("1 or 1"), std::string::npos) << graph.error().message;
     }
+}
+
+// The product of the scales is rounded before it is divided; else the last place would differ for these.
+TEST(QuantizedRules, ScaleOfAConvolutionIsRoundedTwice) {
+    constexpr float x = 0.61F, w = 0.63F, y = 0.07F;
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const RuleCase node{"QLinearConv",
+                        10,
+                        {},
+                        {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(x), whole({}, {3}, Element::u8),
+                         whole({1, 1, 1}, {3}, Element::i8), scalar(w), whole({}, {0}, Element::i8), scalar(y),
+                         whole({}, {10}, Element::u8)},
+                        {counted({1})}};
+    const auto graph = model_of(node).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto is_convolution = [](const Node &n) { return std::holds_alternative<Convolution>(n.op); };
+    const auto convolution = std::ranges::find_if(graph->nodes, is_convolution);
+    ASSERT_NE(convolution, graph->nodes.end());
+    const Value &scale = graph->values[convolution->inputs[3]];
+    ASSERT_TRUE(scale.constant);
+    const float product = x * w, expected = product / y;
+    EXPECT_EQ(std::get<0>(from_constant(scale.form, *scale.constant).elements), std::vector<double>{expected});
+    EXPECT_NE(expected, static_cast<float>(double(x) * double(w) / double(y)));
 }
 
 TEST(QuantizedRules, PartsOfConcatenations) {
