@@ -13,6 +13,7 @@
 #include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
 #include "graph/quantized_forms.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln::graph {
 namespace {
@@ -79,7 +80,7 @@ private:
     bool add_biases(const ClampedSums &clamped, std::vector<ValueId> *inputs) {
         if (std::ranges::all_of(clamped.shift, [](double shift) { return shift == 0; })) return true;
         const int64_t products = products_of(graph_.shape(inputs->at(1)));
-        const bool is_wide = graph_.value(inputs->at(1)).form.type == Element::u8 || op_.kernel_zero_point;
+        const bool is_wide = are_wide(graph_, inputs->at(1), op_.kernel_zero_point);
         const int64_t largest = largest_bias(products, is_wide);
         auto biases = whole_biases(clamped.shift, clamped.scale, largest);
         if (!biases) return false;
