@@ -55,6 +55,11 @@ bool is_kept_for_passes(const Operator &op) {
 
 bool holds_quanta(Element type) { return range_of_quanta(type).hi != 0; }
 
+bool quantizes(const Expression &expression) {
+    return std::ranges::any_of(
+        expression.steps, [](const Step &step) { return step.function == Function::cast && holds_quanta(step.type); });
+}
+
 QuantumRange range_of_quanta(Element type) {
     switch (type) {
         case Element::i8:

@@ -28,6 +28,8 @@ bool is_kept_for_passes(const Operator &op);
 
 // Whether numbers are stored in it as quanta: i8, u8, i16 or u16.
 bool holds_quanta(Element type);
+// Whether an expression makes quanta, in whatever form.
+bool quantizes(const Expression &expression);
 // The numbers that a type of quanta holds.
 struct QuantumRange {
     double lo = 0, hi = 0;

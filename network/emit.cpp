@@ -1,6 +1,7 @@
 #include "network/emit.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -152,11 +153,25 @@ private:
         return {};
     }
 
-    // Values that are known now; what is computed when the network runs comes out of casts.
+    static Status check_floats(const ConvolutionInput &input, const std::vector<double> &numbers) {
+        for (const double number : numbers) {
+            const bool is_scale = input.role == Role::scale;
+            if (is_scale ? number >= 0 && std::isfinite(number) : std::abs(number) <= largest_addition_factor) continue;
+            return unsupported("its " + std::string(input.name) + " has the value " + std::to_string(number) +
+                               (is_scale ? "; needs finite numbers from 0 on" : "; needs numbers from -2^64 to 2^64"));
+        }
+        return {};
+    }
+
+    // Values that are known now. What comes when the network runs is not looked at: casts have made most of it, and docs/quantization.md
+    // says what a bias may be.
     Status check_range(const Workload &workload, const ConvolutionInput &input, ValueId id) const {
-        const auto range = value_range(workload, input.role);
-        if (!range || !value(id).constant || is_float(value(id).form.type)) return {};
+        if (!value(id).constant) return {};
         const Numbers numbers = from_constant(value(id).form, *value(id).constant);
+        if (input.role == Role::scale || input.role == Role::addition_factors)
+            return check_floats(input, std::get<std::vector<double>>(numbers.elements));
+        const auto range = value_range(workload, input.role);
+        if (!range || is_float(value(id).form.type)) return {};
         for (const int64_t number : std::get<std::vector<int64_t>>(numbers.elements)) {
             if (number >= range->lo && number <= range->hi) continue;
             return unsupported("its " + std::string(input.name) + " has the value " + std::to_string(number) +

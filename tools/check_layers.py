@@ -167,7 +167,7 @@ FOLDERS = {
     "graph/lower": (["graph", "graph/lower/node", "graph/lower/rules", "graph/onnx", "workload"], []),
     "graph/rewriting": (["graph", "graph/evaluate", "workload", "workload/epilogue"], []),
     "graph/passes/axes": (["graph", "graph/rewriting", "workload"], []),
-    "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload"], []),
+    "graph/passes/quantization": (["graph", "graph/evaluate", "graph/rewriting", "workload", "workload/quantization"], []),
     "graph/memory": (["graph", "workload"], []),
     "graph/batch": (["graph", "workload"], []),
     "graph/passes": (["graph", "graph/evaluate", "graph/passes/axes", "graph/passes/quantization", "graph/rewriting", "workload", "workload/quantization"], []),

@@ -71,9 +71,9 @@ Expr ScalarRequantization::onnx_shift(const Expr &bits) const {
     return (small_ ? 133 : 126) - exponent;
 }
 
-// The one result that all sums of a channel have, and whether there is one: of those whose weights are zero, and of others where
-// scales are tiny. Of ONNX's, one that is so near a half that numbers of f32 may be rounded to the other side is not looked at closer:
-// it is between -2^9 and 2^9, or beyond all bounds, so 2^-13 is enough.
+// The one result that all sums of a channel have, and whether there is one. Channels have it whose weights are zero, and others where
+// scales are tiny. By ONNX's rule, a result so near a half that f32 may round it to the other side counts as none: it lies between
+// -2^9 and 2^9, or beyond all bounds, so a distance of 2^-13 is enough.
 ScalarRequantization::OneResult ScalarRequantization::one_result(const ChannelNumbers &n) const {
     if (!onnx_) {
         const Expr of_bias = litert_requantized(n.bias, n.multiplier, n.shift);

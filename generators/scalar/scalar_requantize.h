@@ -21,9 +21,9 @@
 
 namespace kiln {
 
-// What belongs to a channel: its bias alone, the sum of its weights' sizes, what its sums begin with, how they are scaled (ONNX: `multiplier` has the bits of the
-// scale, and there is no shift). And the output's zero point less the
-// largest result, so that results are compared with that for nothing.
+// What belongs to a channel: its bias alone, the sum of its weights' sizes, what its sums begin with, how they are scaled (ONNX:
+// `multiplier` has the bits of the scale, and there is no shift), and the output's zero point less the largest result, so that the
+// comparison of results with that one costs nothing.
 struct ChannelNumbers {
     Halide::Expr bias, weights, start, multiplier, shift, zero_point;
 };

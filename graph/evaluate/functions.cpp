@@ -254,11 +254,6 @@ void apply(const Step &step, Block *first) {
     }
 }
 
-bool quantizes(const Expression &expression) {
-    return std::ranges::any_of(
-        expression.steps, [](const Step &step) { return step.function == Function::cast && holds_quanta(step.type); });
-}
-
 const Block &Program::run(int64_t count) {
     size_t depth = 0;
     for (const Step &step : expression.steps) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/expression.h"
+#include "graph/quantized_forms.h"
 
 namespace kiln::graph {
 
@@ -20,14 +21,11 @@ Block constant_block(const Step &step, int64_t count);
 // Computes a function of the arguments first[0], first[1], ... into first[0]. Types are those that type_of() accepts.
 void apply(const Step &step, Block *first);
 
-// Whether an expression makes quanta of floats: i8, u8, i16 or u16. Then f32 is rounded at each step, as models and kernels
-// define it, since the last place may decide which one.
-bool quantizes(const Expression &expression);
-
 // An expression, of one block of elements after the other.
 struct Program {
     const Expression &expression;
     std::vector<Block> operands, stack;
+    // Of what quantizes, f32 is rounded at each step, as models and kernels define it: the last place may decide which quantum it is.
     bool rounds_steps;
 
     // `stack` is enough for all steps and the arguments of one.

@@ -27,11 +27,17 @@ std::optional<std::string_view> of_input(const Rewriting &graph, ValueId id) {
     return type == Element::i8 || type == Element::u8 ? input_numbers : input_type;
 }
 
+// Of weights that are dequantized by other numbers than sums can have, or that are not dequantized. What moves them may stand in between.
+std::string_view of_weights(const Rewriting &graph, ValueId id) {
+    while (graph.computed_by<Transpose>(id) || graph.computed_by<Reshape>(id) || graph.computed_by<Resample>(id))
+        id = graph.producer(id)->inputs[0];
+    return dequantized(graph, id) ? weights_numbers : weights_not_quantized;
+}
+
 std::string_view of_convolution(const Rewriting &graph, const Node &node) {
     if (const auto why = of_input(graph, node.inputs[0])) return *why;
-    if (!dequantized(graph, node.inputs[1])) return weights_not_quantized;
     const auto w = quantized_weights(graph, node.inputs[1], 0);
-    if (!w) return weights_numbers;
+    if (!w) return of_weights(graph, node.inputs[1]);
     return fits_sums(products_of(graph.shape(w->stored)), are_wide(graph, *w)) ? epilogue : too_long;
 }
 
@@ -47,12 +53,11 @@ std::string_view of_product(const Rewriting &graph, const Node &node) {
         return why ? *why : of_input(graph, node.inputs[1]).value_or(too_long);
     }
     if (const auto why = of_input(graph, node.inputs[is_right ? 0 : 1])) return *why;
-    if (!(is_right ? b : a)) return weights_not_quantized;
     const ValueId matrix = node.inputs[is_right ? 1 : 0];
     const Shape &shape = graph.shape(matrix);
     const int last = static_cast<int>(shape.size()) - 1;
     const auto w = quantized_weights(graph, matrix, is_right ? last : last - 1);
-    if (!w) return weights_numbers;
+    if (!w) return of_weights(graph, matrix);
     return fits_sums(shape[is_right ? last - 1 : last], are_wide(graph, *w)) ? other : too_long;
 }
 

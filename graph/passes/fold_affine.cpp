@@ -200,6 +200,8 @@ std::optional<ValueId> into_convolution_behind(Rewriting &graph, const Node &nod
 }
 
 std::optional<ValueId> into_elementwise_before(Rewriting &graph, const Node &node) {
+    // Each step in front of a quantization is rounded, as in the model: a change of the last place might decide which quantum it is.
+    if (graph.is_quantized_behind(node)) return {};
     const auto outer = affine_of(graph, node, 1);
     if (!outer || !graph.computed_by<Elementwise>(outer->x) || graph.uses(outer->x) > 1) return {};
     const auto inner = affine_of(graph, *graph.producer(outer->x), 1);

@@ -67,6 +67,7 @@ std::optional<ValueId> fuse_readers(Rewriting &graph, const Node &node) {
     const auto *op = std::get_if<Elementwise>(&node.op);
     if (!op) return {};
     const Term term = term_of(graph, node);
+    const Rounding rounding = graph.is_quantized_behind(node) ? Rounding::stays : Rounding::may_change;
     for (ValueId id : node.inputs) {
         if (!graph.computed_by<Elementwise>(id) || graph.shape(id) != op->shape) continue;
         if (!may_be_computed_by_readers(graph, id)) continue;
@@ -74,7 +75,7 @@ std::optional<ValueId> fuse_readers(Rewriting &graph, const Node &node) {
         if (std::max(size(term), size(before)) > most_steps_of_group) continue;
         const Term together = replaced(term, id, before);
         if (size(together) > most_steps_of_group) continue;
-        auto [fused, inputs] = to_elementwise(simplify(together), op->shape);
+        auto [fused, inputs] = to_elementwise(simplify(together, rounding), op->shape);
         if (inputs.size() > most_inputs) continue;
         return graph.result(std::move(fused), std::move(inputs), {id});
     }

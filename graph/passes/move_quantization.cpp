@@ -2,13 +2,15 @@
 // pools for maxima, concatenations, reshapes, transposes, slices and pads. Where the two meet with the same numbers, both
 // vanish.
 //
-// Both functions ascend, so the largest of stored numbers stands for the largest number.
+// Both functions ascend, so the largest of stored numbers stands for the largest number. A pair stays where its numbers would be
+// infinite in between: those are stored as the ends of the type.
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "graph/evaluate/evaluate.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/quantized_values.h"
 #include "graph/quantized_forms.h"
@@ -63,21 +65,69 @@ std::optional<double> exactly_stored(double number, const UniformQuantization &b
     return stored;
 }
 
-// A transpose of weights that have a scale for each channel, with the axes of the scales transposed, too.
-std::optional<ValueId> sink_transpose_of_axes(Rewriting &graph, const Node &node) {
-    const auto *transpose = std::get_if<Transpose>(&node.op);
-    const auto x = transpose ? dequantized(graph, node.inputs[0]) : std::nullopt;
+// Parameters beside a value of shape `from` that is reshaped. Where some of the axes that become one have parameters, these are
+// repeated along the others, as groups of a transposed convolution need it.
+std::optional<ValueId> reshaped_parameters(Rewriting &graph, ValueId id, const Shape &from, const Shape &to) {
+    constexpr int64_t most_repeated = 1 << 20;
+    Shape own = graph.shape(id), result(to.size(), 1);
+    own.insert(own.begin(), from.size() - own.size(), 1);
+    Shape repeated = own;
+    for (size_t i = 0, j = 0; i < from.size() || j < to.size();) {
+        // The fewest next axes of both that have as many elements.
+        const size_t first = i, first_result = j;
+        int64_t before = 1, behind = 1;
+        do {
+            if (i < from.size() && (before <= behind || j == to.size())) {
+                before *= from[i++];
+            } else {
+                behind *= to[j++];
+            }
+        } while (before != behind);
+        if (std::all_of(own.begin() + first, own.begin() + i, [](int64_t extent) { return extent == 1; })) continue;
+        std::copy(from.begin() + first, from.begin() + i, repeated.begin() + first);
+        std::copy(to.begin() + first_result, to.begin() + j, result.begin() + first_result);
+    }
+    if (*element_count(repeated) > most_repeated) return {};
+    if (repeated == own) return graph.between(Reshape{result}, {id});
+    const Numbers numbers = graph.numbers(id);
+    Result<Numbers> all = evaluate(Elementwise{operand(0), repeated}, {&numbers});
+    if (!all) return {};
+    all->form.shape = std::move(result);
+    return graph.constant(*all);
+}
+
+// What stands beside the elements along axes, such as a scale for each channel, moved as these are.
+std::optional<ValueId> moved_parameters(Rewriting &graph, ValueId id, const Operator &op, const Shape &from) {
+    Shape own = graph.shape(id);
+    if (own.empty()) return id;
+    if (const auto *reshape = std::get_if<Reshape>(&op)) return reshaped_parameters(graph, id, from, reshape->shape);
+    own.insert(own.begin(), from.size() - own.size(), 1);
+    if (std::holds_alternative<Transpose>(op)) return graph.between(op, {graph.between(Reshape{own}, {id})});
+    for (const Resample::Axis &axis : std::get<Resample>(op).axes) {
+        if (own[axis.axis] != 1) return {};
+    }
+    return id;
+}
+
+// What moves weights that have a scale for each channel moves the scales, too: transposes, and what turns the weights of a
+// transposed convolution about.
+std::optional<ValueId> sink_with_parameters(Rewriting &graph, const Node &node) {
+    const bool moves = std::holds_alternative<Reshape>(node.op) || std::holds_alternative<Transpose>(node.op) ||
+                       std::holds_alternative<Resample>(node.op);
+    const auto x = moves ? dequantized(graph, node.inputs[0]) : std::nullopt;
     if (!x || !graph.is_constant(x->stored) || !holds_quanta(graph.value(x->stored).form.type)) return {};
-    const size_t rank = transpose->permutation.size();
-    const auto transposed = [&](ValueId id) {
-        Shape shape = graph.shape(id);
-        if (shape.empty()) return id;
-        shape.insert(shape.begin(), rank - shape.size(), 1);
-        return graph.between(*transpose, {graph.between(Reshape{shape}, {id})});
-    };
-    Quantization by{transposed(x->by.scale), {}};
-    if (x->by.zero_point) by.zero_point = transposed(*x->by.zero_point);
-    const ValueId moved = graph.between(*transpose, {x->stored});
+    const auto op = on_stored(node.op, [](double) { return std::optional<double>(); });
+    const Shape shape = graph.shape(x->stored);
+    if (!op || *element_count(shape) == 0 || !graph.is_constant(x->by.scale)) return {};
+    if (x->by.zero_point && !graph.is_constant(*x->by.zero_point)) return {};
+    const auto scale = moved_parameters(graph, x->by.scale, *op, shape);
+    if (!scale) return {};
+    Quantization by{*scale, {}};
+    if (x->by.zero_point) {
+        by.zero_point = moved_parameters(graph, *x->by.zero_point, *op, shape);
+        if (!by.zero_point) return {};
+    }
+    const ValueId moved = graph.between(*op, {x->stored});
     return graph.result(Elementwise{dequantization(zero_point_of(by)), graph.shape(moved)}, inputs_with(moved, by));
 }
 
@@ -118,16 +168,14 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
     const auto y = quantized(node);
     if (!y) return {};
     const auto x = dequantized(graph, y->number);
-    if (x && graph.value(x->stored).form.type == y->type && are_equal(graph, x->by, y->by)) return x->stored;
+    if (x && graph.value(x->stored).form.type == y->type && are_equal(graph, x->by, y->by) &&
+        stays_finite(graph, x->by, y->type))
+        return x->stored;
     const auto by = uniform(graph, y->by);
     if (!by || graph.uses(y->number) > 1 || !graph.producer(y->number)) return {};
     if (graph.shape(y->number) != std::get<Elementwise>(node.op).shape) return {};
     const Node before = *graph.producer(y->number);
-    const QuantumRange range = range_of_quanta(y->type);
-    const auto nearest = [&](double number) -> std::optional<double> {
-        const double stored = std::nearbyint(number / by->scale) + static_cast<double>(by->zero_point);
-        return std::isnan(stored) ? std::nullopt : std::optional(std::clamp(stored, range.lo, range.hi));
-    };
+    const auto nearest = [&](double number) { return nearest_stored(number, *by, y->type); };
     std::optional<Operator> op = on_stored(before.op, nearest);
     if (std::holds_alternative<Concat>(before.op)) op = before.op;
     if (!op) return {};
@@ -142,7 +190,7 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
 
 std::optional<ValueId> move(Rewriting &graph, const Node &node) {
     if (auto sunk = sink(graph, node)) return sunk;
-    if (auto sunk = sink_transpose_of_axes(graph, node)) return sunk;
+    if (auto sunk = sink_with_parameters(graph, node)) return sunk;
     if (auto sunk = sink_through_concat(graph, node)) return sunk;
     return raise(graph, node);
 }

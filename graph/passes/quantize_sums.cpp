@@ -12,6 +12,7 @@
 #include "graph/passes/quantization/integer_sums.h"
 #include "graph/passes/quantization/quantized_averages.h"
 #include "graph/quantized_forms.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln::graph {
 namespace {

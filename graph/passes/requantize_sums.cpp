@@ -13,6 +13,7 @@
 #include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
 #include "graph/quantized_forms.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln::graph {
 namespace {
@@ -59,10 +60,11 @@ public:
         std::vector<ValueId> inputs = convolution_.inputs;
         if (!add_biases(clamped, &inputs)) return {};
         std::vector<double> scales;
-        for (const double scale : clamped.scale) scales.push_back(static_cast<float>(scale / by_.scale));
-        if (!std::ranges::all_of(scales,
-                                 [](double s) { return s >= std::numeric_limits<float>::min() && std::isfinite(s); }))
-            return {};
+        for (const double scale : clamped.scale) {
+            scales.push_back(static_cast<float>(scale / by_.scale));
+            const bool is_normal = scales.back() >= std::numeric_limits<float>::min() && std::isfinite(scales.back());
+            if (!is_normal && scale != 0) return {};
+        }
         const auto channels = static_cast<int64_t>(scales.size());
         inputs.push_back(floats(graph_, {channels}, std::move(scales)));
         inputs.push_back(integers(graph_, {by_.zero_point}));
@@ -73,16 +75,12 @@ public:
     }
 
 private:
-    int64_t stored(double number) const {
-        const QuantumRange range = range_of_quanta(type_);
-        const double quotient = std::nearbyint(static_cast<double>(static_cast<float>(number / by_.scale)));
-        return static_cast<int64_t>(std::clamp(quotient + static_cast<double>(by_.zero_point), range.lo, range.hi));
-    }
+    int64_t stored(double number) const { return static_cast<int64_t>(*nearest_stored(number, by_, type_)); }
 
     bool add_biases(const ClampedSums &clamped, std::vector<ValueId> *inputs) {
         if (std::ranges::all_of(clamped.shift, [](double shift) { return shift == 0; })) return true;
         const int64_t products = products_of(graph_.shape(inputs->at(1)));
-        const bool is_wide = graph_.value(inputs->at(1)).form.type == Element::u8 || op_.kernel_zero_point;
+        const bool is_wide = are_wide(graph_, inputs->at(1), op_.kernel_zero_point);
         const int64_t largest = largest_bias(products, is_wide);
         auto biases = whole_biases(clamped.shift, clamped.scale, largest);
         if (!biases) return false;

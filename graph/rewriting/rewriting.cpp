@@ -16,6 +16,23 @@ void add_origins(const std::vector<std::string> &more, std::vector<std::string> 
     }
 }
 
+bool moves_or_maps_elements(const Operator &op) {
+    return std::holds_alternative<Elementwise>(op) || std::holds_alternative<Reshape>(op) ||
+           std::holds_alternative<Transpose>(op) || std::holds_alternative<Concat>(op) ||
+           std::holds_alternative<Resample>(op);
+}
+
+// By value, whether it is.
+std::vector<bool> quantized_behind(const Graph &graph) {
+    std::vector<bool> result(graph.values.size(), false);
+    for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+        const auto *op = std::get_if<Elementwise>(&node->op);
+        if (!(op && quantizes(op->expression)) && !(result[node->output] && moves_or_maps_elements(node->op))) continue;
+        for (const ValueId id : node->inputs) result[id] = true;
+    }
+    return result;
+}
+
 // For the constants that a pass computes. What networks ask for grows with their weights: they are scaled, moved and dequantized.
 int64_t steps_of_constants(const Graph &graph) {
     constexpr int64_t least = int64_t{1} << 28, for_each = 16;
@@ -31,6 +48,7 @@ int64_t steps_of_constants(const Graph &graph) {
 Rewriting::Rewriting(const Graph &before, int64_t *left_steps) : left_steps_(left_steps) {
     Graph empty;
     empty.name = before.name;
+    is_quantized_behind_ = quantized_behind(before);
     builder_ = GraphBuilder(std::move(empty));
 }
 

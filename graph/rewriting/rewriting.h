@@ -40,6 +40,10 @@ public:
     // The nodes of the graph before that read it, with the ids of that graph, once for each input that it is.
     std::span<const Node *const> readers(ValueId id) const;
 
+    // Whether the node that is visited computes what is quantized behind it, with nothing but element-wise nodes and what moves
+    // elements in between.
+    bool is_quantized_behind(const Node &visited) const { return is_quantized_behind_[visited.output]; }
+
     // Adds a node. A value in between is named after the node that is visited, and the last one, which takes its place, has
     // its name. `absorbed` are values that the new node computes as well, so that it gets their origins. What depends on
     // constants alone is computed at once, unless that makes much of little, or all of it would take too long: a model decides how
@@ -58,6 +62,7 @@ private:
     int64_t *left_steps_;
     std::vector<int> uses_;                           // by new value; 0: nothing became it yet
     std::vector<std::vector<const Node *>> readers_;  // by new value
+    std::vector<bool> is_quantized_behind_;           // by value of the graph before
     std::vector<int> producer_;                       // by new value: index of its node, or -1
     std::string name_;                                // of the node that is visited
     std::vector<std::string> origins_;

@@ -247,12 +247,10 @@ std::optional<Term> of_neutral(const Term &t) {
 }
 
 // Whether a float becomes a quantum. A change of the last place might decide which one.
-bool quantizes(const Term &t) { return is(t, cast) && holds_quanta(t.type) && is_float(first(t).type); }
-
-enum class Rounding { may_change, stays };
+bool is_quantum(const Term &t) { return is(t, cast) && holds_quanta(t.type) && is_float(first(t).type); }
 
 Term simplified(Term term, Rounding rounding) {
-    const Rounding inside = quantizes(term) ? Rounding::stays : rounding;
+    const Rounding inside = is_quantum(term) ? Rounding::stays : rounding;
     for (Term &argument : term.arguments) argument = simplified(std::move(argument), inside);
     static constexpr std::array<TermRule, 13> rules{
         constants, order_of_arguments, of_add,      of_subtract, of_multiply, of_divide,    of_negate,
@@ -271,6 +269,6 @@ Term simplified(Term term, Rounding rounding) {
 
 }  // namespace
 
-Term simplify(Term term) { return simplified(std::move(term), Rounding::may_change); }
+Term simplify(Term term, Rounding rounding) { return simplified(std::move(term), rounding); }
 
 }  // namespace kiln::graph

@@ -14,6 +14,8 @@
 
 namespace kiln::graph {
 
-Term simplify(Term term);
+// `stays`: the term becomes part of something that is such a number, so its own steps keep their rounding, too.
+enum class Rounding { may_change, stays };
+Term simplify(Term term, Rounding rounding = Rounding::may_change);
 
 }  // namespace kiln::graph

@@ -27,6 +27,17 @@ int32_t take_small_dtype(FuzzInput &input) {
     return KILN_I8;
 }
 
+int64_t largest_weight(const kiln_descriptor &d) {
+    return d.kernel_dtype == KILN_I8 && !d.kernel_zero_point ? 128 : 255;
+}
+
+// One output of as many products as i32 holds.
+void make_long(kiln_descriptor *d) {
+    d->feature_group_count = d->output_channels = 1;
+    d->channels = largest_i32 / (255 * largest_weight(*d));
+    for (int i = 0; i < 2; i++) d->kernel[i] = 1, d->spatial[i] = std::min<int64_t>(d->spatial[i], 2);
+}
+
 kiln_descriptor take_descriptor(FuzzInput &input) {
     kiln_descriptor d;
     kiln_descriptor_init(&d, KILN_CONV, 2);
@@ -34,7 +45,9 @@ kiln_descriptor take_descriptor(FuzzInput &input) {
     d.kernel_dtype = take_small_dtype(input);
     d.kernel_zero_point = static_cast<int32_t>(below(input, 2));
     d.batch = 1;
-    d.feature_group_count = 1 + below(input, 3);
+    const auto groups = input.take<uint8_t>();
+    const bool is_long = groups >= 240;
+    d.feature_group_count = 1 + groups % 3;
     d.channels = d.feature_group_count * (1 + below(input, 9));
     d.output_channels = d.feature_group_count * (1 + below(input, 5));
     for (int i = 0; i < 2; i++) {
@@ -42,13 +55,15 @@ kiln_descriptor take_descriptor(FuzzInput &input) {
         d.strides[i] = 1 + below(input, 2), d.rhs_dilation[i] = 1 + below(input, 2);
         d.padding_lo[i] = below(input, 4) - 1, d.padding_hi[i] = below(input, 4) - 1;
     }
+    if (is_long) make_long(&d);
     if (below(input, 2)) d.epilogue[d.epilogue_count++].kind = KILN_EPILOGUE_BIAS;
-    const int64_t last = below(input, 3);
+    const auto last = input.take<uint8_t>();
     d.output_dtype = KILN_I32;
-    if (last > 0) d.output_dtype = take_small_dtype(input);
-    if (last > 0)
-        d.epilogue[d.epilogue_count++].kind =
-            last == 1 ? KILN_EPILOGUE_REQUANTIZE_LITERT : KILN_EPILOGUE_REQUANTIZE_ONNX;
+    if (last % 3 == 0) return d;
+    d.output_dtype = take_small_dtype(input);
+    d.epilogue[d.epilogue_count++].kind =
+        last % 3 == 1 ? KILN_EPILOGUE_REQUANTIZE_LITERT : KILN_EPILOGUE_REQUANTIZE_ONNX;
+    if (last >= 128) d.epilogue[d.epilogue_count++].kind = KILN_EPILOGUE_ADD;
     return d;
 }
 
@@ -64,14 +79,15 @@ int64_t output_extent(const kiln_descriptor &d, int i) {
 
 int64_t largest_product_sum(const kiln_descriptor &d) {
     const int64_t terms = d.channels / d.feature_group_count * d.kernel[0] * d.kernel[1];
-    return terms * 255 * (d.kernel_dtype == KILN_I8 && !d.kernel_zero_point ? 128 : 255);
+    return terms * 255 * largest_weight(d);
 }
 
 // Integers of one operand, and whether all are in their range.
 struct DrawnOperands {
     std::vector<int64_t> input, weights, bias, input_zero_point, kernel_zero_point, multiplier, shift,
-        output_zero_point, bounds;
-    std::vector<float> scale;
+        output_zero_point, bounds, addend, addend_zero_point, addition_multiplier, addition_shift, addition_zero_point,
+        addition_bounds;
+    std::vector<float> scale, addition_factors;
     bool are_allowed = true;
 
     // Mostly an end of the range, now and then one beyond.
@@ -87,6 +103,44 @@ struct DrawnOperands {
             values.push_back(value);
         }
         return values;
+    }
+
+    // Any that a tensor holds. Those of long sums repeat: no input has as many.
+    std::vector<int64_t> take_stored(FuzzInput &in, int64_t count, int32_t dtype) {
+        constexpr int64_t most = 4096, repeated = 16;
+        std::vector<int64_t> values = take(in, count > most ? repeated : count, range_of(dtype), false);
+        while (static_cast<int64_t>(values.size()) < count) values.push_back(values[values.size() - repeated]);
+        return values;
+    }
+
+    std::vector<float> take_factors(FuzzInput &in) {
+        constexpr float ends[] = {0, 1, 0.5F, 1e-45F, 0x1p64F}, beyond[] = {-0x1p64F, 0x1.000002p64F, -INFINITY, NAN};
+        std::vector<float> values;
+        for (int i = 0; i < 3; i++) {
+            const auto kind = in.take<uint8_t>();
+            const float sign = kind % 2 ? -1 : 1;
+            const float value = kind < 160
+                                    ? sign * std::ldexp(1 + float(in.take<uint16_t>()) / 65536, 1 - int(kind % 7))
+                                : kind < 250 ? sign * ends[kind % 5]
+                                             : beyond[kind % 4];
+            are_allowed = are_allowed && std::abs(value) <= 0x1p64F;
+            values.push_back(value);
+        }
+        return values;
+    }
+
+    void take_addition(FuzzInput &in, const kiln_descriptor &d) {
+        addend =
+            take(in, output_extent(d, 0) * output_extent(d, 1) * d.output_channels, range_of(d.output_dtype), false);
+        if (has_step(d, KILN_EPILOGUE_REQUANTIZE_LITERT)) {
+            addend_zero_point = take(in, 1, range_of(d.output_dtype));
+            addition_multiplier = take(in, 3, {0, largest_i32}), addition_shift = take(in, 3, {-31, 0});
+        } else {
+            addition_factors = take_factors(in);
+        }
+        addition_zero_point = take(in, 1, range_of(d.output_dtype));
+        addition_bounds = take(in, 2, range_of(d.output_dtype));
+        are_allowed = are_allowed && addition_bounds[0] <= addition_bounds[1];
     }
 
     std::vector<float> take_scales(FuzzInput &in, int64_t count) {
@@ -105,9 +159,9 @@ struct DrawnOperands {
 
     DrawnOperands(FuzzInput &in, const kiln_descriptor &d) {
         const int64_t channels = d.output_channels, room = largest_i32 - largest_product_sum(d);
-        input = take(in, d.spatial[0] * d.spatial[1] * d.channels, range_of(d.dtype), false);
-        weights = take(in, d.kernel[0] * d.kernel[1] * d.channels / d.feature_group_count * channels,
-                       range_of(d.kernel_dtype), false);
+        input = take_stored(in, d.spatial[0] * d.spatial[1] * d.channels, d.dtype);
+        weights =
+            take_stored(in, d.kernel[0] * d.kernel[1] * d.channels / d.feature_group_count * channels, d.kernel_dtype);
         if (has_step(d, KILN_EPILOGUE_BIAS)) bias = take(in, channels, {-room, room});
         input_zero_point = take(in, 1, range_of(d.dtype));
         if (d.kernel_zero_point) kernel_zero_point = take(in, channels, range_of(d.kernel_dtype));
@@ -118,6 +172,7 @@ struct DrawnOperands {
         output_zero_point = take(in, 1, range_of(d.output_dtype));
         bounds = take(in, 2, range_of(d.output_dtype));
         are_allowed = are_allowed && bounds[0] <= bounds[1];
+        if (has_step(d, KILN_EPILOGUE_ADD)) take_addition(in, d);
     }
 };
 
@@ -162,6 +217,24 @@ int64_t result_of(const DrawnOperands &o, int64_t sum, int64_t channel) {
         std::clamp(number + double(o.output_zero_point[0]), double(o.bounds[0]), double(o.bounds[1])));
 }
 
+// As runtime/kiln.h has it. In double, products and sums of two numbers of f32 are as good as exact, so each is rounded once.
+int64_t added(const DrawnOperands &o, int64_t number, int64_t addend) {
+    double sum = 0;
+    if (o.addition_factors.empty()) {
+        const auto scaled = [&](int64_t x, int i) { return litert(x, o.addition_multiplier[i], o.addition_shift[i]); };
+        const int64_t of_number = scaled((number - o.output_zero_point[0]) * (1 << 20), 0),
+                      of_addend = scaled((addend - o.addend_zero_point[0]) * (1 << 20), 1);
+        sum = double(scaled(of_number + of_addend, 2));
+    } else {
+        const auto of_number = float(double(number) * double(o.addition_factors[0])),
+                   of_addend = float(double(addend) * double(o.addition_factors[1]));
+        const auto both = float(double(of_number) + double(of_addend));
+        sum = std::nearbyint(double(float(double(both) + double(o.addition_factors[2]))));
+    }
+    return static_cast<int64_t>(
+        std::clamp(sum + double(o.addition_zero_point[0]), double(o.addition_bounds[0]), double(o.addition_bounds[1])));
+}
+
 template<typename T>
 std::vector<char> bytes_of(const std::vector<int64_t> &values) {
     std::vector<char> bytes(values.size() * sizeof(T));
@@ -180,7 +253,10 @@ std::vector<int64_t> expected(const kiln_descriptor &d, const DrawnOperands &o) 
     std::vector<int64_t> results;
     for (int64_t y = 0; y < output_extent(d, 0); y++) {
         for (int64_t x = 0; x < output_extent(d, 1); x++) {
-            for (int64_t c = 0; c < d.output_channels; c++) results.push_back(result_of(o, sum_at(d, o, y, x, c), c));
+            for (int64_t c = 0; c < d.output_channels; c++) {
+                const int64_t result = result_of(o, sum_at(d, o, y, x, c), c);
+                results.push_back(o.addend.empty() ? result : added(o, result, o.addend[results.size()]));
+            }
         }
     }
     return results;
@@ -202,15 +278,19 @@ struct Call {
             {o.multiplier, arguments.multiplier},
             {o.shift, arguments.shift},
             {o.output_zero_point, arguments.output_zero_point},
-            {o.bounds, arguments.result_bounds}};
+            {o.bounds, arguments.result_bounds},
+            {o.addend_zero_point, arguments.addend_zero_point},
+            {o.addition_multiplier, arguments.addition_multiplier},
+            {o.addition_shift, arguments.addition_shift},
+            {o.addition_zero_point, arguments.addition_zero_point},
+            {o.addition_bounds, arguments.addition_bounds}};
         for (const auto &[values, place] : integers) {
             const auto count = static_cast<int64_t>(values.size());
             if (count > 0) place = tensor(stored(values, KILN_I32), KILN_I32, 1, &count);
         }
-        std::vector<char> scales(o.scale.size() * sizeof(float));
-        if (!scales.empty()) std::memcpy(scales.data(), o.scale.data(), scales.size());
-        const auto count = static_cast<int64_t>(o.scale.size());
-        if (count > 0) arguments.scale = tensor(std::move(scales), KILN_F32, 1, &count);
+        if (!o.scale.empty()) arguments.scale = floats(o.scale);
+        if (!o.addition_factors.empty()) arguments.addition_factors = floats(o.addition_factors);
+        if (!o.addend.empty()) arguments.addend = tensor(stored(o.addend, d.output_dtype), d.output_dtype, 4, output);
         const size_t element = d.output_dtype == KILN_I32 ? 4 : 1;
         const int64_t results = output[1] * output[2] * output[3];
         arguments.output =
@@ -220,6 +300,12 @@ struct Call {
     kiln_tensor tensor(std::vector<char> bytes, int32_t dtype, int32_t rank, const int64_t *shape) {
         memory.push_back(std::move(bytes));
         return kiln_tensor_dense(memory.back().data(), dtype, rank, shape);
+    }
+    kiln_tensor floats(const std::vector<float> &numbers) {
+        std::vector<char> bytes(numbers.size() * sizeof(float));
+        std::memcpy(bytes.data(), numbers.data(), bytes.size());
+        const auto count = static_cast<int64_t>(numbers.size());
+        return tensor(std::move(bytes), KILN_F32, 1, &count);
     }
     const std::vector<char> &result() const { return memory.back(); }
 

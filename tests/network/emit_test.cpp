@@ -2,8 +2,11 @@
 // random compute what the graphs do.
 #include "network/emit.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 
 #include "graph/passes/passes.h"
 #include "package/network/program_reference.h"
@@ -464,15 +467,43 @@ TEST(Emit, programs_of_drawn_quantized_graphs_are_right) {
 }
 
 TEST(Emit, operands_of_a_quantized_convolution_are_in_their_ranges) {
-    Sketch s;
-    const Convolution op{.strides = {1}, .input_dilation = {1}, .dilations = {1}, .padding = {{0, 0}}};
-    const ValueId w = s.integers({2, 3, 1}, {1, 2, 3, 4, 5, 6}, Element::i8);
-    const ValueId y = s.node(op, {s.input({1, 3, 4}, Element::i8), w, s.integers({1}, {200})});
-    const auto program = emit(std::move(s).finish({y}));
-    ASSERT_FALSE(program);
-    EXPECT_NE(program.error().message.find("its input_zero_point has the value 200; needs -128 to 127"),
-              std::string::npos)
-        << program.error().message;
+    constexpr double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+    const struct {
+        int64_t input_zero_point = 0, bound = 127;
+        double scale = 1, factor = 1;
+        const char *message = "";
+    } rows[] = {
+        {.message = ""},
+        {.input_zero_point = 200, .message = "its input_zero_point has the value 200; needs -128 to 127"},
+        {.bound = 128, .message = "its result_bounds has the value 128; needs -128 to 127"},
+        {.scale = 0, .message = ""},
+        {.scale = -0.5, .message = "its scale has the value -0.500000; needs finite numbers from 0 on"},
+        {.scale = infinity, .message = "its scale has the value inf; needs finite"},
+        {.scale = nan, .message = "its scale has the value nan; needs finite"},
+        {.factor = -0x1p64, .message = ""},
+        {.factor = 0x1p65, .message = "needs numbers from -2^64 to 2^64"},
+        {.factor = nan, .message = "its addition_factors has the value nan; needs numbers from -2^64 to 2^64"},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(row.message);
+        Sketch s;
+        const Convolution op{.strides = {1},
+                             .input_dilation = {1},
+                             .dilations = {1},
+                             .padding = {{0, 0}},
+                             .epilogue = {{EpilogueStep::Kind::requantize_onnx}, {EpilogueStep::Kind::add}},
+                             .result_type = Element::i8};
+        const ValueId w = s.integers({2, 3, 1}, {1, 2, 3, 4, 5, 6}, Element::i8);
+        const ValueId y =
+            s.node(op, {s.input({1, 3, 4}, Element::i8), w, s.integers({1}, {row.input_zero_point}),
+                        s.constant({2}, {1, row.scale}), s.integers({1}, {0}), s.integers({2}, {-128, row.bound}),
+                        s.input({1, 2, 4}, Element::i8), s.constant({3}, {1, row.factor, 0}), s.integers({1}, {0}),
+                        s.integers({2}, {-128, 127})});
+        const auto program = emit(std::move(s).finish({y}));
+        const std::string message = program ? "" : program.error().message;
+        EXPECT_EQ(program.ok(), row.message[0] == '\0') << message;
+        EXPECT_NE(message.find(row.message), std::string::npos) << message;
+    }
 }
 
 }  // namespace

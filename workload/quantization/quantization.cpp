@@ -13,13 +13,12 @@ constexpr int64_t largest_sum = std::numeric_limits<int32_t>::max();
 
 // The largest |input - zero point| and |kernel - zero point|.
 constexpr int64_t largest_input = 255;
-int64_t largest_weight(const Workload &w) { return w.kernel_dtype == DType::i8 && !w.kernel_zero_point ? 128 : 255; }
+int64_t largest_weight(bool are_wide) { return are_wide ? 255 : 128; }
+
+bool has_wide_weights(const Workload &w) { return w.kernel_dtype != DType::i8 || w.kernel_zero_point; }
 
 // Products of one sum. Precondition: the kernel's extents are below 2^31, and no product of them passes 2^62.
 int64_t terms(const Workload &w) { return elements(w.kernel) / w.kernel.back(); }
-
-// The largest sum of products, which biases leave room for.
-int64_t largest_product_sum(const Workload &w) { return terms(w) * largest_input * largest_weight(w); }
 
 std::string quoted(Kind kind) { return "`" + std::string(epilogue_form(kind).name) + "`"; }
 
@@ -66,10 +65,11 @@ Status check_quantized(const Workload &w) {
         return bad_input("epilogue has no requantize_litert or requantize_onnx, which results of " +
                          std::string(name(w.output_dtype)) + " need; else output_dtype is i32");
     }
-    const int64_t most = largest_sum / (largest_input * largest_weight(w));
+    const int64_t most = most_products(has_wide_weights(w));
     if (terms(w) <= most) return {};
     return bad_input("kernel: sums of " + std::to_string(terms(w)) + " products of up to 255 x " +
-                     std::to_string(largest_weight(w)) + " leave i32; needs at most " + std::to_string(most));
+                     std::to_string(largest_weight(has_wide_weights(w))) + " leave i32; needs at most " +
+                     std::to_string(most));
 }
 
 Status check_not_quantized(const Workload &w) {
@@ -99,6 +99,12 @@ const EpilogueStep *requantization_of(const Workload &w) {
 }
 
 bool adds_quantized(const Workload &w) { return requantization_of(w) && has_step(w.epilogue, Kind::add); }
+
+int64_t most_products(bool are_wide) { return largest_sum / (largest_input * largest_weight(are_wide)); }
+
+int64_t largest_bias(int64_t products, bool are_wide) {
+    return largest_sum - products * largest_input * largest_weight(are_wide);
+}
 
 ValueRange range_of(DType dtype) { return dtype == DType::u8 ? ValueRange{0, 255} : ValueRange{-128, 127}; }
 
@@ -132,7 +138,7 @@ std::vector<QuantizationOperand> quantization_operands(const Workload &w) {
 std::optional<ValueRange> value_range(const Workload &w, Role role) {
     switch (role) {
         case Role::bias: {
-            const int64_t most = largest_sum - largest_product_sum(w);
+            const int64_t most = largest_bias(terms(w), has_wide_weights(w));
             return ValueRange{-most, most};
         }
         case Role::input_zero_point:

@@ -39,6 +39,11 @@ struct QuantizationOperand {
 // Those that the workload has, ascending by role: none of another than a quantized convolution.
 std::vector<QuantizationOperand> quantization_operands(const Workload &w);
 
+// How many products a sum in i32 may have, and the largest size of a bias beside so many. Weights are wide where they are u8 or have
+// zero points: then they differ from these by up to 255, else by up to 128.
+int64_t most_products(bool are_wide);
+int64_t largest_bias(int64_t products, bool are_wide);
+
 // The values that an operand of a quantized convolution may have, both counted; nothing where it may have any, or is no
 // integer. result_bounds and addition_bounds also ascend.
 struct ValueRange {

@@ -104,11 +104,11 @@ bool NodeLowering::is_known_zero(ValueId id) const {
     return std::all_of(bytes.begin(), bytes.end(), [](std::byte byte) { return byte == std::byte{0}; });
 }
 
-std::optional<double> NodeLowering::known_non_divisor(ValueId id) const {
+std::optional<double> NodeLowering::known_element(ValueId id, bool (*holds)(double)) const {
     const std::optional<Numbers> numbers = builder_.known(id);
     const auto *reals = numbers ? std::get_if<std::vector<double>>(&numbers->elements) : nullptr;
     if (!reals) return {};
-    const auto found = std::ranges::find_if(*reals, [](double real) { return real == 0 || !std::isfinite(real); });
+    const auto found = std::ranges::find_if(*reals, holds);
     return found == reals->end() ? std::nullopt : std::optional(*found);
 }
 

@@ -32,7 +32,8 @@ public:
     int64_t opset() const { return opset_; }  // of the node's domain
 
     // Inputs.
-    int input_count() const { return static_cast<int>(inputs_.size()); }
+    int input_count() const { return static_cast<int>(inputs_.size()); }  // without those that are left out at the end
+    int listed_input_count() const { return static_cast<int>(node_.inputs.size()); }
     bool has_input(int index) const { return index < input_count() && inputs_[index]; }
     ValueId input(int index) const;
     std::vector<ValueId> all_inputs() const;  // of operators that take any number
@@ -56,8 +57,8 @@ public:
     // The only element of a constant, if it is one.
     std::optional<double> known_scalar(ValueId value) const;
     bool is_known_zero(ValueId value) const;  // a constant whose elements are all 0
-    std::optional<double> known_non_divisor(
-        ValueId value) const;  // an element of a constant that is 0, infinite or NaN
+    // An element of a constant of floats that a predicate holds for.
+    std::optional<double> known_element(ValueId value, bool (*holds)(double)) const;
 
     // Nodes on the way. Those that would change nothing are left out.
     ValueId add(Operator op, std::vector<ValueId> inputs);

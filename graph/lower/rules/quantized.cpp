@@ -1,6 +1,7 @@
 // QLinearConv, QLinearMatMul, and QGemm and the QLinear operators of the domain com.microsoft: quantized values in, quantized values out.
 // What is no sum of products is the operator of floats between dequantized inputs and a quantized result; passes join them.
 #include <numeric>
+#include <string>
 
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
@@ -156,6 +157,9 @@ void qlinear_global_average_pool(NodeLowering &node) {
 
 // Scale and zero point of the result, then three inputs for each part.
 void qlinear_concat(NodeLowering &node) {
+    if ((node.listed_input_count() - 2) % 3 != 0)
+        reject("it has " + std::to_string(node.listed_input_count()) +
+               " inputs; needs 2, and a value, a scale and a zero point for each part");
     std::vector<ValueId> parts;
     for (int first = 2; first < node.input_count(); first += 3) parts.push_back(input_at(node, first));
     if (parts.empty()) reject("it joins nothing");

@@ -1,6 +1,7 @@
 #include "graph/lower/rules/quantized_values.h"
 
 #include <cmath>
+#include <limits>
 
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
@@ -71,7 +72,11 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
         refuse("its result is " + std::string(name(to)) + "; numbers are quantized to i8, u8, i16 and u16");
     if (!is_float(node.type(node.input(by.scale))))
         reject("its scale is " + std::string(name(node.type(node.input(by.scale)))));
-    if (const auto scale = node.known_non_divisor(node.input(by.scale)))
+    // Kernels take subnormal numbers for 0.
+    const auto divides_nothing = [](double x) {
+        return !(std::abs(x) >= std::numeric_limits<float>::min()) || !std::isfinite(x);
+    };
+    if (const auto scale = node.known_element(node.input(by.scale), divides_nothing))
         reject("its scale is " + std::to_string(*scale) +
                ", by which nothing can be divided; calibrate the model again");
     const Shape shape = node.shape(number);
@@ -89,9 +94,10 @@ ValueId quantized(NodeLowering &node, ValueId number, const QuantizationInputs &
 }
 
 void check_scale(const NodeLowering &node, int input) {
-    const auto number = node.known_scalar(node.input(input));
-    if (node.type(node.input(input)) != Element::f32) refuse("its scales are not f32");
-    if (number && !(*number > 0 && std::isfinite(*number))) reject("a scale of it is not positive");
+    const ValueId id = node.input(input);
+    if (node.type(id) != Element::f32) refuse("its scales are not f32");
+    if (node.known_element(id, [](double x) { return !(x >= 0 && std::isfinite(x)); }) || node.known_scalar(id) == 0)
+        reject("a scale of it is not positive");
 }
 
 namespace {
@@ -102,24 +108,29 @@ void check_quanta(const NodeLowering &node, ValueId id, const char *what) {
     refuse("its " + std::string(what) + " is " + std::string(name(type)) + "; kiln multiplies i8 and u8");
 }
 
-// A zero point as i32 of one element, or as many.
-ValueId zero_point(NodeLowering &node, int input, int64_t count) {
+// A parameter has one element, or as many.
+void check_elements(const NodeLowering &node, ValueId id, const char *what, int64_t count) {
+    const int64_t own = node.elements(id);
+    if (own == 1 || own == count) return;
+    reject("its " + std::string(what) + " has " + std::to_string(own) + " elements; needs 1" +
+           (count == 1 ? "" : " or " + std::to_string(count)));
+}
+
+// The zero point of numbers that are stored as `stored`, as i32 of one element, or as many.
+ValueId zero_point(NodeLowering &node, int input, Element stored, int64_t count) {
     if (!has_zero_point(node, input)) {
         return node.constant(Numbers{{Element::i32, {count}}, std::vector<int64_t>(count, 0)});
     }
     const ValueId id = node.input(input);
     const int64_t own = node.elements(id);
-    if (own != 1 && own != count) {
-        reject("its zero point has " + std::to_string(own) + " elements; needs 1" +
-               (count == 1 ? "" : " or " + std::to_string(count)));
-    }
+    if (node.type(id) != stored) reject("a zero point of it has another type than its operand");
+    check_elements(node, id, "zero point", count);
     return node.elementwise(cast(operand(0), Element::i32), {node.reshape(id, {own})}, {count});
 }
 
 ValueId flat(NodeLowering &node, int input, int64_t channels) {
     const int64_t own = node.elements(node.input(input));
-    if (own != 1 && own != channels)
-        reject("its scale has " + std::to_string(own) + " elements; needs 1 or " + std::to_string(channels));
+    check_elements(node, node.input(input), "scale", channels);
     return node.reshape(node.input(input), own == 1 ? Shape{} : Shape{own});
 }
 
@@ -133,13 +144,14 @@ void requantize(NodeLowering &node, const Requantization &by, Convolution *op, s
     for (const int scale : {by.x_scale, by.w_scale, by.y_scale}) check_scale(node, scale);
     op->epilogue.push_back({EpilogueStep::Kind::requantize_onnx});
     op->result_type = type_of_zero_point(node, by.y_zero_point);
-    const ValueId scale = node.elementwise(
-        operand(0) * operand(1) / operand(2),
-        {flat(node, by.x_scale, 1), flat(node, by.w_scale, channels), flat(node, by.y_scale, 1)}, {channels});
+    // A node for each step, so that each is rounded to f32 as the operator is defined: within a node, constants are computed in double.
+    const ValueId product =
+        node.elementwise(operand(0) * operand(1), {flat(node, by.x_scale, 1), flat(node, by.w_scale, channels)});
+    const ValueId scale = node.elementwise(operand(0) / operand(1), {product, flat(node, by.y_scale, 1)}, {channels});
     const QuantumRange range = range_of_quanta(op->result_type);
     const std::vector<int64_t> bounds{static_cast<int64_t>(range.lo), static_cast<int64_t>(range.hi)};
-    inputs->insert(inputs->end(),
-                   {scale, zero_point(node, by.y_zero_point, 1), node.constant(Numbers{{Element::i32, {2}}, bounds})});
+    inputs->insert(inputs->end(), {scale, zero_point(node, by.y_zero_point, op->result_type, 1),
+                                   node.constant(Numbers{{Element::i32, {2}}, bounds})});
 }
 
 // Numbers less their zero point; one for each row of a left operand, or each column of a right one, fits their last axes.
@@ -164,10 +176,10 @@ ValueId sum_of_quanta(NodeLowering &node, const QuantaInputs &inputs, const std:
     check_quanta(node, inputs.x, "input");
     check_quanta(node, inputs.w, "weights");
     Convolution op = convolution_over(node, inputs.x, inputs.w);
-    std::vector<ValueId> operands{inputs.x, inputs.w, zero_point(node, inputs.x_zero_point, 1)};
+    std::vector<ValueId> operands{inputs.x, inputs.w, zero_point(node, inputs.x_zero_point, node.type(inputs.x), 1)};
     if (has_zero_point(node, inputs.w_zero_point)) {
         op.kernel_zero_point = true;
-        operands.push_back(zero_point(node, inputs.w_zero_point, node.shape(inputs.w)[0]));
+        operands.push_back(zero_point(node, inputs.w_zero_point, node.type(inputs.w), node.shape(inputs.w)[0]));
     }
     if (by) requantize(node, *by, &op, &operands);
     return node.add(std::move(op), std::move(operands));

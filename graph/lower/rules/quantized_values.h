@@ -26,7 +26,8 @@ bool has_zero_point(const NodeLowering &node, int input);
 // The type of the zero point, or u8.
 Element type_of_zero_point(const NodeLowering &node, int input);
 
-// The scale of a sum of quanta is f32, and one that is known is a positive number.
+// The scale of a sum of quanta is f32, and one that is known is a positive number. Of several some may be 0: those of channels whose
+// weights all are.
 void check_scale(const NodeLowering &node, int input);
 
 // Zero points are numbers of inputs, -1 for none.

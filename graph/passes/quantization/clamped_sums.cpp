@@ -73,8 +73,9 @@ private:
         for (size_t c = 0; c < by.size(); c++) {
             if (!apply(function, by[c], &x.scale[c], &x.shift[c])) return {};
         }
+        if (!has_bounds(x)) return x;
         double scale = 0;
-        if (!apply(function, by.front(), &scale, &x.lo)) return {};
+        apply(function, by.front(), &scale, &x.lo);
         apply(function, by.front(), &scale, &x.hi);
         return x;
     }

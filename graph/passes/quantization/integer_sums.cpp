@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "graph/convolution_inputs.h"
+#include "workload/quantization/quantization.h"
 
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t largest_sum = std::numeric_limits<int32_t>::max();
-
-int64_t largest_product_sum(int64_t products, bool has_wide_weights) {
-    return products * 255 * (has_wide_weights ? 255 : 128);
-}
-
 bool are_scales(const std::vector<double> &scales) {
-    return std::ranges::all_of(scales, [](double scale) { return scale > 0 && std::isfinite(scale); });
+    return std::ranges::all_of(scales, [](double scale) { return scale >= 0 && std::isfinite(scale); });
 }
 
 }  // namespace
@@ -43,24 +37,26 @@ std::optional<QuantizedInput> quantized_input(const Rewriting &graph, ValueId id
     return by ? std::optional(QuantizedInput{x->stored, *by}) : std::nullopt;
 }
 
-bool fits_sums(int64_t products, bool has_wide_weights) {
-    return products <= largest_sum / (255 * (has_wide_weights ? 255 : 128));
-}
+bool fits_sums(int64_t products, bool has_wide_weights) { return products <= most_products(has_wide_weights); }
 
-int64_t largest_bias(int64_t products, bool has_wide_weights) {
-    return largest_sum - largest_product_sum(products, has_wide_weights);
+bool are_wide(const Rewriting &graph, ValueId stored, bool have_zero_points) {
+    return graph.value(stored).form.type == Element::u8 || have_zero_points;
 }
 
 bool are_wide(const Rewriting &graph, const QuantizedWeights &weights) {
-    return graph.value(weights.stored).form.type == Element::u8 || !weights.zero_points.empty();
+    return are_wide(graph, weights.stored, !weights.zero_points.empty());
 }
 
 std::optional<std::vector<int64_t>> whole_biases(const std::vector<double> &numbers, const std::vector<double> &units,
                                                  int64_t largest) {
-    // Scales of biases are products that were rounded to f32, and so are the numbers themselves.
-    constexpr double rounding = 0x1p-21;
+    // A bias is a whole number times a scale. The scale was rounded to f32, and so was the product: each by 2^-24 at most.
+    constexpr double rounding = 0x1p-23;
     std::vector<int64_t> result;
     for (size_t o = 0; o < numbers.size(); o++) {
+        if (units[o] == 0 && numbers[o] == 0) {
+            result.push_back(0);
+            continue;
+        }
         const double quotient = numbers[o] / units[o], whole = std::nearbyint(quotient);
         const bool is_whole = std::fabs(quotient - whole) <= rounding * std::fabs(whole) && std::isfinite(whole);
         if (!is_whole || std::fabs(whole) > static_cast<double>(largest)) return {};

@@ -8,7 +8,8 @@
 
 namespace kiln::graph {
 
-// Weights as they are stored, with a scale and a zero point for each output channel, or one for all.
+// Weights as they are stored, with a scale and a zero point for each output channel, or one for all. A scale may be 0, as exporters
+// write it for a channel whose weights all are.
 struct QuantizedWeights {
     ValueId stored = 0;
     std::vector<double> scales;
@@ -28,13 +29,12 @@ std::optional<QuantizedInput> quantized_input(const Rewriting &graph, ValueId id
 // Whether sums of so many products stay within i32.
 bool fits_sums(int64_t products, bool has_wide_weights);
 
-// The largest size of a bias that leaves room for them.
-int64_t largest_bias(int64_t products, bool has_wide_weights);
-
 // Weights that are u8, or have zero points, differ from them by up to 255.
+bool are_wide(const Rewriting &graph, ValueId stored, bool have_zero_points);
 bool are_wide(const Rewriting &graph, const QuantizedWeights &weights);
 
-// Numbers of a bias in units of the sums: whole ones, up to the rounding of f32. Nothing where they are others.
+// Numbers of a bias in units of the sums: whole ones, up to the rounding of f32. Nothing where they are others,
+// or not 0 where the unit is.
 std::optional<std::vector<int64_t>> whole_biases(const std::vector<double> &numbers, const std::vector<double> &units,
                                                  int64_t largest);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "graph/quantized_forms.h"
@@ -51,11 +52,27 @@ std::optional<UniformQuantization> uniform(const Rewriting &graph, const Quantiz
     return UniformQuantization{*scale, static_cast<int64_t>(*zero_point)};
 }
 
+std::optional<double> nearest_stored(double number, const UniformQuantization &by, Element type) {
+    if (std::isnan(number)) return {};
+    const double quotient = static_cast<double>(static_cast<float>(number / by.scale));
+    const QuantumRange range = range_of_quanta(type);
+    return std::clamp(std::nearbyint(quotient) + static_cast<double>(by.zero_point), range.lo, range.hi);
+}
+
 bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization &b) {
     const auto of_a = uniform(graph, a), of_b = uniform(graph, b);
     if (of_a && of_b) return *of_a == *of_b;
     if (!are_equal(graph, a.scale, b.scale) || a.zero_point.has_value() != b.zero_point.has_value()) return false;
     return !a.zero_point || are_equal(graph, *a.zero_point, *b.zero_point);
+}
+
+bool stays_finite(const Rewriting &graph, const Quantization &by, Element type) {
+    if (!graph.is_constant(by.scale)) return false;
+    const QuantumRange range = range_of_quanta(type);
+    const Numbers scales = graph.numbers(by.scale);  // f32
+    return std::ranges::all_of(std::get<std::vector<double>>(scales.elements), [&](double scale) {
+        return std::abs(scale) * (range.hi - range.lo) <= std::numeric_limits<float>::max();
+    });
 }
 
 std::optional<std::vector<double>> along_axis(const Rewriting &graph, ValueId id, int axis, const Shape &shape) {

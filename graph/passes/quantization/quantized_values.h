@@ -35,8 +35,14 @@ struct UniformQuantization {
 };
 std::optional<UniformQuantization> uniform(const Rewriting &graph, const Quantization &by);
 
+// What a number of f32 is stored as. Models divide in f32, so the quotient is rounded to it first. Nothing for NaN.
+std::optional<double> nearest_stored(double number, const UniformQuantization &by, Element type);
+
 // The same numbers, for all elements or for each.
 bool are_equal(const Rewriting &graph, const Quantization &a, const Quantization &b);
+
+// Whether all that quanta of a type stand for is known to be finite in f32.
+bool stays_finite(const Rewriting &graph, const Quantization &by, Element type);
 
 // The elements of a constant as one for each index of an axis of a value of `rank` axes: nothing where it has others, or is no
 // constant.

@@ -1,4 +1,6 @@
 // Operators of quantized values.
+#include <algorithm>
+
 #include "tests/graph/lower/rule_cases.h"
 
 namespace kiln::graph {
@@ -212,6 +214,113 @@ TEST(QuantizedRules, Refused) {
     }
 }
 
+TEST(QuantizedRules, RefusedConvolutions) {
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const RuleCase convolution{"QLinearConv",
+                               10,
+                               {},
+                               {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(0.5), whole({}, {3}, Element::u8),
+                                whole({2, 1, 1}, {3, -3}, Element::i8), scalar(1), whole({}, {0}, Element::i8),
+                                scalar(1), whole({}, {10}, Element::u8)},
+                               {counted({1})}};
+    ASSERT_TRUE(model_of(convolution).lowered()) << model_of(convolution).lowered().error().message;
+    const struct {
+        size_t input;
+        Numbers instead;
+        std::string message;
+    } rows[] = {
+        {1, line({1, 2}), "its scale has 2 elements; needs 1"},
+        {2, whole({}, {3}, Element::i8), "a zero point of it has another type than its operand"},
+        {2, whole({2}, {3, 4}, Element::u8), "its zero point has 2 elements; needs 1"},
+        {4, line({1, 2, 3}), "its scale has 3 elements; needs 1 or 2"},
+        {5, whole({}, {3}, Element::u8), "a zero point of it has another type than its operand"},
+        {5, whole({3}, {1, 2, 3}, Element::i8), "its zero point has 3 elements; needs 1 or 2"},
+    };
+    for (const auto &row : rows) {
+        RuleCase node = convolution;
+        node.inputs[row.input] = row.instead;
+        const auto graph = model_of(node).lowered();
+        ASSERT_FALSE(graph) << row.message;
+        EXPECT_NE(graph.error().message.find(row.message), std::string::npos) << graph.error().message;
+        EXPECT_EQ(graph.error().message.find("1 or 1"), std::string::npos) << graph.error().message;
+    }
+}
+
+// The product of the scales is rounded before it is divided; else the last place would differ for these.
+TEST(QuantizedRules, ScaleOfAConvolutionIsRoundedTwice) {
+    constexpr float x = 0.61F, w = 0.63F, y = 0.07F;
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const RuleCase node{"QLinearConv",
+                        10,
+                        {},
+                        {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(x), whole({}, {3}, Element::u8),
+                         whole({1, 1, 1}, {3}, Element::i8), scalar(w), whole({}, {0}, Element::i8), scalar(y),
+                         whole({}, {10}, Element::u8)},
+                        {counted({1})}};
+    const auto graph = model_of(node).lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto is_convolution = [](const Node &n) { return std::holds_alternative<Convolution>(n.op); };
+    const auto convolution = std::ranges::find_if(graph->nodes, is_convolution);
+    ASSERT_NE(convolution, graph->nodes.end());
+    const Value &scale = graph->values[convolution->inputs[3]];
+    ASSERT_TRUE(scale.constant);
+    const float product = x * w, expected = product / y;
+    EXPECT_EQ(std::get<0>(from_constant(scale.form, *scale.constant).elements), std::vector<double>{expected});
+    EXPECT_NE(expected, static_cast<float>(double(x) * double(w) / double(y)));
+}
+
+TEST(QuantizedRules, PartsOfConcatenations) {
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    const std::vector<std::optional<Numbers>> inputs{scalar(1),
+                                                     whole({}, {1}, Element::u8),
+                                                     whole({2}, {4, 6}, Element::u8),
+                                                     scalar(0.5),
+                                                     none,
+                                                     whole({1}, {9}, Element::u8),
+                                                     scalar(2),
+                                                     none};
+    for (size_t count = 2; count <= inputs.size(); count++) {
+        const RuleCase node{"QLinearConcat",      1,
+                            {integer("axis", 0)}, {inputs.begin(), inputs.begin() + count},
+                            {counted({1})},       "com.microsoft"};
+        const auto graph = model_of(node).lowered();
+        EXPECT_EQ(graph.ok(), count == 5 || count == 8) << count;
+        if (graph) continue;
+        const std::string message =
+            count == 2 ? "it joins nothing" : "it has " + std::to_string(count) + " inputs; needs 2, and a value";
+        EXPECT_NE(graph.error().message.find(message), std::string::npos) << graph.error().message;
+    }
+}
+
+TEST(QuantizedRules, ScalesOfSums) {
+    const struct {
+        double x;
+        std::vector<double> w;
+        double y;
+        bool is_accepted;
+    } rows[] = {
+        {0.5, {0.5, 0.25}, 1, true}, {0.5, {0, 0.25}, 1, true},        {0.5, {nan, 1}, 1, false},
+        {0.5, {-0.1, 1}, 1, false},  {0.5, {1, infinity}, 1, false},   {0, {0.5, 0.25}, 1, false},
+        {-1, {0.5, 0.25}, 1, false}, {0.5, {0.5, 0.25}, 0, false},     {0.5, {0.5, 0.25}, infinity, false},
+        {0.5, {0, 0}, 1, true},      {0.5, {infinity, nan}, 1, false},
+    };
+    const auto scalar = [](double number) { return floats({}, {number}); };
+    for (const auto &row : rows) {
+        const RuleCase node{"QLinearConv",
+                            10,
+                            {},
+                            {whole({1, 1, 2}, {5, 7}, Element::u8), scalar(row.x), whole({}, {3}, Element::u8),
+                             whole({2, 1, 1}, {3, -3}, Element::i8), line(row.w), whole({}, {0}, Element::i8),
+                             scalar(row.y), whole({}, {10}, Element::u8)},
+                            {counted({1})}};
+        const auto graph = model_of(node).lowered();
+        const std::string message = graph ? "" : graph.error().message;
+        EXPECT_EQ(message.find("a scale of it is not positive") == std::string::npos, row.is_accepted)
+            << row.x << " " << row.w[0] << " " << row.w[1] << " " << row.y << ": " << message;
+        EXPECT_EQ(graph.ok(), row.is_accepted) << message;
+    }
+}
+
 TEST(QuantizedRules, ScalesThatDivideNothing) {
     const struct {
         std::vector<double> scales;
@@ -220,7 +329,9 @@ TEST(QuantizedRules, ScalesThatDivideNothing) {
         {{0.5, 0}, "its scale is 0.000000, by which nothing can be divided"},
         {{nan, 1}, "its scale is nan"},
         {{1, infinity}, "its scale is inf"},
-        {{-0.5, 1e-40}, ""},  // unusual, and defined
+        {{1, 1e-39}, "its scale is 0.000000, by which nothing can be divided"},
+        {{-1.1754942e-38, 1}, "its scale is -0.000000, by which nothing can be divided"},
+        {{-0.5, 1.17549435e-38}, ""},  // unusual, and defined
     };
     for (const auto &row : rows) {
         const RuleCase node{

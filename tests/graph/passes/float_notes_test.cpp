@@ -55,6 +55,12 @@ TEST(FloatNotes, table) {
              return s.node(MatrixProduct{}, {quantized_input(s, {4, 3}), weights(s, {3, 2}, {0.5, 0.25, 1})});
          },
          {"its weights, or their scales, are no constants of i8 or u8 with one scale an output"}},
+        {"weights with scales along an axis that is cropped",
+         [](Sketch &s) {
+             const ValueId w = s.pad(weights(s, {3, 3, 1}, {0.5, 0.25, 1}), 0, 0, -1);
+             return s.node(pointwise(), {quantized_input(s, {1, 3, 4}), w});
+         },
+         {"its weights, or their scales, are no constants of i8 or u8 with one scale an output"}},
         {"16 bits",
          [](Sketch &s) {
              return s.node(pointwise(), {quantized_input(s, {1, 3, 4}, Element::i16), weights(s, {2, 3, 1})});

@@ -1,8 +1,11 @@
 // Passes on quantized values.
 #include <cmath>
+#include <functional>
+#include <string>
 
 #include "graph/passes/passes.h"
 #include "graph/passes/quantization/integer_multiples.h"
+#include "graph/quantized_forms.h"
 #include "tests/graph/passes/quantized_graphs.h"
 #include "tests/graph/passes/rows.h"
 #include "tests/test_seed.h"
@@ -36,6 +39,12 @@ TEST(MoveQuantization, table) {
              return Ids{quantize(s, s.pad(x, 2, 1, 1), 0.5, 3).stored};
          },
          "%0 = resample axis2=[- 0..3 -] fill=3 (x0)\n-> %0"},
+        {"the quotient of a pad's fill is rounded to f32, where it is a half",
+         [](Sketch &s) {
+             return Ids{quantize(s, s.pad(s.input({1, 2, 4}), 2, 1, 1, 0.96981096F), 0.27708885F).stored};
+         },
+         "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (x0, scalar)\n"
+         "%1 = resample axis2=[- 0..3 -] fill=4 (%0)\n-> %1"},
         {"parts of a concatenation with equal numbers",
          [](Sketch &s) {
              const auto a = dequantize(s, {stored_input(s, {1, 2}), 0.5}),
@@ -59,6 +68,17 @@ TEST(MoveQuantization, table) {
          },
          "%0 = elementwise mul(f32(x0),x1) shape=1x2x4 (x0, scalar)\n%1 = average_pool window=2 strides=2 (%0)\n"
          "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x2 (%1, scalar)\n-> %2"},
+        {"numbers that are infinite in between do not vanish",
+         [](Sketch &s) {
+             return Ids{quantize(s, dequantize(s, {stored_input(s, {64}), 3e37}), 3e37).stored};
+         },
+         "%0 = elementwise mul(f32(x0),x1) shape=64 (x0, scalar)\n"
+         "%1 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=64 (%0, scalar)\n-> %1"},
+        {"the largest ones that are finite vanish",
+         [](Sketch &s) {
+             return Ids{quantize(s, s.reshape(dequantize(s, {stored_input(s, {64}), 1e36}), {8, 8}), 1e36).stored};
+         },
+         "%0 = reshape shape=8x8 (x0)\n-> %0"},
         {"other numbers do not vanish",
          [](Sketch &s) {
              return Ids{quantize(s, dequantize(s, {stored_input(s, {2}), 0.5}), 0.5, 1).stored};
@@ -119,6 +139,50 @@ TEST(RequantizeSums, table) {
          "%0 = convolution (x0, 2x3x1, 1)\n"
          "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
          "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"so does one that is a whole multiple but for three eighths of a unit",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
+             const auto bias = s.constant({2}, {(1048576 + 0.375) * 0.25, 1});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}), {x, weights(s, {2, 3, 1}), bias});
+             return Ids{quantize(s, c, 1).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n"
+         "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"a bias that is a whole multiple but for the rounding of its scale and of itself",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.1F});
+             const float unit = 0.1F * 0.3F, bias = 1000003 * unit;
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0.3F}), s.constant({2}, {bias, -bias})});
+             return Ids{quantize(s, c, 1).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a channel with scale 0 and no bias",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0, 0.5}), s.constant({2}, {0, 25})});
+             return Ids{quantize(s, s.elementwise("max(x0,-3)", {c}), 2, 7).stored};
+         },
+         "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
+        {"a channel with scale 0 and a bias, which stays a float",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
+                                   {x, weights(s, {2, 3, 1}, {0, 0.5}), s.constant({2}, {5, 25})});
+             return Ids{quantize(s, c, 2).stored};
+         },
+         "%0 = convolution (x0, 2x3x1, 1)\n"
+         "%1 = elementwise add(mul(f32(x0),x1),x2) shape=1x2x4 (%0, 1x2x1, 1x2x1)\n"
+         "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (%1, scalar)\n-> %2"},
+        {"sums that are multiplied by 0",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5, 3});
+             const auto c = s.node(pointwise(), {x, weights(s, {2, 3, 1})});
+             return Ids{quantize(s, s.elementwise("mul(x0,x1)", {c, s.constant({2, 1}, {0, 2})}), 2, 7).stored};
+         },
+         "%0 = convolution epilogue=requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 1, 2)\n-> %0"},
         {"sums that another node reads as floats",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 3, 4}), 0.5});
@@ -160,6 +224,23 @@ TEST(RequantizeSums, table) {
          },
          "%0 = reshape shape=1x3x1 (x0)\n%1 = convolution epilogue=requantize_onnx result=i8 (%0, 2x3x1, 1, 2, 1, 2)\n"
          "%2 = reshape shape=1x2 (%1)\n-> %2"},
+        {"those of a transposed convolution are split into groups, transposed and turned about with their scales",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 4, 4}), 0.5, 3});
+             const Shape shape{4, 3, 2};
+             std::vector<int64_t> stored;
+             for (int64_t i = 0; i < 24; i++) stored.push_back(i * 7 % 23 - 11);
+             ValueId w = s.node(Elementwise{dequantization(ZeroPoint::operand), shape},
+                                {s.integers(shape, stored, Element::i8), s.constant({1, 3, 1}, {0.5, 0.25, 1}),
+                                 s.integers({1, 3, 1}, {0, 1, -2}, Element::i8)});
+             w = s.reshape(s.transpose(s.reshape(w, {2, 2, 3, 2}), {0, 2, 1, 3}), {6, 2, 2});
+             w = s.node(Resample{{{.axis = 2, .taps = 1, .indices = {1, 0}, .weights = {}}}, 0}, {w});
+             const Convolution op{
+                 .strides = {1}, .input_dilation = {2}, .dilations = {1}, .padding = {{1, 1}}, .groups = 2};
+             return Ids{quantize(s, s.node(op, {x, w}), 1, 5).stored};
+         },
+         "%0 = convolution input_dilation=2 padding=1,1 groups=2 epilogue=requantize_onnx kernel_zero_point result=i8 "
+         "(x0, 6x2x2, 1, 6, 6, 1, 2)\n-> %0"},
         {"a product, with an addition behind it",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {4, 3}), 0.5, 3});
@@ -225,6 +306,50 @@ TEST(MultiplyQuanta, table) {
          "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=4 (x0, scalar)\n-> %0"},
     };
     expect_rows(rows, fused_and_multiplied, {.tolerance = 0});
+}
+
+// Constants that follow each other become one, but in front of a quantization, where the model rounds each step.
+TEST(RoundedSteps, table) {
+    const auto times = [](Sketch &s, ValueId x) { return s.elementwise("mul(x0,0.7)", {x}); };
+    const auto stored = [](Sketch &s) { return dequantize(s, {stored_input(s, {1, 16, 16}, Element::u8), 0.1F, 130}); };
+    const struct {
+        const char *what;
+        std::function<ValueId(Sketch &)> draw;
+        int products;
+    } rows[] = {
+        {"one factor", [&](Sketch &s) { return quantize(s, times(s, stored(s)), 0.07F, 10, Element::u8).stored; }, 2},
+        {"two factors",
+         [&](Sketch &s) { return quantize(s, times(s, times(s, stored(s))), 0.07F, 10, Element::u8).stored; }, 3},
+        {"two factors, a clamp and a transpose",
+         [&](Sketch &s) {
+             const auto number = s.elementwise("max(x0,0)", {times(s, times(s, stored(s)))});
+             return quantize(s, s.transpose(number, {0, 2, 1}), 0.07F, 10, Element::u8).stored;
+         },
+         3},
+        {"two factors in front of an average, which rounds sums in any order",
+         [&](Sketch &s) {
+             return quantize(s, s.node(pool(Pool::Kind::average), {times(s, times(s, s.input({1, 2, 4})))}), 0.07F)
+                 .stored;
+         },
+         1},
+        {"two factors of what stays a float",
+         [&](Sketch &s) {
+             return times(s, times(s, s.input({1, 2, 4})));
+         },
+         1},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(row.what);
+        Sketch s(1);
+        const ValueId y = row.draw(s);
+        const Graph before = std::move(s).finish({y});
+        const Graph after = fuse_elementwise(fold_affine(before));
+        expect_equal_outputs(before, after, test_seed());
+        const std::string text = told(after);
+        int products = 0;
+        for (size_t at = text.find("mul("); at != std::string::npos; at = text.find("mul(", at + 1)) products++;
+        EXPECT_EQ(products, row.products) << text;
+    }
 }
 
 bool divides(const Graph &graph) { return told(graph).find("div(") != std::string::npos; }
