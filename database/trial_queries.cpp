@@ -170,10 +170,13 @@ Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
     const int evidence_column = measurement_column + column_count<StoredMeasurement>();
     Result<StoredTrial> trial = checked(state_->connection, read_row<StoredTrial>(*rows));
     if (!trial) return trial.error();
-    Result<StoredMeasurement> measured =
-        checked(state_->connection, read_row<StoredMeasurement>(*rows, measurement_column));
-    if (!measured) return measured.error();
-    return std::optional(Best{std::move(trial->trial), std::move(measured->measurement), rows->text(evidence_column)});
+    Result<StoredMeasurement> own = checked(state_->connection, read_row<StoredMeasurement>(*rows, measurement_column));
+    if (!own) return own.error();
+    // In a file older than schema 4, which is only read, it may not be what the view ranked by; the latest counts there, too.
+    const Measurement &m = own->measurement;
+    Result<std::optional<Measurement>> latest = measurement(m.object_hash, m.machine, m.threads, m.cache, m.metric);
+    if (!latest) return latest.error();
+    return std::optional(Best{std::move(trial->trial), latest->value_or(m), rows->text(evidence_column)});
 }
 
 }  // namespace kiln
