@@ -54,8 +54,36 @@ WHERE {}
 )sql",
                                       "created_at, seq", "workload", true};
 
-// sum() is an error where it passes 63 bits; the whole part of total() is the largest number then.
+// sum() is an error where it passes 63 bits; the whole part of total() is the largest number then. The least time is one of the
+// latest measurements, as in `best`. Everything about trials is read from indexes.
 constexpr ReportText workloads_report = {R"sql(
+SELECT
+    (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
+    (SELECT iif(count(*), CAST(total(count) AS INTEGER), NULL) FROM workload_name WHERE workload_id = workload.id) AS count,
+    workload.op, workload.flops, count(trial.seq) AS trials, ifnull(sum(status = 'ok'), 0) AS ok,
+    ifnull(sum(status <> 'ok'), 0) AS failed, (
+        SELECT min(latest.median) / 1000
+        FROM trial AS valid INDEXED BY ok_trial
+        CROSS JOIN target ON target.id = valid.target_id
+        CROSS JOIN measurement AS latest INDEXED BY latest_measurement
+            ON latest.object_hash = valid.object_hash AND latest.machine_id = valid.machine_id
+            AND latest.threads = target.threads AND latest.cache = valid.cache AND latest.metric = 'ns'
+        WHERE valid.workload_id = workload.id AND valid.status = 'ok' AND NOT EXISTS (
+            SELECT 1 FROM measurement AS later INDEXED BY latest_measurement
+            WHERE later.object_hash = latest.object_hash AND later.machine_id = latest.machine_id
+                AND later.threads = latest.threads AND later.cache = latest.cache AND later.metric = latest.metric
+                AND (later.created_at, later.id) > (latest.created_at, latest.id))
+    ) AS best_us,
+    max(trial.created_at) AS last_trial_at, workload.key AS workload
+FROM workload
+LEFT JOIN trial INDEXED BY trial_of_workload ON trial.workload_id = workload.id
+WHERE {}
+GROUP BY workload.id
+)sql",
+                                         "name IS NULL, name, workload.key", "workload.key"};
+
+// The same of a file before version 4, which has no such indexes.
+constexpr ReportText workloads_before_4_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
     (SELECT iif(count(*), CAST(total(count) AS INTEGER), NULL) FROM workload_name WHERE workload_id = workload.id) AS count,
@@ -68,7 +96,7 @@ LEFT JOIN measurement ON measurement.id = trial.measurement_id
 WHERE {}
 GROUP BY workload.id
 )sql",
-                                         "name IS NULL, name, workload.key", "workload.key"};
+                                                  "name IS NULL, name, workload.key", "workload.key"};
 
 // One row for failures that say the same; the candidate and trial are those of the latest (SQLite takes bare columns
 // from the row that max() chose).
@@ -145,6 +173,7 @@ Result<const ReportText *> text_in(const Connection &connection, ReportKind kind
     const Result<int64_t> version = schema_version(connection);
     if (!version) return version.error();
     if (kind == ReportKind::networks && *version < 2) return &no_networks_report;
+    if (kind == ReportKind::workloads && *version < 4) return &workloads_before_4_report;
     return &text_of(kind);
 }
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "database/rows/trial_rows.h"
@@ -123,13 +124,13 @@ TEST(Migration, AnOldFileIsReadAndMigrated) {
         std::vector<Sample> samples;
         Trial failed;
         size_t usable, usable_before;
-        double best, best_before;
+        double best, best_before, least_us, least_us_before;
     } cases[] = {
-        {1, {fast, slow}, failed, 1, 2, 300, 100},
-        {2, {fast, slow}, failed, 1, 2, 300, 100},
-        {3, {fast, slow}, failed, 1, 1, 300, 300},
-        {3, {fast, slow, again}, sample_failure(), 3, 3, 300, 500},  // the best's own time, told as it is now
-        {4, {fast, slow, again}, sample_failure(), 3, 3, 300, 300},
+        {1, {fast, slow}, failed, 1, 2, 300, 100, 0.1, 0.1},
+        {2, {fast, slow}, failed, 1, 2, 300, 100, 0.1, 0.1},
+        {3, {fast, slow}, failed, 1, 1, 300, 300, 0.1, 0.1},
+        {3, {fast, slow, again}, sample_failure(), 3, 3, 300, 500, 0.3, 0.1},  // the best's own time, told as it is now
+        {4, {fast, slow, again}, sample_failure(), 3, 3, 300, 300, 0.3, 0.3},
     };
     for (const auto &c : cases) {
         const ScratchFolder folder;
@@ -142,6 +143,12 @@ TEST(Migration, AnOldFileIsReadAndMigrated) {
             EXPECT_EQ(store->usable_trials({})->size(), is_read ? c.usable_before : c.usable) << c.version;
             EXPECT_EQ((*store->best({}))->measurement.median, is_read ? c.best_before : c.best) << c.version;
             EXPECT_EQ(store->sql("SELECT * FROM best")->rows.size(), 1u);
+            const Table workloads = store->report({ReportKind::workloads})->table;
+            const auto column = std::ranges::find(workloads.columns, "best_us") - workloads.columns.begin();
+            EXPECT_EQ(workloads.rows.at(0).at(static_cast<size_t>(column)),
+                      Cell(is_read ? c.least_us_before : c.least_us))
+                << c.version;
+            EXPECT_TRUE(store->report({ReportKind::networks}).ok());
             EXPECT_TRUE(store->verify().ok());
         }
     }
