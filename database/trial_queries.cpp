@@ -94,8 +94,16 @@ Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
     }
 }
 
-Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
-    return read_trials(state_->connection, "trials", where(filter));
+Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter, int64_t after) const {
+    Where conditions = where(filter);
+    if (after > 0) conditions.add(" AND seq > ?", after);
+    return read_trials(state_->connection, "trials", conditions);
+}
+
+Result<int64_t> TrialStore::last_arrival() const {
+    const Result<Cell> last = state_->connection.query_value("SELECT ifnull(max(seq), 0) FROM trial");
+    if (!last) return last.error();
+    return std::get<int64_t>(*last);
 }
 
 Result<std::vector<Trial>> TrialStore::usable_trials(const TrialFilter &filter) const {

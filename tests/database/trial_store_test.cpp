@@ -225,6 +225,11 @@ TEST(TrialStore, OldestTrialComesFirst) {
     }
     const std::vector<Trial> trials = *store.trials({});
     EXPECT_TRUE(std::ranges::is_sorted(trials, {}, &Trial::created_at));
+    EXPECT_EQ(trials.size(), 3u);
+    EXPECT_EQ(store.trials({}, *store.last_arrival() - 1)->size(), 1u);
+    EXPECT_EQ(store.trials({}, *store.last_arrival() - 1)->front(), trials[1]) << "the last that came, not the latest";
+    EXPECT_TRUE(store.trials({}, *store.last_arrival())->empty());
+    EXPECT_EQ(in_memory().last_arrival().value(), 0);
 }
 
 TEST(Best, IsTheLowestMedianOfItsKind) {
