@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "database/rows/network_rows.h"
+#include "database/schema.h"
 #include "database/sqlite.h"
 
 namespace kiln {
@@ -15,6 +15,9 @@ namespace {
 // In each query `{}` stands for the condition on the workload.
 struct ReportText {
     const char *select, *order, *workload;
+    // SQLite sorts all rows that are asked for. Of a row for each trial that is a large file, and counting them is cheap; of the
+    // others there are few, but a look at each trial is behind them.
+    bool has_a_row_a_trial = false;
 };
 
 constexpr ReportText best_report = {
@@ -49,10 +52,38 @@ SELECT
 FROM trials
 WHERE {}
 )sql",
-                                      "created_at, seq", "workload"};
+                                      "created_at, seq", "workload", true};
 
-// sum() is an error where it passes 63 bits; the whole part of total() is the largest number then.
+// sum() is an error where it passes 63 bits; the whole part of total() is the largest number then. The least time is one of the
+// latest measurements, as in `best`. Everything about trials is read from indexes.
 constexpr ReportText workloads_report = {R"sql(
+SELECT
+    (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
+    (SELECT iif(count(*), CAST(total(count) AS INTEGER), NULL) FROM workload_name WHERE workload_id = workload.id) AS count,
+    workload.op, workload.flops, count(trial.seq) AS trials, ifnull(sum(status = 'ok'), 0) AS ok,
+    ifnull(sum(status <> 'ok'), 0) AS failed, (
+        SELECT min(latest.median) / 1000
+        FROM trial AS valid INDEXED BY ok_trial
+        CROSS JOIN target ON target.id = valid.target_id
+        CROSS JOIN measurement AS latest INDEXED BY latest_measurement
+            ON latest.object_hash = valid.object_hash AND latest.machine_id = valid.machine_id
+            AND latest.threads = target.threads AND latest.cache = valid.cache AND latest.metric = 'ns'
+        WHERE valid.workload_id = workload.id AND valid.status = 'ok' AND NOT EXISTS (
+            SELECT 1 FROM measurement AS later INDEXED BY latest_measurement
+            WHERE later.object_hash = latest.object_hash AND later.machine_id = latest.machine_id
+                AND later.threads = latest.threads AND later.cache = latest.cache AND later.metric = latest.metric
+                AND (later.created_at, later.id) > (latest.created_at, latest.id))
+    ) AS best_us,
+    max(trial.created_at) AS last_trial_at, workload.key AS workload
+FROM workload
+LEFT JOIN trial INDEXED BY trial_of_workload ON trial.workload_id = workload.id
+WHERE {}
+GROUP BY workload.id
+)sql",
+                                         "name IS NULL, name, workload.key", "workload.key"};
+
+// The same of a file before version 4, which has no such indexes.
+constexpr ReportText workloads_before_4_report = {R"sql(
 SELECT
     (SELECT min(list || '/' || workload_name.name) FROM workload_name WHERE workload_id = workload.id) AS name,
     (SELECT iif(count(*), CAST(total(count) AS INTEGER), NULL) FROM workload_name WHERE workload_id = workload.id) AS count,
@@ -65,7 +96,7 @@ LEFT JOIN measurement ON measurement.id = trial.measurement_id
 WHERE {}
 GROUP BY workload.id
 )sql",
-                                         "name IS NULL, name, workload.key", "workload.key"};
+                                                  "name IS NULL, name, workload.key", "workload.key"};
 
 // One row for failures that say the same; the candidate and trial are those of the latest (SQLite takes bare columns
 // from the row that max() chose).
@@ -137,6 +168,15 @@ const ReportText &text_of(ReportKind kind) {
     return races_report;
 }
 
+// A file that is only read may have an older schema.
+Result<const ReportText *> text_in(const Connection &connection, ReportKind kind) {
+    const Result<int64_t> version = schema_version(connection);
+    if (!version) return version.error();
+    if (kind == ReportKind::networks && *version < 2) return &no_networks_report;
+    if (kind == ReportKind::workloads && *version < 4) return &workloads_before_4_report;
+    return &text_of(kind);
+}
+
 Status check_column(const Connection &connection, const ReportText &report, const std::string &column) {
     const Result<Statement> statement = connection.prepare(fmt::format(fmt::runtime(report.select), "1"));
     if (!statement) return statement.error();
@@ -173,27 +213,43 @@ Condition condition(const ReportText &report, const ReportRequest &request) {
     return {fmt::format("{} IN ({})", report.workload, fmt::join(marks, ", ")), {keys.begin(), keys.end()}};
 }
 
+// The first `top` rows, and how many there are.
+Result<Report> first_rows(Statement &rows, std::optional<int64_t> top) {
+    Report report;
+    for (int i = 0; i < rows.columns(); i++) report.table.columns.push_back(rows.column_name(i));
+    for (;; report.rows++) {
+        const Result<bool> row = rows.step();
+        if (!row) return row.error();
+        if (!*row) return report;
+        if (top && report.rows >= *top) continue;
+        auto &cells = report.table.rows.emplace_back();
+        for (int i = 0; i < rows.columns(); i++) cells.push_back(rows.cell(i));
+    }
+}
+
 }  // namespace
 
 Result<Report> read_report(const Connection &connection, const ReportRequest &request) {
-    const Result<bool> has_rows = request.kind == ReportKind::networks ? has_network_times(connection) : true;
-    if (!has_rows) return has_rows.error();
-    const ReportText &report = *has_rows ? text_of(request.kind) : no_networks_report;
+    const Result<const ReportText *> text = text_in(connection, request.kind);
+    if (!text) return text.error();
+    const ReportText &report = **text;
     if (!request.sort.empty()) {
         if (Status s = check_column(connection, report, request.sort); !s) return s.error();
     }
     const Condition wanted = condition(report, request);
     const std::string select = fmt::format(fmt::runtime(report.select), wanted.sql);
-    const int64_t top = request.top.value_or(-1);
-    Result<Table> table = connection.query(
-        fmt::format("{} ORDER BY {} LIMIT {}", select, order_of(report, request), top), wanted.parameters);
-    if (!table) return table.error();
-    const auto rows = static_cast<int64_t>(table->rows.size());
-    if (rows != top) return Report{std::move(*table), rows};
+    const bool is_cut = request.top && report.has_a_row_a_trial;
+    Result<Statement> rows = connection.prepare(
+        fmt::format("{} ORDER BY {} LIMIT {}", select, order_of(report, request), is_cut ? *request.top : -1),
+        wanted.parameters);
+    if (!rows) return rows.error();
+    Result<Report> first = first_rows(*rows, request.top);
+    if (!first || !is_cut || first->rows < *request.top) return first;
     const Result<Cell> all =
         connection.query_value(fmt::format("SELECT count(*) FROM ({})", select), wanted.parameters);
     if (!all) return all.error();
-    return Report{std::move(*table), std::get<int64_t>(*all)};
+    first->rows = std::get<int64_t>(*all);
+    return first;
 }
 
 Result<std::vector<WorkloadNames>> read_workload_names(const Connection &connection) {

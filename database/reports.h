@@ -1,5 +1,5 @@
 // The queries behind `kiln query best|trials|workloads|failures|races|networks`. Columns in nanoseconds end in _ns, in
-// microseconds in _us; a rate counts the operations of the direct method. The views they read are in schema.sql.
+// microseconds in _us; a rate counts the operations of the direct method. The views they read are in schema*.sql.
 //
 // Sorting, choosing and cutting happen in SQLite: a database may have millions of trials, an answer has a few rows.
 #pragma once

@@ -9,6 +9,7 @@ namespace kiln {
 extern const char *const schema_version_1;
 extern const char *const schema_version_2;
 extern const char *const schema_version_3;
+extern const char *const schema_version_4;
 
 namespace {
 
@@ -42,6 +43,7 @@ const std::vector<MigrationStep> &migration_steps() {
         {1, schema_version_1},
         {2, schema_version_2},
         {3, schema_version_3},
+        {4, schema_version_4},
     };
     return steps;
 }

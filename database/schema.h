@@ -13,8 +13,8 @@ namespace kiln {
 
 constexpr int64_t application_id = 0x6b696c6e;  // "kiln" in ASCII; frozen
 
-// Files from this version on can be read without a migration. Later steps add tables and views, or make views of the same
-// columns anew; who reads what a step added asks first whether the file has it.
+// Files from this version on can be read without a migration. Later steps add tables and views, or make indexes and views of
+// the same columns anew; who reads what a step added asks first whether the file has it.
 constexpr int64_t oldest_readable_version = 1;
 
 struct MigrationStep {

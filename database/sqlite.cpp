@@ -61,7 +61,13 @@ Result<Table> read_all(Statement &statement) {
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt *statement) const { sqlite3_finalize(statement); }
+void Statement::Release::operator()(sqlite3_stmt *statement) const {
+    if (keeper) {
+        keep(*keeper, statement);
+    } else {
+        sqlite3_finalize(statement);
+    }
+}
 
 Result<bool> Statement::step() {
     const int code = sqlite3_step(statement_.get());
@@ -182,10 +188,17 @@ Status Connection::while_unwritten(const std::function<Status()> &work) const {
 }
 
 Result<Statement> Connection::prepare(std::string_view sql, const std::vector<Cell> &parameters) const {
-    sqlite3_stmt *prepared = nullptr;
-    int code = sqlite3_prepare_v3(database_->db, sql.data(), static_cast<int>(sql.size()), 0, &prepared, nullptr);
+    // A PRAGMA may act while it is prepared, and a long list of values is not asked for again.
+    constexpr size_t longest_kept = 4096;
+    DatabaseHandle *keeper = parameters.empty() || sql.size() > longest_kept ? nullptr : database_.get();
+    sqlite3_stmt *prepared = keeper ? take_kept(*keeper, sql) : nullptr;
+    int code = SQLITE_OK;
+    if (!prepared) {
+        code = sqlite3_prepare_v3(database_->db, sql.data(), static_cast<int>(sql.size()),
+                                  keeper ? SQLITE_PREPARE_PERSISTENT : 0, &prepared, nullptr);
+    }
     if (code != SQLITE_OK) return explain(*database_, code);
-    Statement statement(database_.get(), prepared);
+    Statement statement(database_.get(), prepared, keeper);
     assert(sqlite3_bind_parameter_count(prepared) == static_cast<int>(parameters.size()));
     for (size_t i = 0; i < parameters.size(); ++i) {
         code = bind(prepared, static_cast<int>(i) + 1, parameters[i]);
@@ -244,7 +257,7 @@ Result<Table> Connection::query_untrusted(const std::string &sql) const {
             return error;
         }
         if (!prepared) continue;  // blanks or a comment
-        Statement statement(database_.get(), prepared);
+        Statement statement(database_.get(), prepared, nullptr);
         if (only) return bad_input("the query has more than one statement; ask one at a time");
         if (!sqlite3_stmt_readonly(prepared))
             return bad_input("the query writes; only a query that reads is allowed here");

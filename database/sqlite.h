@@ -44,13 +44,15 @@ public:
 
 private:
     friend class Connection;
-    struct Finalize {
+    struct Release {
+        DatabaseHandle *keeper;  // of the statement, for the next time; may be none
         void operator()(sqlite3_stmt *statement) const;
     };
-    Statement(DatabaseHandle *database, sqlite3_stmt *statement) : database_(database), statement_(statement) {}
+    Statement(DatabaseHandle *database, sqlite3_stmt *statement, DatabaseHandle *keeper)
+        : database_(database), statement_(statement, Release{keeper}) {}
 
     DatabaseHandle *database_;
-    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+    std::unique_ptr<sqlite3_stmt, Release> statement_;
 };
 
 class Connection {
@@ -84,6 +86,7 @@ public:
     // Keeps other connections from changing the file during `work`. Only before the first statement.
     Status while_unwritten(const std::function<Status()> &work) const;
 
+    // One with parameters is kept for the next time, and so prepared once, however many records are merged.
     Result<Statement> prepare(std::string_view sql, const std::vector<Cell> &parameters = {}) const;
     Status run(std::string_view sql, const std::vector<Cell> &parameters = {}) const;  // one statement, its rows unused
     Status run_script(const std::string &sql) const;                                   // any number of statements

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "database/files/guarded_files.h"
 #include "database/files/side_files.h"
@@ -83,6 +84,31 @@ Error by_kind(const DatabaseHandle &database, int code, const std::string &reaso
 }
 
 }  // namespace
+
+DatabaseHandle::~DatabaseHandle() {
+    for (const auto &[text, statement] : kept) sqlite3_finalize(statement);
+    sqlite3_close_v2(db);
+}
+
+sqlite3_stmt *take_kept(DatabaseHandle &database, std::string_view sql) {
+    const auto found = database.kept.find(sql);
+    return found == database.kept.end() ? nullptr : std::exchange(found->second, nullptr);
+}
+
+void keep(DatabaseHandle &database, sqlite3_stmt *statement) {
+    constexpr size_t most_kept = 64;
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    auto found = database.kept.find(std::string_view(sqlite3_sql(statement)));
+    if (found == database.kept.end() && database.kept.size() < most_kept) {
+        found = database.kept.emplace(sqlite3_sql(statement), nullptr).first;
+    }
+    if (found == database.kept.end() || found->second) {
+        sqlite3_finalize(statement);
+    } else {
+        found->second = statement;
+    }
+}
 
 // Pauses grow from 1 to 32 ms and are jittered by the clock, so that many writers do not wake up together again and
 // again.

@@ -5,7 +5,9 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 
 #include "workload/result.h"
 
@@ -17,9 +19,15 @@ struct DatabaseHandle {
     std::chrono::milliseconds patience{};
     std::chrono::steady_clock::time_point waiting_since;
     std::function<bool()> interrupted;  // may be empty
+    // Statements for the next time, by text: reset and without values. Null while one is in use.
+    std::map<std::string, sqlite3_stmt *, std::less<>> kept;
 
-    ~DatabaseHandle() { sqlite3_close_v2(db); }
+    ~DatabaseHandle();
 };
+
+// The statement that was kept, if it is not in use; and back.
+sqlite3_stmt *take_kept(DatabaseHandle &database, std::string_view sql);
+void keep(DatabaseHandle &database, sqlite3_stmt *statement);
 
 // The file's own name; empty for a database in memory.
 std::string file_name(const DatabaseHandle &database);

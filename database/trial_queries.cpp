@@ -94,8 +94,16 @@ Result<std::vector<Race>> TrialStore::races(const TrialFilter &filter) const {
     }
 }
 
-Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter) const {
-    return read_trials(state_->connection, "trials", where(filter));
+Result<std::vector<Trial>> TrialStore::trials(const TrialFilter &filter, int64_t after) const {
+    Where conditions = where(filter);
+    if (after > 0) conditions.add(" AND seq > ?", after);
+    return read_trials(state_->connection, "trials", conditions);
+}
+
+Result<int64_t> TrialStore::last_arrival() const {
+    const Result<Cell> last = state_->connection.query_value("SELECT ifnull(max(seq), 0) FROM trial");
+    if (!last) return last.error();
+    return std::get<int64_t>(*last);
 }
 
 Result<std::vector<Trial>> TrialStore::usable_trials(const TrialFilter &filter) const {
@@ -170,10 +178,13 @@ Result<std::optional<Best>> TrialStore::best(const TrialFilter &filter) const {
     const int evidence_column = measurement_column + column_count<StoredMeasurement>();
     Result<StoredTrial> trial = checked(state_->connection, read_row<StoredTrial>(*rows));
     if (!trial) return trial.error();
-    Result<StoredMeasurement> measured =
-        checked(state_->connection, read_row<StoredMeasurement>(*rows, measurement_column));
-    if (!measured) return measured.error();
-    return std::optional(Best{std::move(trial->trial), std::move(measured->measurement), rows->text(evidence_column)});
+    Result<StoredMeasurement> own = checked(state_->connection, read_row<StoredMeasurement>(*rows, measurement_column));
+    if (!own) return own.error();
+    // In a file older than schema 4, which is only read, it may not be what the view ranked by; the latest counts there, too.
+    const Measurement &m = own->measurement;
+    Result<std::optional<Measurement>> latest = measurement(m.object_hash, m.machine, m.threads, m.cache, m.metric);
+    if (!latest) return latest.error();
+    return std::optional(Best{std::move(trial->trial), latest->value_or(m), rows->text(evidence_column)});
 }
 
 }  // namespace kiln

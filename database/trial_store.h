@@ -75,7 +75,9 @@ public:
     // Oldest first. Candidate and within_budget restrict nothing here.
     Result<std::vector<Race>> races(const TrialFilter &filter) const;
 
-    Result<std::vector<Trial>> trials(const TrialFilter &filter) const;  // oldest first
+    // Oldest first; only those that came into this file after an earlier `last_arrival`.
+    Result<std::vector<Trial>> trials(const TrialFilter &filter, int64_t after = 0) const;
+    Result<int64_t> last_arrival() const;  // of all trials; 0 where there is none
     // Of these, those that are ok and whose very object did not fail in another trial of the workload: the view `usable`.
     Result<std::vector<Trial>> usable_trials(const TrialFilter &filter) const;
     Result<std::optional<Trial>> trial(const std::string &id) const;  // a unique prefix of at least 4 digits will do

@@ -7,10 +7,14 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <random>
+#include <tuple>
 
 #include "database/trial_store.h"
 #include "records/content_id.h"
 #include "tests/database/sample_records.h"
+#include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
@@ -157,6 +161,178 @@ TEST_F(Races, CountForTheirKindOnly) {
     EXPECT_EQ((*store_.best({.cache = CacheMode::warm}))->trial.id, slower);
     EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->trial.id, cold_best);
     EXPECT_EQ((*store_.best({.cache = CacheMode::cold}))->evidence, "median");
+}
+
+Sample measured_again(Sample sample, double median) {
+    sample.measurement.median = median;
+    sample.measurement.created_at = sample.trial.created_at = "2026-08-15T00:00:00.000Z";
+    return sample;
+}
+
+// The latest time of an object counts, for each of its trials.
+TEST_F(Races, ATimeThatDidNotHoldIsNotTheBest) {
+    const Sample lucky = sample('a', 50), steady = sample('b', 80);
+    Sample elsewhere = measured_again(lucky, 150);
+    elsewhere.trial.toolchain = "a later one, which makes the same object";
+    const struct {
+        std::vector<Sample> samples;
+        double best;
+        char candidate;
+    } cases[] = {
+        {{lucky, steady}, 50, 'a'},
+        {{lucky, steady, measured_again(lucky, 150)}, 80, 'b'},
+        {{measured_again(lucky, 150), steady, lucky}, 80, 'b'},  // merged later
+        {{lucky, steady, measured_again(lucky, 60)}, 60, 'a'},
+        {{lucky, measured_again(lucky, 150)}, 150, 'a'},
+        {{lucky, steady, elsewhere}, 80, 'b'},
+        {{lucky, elsewhere}, 150, 'a'},
+    };
+    for (size_t i = 0; i < std::size(cases); i++) {
+        store_ = std::move(*TrialStore::in_memory());
+        for (const Sample &s : cases[i].samples) append(s);
+        const Best best = **store_.best({.toolchain = lucky.trial.toolchain});
+        EXPECT_EQ(best.measurement.median, cases[i].best) << i;
+        EXPECT_EQ(best.trial.candidate, sample(cases[i].candidate, 1).trial.candidate) << i;
+        EXPECT_EQ(best.trial.toolchain, lucky.trial.toolchain) << i;
+        EXPECT_EQ(best.evidence, "median") << i;
+    }
+}
+
+// A race compared side by side: a later time of its winner alone is no later race.
+TEST_F(Races, AWinnerStaysAndHasTheLatestTime) {
+    const std::string a = append(sample('a', 50)), b = append(sample('b', 80));
+    append(sample_race({a, b}));
+    append(measured_again(sample('a', 50), 150));
+    EXPECT_EQ((*store_.best({}))->trial.id, a);
+    EXPECT_EQ((*store_.best({}))->evidence, "race");
+    EXPECT_EQ((*store_.best({}))->measurement.median, 150);
+    EXPECT_EQ(store_.sql("SELECT median FROM best")->rows[0][0], Cell(150.0));
+}
+
+// Databases drawn at random, and `best` of them by plain loops over all records.
+class DrawnRaces : public Races {
+protected:
+    struct Recorded {
+        Trial trial;
+        std::optional<Measurement> own;
+        std::string own_id;
+    };
+    using Kind = std::tuple<std::string, std::string, CacheMode, double, Metric>;
+    using Answer = std::tuple<std::string, std::string, double>;  // trial, evidence, median
+
+    static Kind kind_of(const Recorded &r) {
+        return {r.trial.workload, r.trial.toolchain, r.trial.cache, r.trial.error_budget, r.own->metric};
+    }
+    int below(int end) { return std::uniform_int_distribution<int>(0, end - 1)(random_); }
+    std::string time() { return "2026-08-1" + std::to_string(below(3)) + "T10:00:00.000Z"; }
+
+    void draw_trial() {
+        constexpr TrialStatus failures[] = {TrialStatus::crash, TrialStatus::wrong_result, TrialStatus::unstable};
+        Sample s = sample(static_cast<char>('0' + below(9)), 1 + below(4));
+        s.measurement.created_at = time(), s.trial.created_at = time();
+        if (below(3) == 0) s.trial.workload = "conv1d/input:1x9x8/kernel:3x8x16";
+        if (below(3) == 0) s.trial.toolchain = "another";
+        if (below(3) == 0) s.trial.error_budget *= 10;
+        if (below(4) == 0) s.trial.cache = s.measurement.cache = CacheMode::cold;
+        if (below(4) == 0) s.measurement.metric = Metric::cycles;
+        s.trial.object_bytes = below(3) ? std::optional<int64_t>(1000 + below(2)) : std::nullopt;
+        const bool fails = below(12) == 0;
+        if (fails) s.trial.status = failures[below(3)], s.trial.message = "failed";
+        const auto own = fails ? std::nullopt : std::optional(s.measurement);
+        const Result<std::string> id = store_.append(s.trial, own);
+        ASSERT_TRUE(id.ok()) << id.error().message;
+        s.trial.id = *id;
+        recorded_.push_back({s.trial, own, own ? content_id(*own) : ""});
+        if (!fails && below(3) == 0) draw_race(recorded_.back());
+    }
+
+    void draw_race(const Recorded &like) {
+        std::vector<std::string> ranking;
+        for (const Recorded &r : recorded_) {
+            if (r.own && kind_of(r) == kind_of(like) && !std::ranges::count(ranking, r.trial.id))
+                ranking.push_back(r.trial.id);
+        }
+        if (ranking.size() < 2) return;
+        std::ranges::shuffle(ranking, random_);
+        Race race = sample_race(ranking);
+        std::tie(race.workload, race.toolchain, race.cache, race.error_budget, race.metric) = kind_of(like);
+        race.created_at = time();
+        race.id = append(race);
+        races_.push_back({kind_of(like), race});
+    }
+
+    // The latest measurement of the trial's object, and its id.
+    std::pair<Measurement, std::string> latest(const Recorded &r) const {
+        std::pair<Measurement, std::string> latest{*r.own, r.own_id};
+        for (const Recorded &other : recorded_) {
+            if (!other.own || other.own->object_hash != r.own->object_hash || other.own->cache != r.own->cache ||
+                other.own->metric != r.own->metric) {
+                continue;
+            }
+            const std::string &id = other.own_id;
+            if (std::tie(other.own->created_at, id) > std::tie(latest.first.created_at, latest.second))
+                latest = {*other.own, id};
+        }
+        return latest;
+    }
+
+    bool is_usable(const Recorded &r) const {
+        return std::ranges::none_of(recorded_, [&](const Recorded &failed) {
+            return failed.trial.object_hash == r.trial.object_hash && failed.trial.workload == r.trial.workload &&
+                   (failed.trial.status == TrialStatus::crash || (failed.trial.status == TrialStatus::wrong_result &&
+                                                                  failed.trial.error_budget >= r.trial.error_budget));
+        });
+    }
+
+    Answer best_of(const Kind &kind, const std::vector<const Recorded *> &trials) const {
+        const Race *last = nullptr;
+        for (const auto &[of, race] : races_) {
+            if (of == kind && (!last || std::tie(race.created_at, race.id) > std::tie(last->created_at, last->id)))
+                last = &race;
+        }
+        for (const Recorded *r : trials) {
+            if (last && last->entries.front().trial == r->trial.id)
+                return {r->trial.id, "race", latest(*r).first.median};
+        }
+        const auto rank = [&](const Recorded *r) {
+            const auto [measurement, id] = latest(*r);
+            return std::tuple(measurement.median, !r->trial.object_bytes, r->trial.object_bytes, id != r->own_id,
+                              r->trial.id);
+        };
+        const Recorded *first = *std::ranges::min_element(trials, {}, rank);
+        return {first->trial.id, "median", latest(*first).first.median};
+    }
+
+    std::vector<Answer> plain_best() const {
+        std::map<Kind, std::vector<const Recorded *>> kinds;
+        for (const Recorded &r : recorded_) {
+            if (r.own && is_usable(r)) kinds[kind_of(r)].push_back(&r);
+        }
+        std::vector<Answer> answers;
+        for (const auto &[kind, trials] : kinds) answers.push_back(best_of(kind, trials));
+        std::ranges::sort(answers);
+        return answers;
+    }
+
+    std::mt19937 random_{test_seed()};
+    std::vector<Recorded> recorded_;
+    std::vector<std::pair<Kind, Race>> races_;
+};
+
+TEST_F(DrawnRaces, BestIsWhatPlainLoopsFind) {
+    for (int i = 0; i < 20; i++) {
+        store_ = std::move(*TrialStore::in_memory());
+        recorded_.clear(), races_.clear();
+        const int trials = 1 + below(60);
+        for (int k = 0; k < trials; k++) ASSERT_NO_FATAL_FAILURE(draw_trial());
+        std::vector<Answer> answers;
+        const Table best = *store_.sql("SELECT trial, evidence, median FROM best ORDER BY trial");
+        for (const auto &row : best.rows) {
+            answers.emplace_back(std::get<std::string>(row[0]), std::get<std::string>(row[1]),
+                                 std::get<double>(row[2]));
+        }
+        ASSERT_EQ(answers, plain_best()) << i;
+    }
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
+#include "database/rows/trial_rows.h"
 #include "database/trial_store.h"
+#include "records/content_id.h"
 #include "tests/database/sample_records.h"
 #include "tests/database/scratch_folder.h"
 
@@ -93,39 +96,62 @@ TEST(Migration, ANewerFileIsRefused) {
     EXPECT_FALSE(migrate(*connection, first).ok());
 }
 
-// A file that the last schema wrote: read as it is, and brought up to date by who writes.
-TEST(Migration, AFileOfVersion2IsReadAndMigrated) {
-    const ScratchFolder folder;
-    const std::string path = folder / "old.db";
-    const Sample fast = sample('a', 100);
+// A file as the kiln of that version left it.
+void write_file_of_version(int64_t version, const std::string &path, const std::vector<Sample> &samples, Trial failed) {
+    std::vector<MigrationStep> steps = migration_steps();
+    std::erase_if(steps, [&](const MigrationStep &step) { return step.version > version; });
+    const Result<Connection> connection = Connection::open(path, OpenMode::create);
+    ASSERT_TRUE(connection.ok() && migrate(*connection, steps).ok());
+    for (Sample s : samples) {
+        const std::string measurement = content_id(s.measurement);
+        s.trial.id = content_id(s.trial, measurement);
+        ASSERT_TRUE(insert_measurement(*connection, {measurement, s.measurement}).ok());
+        ASSERT_TRUE(insert_trial(*connection, {s.trial, measurement}).ok());
+    }
+    failed.id = content_id(failed, "");
+    ASSERT_TRUE(insert_trial(*connection, {failed, ""}).ok());
+}
+
+// Read as it is, and brought up to date by who writes.
+TEST(Migration, AnOldFileIsReadAndMigrated) {
+    const Sample fast = sample('a', 100), slow = sample('b', 300);
     Trial failed = fast.trial;
     failed.status = TrialStatus::wrong_result, failed.message = "off";
-    {
-        Result<TrialStore> store = TrialStore::open(path, OpenMode::create);
-        ASSERT_TRUE(store.ok()) << store.error().message;
-        ASSERT_TRUE(store->append(fast.trial, fast.measurement).ok());
-        ASSERT_TRUE(store->append(sample('b', 300).trial, sample('b', 300).measurement).ok());
-        ASSERT_TRUE(store->append(failed, std::nullopt).ok());
+    Sample again = sample('a', 500);  // the same kernel: its time did not hold
+    again.measurement.created_at = again.trial.created_at = "2026-08-15T00:00:00.000Z";
+    const struct {
+        int64_t version;
+        std::vector<Sample> samples;
+        Trial failed;
+        size_t usable, usable_before;
+        double best, best_before, least_us, least_us_before;
+    } cases[] = {
+        {1, {fast, slow}, failed, 1, 2, 300, 100, 0.1, 0.1},
+        {2, {fast, slow}, failed, 1, 2, 300, 100, 0.1, 0.1},
+        {3, {fast, slow}, failed, 1, 1, 300, 300, 0.1, 0.1},
+        {3, {fast, slow, again}, sample_failure(), 3, 3, 300, 500, 0.3, 0.1},  // the best's own time, told as it is now
+        {4, {fast, slow, again}, sample_failure(), 3, 3, 300, 300, 0.3, 0.3},
+    };
+    for (const auto &c : cases) {
+        const ScratchFolder folder;
+        const std::string path = folder / "old.db";
+        ASSERT_NO_FATAL_FAILURE(write_file_of_version(c.version, path, c.samples, c.failed));
+        for (const OpenMode mode : {OpenMode::read_only, OpenMode::write}) {
+            const bool is_read = mode == OpenMode::read_only;
+            const Result<TrialStore> store = TrialStore::open(path, mode);
+            ASSERT_TRUE(store.ok()) << store.error().message;
+            EXPECT_EQ(store->usable_trials({})->size(), is_read ? c.usable_before : c.usable) << c.version;
+            EXPECT_EQ((*store->best({}))->measurement.median, is_read ? c.best_before : c.best) << c.version;
+            EXPECT_EQ(store->sql("SELECT * FROM best")->rows.size(), 1u);
+            const Table workloads = store->report({ReportKind::workloads})->table;
+            const auto column = std::ranges::find(workloads.columns, "best_us") - workloads.columns.begin();
+            EXPECT_EQ(workloads.rows.at(0).at(static_cast<size_t>(column)),
+                      Cell(is_read ? c.least_us_before : c.least_us))
+                << c.version;
+            EXPECT_TRUE(store->report({ReportKind::networks}).ok());
+            EXPECT_TRUE(store->verify().ok());
+        }
     }
-    const std::vector<MigrationStep> before(migration_steps().begin(), migration_steps().begin() + 2);
-    const Connection old = in_memory();
-    ASSERT_TRUE(migrate(old, before).ok());
-    const std::string best = std::get<std::string>(value(old, "SELECT sql FROM sqlite_schema WHERE name = 'best'"));
-    ASSERT_TRUE(Connection::open(path, OpenMode::write)
-                    ->run_script("DROP VIEW best; DROP VIEW usable; DROP INDEX failed_object; " + best +
-                                 "; PRAGMA user_version = 2")
-                    .ok());
-    {
-        const Result<TrialStore> store = TrialStore::open(path, OpenMode::read_only);
-        ASSERT_TRUE(store.ok()) << store.error().message;
-        EXPECT_EQ(store->usable_trials({})->size(), 2u);
-        EXPECT_EQ((*store->best({}))->measurement.median, 100);
-    }
-    const Result<TrialStore> store = TrialStore::open(path, OpenMode::write);
-    ASSERT_TRUE(store.ok()) << store.error().message;
-    EXPECT_EQ(store->usable_trials({})->size(), 1u);
-    EXPECT_EQ((*store->best({}))->measurement.median, 300);
-    EXPECT_TRUE(store->verify().ok());
 }
 
 // The tables by hand, so that the checks are seen to be the database's own.

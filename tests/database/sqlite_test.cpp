@@ -167,5 +167,32 @@ TEST(UntrustedQuery, AnythingElseIsRefused) {
     EXPECT_TRUE(connection.run("DELETE FROM t").ok()) << "the restriction ends with the query";
 }
 
+// A statement with parameters is kept for the next time. Nothing of the last time may be left.
+TEST(Connection, AKeptStatementStartsAnew) {
+    const Connection connection = std::move(*Connection::open(":memory:", OpenMode::create));
+    ASSERT_TRUE(connection.run_script("CREATE TABLE t (a UNIQUE, b); INSERT INTO t VALUES (1, 10), (2, 20)").ok());
+    const std::string select = "SELECT b FROM t WHERE a >= ? ORDER BY a", insert = "INSERT INTO t VALUES (?, ?)";
+    {
+        Result<Statement> outer = connection.prepare(select, {int64_t{1}});
+        ASSERT_TRUE(*outer->step());
+        Result<Statement> inner = connection.prepare(select, {int64_t{2}});
+        ASSERT_TRUE(*inner->step());
+        EXPECT_EQ(inner->integer(0), 20);
+        EXPECT_EQ(outer->integer(0), 10);
+        ASSERT_TRUE(*outer->step()) << "left in the middle of its rows by another one";
+        EXPECT_EQ(outer->integer(0), 20);
+    }
+    EXPECT_EQ(*connection.query_value(select, {int64_t{1}}), Cell(int64_t{10})) << "one that was left before its end";
+    EXPECT_EQ(*connection.query_value(select, {int64_t{3}}), Cell());
+    EXPECT_FALSE(connection.run(insert, {int64_t{1}, int64_t{0}}).ok());
+    EXPECT_TRUE(connection.run(insert, {int64_t{3}, Cell()}).ok()) << "after an error";
+    ASSERT_TRUE(connection.run_script("ALTER TABLE t RENAME COLUMN b TO c; ALTER TABLE t ADD COLUMN b DEFAULT 7").ok());
+    EXPECT_EQ(*connection.query_value(select, {int64_t{1}}), Cell(int64_t{7})) << "after a change of the schema";
+    for (int i = 0; i < 200; i++) {  // more than are kept
+        EXPECT_EQ(*connection.query_value("SELECT ? + " + std::to_string(i), {int64_t{1}}), Cell(int64_t{i + 1}));
+    }
+    EXPECT_EQ(*connection.query_value(select, {int64_t{1}}), Cell(int64_t{7}));
+}
+
 }  // namespace
 }  // namespace kiln

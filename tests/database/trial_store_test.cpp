@@ -225,6 +225,11 @@ TEST(TrialStore, OldestTrialComesFirst) {
     }
     const std::vector<Trial> trials = *store.trials({});
     EXPECT_TRUE(std::ranges::is_sorted(trials, {}, &Trial::created_at));
+    EXPECT_EQ(trials.size(), 3u);
+    EXPECT_EQ(store.trials({}, *store.last_arrival() - 1)->size(), 1u);
+    EXPECT_EQ(store.trials({}, *store.last_arrival() - 1)->front(), trials[1]) << "the last that came, not the latest";
+    EXPECT_TRUE(store.trials({}, *store.last_arrival())->empty());
+    EXPECT_EQ(in_memory().last_arrival().value(), 0);
 }
 
 TEST(Best, IsTheLowestMedianOfItsKind) {
@@ -356,6 +361,15 @@ TEST(Reports, ChooseSortAndCut) {
     EXPECT_EQ(medians({.kind = kind, .workloads = {std::vector<std::string>()}}), "0:");
     EXPECT_EQ(medians({.kind = ReportKind::best, .workloads = {{t.workload}}}), "1: 700");
     EXPECT_EQ(medians({.kind = ReportKind::best, .sort = "median_us", .descending = true}), "2: 9000 700");
+    EXPECT_EQ(medians({.kind = ReportKind::best, .sort = "median_us", .top = 1}), "2: 700");
+    EXPECT_EQ(medians({.kind = kind, .top = 0}), "6:");
+    EXPECT_EQ(medians({.kind = kind, .sort = "median_us", .top = 7}), "6: 700 800 900 1000 9000 -");
+    for (const int64_t top : {0, 1, 2, 3}) {
+        const Report report = *store.report({.kind = ReportKind::workloads, .top = top});
+        EXPECT_EQ(report.rows, 2) << top;
+        EXPECT_EQ(report.table.rows.size(), static_cast<size_t>(std::min<int64_t>(top, 2)));
+        EXPECT_FALSE(report.table.columns.empty());
+    }
     for (const ReportKind k : {ReportKind::workloads, ReportKind::failures, ReportKind::races}) {
         EXPECT_TRUE(store.report({.kind = k, .workloads = {{t.workload}}, .sort = "name"}).ok());
         const Result<Report> refused = store.report({.kind = k, .sort = "no\" column"});

@@ -30,6 +30,10 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
     return XXH3_64bits_withSeed(text.data(), text.size(), seed);
 }
 
+// Whether such a trial says of the kernel that it is not to be used, whatever another one says. Others, such as `unstable`
+// and `timeout`, may be the machine's fault.
+bool refutes(TrialStatus status) { return status == TrialStatus::wrong_result || status == TrialStatus::crash; }
+
 std::vector<const Algorithm *> without_last(const std::vector<const Algorithm *> &all) {
     std::vector<const Algorithm *> others;
     std::ranges::copy_if(all, std::back_inserter(others), [](const Algorithm *a) { return !a->last_on_soft_cores; });
@@ -114,8 +118,11 @@ Status WorkloadTuning::take_up_recorded() {
     filter.workload = key(tuned_.workload.workload);
     filter.target = job_.target.halide;
     filter.threads = job_.target.threads;
-    Result<std::vector<Trial>> recorded = environment.store.trials(filter);
+    const Result<int64_t> last_arrival = environment.store.last_arrival();
+    if (!last_arrival) return last_arrival.error();
+    Result<std::vector<Trial>> recorded = environment.store.trials(filter, last_arrival_);
     if (!recorded) return recorded.error();
+    last_arrival_ = *last_arrival;  // what came in between is read again
 
     struct Recorded {
         const Trial &trial;
@@ -146,14 +153,12 @@ Status WorkloadTuning::take_up_recorded() {
         // rerun tries again: else a layer that was tuned at a busy moment could never be repaired.
         if (is_first && !any_valid && r.trial.status == TrialStatus::unstable) continue;
         if (is_killed_build(r.trial)) continue;  // it says nothing of the candidate
-        if (!recorded_.insert(r.candidate).second) {
-            // Its time did not hold in a race, or the kernel failed there: the later one counts.
-            if (r.time) race_.renew(r.trial, *r.time);
-            if (!r.time) race_.leave(r.trial);
+        if (recorded_.insert(r.candidate).second) {
+            tried_.insert(r.candidate);
+            count(r.trial, r.candidate, r.time, std::nullopt);
+        } else if (!count_again(r.trial, r.candidate, r.time)) {
             continue;
         }
-        tried_.insert(r.candidate);
-        count(r.trial, r.candidate, r.time, std::nullopt);
         if (r.time) judge_->learn(*r.time);
         observations.push_back(observation(r.candidate, r.time));
     }
@@ -348,17 +353,38 @@ void WorkloadTuning::count(const Trial &trial, const Candidate &candidate, const
     layer_.trials = tuned_.trials;
     if (trial.status != TrialStatus::ok) {
         tuned_.failures++;
+        failed_.insert(candidate);
         last_failure_ = fmt::format("{}: {}", name(trial.status), trial.message);
     }
-    if (!time) return;
-    race_.enter(trial, *time, is_default(candidate), artifact);
-    if (is_default(candidate)) tuned_.default_ns = time->median;
+    if (refutes(trial.status)) refuted_.insert(candidate);
+    if (time) count_time(trial, candidate, *time, artifact);
+}
+
+// A later trial of a candidate is no further one. Its time did not hold in a race, or the kernel failed there: the later one counts. Or
+// an earlier one failed for what the machine did: then the candidate is in the race from now on, which is the answer.
+bool WorkloadTuning::count_again(const Trial &later, const Candidate &candidate,
+                                 const std::optional<RecordedTime> &time) {
+    if (refutes(later.status)) refuted_.insert(candidate);
+    if (!time) {
+        race_.leave(later);
+        return false;
+    }
+    if (race_.renew(later, *time) || refuted_.contains(candidate)) return false;
+    tuned_.failures -= static_cast<int64_t>(failed_.erase(candidate));
+    count_time(later, candidate, *time, std::nullopt);
+    return true;
+}
+
+void WorkloadTuning::count_time(const Trial &trial, const Candidate &candidate, const RecordedTime &time,
+                                const std::optional<Artifact> &artifact) {
+    race_.enter(trial, time, is_default(candidate), artifact);
+    if (is_default(candidate)) tuned_.default_ns = time.median;
     // Of two that are equal, the one that all processes take, in whichever order they hear of them.
     const auto is_better = [&] {
-        return std::tie(time->median, trial.candidate) < std::tie(*tuned_.best_ns, tuned_.best_candidate);
+        return std::tie(time.median, trial.candidate) < std::tie(*tuned_.best_ns, tuned_.best_candidate);
     };
     if (!tuned_.best_ns || is_better()) {
-        tuned_.best_ns = time->median;
+        tuned_.best_ns = time.median;
         tuned_.best_candidate = trial.candidate;
     }
     layer_.best_ns.push_back(*tuned_.best_ns);

@@ -71,6 +71,9 @@ private:
     std::string conditions() const;
     void count(const Trial &trial, const Candidate &candidate, const std::optional<RecordedTime> &time,
                const std::optional<Artifact> &artifact);
+    void count_time(const Trial &trial, const Candidate &candidate, const RecordedTime &time,
+                    const std::optional<Artifact> &artifact);
+    bool count_again(const Trial &later, const Candidate &candidate, const std::optional<RecordedTime> &time);
     void take_up(const WorkloadRace &race);
     void adopt(const Race &race);
     bool in_some_space(const Candidate &candidate) const;
@@ -88,8 +91,11 @@ private:
     std::optional<Started> started_;       // what is being built
     std::set<Candidate> tried_;            // or being tried, here or by another process
     std::set<Candidate> recorded_;         // under these conditions
+    std::set<Candidate> failed_;           // of these, those that count as failures
+    std::set<Candidate> refuted_;          // and those that were wrong or crashed, once
     std::set<std::string> seen_;           // ids of all recorded trials that were taken up
     std::optional<int64_t> others_state_;  // of the store when they were
+    int64_t last_arrival_ = 0;             // there then
     bool others_hang_ = false;
     std::string last_failure_;
     TunedWorkload tuned_;

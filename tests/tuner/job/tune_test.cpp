@@ -211,9 +211,43 @@ TEST(Tune, ARerunTriesUnstableCandidatesAgainWhereNothingElseIsKnown) {
     EXPECT_EQ(report->workloads[0].failures, 1);
     const auto &candidates = shop.builder.candidates;
     EXPECT_TRUE(std::equal(candidates.begin(), candidates.begin() + 3, candidates.begin() + 3));
+    const TunedWorkload repaired = report->workloads[0];
     report = shop.tune({layer_a}, trials(3));
     ASSERT_TRUE(report.ok());
     EXPECT_EQ(report->workloads[0].new_trials, 0);
+    EXPECT_EQ(report->workloads[0].trials, 3);
+    EXPECT_EQ(report->workloads[0].failures, 1);
+    EXPECT_EQ(report->workloads[0].best_ns, repaired.best_ns) << "what was tried again counts in later jobs, too";
+    EXPECT_EQ(report->workloads[0].best_candidate, repaired.best_candidate);
+}
+
+// A candidate with a trial that failed and a later one that is ok.
+TEST(Tune, ALaterValidTrialCountsUnlessTheKernelWasRefuted) {
+    const std::pair<TrialStatus, bool> cases[] = {{TrialStatus::unstable, true},
+                                                  {TrialStatus::timeout, true},
+                                                  {TrialStatus::out_of_memory, true},
+                                                  {TrialStatus::wrong_result, false},
+                                                  {TrialStatus::crash, false}};
+    for (const auto &[status, counts] : cases) {
+        FakeWorkshop shop;
+        ASSERT_TRUE(shop.tune({layer_a}, trials(1)).ok());
+        const Trial valid = shop.trials().at(0);
+        const auto measurement = shop.store.measurement_of(valid.id);
+        shop.store = std::move(*TrialStore::in_memory());
+        Trial failed = valid;
+        failed.id.clear();
+        failed.status = status, failed.message = "made to fail";
+        failed.created_at = "2000-01-01T00:00:00.000Z";
+        ASSERT_TRUE(shop.store.append(failed, std::nullopt).ok());
+        ASSERT_TRUE(shop.store.append(valid, **measurement).ok());
+        const auto report = shop.tune({layer_a}, trials(1));
+        ASSERT_TRUE(report.ok());
+        const TunedWorkload &tuned = report->workloads[0];
+        EXPECT_EQ(tuned.trials, 1) << name(status);
+        EXPECT_EQ(tuned.new_trials, 0) << name(status);
+        EXPECT_EQ(tuned.best_ns.has_value(), counts) << name(status);
+        EXPECT_EQ(tuned.failures, counts ? 0 : 1) << name(status);
+    }
 }
 
 TEST(Tune, ARerunTriesCandidatesAgainWhoseCompilerWasKilled) {

@@ -30,10 +30,14 @@ void WorkloadRace::enter(const Trial &trial, const RecordedTime &time, bool is_d
     contestants_.push_back({trial, time, is_default, artifact});
 }
 
-void WorkloadRace::renew(const Trial &later, const RecordedTime &time) {
+bool WorkloadRace::renew(const Trial &later, const RecordedTime &time) {
+    bool is_known = false;
     for (Contestant &c : contestants_) {
-        if (c.trial.candidate == later.candidate && c.trial.object_hash == later.object_hash) c.renew(later, time);
+        if (c.trial.candidate != later.candidate) continue;
+        is_known = true;
+        if (c.trial.object_hash == later.object_hash) c.renew(later, time);
     }
+    return is_known;
 }
 
 void WorkloadRace::leave(const Trial &later) {

@@ -31,8 +31,8 @@ public:
     // A valid trial under the job's conditions. Without an artifact it is built again, if it comes to a race.
     void enter(const Trial &trial, const RecordedTime &time, bool is_default, const std::optional<Artifact> &artifact);
 
-    // A later trial of a candidate that was entered: its kernel was measured again, or failed.
-    void renew(const Trial &later, const RecordedTime &time);
+    // A later trial of a candidate: its kernel was measured again, or failed. Answers whether the candidate is in the race.
+    bool renew(const Trial &later, const RecordedTime &time);
     void leave(const Trial &later);
 
     // The best trial so far races too, though the job may not have asked for its algorithm: what wins here is the best
