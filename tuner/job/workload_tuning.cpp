@@ -6,15 +6,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
-#include "catalog/catalog.h"
 #include "tuner/build/killed_build.h"
 #include "tuner/job/candidate_choice.h"
+#include "tuner/job/searched_spaces.h"
 #include "tuner/search/search.h"
-#include "workload/lists/glob.h"
 #include "workload/signature.h"
 
 namespace kiln {
@@ -33,40 +31,6 @@ uint64_t seed_of(const Workload &workload, uint64_t seed) {
 // Whether such a trial says of the kernel that it is not to be used, whatever another one says. Others, such as `unstable`
 // and `timeout`, may be the machine's fault.
 bool refutes(TrialStatus status) { return status == TrialStatus::wrong_result || status == TrialStatus::crash; }
-
-std::vector<const Algorithm *> without_last(const std::vector<const Algorithm *> &all) {
-    std::vector<const Algorithm *> others;
-    std::ranges::copy_if(all, std::back_inserter(others), [](const Algorithm *a) { return !a->last_on_soft_cores; });
-    return others.empty() ? all : others;
-}
-
-// The spaces of every algorithm that the options allow and that applies, the one to use untuned first. Without
-// any, the error says why each was refused.
-Result<std::vector<Space>> spaces_of(const TuneJob &job, const Workload &workload) {
-    const TuneOptions &options = job.options;
-    const Core core = core_of(job.environment.machine, job.target);
-    std::vector<const Algorithm *> searched;
-    Refusals refusals;
-    for (const Algorithm *algorithm : by_preference(workload, job.target, core, options.error_budget)) {
-        std::string reason;
-        if (!is_asked_for(*algorithm, options.algorithm)) {
-            reason = "not asked for";
-        } else if (!options.without.empty() && glob_match(options.without, algorithm->name)) {
-            reason = "excluded";
-        } else if (Status s = algorithm->applies(workload, job.target); !s) {
-            reason = s.error().message;
-        } else {
-            searched.push_back(algorithm);
-            continue;
-        }
-        refusals.add(algorithm->name, reason);
-    }
-    if (searched.empty()) return unsupported("no algorithm applies (" + refusals.text() + ")");
-    if (is_soft_core(job.target) && options.algorithm == "*") searched = without_last(searched);
-    std::vector<Space> spaces;
-    for (const Algorithm *algorithm : searched) spaces.push_back(algorithm->space(workload, job.target, core));
-    return spaces;
-}
 
 }  // namespace
 
@@ -91,7 +55,7 @@ Status WorkloadTuning::begin() {
         layer_.finished = true;
         return {};
     }
-    Result<std::vector<Space>> spaces = spaces_of(job_, tuned_.workload.workload);
+    Result<std::vector<Space>> spaces = searched_spaces(job_, tuned_.workload.workload);
     if (!spaces) {
         tuned_.problem = spaces.error().message;
         layer_.finished = true;
