@@ -215,6 +215,26 @@ TEST(Rules, ReductionsAndPlaces) {
     });
 }
 
+// As onnxruntime has them: a NaN is taken where it is the first element of its row, and nowhere else.
+TEST(Rules, PlacesInRowsWithNaN) {
+    const Numbers x = floats({7, 3}, {nan, 1,   2,        3,   nan, 1, 1,   nan,       3,   nan,      nan,
+                                      nan, nan, infinity, nan, 2,   2, nan, -infinity, nan, -infinity});
+    const auto places = [&](const char *op_type, std::vector<int64_t> expected, int64_t last = 0) {
+        return RuleCase{op_type,
+                        13,
+                        {integer("axis", 1), integer("keepdims", 0), integer("select_last_index", last)},
+                        {x},
+                        {list(std::move(expected))}};
+    };
+    expect_all({
+        places("ArgMax", {0, 0, 2, 0, 0, 0, 0}),
+        places("ArgMax", {0, 0, 2, 0, 0, 1, 2}, 1),
+        places("ArgMin", {0, 2, 0, 0, 0, 0, 0}),
+        places("ArgMin", {0, 2, 0, 0, 0, 1, 2}, 1),
+        {"Hardmax", 13, {}, {x}, {floats({7, 3}, {0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0})}},
+    });
+}
+
 TEST(Rules, StatisticsOfALayer) {
     expect_outputs({"LayerNormalization",
                     17,
