@@ -101,6 +101,11 @@ TEST(Rules, Products) {
          {counted({2, 1}), counted({2, 1}), floats({}, {4})},
          {floats({1, 1}, {12})}},
         {"Gemm", 11, {}, {counted({1, 2}), counted({2, 2}), floats({2}, {1, 2})}, {floats({1, 2}, {8, 12})}},
+        {"Gemm",
+         13,
+         {real("beta", 0)},
+         {counted({1, 2}), counted({2, 2}), line({infinity, nan})},
+         {floats({1, 2}, {7, 10})}},
     });
 }
 
