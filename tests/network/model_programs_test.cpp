@@ -57,5 +57,57 @@ TEST(ModelPrograms, NumbersWhoseSquaresOverflow) {
     });
 }
 
+// Outputs are i64, whatever the numbers lie in before.
+TEST(ModelPrograms, IntegersOf64Bits) {
+    const Numbers bytes = whole({4}, {0, 7, 200, 255}, Element::u8), numbers = line({-20, -3.75, 2.5, 8});
+    struct Row {
+        const char *op_type;
+        std::vector<std::string> inputs;
+        std::vector<int64_t> of_bytes, of_clipped, of_numbers;
+    };
+    const std::vector<Row> rows{
+        {"Div", {"a", "five"}, {0, 1, 40, 51}, {-1, 0, 0, 1}, {-4, 0, 0, 1}},
+        {"Mod", {"a", "five"}, {0, 2, 0, 0}, {1, 2, 2, 3}, {0, 2, 2, 3}},
+        {"Pow", {"a", "two"}, {0, 49, 40000, 65025}, {81, 9, 4, 64}, {400, 9, 4, 64}},
+        {"Add", {"a", "five"}, {5, 12, 205, 260}, {-4, 2, 7, 13}, {-15, 2, 7, 13}},
+        {"Mul",
+         {"a", "large"},
+         {0, 21000000000, 600000000000, 765000000000},
+         {-27000000000, -9000000000, 6000000000, 24000000000},
+         {-60000000000, -9000000000, 6000000000, 24000000000}},
+        {"Neg", {"a"}, {0, -7, -200, -255}, {9, 3, -2, -8}, {20, 3, -2, -8}},
+        {"Max", {"a", "five"}, {5, 7, 200, 255}, {5, 5, 5, 8}, {5, 5, 5, 8}},
+        {"Where", {"is_large", "a", "five"}, {5, 7, 200, 255}, {5, 5, 5, 8}, {5, 5, 5, 8}},
+    };
+    for (const Row &row : rows) {
+        SCOPED_TRACE(row.op_type);
+        const auto model_of_row = [&](const Numbers &x, bool is_clipped) {
+            BuiltModel model;
+            model.input("x", x.form.shape, x.form.type)
+                .constant("five", whole({}, {5}))
+                .constant("two", whole({}, {2}));
+            model.constant("large", whole({}, {3000000000}))
+                .constant("lo", floats({}, {-9}))
+                .constant("hi", floats({}, {9}));
+            if (is_clipped) model.node("Clip", {"x", "lo", "hi"}, {"clipped"});
+            model.node("Cast", {is_clipped ? "clipped" : "x"}, {"a"}, {integer("to", 7)});
+            model.node("Less", {"five", "a"}, {"is_large"}).node(row.op_type, row.inputs, {"y"}).output("y");
+            return model;
+        };
+        expect_program(model_of_row(bytes, false), bytes, {whole({4}, row.of_bytes)});
+        expect_program(model_of_row(numbers, true), numbers, {whole({4}, row.of_clipped)});
+        expect_program(model_of_row(numbers, false), numbers, {whole({4}, row.of_numbers)});
+    }
+}
+
+TEST(ModelPrograms, PlacesOfTheLargest) {
+    const Numbers x = line({3, 9, 1, 5});
+    BuiltModel model;
+    model.input("x", {4}).constant("k", list({3})).constant("lo", whole({}, {1})).constant("hi", whole({}, {2}));
+    model.node("TopK", {"x", "k"}, {"values", "places"}).node("Clip", {"places", "lo", "hi"}, {"clipped"});
+    model.node("Neg", {"places"}, {"negative"}).output("clipped").output("negative");
+    expect_program(model, x, {list({1, 2, 1}), list({-1, -3, 0})});
+}
+
 }  // namespace
 }  // namespace kiln::network
