@@ -311,6 +311,37 @@ TEST(Loops, MayNotRunAtAll) {
     EXPECT_NE(shapeless.error().message.find("it never repeats its graph"), std::string::npos);
 }
 
+// Then a scan output has the shape that the graph states for one of its parts.
+TEST(Loops, MayStackNothing) {
+    const struct {
+        onnx::ValueInfo stated;
+        std::string shape;  // empty: refused
+    } rows[] = {
+        {value("i", {Element::i64, {}}), "0"},
+        {value("i", {Element::i64, {2, 3}}), "0x2x3"},
+        {{"i", Element::i64, {{{std::nullopt, "n"}}}}, ""},
+        {{"i", {}, {{}}}, ""},
+        {{"i", Element::i64, {}}, ""},
+    };
+    for (const auto &row : rows) {
+        BuiltModel body;
+        body.input("i", {}, Element::i64).input("on", {}, Element::boolean).output("on").output("i");
+        body.model().outputs.back() = row.stated;
+        BuiltModel model;
+        model.input("x", {4}).constant("n", whole({}, {0})).node("Relu", {"x"}, {"r"});
+        const auto graph =
+            model.node("Loop", {"n", ""}, {"y"}, {branch("body", body)}).output("y").output("r").lowered();
+        ASSERT_EQ(bool(graph), !row.shape.empty()) << row.shape;
+        if (!graph) {
+            EXPECT_NE(graph.error().message.find("its graph does not say that of 'i'"), std::string::npos);
+            continue;
+        }
+        const TypedShape &form = graph->values[static_cast<size_t>(graph->outputs[0].value)].form;
+        EXPECT_EQ(name(form.type), name(Element::i64));
+        EXPECT_EQ(to_text(form.shape), row.shape);
+    }
+}
+
 TEST(Loops, WhatStandsInTheWayIsNamed) {
     const auto model = [](const std::vector<std::string> &inputs, const std::function<void(BuiltModel &)> &nodes) {
         BuiltModel built;
