@@ -70,18 +70,6 @@ std::optional<scalar::Expression> floats_before_cast(const graph::Elementwise &o
     return type && *type == graph::Element::f32 ? std::optional(floats) : std::nullopt;
 }
 
-// Integers of 64 bits as they lie in memory: two of 32 each, along an innermost axis, the lower one first.
-struct Halves {
-    explicit Halves(const Stored &whole) : form{graph::Element::i32, whole.form->shape}, storage(*whole.storage) {
-        storage.order.axes.push_back(static_cast<int>(form.shape.size()));
-        form.shape.push_back(2);
-    }
-    Stored stored() const { return {&form, &storage}; }
-
-    TypedShape form;
-    graph::Storage storage;
-};
-
 // Whether it makes integers of 64 bits of i32 and does nothing else.
 bool widens(const graph::Elementwise &op, const StoredNode &node) {
     return node.inputs.size() == 1 && node.inputs[0].form->type == graph::Element::i32 &&

@@ -2,6 +2,7 @@
 // random compute what the graphs do.
 #include "network/emit.h"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 

@@ -1,16 +1,35 @@
-// Nodes of ONNX through all passes as programs, which compute in f32 what the graph's evaluator computes in f64.
+// Programs of small models and graphs: in f32 what the graph's evaluator computes in f64, and integers of 64 bits.
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "graph/passes/passes.h"
 #include "network/emit.h"
 #include "package/network/program_reference.h"
 #include "tests/graph/lower/rule_cases.h"
+#include "tests/graph/passes/sketch.h"
+#include "tests/test_seed.h"
 
 namespace kiln::network {
 namespace {
 
 using namespace graph;
+
+using Outputs = std::vector<ValueId>;
+
+void expect_results(const Program &program, const std::vector<Numbers> &inputs, const std::vector<Numbers> &expected) {
+    std::vector<Bytes> bytes;
+    for (const Numbers &input : inputs) {
+        const ConstantData data = to_constant(input);
+        bytes.emplace_back(data.bytes().begin(), data.bytes().end());
+    }
+    const auto outputs = run_program(program, bytes);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    ASSERT_EQ(outputs->size(), expected.size());
+    for (size_t i = 0; i < expected.size(); i++) {
+        expect_numbers(from_constant(program.outputs[i].form, ConstantData((*outputs)[i])), expected[i]);
+    }
+}
 
 // A model whose only input has these numbers.
 void expect_program(const BuiltModel &model, const Numbers &input, const std::vector<Numbers> &expected) {
@@ -20,13 +39,7 @@ void expect_program(const BuiltModel &model, const Numbers &input, const std::ve
     ASSERT_TRUE(passed) << passed.error().message;
     const auto program = emit(*passed);
     ASSERT_TRUE(program) << program.error().message;
-    const ConstantData data = to_constant(input);
-    const auto outputs = run_program(*program, {Bytes(data.bytes().begin(), data.bytes().end())});
-    ASSERT_TRUE(outputs) << outputs.error().message;
-    ASSERT_EQ(outputs->size(), expected.size());
-    for (size_t i = 0; i < expected.size(); i++) {
-        expect_numbers(from_constant(program->outputs[i].form, ConstantData((*outputs)[i])), expected[i]);
-    }
+    expect_results(*program, {input}, expected);
 }
 
 void expect_programs(const std::vector<RuleCase> &rows) {
@@ -36,7 +49,7 @@ void expect_programs(const std::vector<RuleCase> &rows) {
     }
 }
 
-TEST(ModelPrograms, NumbersWhoseSquaresOverflow) {
+TEST(Programs, NumbersWhoseSquaresOverflow) {
     expect_programs({
         {"Asinh",
          9,
@@ -58,7 +71,7 @@ TEST(ModelPrograms, NumbersWhoseSquaresOverflow) {
 }
 
 // Outputs are i64, whatever the numbers lie in before.
-TEST(ModelPrograms, IntegersOf64Bits) {
+TEST(Programs, IntegersOf64Bits) {
     const Numbers bytes = whole({4}, {0, 7, 200, 255}, Element::u8), numbers = line({-20, -3.75, 2.5, 8});
     struct Row {
         const char *op_type;
@@ -100,13 +113,55 @@ TEST(ModelPrograms, IntegersOf64Bits) {
     }
 }
 
-TEST(ModelPrograms, PlacesOfTheLargest) {
+TEST(Programs, PlacesOfTheLargest) {
     const Numbers x = line({3, 9, 1, 5});
     BuiltModel model;
     model.input("x", {4}).constant("k", list({3})).constant("lo", whole({}, {1})).constant("hi", whole({}, {2}));
     model.node("TopK", {"x", "k"}, {"values", "places"}).node("Clip", {"places", "lo", "hi"}, {"clipped"});
     model.node("Neg", {"places"}, {"negative"}).output("clipped").output("negative");
     expect_program(model, x, {list({1, 2, 1}), list({-1, -3, 0})});
+}
+
+// With all of their bits, unlike where something is computed of them.
+TEST(Programs, IntegersOf64BitsAreMoved) {
+    const std::vector<std::pair<const char *, std::function<Outputs(Sketch &)>>> rows{
+        {"a transpose",
+         [](Sketch &s) {
+             return Outputs{s.transpose(s.input({2, 3, 4}, Element::i64), {2, 0, 1})};
+         }},
+        {"every other element, and one from outside",
+         [](Sketch &s) {
+             const Resample::Axis axis{1, 1, {5, 3, 1, Resample::outside}, {}};
+             return Outputs{s.node(Resample{{axis}, 0}, {s.input({2, 6}, Element::i64)})};
+         }},
+        {"elements by computed indices",
+         [](Sketch &s) {
+             const ValueId places = s.elementwise("max(min(x0,i32:2),i32:0)", {s.input({4}, Element::i32)});
+             return Outputs{s.node(Gather{1}, {s.input({2, 3, 2}, Element::i64), places})};
+         }},
+        {"one move after the other",
+         [](Sketch &s) {
+             const Resample::Axis axis{0, 1, {2, 0}, {}};
+             const ValueId turned = s.transpose(s.input({2, 3}, Element::i64), {1, 0});
+             return Outputs{s.transpose(s.node(Resample{{axis}, 0}, {turned}), {1, 0}), turned};
+         }},
+    };
+    for (const auto &[what, make] : rows) {
+        SCOPED_TRACE(what);
+        Sketch sketch(test_seed());
+        const Outputs outputs = make(sketch);
+        const Graph graph = std::move(sketch).finish(outputs);
+        const auto program = emit(graph);
+        ASSERT_TRUE(program) << program.error().message;
+        std::vector<Numbers> inputs = drawn_inputs(graph, test_seed());
+        for (Numbers &numbers : inputs) {
+            if (numbers.form.type != Element::i64) continue;
+            for (int64_t &element : std::get<std::vector<int64_t>>(numbers.elements)) element *= 123456789012345;
+        }
+        const auto expected = evaluate(graph, inputs);
+        ASSERT_TRUE(expected) << expected.error().message;
+        expect_results(*program, inputs, *expected);
+    }
 }
 
 }  // namespace
