@@ -115,23 +115,24 @@ ValueId extreme_of_numbers(NodeLowering &node, ValueId x, int axis, Reduce::Kind
 }
 
 // The place of the first or last extreme element along an axis: the least or greatest of the places that hold it. A NaN is none,
-// unless it is the first element, which then is the place, as onnxruntime has it. So there always is one.
+// unless it is the first element, which then is the place, as onnxruntime has it. What stands for no place lies inside of the axis,
+// too, so that no answer is outside.
 ValueId place_of_extreme(NodeLowering &node, ValueId x, int axis, Reduce::Kind kind, bool last) {
     const int64_t extent = node.shape(x)[axis];
     if (extent == 0) reject("there is no element along axis " + std::to_string(axis));
     const NumbersOf place{Element::i64};
-    const auto end = static_cast<double>(extent);
-    Expression found = select(equal(operand(0), operand(1)), operand(2), place(last ? -1 : end));
+    const Expression none = place(last ? 0 : static_cast<double>(extent - 1));
+    const Expression beyond = place(static_cast<double>(extent));  // which no other place is greater than
+    Expression found = select(equal(operand(0), operand(1)), operand(2), none);
     if (is_float(node.type(x))) {
-        const Expression is_first = equal(operand(2), place(0));
-        found = select(apply(Function::logical_and, apply(Function::is_nan, operand(0)), is_first),
-                       place(last ? end : 0), found);
+        const Expression of_nan = select(equal(operand(2), place(0)), last ? beyond : place(0), none);
+        found = select(apply(Function::is_nan, operand(0)), of_nan, found);
     }
     const ValueId extreme = extreme_of_numbers(node, x, axis, kind);
     const ValueId candidates = node.elementwise(found, {x, extreme, places(node, extent, axis, node.rank(x))});
     const ValueId chosen = node.add(Reduce{last ? Reduce::Kind::maximum : Reduce::Kind::minimum, {axis}}, {candidates});
     if (!last || !is_float(node.type(x))) return chosen;
-    return each(node, select(equal(operand(0), place(end)), place(0), operand(0)), chosen);
+    return each(node, select(equal(operand(0), beyond), place(0), operand(0)), chosen);
 }
 
 template<Reduce::Kind kind>
