@@ -70,55 +70,61 @@ std::optional<scalar::Expression> floats_before_cast(const graph::Elementwise &o
     return type && *type == graph::Element::f32 ? std::optional(floats) : std::nullopt;
 }
 
-// Integers of 64 bits as they lie in memory: two of 32 each, along an innermost axis, the lower one first.
-struct Halves {
-    explicit Halves(const Stored &whole) : form{graph::Element::i32, whole.form->shape}, storage(*whole.storage) {
-        storage.order.axes.push_back(static_cast<int>(form.shape.size()));
-        form.shape.push_back(2);
-    }
-    Stored stored() const { return {&form, &storage}; }
-
-    TypedShape form;
-    graph::Storage storage;
-};
-
 // Whether it makes integers of 64 bits of i32 and does nothing else.
 bool widens(const graph::Elementwise &op, const StoredNode &node) {
     return node.inputs.size() == 1 && node.inputs[0].form->type == graph::Element::i32 &&
            op.expression == scalar::cast(scalar::operand(0), graph::Element::i64);
 }
 
-// Floats that are cut off to integers of 64 bits, or i32.
-Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &node) {
-    const std::optional<scalar::Expression> floats = floats_before_cast(op, node);
-    if (!floats && !widens(op, node)) return unsupported("of " + std::string(graph::name(node.result.form->type)));
-    const size_t axes = rank(node.result);
-    const Halves halves(node.result);
-    NestBuilder nest(halves.stored(), blocked_axes(node.inputs, axes));
-    const std::vector<int> reads = read_all(&nest, node, axes);
-    const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
+// What the halves of an integer of 64 bits are, both in i32.
+struct HalfTerms {
+    scalar::Expression low, high;
+};
+
+// Of a float that is cut off: of its size, whose halves are exact in f32; then the complement where it is negative.
+HalfTerms halves_of_float(const scalar::Expression &x) {
     using scalar::apply, scalar::cast, scalar::constant;
-    const scalar::Expression is_low = apply(Function::equal, scalar::operand(half), constant(0));
-    if (!floats) {
-        const auto integer = [](double number) { return constant(number, graph::Element::i32); };
-        const scalar::Expression x = scalar::operand(reads[0]);
-        const scalar::Expression high =
-            apply(Function::select, apply(Function::less, x, integer(0)), integer(-1), integer(0));
-        return std::move(nest).finish(Reduction::none, apply(Function::select, is_low, x, high));
-    }
     constexpr double base = 4294967296.0;
-    // Of the size, whose halves are exact in f32; then the complement where it is negative.
-    const scalar::Expression x = renumbered(*floats, reads), is_negative = apply(Function::less, x, constant(0));
+    const scalar::Expression is_negative = apply(Function::less, x, constant(0));
     const scalar::Expression size = apply(Function::floor, apply(Function::absolute, x));
     const scalar::Expression upper = apply(Function::floor, apply(Function::multiply, size, constant(1 / base)));
     const scalar::Expression lower = apply(Function::subtract, size, apply(Function::multiply, upper, constant(base)));
     const scalar::Expression low = cast(cast(lower, graph::Element::u32), graph::Element::i32);
     const scalar::Expression borrow = cast(apply(Function::less, constant(0), lower), graph::Element::f32);
     const scalar::Expression complement = apply(Function::subtract, apply(Function::negate, upper), borrow);
-    const scalar::Expression high = cast(apply(Function::select, is_negative, complement, upper), graph::Element::i32);
-    return std::move(nest).finish(
-        Reduction::none,
-        apply(Function::select, is_low, apply(Function::select, is_negative, apply(Function::negate, low), low), high));
+    return {apply(Function::select, is_negative, apply(Function::negate, low), low),
+            cast(apply(Function::select, is_negative, complement, upper), graph::Element::i32)};
+}
+
+HalfTerms halves_of_i32(const scalar::Expression &x) {
+    const auto integer = [](double number) { return scalar::constant(number, graph::Element::i32); };
+    const scalar::Expression is_negative = scalar::apply(Function::less, x, integer(0));
+    return {x, scalar::apply(Function::select, is_negative, integer(-1), integer(0))};
+}
+
+// Of what is computed in 64 bits. Without its lower half, it is a multiple of what the upper one counts.
+HalfTerms halves_of_wide(const scalar::Expression &x, graph::Element type) {
+    using scalar::apply, scalar::cast, scalar::constant;
+    const scalar::Expression lower = cast(x, graph::Element::u32);
+    const scalar::Expression rest = apply(Function::subtract, x, cast(lower, type));
+    return {cast(lower, graph::Element::i32),
+            cast(apply(Function::divide, rest, constant(4294967296.0, type)), graph::Element::i32)};
+}
+
+Result<NodeNest> nest_of_halves(const graph::Elementwise &op, const StoredNode &node) {
+    const size_t axes = rank(node.result);
+    const Halves halves(node.result);
+    NestBuilder nest(halves.stored(), blocked_axes(node.inputs, axes));
+    const std::vector<int> reads = read_all(&nest, node, axes);
+    if (reads.empty()) return unsupported("without an operand");
+    const int half = nest.read_numbers({0, 1}, {2}, {nest.along(static_cast<int>(axes))});
+    const std::optional<scalar::Expression> floats = floats_before_cast(op, node);
+    const HalfTerms terms = floats ? halves_of_float(renumbered(*floats, reads))
+                            : widens(op, node)
+                                ? halves_of_i32(scalar::operand(reads[0]))
+                                : halves_of_wide(renumbered(op.expression, reads), node.result.form->type);
+    const scalar::Expression is_low = scalar::apply(Function::equal, scalar::operand(half), scalar::constant(0));
+    return std::move(nest).finish(Reduction::none, scalar::apply(Function::select, is_low, terms.low, terms.high));
 }
 
 Result<NodeNest> nest_of_lower_halves(const graph::Elementwise &op, const StoredNode &node) {

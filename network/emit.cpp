@@ -184,6 +184,13 @@ private:
         return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
     }
 
+    // Integers of 64 bits that are only moved stay what they are.
+    bool is_moved(const Operator &op, ValueId id) const {
+        const bool takes_elements = std::holds_alternative<Gather>(op) && id != node_->inputs[1];
+        const bool moves = std::holds_alternative<Transpose>(op) || std::holds_alternative<Resample>(op);
+        return value(id).form.type == Element::i64 && (moves || takes_elements);
+    }
+
     // Inputs of the network may be conditions and integers of 64 bits, which element-wise nodes make floats and i32 of.
     bool is_read(const Operator &op, ValueId id) const {
         const Element type = value(id).form.type;
@@ -211,9 +218,9 @@ private:
         StoredNode node{{}, stored(node_->output)};
         for (const ValueId id : node_->inputs) node.inputs.push_back(stored(id));
         for (const ValueId id : node_->inputs) {
-            if (!is_read(op, id)) return unsupported("of " + type_of(id));
+            if (!is_read(op, id) && !is_moved(op, id)) return unsupported("of " + type_of(id));
         }
-        if (!is_written(op, value(node_->output).form.type))
+        if (!is_written(op, value(node_->output).form.type) && !is_moved(op, node_->output))
             return unsupported("with a result of " + type_of(node_->output));
         Result<NodeNest> made = nest_of(op, node);
         if (!made) return unsupported(made.error().message);

@@ -118,8 +118,13 @@ std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8)
     if (graph.value(id).form.type != Element::i64) return {};
     if (readable_form(graph, id)) return made_readable(graph, id);
     const Node *maker = graph.producer(id);
-    if (!maker || depth == 0 || !moves(maker->op)) return {};
+    if (!maker || depth == 0) return {};
     const Node node = *maker;
+    if (std::holds_alternative<Gather>(node.op)) {
+        const std::optional<ValueId> source = lower_halves(graph, node.inputs[0], depth - 1);
+        return source ? std::optional(graph.between(node.op, {*source, node.inputs[1]})) : std::nullopt;
+    }
+    if (!moves(node.op)) return {};
     std::vector<ValueId> sources;
     for (const ValueId input : node.inputs) {
         const std::optional<ValueId> source = lower_halves(graph, input, depth - 1);
@@ -152,12 +157,15 @@ Element type_of_result(const Rewriting &graph, const Elementwise &op, const Node
     return type ? *type : Element::f32;
 }
 
+bool is_exact_in_floats(const std::optional<ValueRange> &range) {
+    return range && range->lo >= -most_exact && range->hi <= most_exact;
+}
+
 // Whether each number of that type which the node answers is an f32.
 bool fits_floats(const Rewriting &graph, const Elementwise &op, const Node &node, Element type) {
     if (type == Element::boolean) return true;
     if (is_float(type) || is_tensor_of_nests(type)) return false;
-    const std::optional<ValueRange> range = range_of(graph, op.expression, node.inputs);
-    return range && range->lo >= -most_exact && range->hi <= most_exact;
+    return is_exact_in_floats(range_of(graph, op.expression, node.inputs));
 }
 
 std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, const Node &node) {
@@ -195,19 +203,54 @@ bool answers_its_inputs(const Operator &op, const Shape &input, const Shape &res
     return moves(op);
 }
 
+// Whether a sum is a number of f32, and the sums of some of its terms are, which the range holds, too.
+bool sums_exactly(const Rewriting &graph, const Node &node) {
+    const auto *reduce = std::get_if<Reduce>(&node.op);
+    return reduce && reduce->kind == Reduce::Kind::sum && is_exact_in_floats(range_of(graph, node));
+}
+
+// Whether floats were integers before.
+bool has_whole_numbers(const Rewriting &graph, ValueId id) {
+    const auto *op = graph.computed_by<Elementwise>(id);
+    if (!op || op->expression.steps.back() != scalar::Step{.function = Function::cast}) return false;
+    Elementwise before = *op;
+    before.expression.steps.pop_back();
+    return !is_float(type_of_result(graph, before, *graph.producer(id)));
+}
+
+// What integers of a type are stored as, for sums: without the parts that a cast cuts off.
+ValueId whole_numbers(Rewriting &graph, ValueId source, Element type) {
+    if (!is_float(graph.value(source).form.type) || has_whole_numbers(graph, source)) return source;
+    const scalar::Expression whole = scalar::cast(scalar::cast(scalar::operand(0), type), Element::f32);
+    return graph.between(Elementwise{whole, graph.shape(source)}, {source});
+}
+
+// The same elements of what was stored, by the same indices.
+std::optional<ValueId> gather_sources(Rewriting &graph, const Node &node) {
+    const TypedShape form = graph.value(node.inputs[0]).form;
+    const std::optional<ValueId> source = source_of(graph, node, node.inputs[0]);
+    if (!source) return {};
+    const ValueId taken = graph.between(node.op, {*source, node.inputs[1]});
+    const Shape shape = graph.shape(taken);
+    return graph.result(Elementwise{scalar::cast(scalar::operand(0), form.type), shape}, {taken});
+}
+
 // The same of what its inputs were stored as.
 std::optional<ValueId> move_sources(Rewriting &graph, const Node &node) {
     const TypedShape form = graph.value(node.inputs[0]).form;
     if (is_tensor_of_nests(form.type)) return {};
+    if (std::holds_alternative<Gather>(node.op)) return gather_sources(graph, node);
     std::vector<TypedShape> forms;
     for (const ValueId id : node.inputs) forms.push_back(graph.value(id).form);
     const Result<TypedShape> result = result_of(node.op, forms);
-    if (!result || !answers_its_inputs(node.op, form.shape, result->shape)) return {};
+    if (!result) return {};
+    const bool sums = sums_exactly(graph, node);
+    if (!sums && !answers_its_inputs(node.op, form.shape, result->shape)) return {};
     std::vector<ValueId> sources;
     for (const ValueId id : node.inputs) {
         const std::optional<ValueId> source = source_of(graph, node, id);
         if (!source) return {};
-        sources.push_back(*source);
+        sources.push_back(sums ? whole_numbers(graph, *source, form.type) : *source);
         if (graph.value(*source).form.type != graph.value(sources[0]).form.type) return {};
     }
     const ValueId moved = graph.between(node.op, std::move(sources));

@@ -121,9 +121,29 @@ private:
     std::optional<scalar::Expression> mask_;
 };
 
+// A node that moves integers of 64 bits as one that moves their halves. It stays where it is made: `node` points into it.
+struct HalvedNode {
+    explicit HalvedNode(const StoredNode &whole) : input(whole.inputs[0]), result(whole.result), node(whole) {
+        node.inputs[0] = input.stored();
+        node.result = result.stored();
+    }
+    HalvedNode(const HalvedNode &) = delete;
+    HalvedNode &operator=(const HalvedNode &) = delete;
+
+    static bool has_halves(const StoredNode &whole) { return whole.result.form->type == graph::Element::i64; }
+
+    Halves input, result;
+    StoredNode node;
+};
+
 }  // namespace
 
 Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
+    if (HalvedNode::has_halves(node)) {
+        graph::Transpose of_halves = op;
+        of_halves.permutation.push_back(static_cast<int>(op.permutation.size()));
+        return nest_of(of_halves, HalvedNode(node).node);
+    }
     std::vector<BlockedAxis> blocked = blocked_axes(node.inputs, op.permutation.size());
     for (BlockedAxis &axis : blocked) {
         axis.axis = static_cast<int>(std::ranges::find(op.permutation, axis.axis) - op.permutation.begin());
@@ -137,9 +157,14 @@ Result<NodeNest> nest_of(const graph::Transpose &op, const StoredNode &node) {
     return std::move(nest).finish(Reduction::none, scalar::operand(read));
 }
 
-Result<NodeNest> nest_of(const Resample &op, const StoredNode &node) { return ResampleNest(op, node).run(); }
+Result<NodeNest> nest_of(const Resample &op, const StoredNode &node) {
+    if (!HalvedNode::has_halves(node)) return ResampleNest(op, node).run();
+    if (op.fill != 0) return unsupported("of i64 with a fill other than 0");
+    return ResampleNest(op, HalvedNode(node).node).run();
+}
 
 Result<NodeNest> nest_of(const graph::Gather &op, const StoredNode &node) {
+    if (HalvedNode::has_halves(node)) return nest_of(op, HalvedNode(node).node);
     NestBuilder nest(node.result, {});
     const graph::Shape &from = node.inputs[0].form->shape, &places = node.inputs[1].form->shape;
     const int rank_of_places = static_cast<int>(places.size());

@@ -188,7 +188,22 @@ std::optional<ValueId> raise(Rewriting &graph, const Node &node) {
     return graph.result(*op, std::move(parts), {y->number});
 }
 
+// What stands for a NaN (graph/lower/rules/reductions.cpp) is never asked: numbers of a finite scale are none.
+std::optional<ValueId> without_nan(Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op || node.inputs.size() != 1 || op->shape != graph.shape(node.inputs[0])) return {};
+    const std::vector<scalar::Step> &steps = op->expression.steps;
+    const bool asks = steps.size() == 5 && steps[0] == steps[3] && steps[0].function == Function::operand &&
+                      steps[1].function == Function::is_nan && steps[2].function == Function::constant &&
+                      steps[4].function == Function::select;
+    const auto x = asks ? dequantized(graph, node.inputs[0]) : std::nullopt;
+    const auto by = x ? uniform(graph, x->by) : std::nullopt;
+    if (!by || !std::isfinite(by->scale) || !holds_quanta(graph.value(x->stored).form.type)) return {};
+    return node.inputs[0];
+}
+
 std::optional<ValueId> move(Rewriting &graph, const Node &node) {
+    if (const auto number = without_nan(graph, node)) return number;
     if (auto sunk = sink(graph, node)) return sunk;
     if (auto sunk = sink_with_parameters(graph, node)) return sunk;
     if (auto sunk = sink_through_concat(graph, node)) return sunk;

@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::string_view hard_sigmoid = "min(max(add(mul(x0,0.16666667),0.5),0),1)";
 constexpr std::string_view hard_swish = "mul(x0,min(max(add(mul(x0,0.16666667),0.5),0),1))";
-constexpr std::string_view gelu = "mul(mul(x0,add(erf(mul(x0,0.70710678)),1)),0.5)";
-constexpr std::string_view gelu_tanh = "mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)";
+// With the factor on the inside, since 2 x may be infinite.
+constexpr std::string_view gelu = "mul(x0,add(mul(erf(mul(x0,0.70710678)),0.5),0.5))";
+constexpr std::string_view gelu_tanh =
+    "mul(x0,add(mul(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),0.5),0.5))";
 // With exp(-|x|), which has no overflow and keeps the digits of a logarithm near 0.
 constexpr std::string_view softplus = "add(log1p(exp(neg(abs(x0)))),max(x0,0))";
 constexpr std::string_view log_sigmoid = "sub(min(x0,0),log1p(exp(neg(abs(x0)))))";
@@ -37,8 +39,9 @@ constexpr std::array spellings{
     Spelling{{"hard_swish", hard_swish}, hard_swish},
     Spelling{{"hard_swish", hard_swish}, "mul(mul(x0,min(max(add(x0,3),0),6)),0.16666667)"},
     Spelling{{"gelu", gelu}, gelu},
-    Spelling{{"gelu", gelu}, "mul(x0,add(mul(erf(mul(x0,0.70710678)),0.5),0.5))"},
+    Spelling{{"gelu", gelu}, "mul(mul(x0,add(erf(mul(x0,0.70710678)),1)),0.5)"},
     Spelling{{"gelu_tanh", gelu_tanh}, gelu_tanh},
+    Spelling{{"gelu_tanh", gelu_tanh}, "mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044715)),0.79788456)),1)),0.5)"},
     Spelling{{"gelu_tanh", gelu_tanh},
              "mul(mul(x0,add(tanh(mul(mul(x0,add(mul(pow(x0,2),0.044715),1)),0.79788456)),1)),0.5)"},
     // A power with its constant inside is a product.

@@ -18,4 +18,7 @@ struct ValueRange {
 std::optional<ValueRange> range_of(const Rewriting &graph, const scalar::Expression &expression,
                                    const std::vector<ValueId> &inputs);
 
+// The results of a node.
+std::optional<ValueRange> range_of(const Rewriting &graph, const Node &node);
+
 }  // namespace kiln::graph

@@ -132,6 +132,12 @@ std::string halves_of(const std::string &x, const std::string &half) {
            complement + "," + upper + ")))";
 }
 
+// The same of an integer that is computed in 64 bits.
+std::string halves_of_wide(const std::string &x, const std::string &half) {
+    return "select(equal(" + half + ",0),i32(u32(" + x + ")),i32(div(sub(" + x + ",i64(u32(" + x +
+           "))),i64:4294967296)))";
+}
+
 TEST(Emit, table) {
     const std::vector<EmissionRow> rows{
         {"a value in row-major order is moved to channels-last and back",
@@ -383,6 +389,16 @@ TEST(Emit, table) {
          },
          "nest/output_dtype:i32/loops:6x2/operands:6,2/reads:x0[i0];x1[i1]/term:" +
              halves_of("mul(x0,16777216)", "x1") + " (x0, c0) -> y0"},
+        {"arithmetic in integers of 64 bits",
+         [](Sketch &s) { return Ids{s.elementwise("div(i64(x0),i64:5)", {s.input({3}, Element::i32)})}; },
+         "nest/dtype:i32/loops:3x2/operands:3,2/operand_dtypes:i32,f32/reads:x0[i0];x1[i1]/term:" +
+             halves_of_wide("div(i64(x0),i64:5)", "x1") + " (x0, c0) -> y0"},
+        {"arithmetic of floats that were cut off",
+         [](Sketch &s) {
+             return Ids{s.elementwise("mul(i64(mul(x0,16777216)),i64:300)", {s.input({2, 3})})};
+         },
+         "nest/output_dtype:i32/loops:6x2/operands:6,2/reads:x0[i0];x1[i1]/term:" +
+             halves_of_wide("mul(i64(mul(x0,16777216)),i64:300)", "x1") + " (x0, c0) -> y0"},
         {"channels shuffled in one move",
          [](Sketch &s) {
              const ValueId x = s.convolution({s.convolution({s.input({1, 4, 1, 1})}, 6, {1, 1})}, 6, {1, 1});
@@ -412,11 +428,14 @@ TEST(Emit, names_every_node_without_a_kernel) {
     Sketch s;
     const ValueId x = s.input({2, 3}, Element::i64);
     const ValueId many = s.input({2, 3, 2, 3, 2, 3, 2, 3, 2, 3});
-    const Ids outputs{s.elementwise("add(x0,i64:1)", {x}), s.transpose(many, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0})};
+    const ValueId wide = s.node(Reduce{Reduce::Kind::sum, {0}}, {s.elementwise("add(x0,i64:1)", {x})});
+    const Ids outputs{wide, s.transpose(many, {9, 8, 7, 6, 5, 4, 3, 2, 1, 0})};
     const auto program = emit(std::move(s).finish(outputs));
     ASSERT_FALSE(program);
     EXPECT_EQ(program.error().code, ErrorCode::unsupported);
-    EXPECT_NE(program.error().message.find("(elementwise): of i64"), std::string::npos) << program.error().message;
+    EXPECT_NE(program.error().message.find("(sum): of i64, but networks compute with f32, i32, i8 and u8"),
+              std::string::npos)
+        << program.error().message;
     EXPECT_NE(program.error().message.find("(transpose): with 10 loops of at most 8"), std::string::npos)
         << program.error().message;
 }

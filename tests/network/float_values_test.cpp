@@ -1,4 +1,8 @@
 // Integers that no tensor between kernels has, as floats.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
 #include "network/emit.h"
 #include "network/prepare.h"
 #include "tests/graph/passes/sketch.h"
@@ -43,6 +47,52 @@ TEST(FloatValues, MaximaOf16Bits) {
             std::ranges::find_if(after.nodes, [](const Node &node) { return std::holds_alternative<Pool>(node.op); });
         ASSERT_NE(pool, after.nodes.end());
         EXPECT_EQ(after.values[static_cast<size_t>(pool->output)].form.type == Element::f32, row.is_float);
+    }
+}
+
+// What an output of integers of 64 bits follows from: all that is known of it is that f32 has it.
+TEST(FloatValues, IntegersOfKnownRange) {
+    using Make = std::function<ValueId(Sketch &)>;
+    const auto clipped = [](Sketch &s) { return s.elementwise("i64(min(max(mul(x0,9),-9),9))", {s.input({2, 3})}); };
+    const auto sum = [](std::vector<int> axes) { return Reduce{Reduce::Kind::sum, std::move(axes)}; };
+    const std::vector<std::pair<const char *, Make>> rows{
+        {"a sum of conditions",
+         [&](Sketch &s) {
+             return s.node(sum({0, 1}), {s.elementwise("i64(less(x0,0))", {s.input({2, 3})})});
+         }},
+        {"a sum of integers", [&](Sketch &s) { return s.node(sum({1}), {clipped(s)}); }},
+        {"a sum of bytes",
+         [&](Sketch &s) {
+             return s.node(sum({1}), {s.elementwise("i64(x0)", {s.input({2, 3}, Element::u8)})});
+         }},
+        // A sum of floats would have what the cast cuts off.
+        {"a sum of what is also read as floats",
+         [&](Sketch &s) {
+             const ValueId x = s.node(Reduce{Reduce::Kind::maximum, {0}}, {s.input({4, 2, 3})});
+             const ValueId bounded = s.reshape(s.elementwise("min(max(x0,-9),9)", {x}), {6});
+             return s.node(sum({0}), {s.elementwise("i64(x0)", {bounded})});
+         }},
+        {"a sum of sums", [&](Sketch &s) { return s.node(sum({0}), {s.node(sum({1}), {clipped(s)})}); }},
+        {"a maximum",
+         [&](Sketch &s) {
+             return s.node(Reduce{Reduce::Kind::maximum, {1}}, {clipped(s)});
+         }},
+        {"elements by computed indices",
+         [&](Sketch &s) {
+             const ValueId places = s.elementwise("i32(min(max(x0,0),1))", {s.input({4})});
+             return s.node(Gather{0}, {clipped(s), places});
+         }},
+        {"a sum and arithmetic behind it",
+         [&](Sketch &s) { return s.elementwise("div(add(x0,i64:5),i64:2)", {s.node(sum({1}), {clipped(s)})}); }},
+    };
+    for (const auto &[what, make] : rows) {
+        SCOPED_TRACE(what);
+        Sketch s(test_seed());
+        const ValueId y = make(s);
+        const Graph before = std::move(s).finish({y});
+        expect_equal_outputs(before, store_as_floats(before), test_seed());
+        const auto program = emit(before);
+        EXPECT_TRUE(program) << program.error().message;
     }
 }
 

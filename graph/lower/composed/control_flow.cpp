@@ -10,6 +10,7 @@
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/repetitions.h"
+#include "graph/lower/node/shown_names.h"
 
 namespace kiln::graph {
 namespace {
@@ -60,16 +61,36 @@ ValueId stacked(NodeLowering &node, const std::vector<ValueId> &values, int64_t 
     return parts.size() == 1 ? parts[0] : node.add(Concat{place}, parts);
 }
 
+// A scan output of a graph that is never repeated, of which all that there is to know is what the graph says.
+ValueId nothing_stacked(NodeLowering &node, const onnx::ValueInfo &stated, int64_t axis) {
+    Shape shape;
+    bool is_known = stated.type && stated.shape;
+    for (size_t d = 0; is_known && d < stated.shape->size(); d++) {
+        const std::optional<int64_t> size = (*stated.shape)[d].size;
+        is_known = size && *size >= 0;
+        if (is_known) shape.push_back(*size);
+    }
+    if (!is_known) {
+        refuse("it never repeats its graph, so that an output has no shape: its graph does not say that of " +
+               shown(stated.name));
+    }
+    shape.insert(shape.begin() + axis_of(axis, static_cast<int>(shape.size()) + 1), 0);
+    value_or_refusal(element_count(shape));
+    if (is_float(*stated.type)) return node.constant({{*stated.type, shape}, std::vector<double>()});
+    return node.constant({{*stated.type, shape}, std::vector<int64_t>()});
+}
+
 // The outputs of a node that repeats its graph: what was carried to the end, and for each scan output what the repetitions made, along
 // an axis of its own; the first, where none is stated.
-void give_results(NodeLowering &node, const std::vector<ValueId> &carried,
+void give_results(NodeLowering &node, const onnx::Body &body, const std::vector<ValueId> &carried,
                   const std::vector<std::vector<ValueId>> &made, const std::vector<int64_t> &axes = {}) {
     for (size_t i = 0; i < carried.size(); i++) node.result(carried[i], static_cast<int>(i));
     for (size_t k = 0; k < made.size(); k++) {
         const int output = static_cast<int>(carried.size() + k);
         if (!node.wants(output)) continue;
-        if (made[k].empty()) refuse("it never repeats its graph, so that an output has no shape");
-        node.result(stacked(node, made[k], axes.empty() ? 0 : axes[k]), output);
+        const int64_t axis = axes.empty() ? 0 : axes[k];
+        const onnx::ValueInfo &stated = body.outputs[body.outputs.size() - made.size() + k];
+        node.result(made[k].empty() ? nothing_stacked(node, stated, axis) : stacked(node, made[k], axis), output);
     }
 }
 
@@ -195,7 +216,7 @@ void loop(NodeLowering &node) {
         values.assign(outputs->begin() + 1, outputs->begin() + 1 + static_cast<std::ptrdiff_t>(carried));
         for (size_t k = 0; k < scanned.size(); k++) scanned[k].push_back((*outputs)[1 + carried + k]);
     }
-    give_results(node, values, scanned);
+    give_results(node, body, values, scanned);
 }
 
 void scan(NodeLowering &node) {
@@ -233,7 +254,7 @@ void scan(NodeLowering &node) {
     for (size_t k = 0; k < outputs; k++) {
         if (prepends[k]) std::reverse(made[k].begin(), made[k].end());
     }
-    give_results(node, values, made, axes);
+    give_results(node, body, values, made, axes);
 }
 
 }  // namespace kiln::graph

@@ -4,6 +4,7 @@
 #include "graph/lower/composed/top_k.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,9 +82,9 @@ private:
 
     Ranked first_of_rows(const Ranked &all) const {
         const int64_t rows = node_.shape(all.values)[0], count = node_.shape(all.values)[1];
+        const ValueId keys = without_nan(all.values);
         // Axes: rows, the elements that may come before, those that are ranked.
-        const ValueId others = node_.reshape(all.values, {rows, count, 1}),
-                      ranked = node_.reshape(all.values, {rows, 1, count});
+        const ValueId others = node_.reshape(keys, {rows, count, 1}), ranked = node_.reshape(keys, {rows, 1, count});
         // The element of the others comes before where these are in their order.
         const Expression lower = operand(largest_ ? 1 : 0), higher = operand(largest_ ? 0 : 1);
         const Expression before =
@@ -92,6 +93,16 @@ private:
                                                {others, ranked, counted(node_, count, 1), counted(node_, count, 2)});
         const ValueId rank = node_.reshape(node_.add(Reduce{Reduce::Kind::sum, {1}}, {each}), {rows, count, 1});
         return {chosen(all.values, rank), chosen(all.indices, rank)};
+    }
+
+    // What elements are compared by. A NaN would come neither before nor behind another element, so that ranks would be taken twice or
+    // not at all: it stands for the number that is wanted least.
+    ValueId without_nan(ValueId values) const {
+        const Element type = node_.type(values);
+        if (!is_float(type)) return values;
+        const double infinity = std::numeric_limits<double>::infinity();
+        const Expression least_wanted = constant(largest_ ? -infinity : infinity, type);
+        return node_.elementwise(select(apply(Function::is_nan, operand(0)), least_wanted, operand(0)), {values});
     }
 
     // The element of each rank below k: a sum over all elements, of which one counts.

@@ -150,15 +150,22 @@ Expression hyperbolic_cosine(const Expression &x, NumbersOf number, const Attrib
     return number(0.5) * (exponential(x) + exponential(-x));
 }
 
+// From here on log(2 a) is the inverse of both functions in the type's precision, and a square of a may overflow.
+double large_number(Element type) { return type == Element::f16 ? 200 : 1e10; }
+
 Expression inverse_hyperbolic_sine(const Expression &x, NumbersOf number, const Attributes &) {
-    const Expression a = absolute(x);
+    const Expression a = absolute(x), is_large = less(number(large_number(number.type)), a);
     const Expression tail = a * (a / (number(1) + square_root(number(1) + a * a)));
-    return apply(Function::sign, x) * apply(Function::logarithm_1p, a + tail);
+    const Expression size = apply(Function::logarithm_1p, select(is_large, a - number(1), a + tail));
+    return apply(Function::sign, x) * (size + select(is_large, number(std::numbers::ln2), number(0)));
 }
 
 Expression inverse_hyperbolic_cosine(const Expression &x, NumbersOf number, const Attributes &) {
+    const Expression is_large = less(number(large_number(number.type)), x);
     const Expression d = x - number(1);  // two roots: the product overflows, and is positive again below -1
-    return apply(Function::logarithm_1p, d + square_root(d) * square_root(x + number(1)));
+    const Expression sum = d + square_root(d) * square_root(x + number(1));
+    return apply(Function::logarithm_1p, select(is_large, d, sum)) +
+           select(is_large, number(std::numbers::ln2), number(0));
 }
 
 Expression inverse_hyperbolic_tangent(const Expression &x, NumbersOf number, const Attributes &) {

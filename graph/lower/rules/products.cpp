@@ -10,7 +10,7 @@
 namespace kiln::graph {
 namespace {
 
-// alpha * A B + beta * C
+// alpha * A B + beta * C. Where beta is 0, C is not read: it may be infinite or NaN.
 void gemm(NodeLowering &node) {
     const ValueId product =
         node.add(MatrixProduct{}, {gemm_operand(node, 0, "transA"), gemm_operand(node, 1, "transB")});
@@ -21,7 +21,7 @@ void gemm(NodeLowering &node) {
     };
     Expression sum = scaled(operand(0), "alpha");
     std::vector<ValueId> operands{product};
-    if (node.has_input(2)) {
+    if (node.has_input(2) && node.attributes.real("beta", 1) != 0) {
         sum = sum + scaled(operand(1), "beta");
         operands.push_back(node.input(2));
     }

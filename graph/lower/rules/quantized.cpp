@@ -133,16 +133,22 @@ void pooled(NodeLowering &node, const Compute &compute) {
     store(node, node.transpose(compute(node.transpose(x, first)), last), 3, node.type(node.input(0)));
 }
 
+// Where padding counts, so does what ceil_mode adds: onnxruntime, which defines the operator, divides by the whole window then.
 void qlinear_average_pool(NodeLowering &node) {
+    const bool counts_padding = node.attributes.flag("count_include_pad", false);
     pooled(node, [&](ValueId x) {
-        const Window window = window_of_pool(node, x, Lacking::padding);
+        Window window = window_of_pool(node, x, Lacking::padding);
+        for (size_t d = 0; counts_padding && d < window.beyond.size(); d++) {
+            window.padding[d].hi += window.beyond[d];
+            window.beyond[d] = 0;
+        }
         return node.add(Pool{.kind = Pool::Kind::average,
                              .window = window.extents,
                              .strides = window.strides,
                              .dilations = window.dilations,
                              .padding = window.padding,
                              .beyond = window.beyond,
-                             .counts_padding = node.attributes.flag("count_include_pad", false)},
+                             .counts_padding = counts_padding},
                         {x});
     });
 }

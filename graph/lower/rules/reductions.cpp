@@ -103,15 +103,36 @@ ValueId places(NodeLowering &node, int64_t extent, int axis, int rank) {
     return node.constant({{Element::i64, shape}, index_range(0, extent)});
 }
 
-// The place of the first or last extreme element along an axis: the least or greatest of the places that hold it.
+// What a reduction of extremes takes for a NaN: a number that changes none of them. Else the kernels' answer would depend on where in
+// a vector the NaN stands.
+ValueId extreme_of_numbers(NodeLowering &node, ValueId x, int axis, Reduce::Kind kind) {
+    const Element type = node.type(x);
+    if (!is_float(type)) return node.add(Reduce{kind, {axis}}, {x});
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Expression least_wanted = constant(kind == Reduce::Kind::maximum ? -infinity : infinity, type);
+    const Expression number = select(apply(Function::is_nan, operand(0)), least_wanted, operand(0));
+    return node.add(Reduce{kind, {axis}}, {each(node, number, x)});
+}
+
+// The place of the first or last extreme element along an axis: the least or greatest of the places that hold it. A NaN is none,
+// unless it is the first element, which then is the place, as onnxruntime has it. What stands for no place lies inside of the axis,
+// too, so that no answer is outside.
 ValueId place_of_extreme(NodeLowering &node, ValueId x, int axis, Reduce::Kind kind, bool last) {
     const int64_t extent = node.shape(x)[axis];
     if (extent == 0) reject("there is no element along axis " + std::to_string(axis));
-    const ValueId extreme = node.add(Reduce{kind, {axis}}, {x});
-    const Expression no_place = constant(last ? -1 : static_cast<double>(extent), Element::i64);
-    const ValueId candidates = node.elementwise(select(equal(operand(0), operand(1)), operand(2), no_place),
-                                                {x, extreme, places(node, extent, axis, node.rank(x))});
-    return node.add(Reduce{last ? Reduce::Kind::maximum : Reduce::Kind::minimum, {axis}}, {candidates});
+    const NumbersOf place{Element::i64};
+    const Expression none = place(last ? 0 : static_cast<double>(extent - 1));
+    const Expression beyond = place(static_cast<double>(extent));  // which no other place is greater than
+    Expression found = select(equal(operand(0), operand(1)), operand(2), none);
+    if (is_float(node.type(x))) {
+        const Expression of_nan = select(equal(operand(2), place(0)), last ? beyond : place(0), none);
+        found = select(apply(Function::is_nan, operand(0)), of_nan, found);
+    }
+    const ValueId extreme = extreme_of_numbers(node, x, axis, kind);
+    const ValueId candidates = node.elementwise(found, {x, extreme, places(node, extent, axis, node.rank(x))});
+    const ValueId chosen = node.add(Reduce{last ? Reduce::Kind::maximum : Reduce::Kind::minimum, {axis}}, {candidates});
+    if (!last || !is_float(node.type(x))) return chosen;
+    return each(node, select(equal(operand(0), beyond), place(0), operand(0)), chosen);
 }
 
 template<Reduce::Kind kind>
@@ -122,7 +143,7 @@ void arg_extreme(NodeLowering &node) {
     node.result(node.attributes.flag("keepdims", true) ? y : without_axes(node, y, {axis}));
 }
 
-// 1 at the first greatest element along an axis. Before opset 13 all axes from `axis` on are one.
+// 1 at the first greatest element along an axis, where it is a number. Before opset 13 all axes from `axis` on are one.
 void hardmax(NodeLowering &node) {
     const Shape shape = node.shape(node.input(0));
     const int rank = static_cast<int>(shape.size());
@@ -141,7 +162,14 @@ void hardmax(NodeLowering &node) {
     const Element type = node.type(x);
     const ValueId place = place_of_extreme(node, x, axis, Reduce::Kind::maximum, false);
     const ValueId all = places(node, node.shape(x)[axis], axis, node.rank(x));
-    const ValueId y = node.elementwise(cast(equal(operand(0), operand(1)), type), {place, all});
+    Expression is_here = equal(operand(0), operand(1));
+    std::vector<ValueId> inputs{place, all};
+    if (is_float(type)) {
+        const Expression is_number = apply(Function::logical_not, apply(Function::is_nan, operand(2)));
+        is_here = apply(Function::logical_and, is_here, is_number);
+        inputs.push_back(x);
+    }
+    const ValueId y = node.elementwise(cast(std::move(is_here), type), std::move(inputs));
     node.result(node.reshape(y, shape));
 }
 

@@ -6,6 +6,35 @@
 namespace kiln::graph {
 namespace {
 
+// Of onnxruntime, for rows of 60: windows that hang over the end are divided by their whole size where padding counts.
+TEST(QuantizedRules, AveragesOfWindowsOverTheEnd) {
+    struct Row {
+        int64_t extent, window, stride, before, behind, counts_padding;
+        std::vector<int64_t> averages;
+    };
+    const std::vector<Row> rows{
+        {5, 2, 2, 0, 0, 0, {60, 60, 60}},     {5, 2, 2, 0, 0, 1, {60, 60, 30}}, {5, 3, 2, 0, 1, 0, {60, 60, 60}},
+        {5, 3, 2, 0, 1, 1, {60, 60, 20}},     {5, 4, 2, 1, 1, 1, {45, 60, 30}}, {6, 3, 3, 1, 0, 1, {40, 60, 20}},
+        {6, 4, 3, 1, 1, 1, {45, 60, 15}},     {7, 2, 3, 0, 0, 1, {60, 60, 30}}, {7, 3, 3, 0, 0, 1, {60, 60, 20}},
+        {7, 4, 2, 1, 1, 1, {45, 60, 60, 30}}, {7, 4, 3, 0, 1, 1, {60, 60, 15}},
+    };
+    for (const Row &row : rows) {
+        const auto numbers = [](std::vector<int64_t> elements) {
+            const Shape shape{1, 1, static_cast<int64_t>(elements.size())};
+            return whole(shape, std::move(elements), Element::u8);
+        };
+        expect_outputs({"QLinearAveragePool",
+                        1,
+                        {integers("kernel_shape", {row.window}), integers("strides", {row.stride}),
+                         integers("pads", {row.before, row.behind}), integer("ceil_mode", 1),
+                         integer("count_include_pad", row.counts_padding)},
+                        {numbers(std::vector<int64_t>(static_cast<size_t>(row.extent), 60)), floats({}, {1}), none,
+                         floats({}, {1}), none},
+                        {numbers(row.averages)},
+                        "com.microsoft"});
+    }
+}
+
 TEST(QuantizedRules, NumbersAndSums) {
     const auto scalar = [](double number) { return floats({}, {number}); };
     const auto i8 = [](std::vector<int64_t> elements) {

@@ -17,12 +17,21 @@ TEST(Rules, WhereNumbersAreLargeSmallOrNone) {
         {"LeakyRelu", 16, {real("alpha", 0.5F)}, {line({-infinity, -2, 3})}, {line({-infinity, -1, 3})}},
         {"Elu", 6, {}, {line({-800, 800})}, {line({-1, 800})}},
         {"Celu", 12, {real("alpha", 2)}, {line({-1600, 0, 1600})}, {line({-2, 0, 1600})}},
-        {"Asinh", 9, {}, {line({-1e-8, 1e-8, 1e10})}, {line({-1e-8, 1e-8, std::asinh(1e10)})}},
+        {"Asinh",
+         9,
+         {},
+         {line({-infinity, -1e-8, 1e-8, 9e9, 1e10, 1e38, infinity, nan})},
+         {line({-infinity, -1e-8, 1e-8, std::asinh(9e9), std::asinh(1e10), std::asinh(1e38), infinity, nan})}},
+        {"Asinh",
+         9,
+         {},
+         {floats({3}, {-60000, 150, 250}, Element::f16)},
+         {floats({3}, {std::asinh(-60000), std::asinh(150), std::asinh(250)}, Element::f16)}},
         {"Acosh",
          9,
          {},
-         {line({-1e10, -2, 0.5, 1, 1e10, infinity})},
-         {line({nan, nan, nan, 0, std::acosh(1e10), infinity})}},
+         {line({-infinity, -1e10, -2, 0.5, 1, 1e10, 3e38, infinity})},
+         {line({nan, nan, nan, nan, 0, std::acosh(1e10), std::acosh(3e38), infinity})}},
         {"Atan",
          7,
          {},
@@ -92,6 +101,11 @@ TEST(Rules, Products) {
          {counted({2, 1}), counted({2, 1}), floats({}, {4})},
          {floats({1, 1}, {12})}},
         {"Gemm", 11, {}, {counted({1, 2}), counted({2, 2}), floats({2}, {1, 2})}, {floats({1, 2}, {8, 12})}},
+        {"Gemm",
+         13,
+         {real("beta", 0)},
+         {counted({1, 2}), counted({2, 2}), line({infinity, nan})},
+         {floats({1, 2}, {7, 10})}},
     });
 }
 
@@ -212,6 +226,26 @@ TEST(Rules, ReductionsAndPlaces) {
          {floats({2, 3}, {1, 5, 2, 9, 9, 2})},
          {list({1, 1})}},
         {"ArgMin", 13, {integer("axis", -1)}, {floats({1, 3}, {2, 1, 1})}, {whole({1, 1}, {1})}},
+    });
+}
+
+// As onnxruntime has them: a NaN is taken where it is the first element of its row, and nowhere else.
+TEST(Rules, PlacesInRowsWithNaN) {
+    const Numbers x = floats({7, 3}, {nan, 1,   2,        3,   nan, 1, 1,   nan,       3,   nan,      nan,
+                                      nan, nan, infinity, nan, 2,   2, nan, -infinity, nan, -infinity});
+    const auto places = [&](const char *op_type, std::vector<int64_t> expected, int64_t last = 0) {
+        return RuleCase{op_type,
+                        13,
+                        {integer("axis", 1), integer("keepdims", 0), integer("select_last_index", last)},
+                        {x},
+                        {list(std::move(expected))}};
+    };
+    expect_all({
+        places("ArgMax", {0, 0, 2, 0, 0, 0, 0}),
+        places("ArgMax", {0, 0, 2, 0, 0, 1, 2}, 1),
+        places("ArgMin", {0, 2, 0, 0, 0, 0, 0}),
+        places("ArgMin", {0, 2, 0, 0, 0, 1, 2}, 1),
+        {"Hardmax", 13, {}, {x}, {floats({7, 3}, {0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0})}},
     });
 }
 

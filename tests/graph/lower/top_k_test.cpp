@@ -52,6 +52,25 @@ TEST(TopK, FirstElementsAndWhereTheyAre) {
     for (const RuleCase &row : cases) expect_outputs(row);
 }
 
+// A NaN comes last, in its order among those that are infinite.
+TEST(TopK, RowsWithNaN) {
+    const Numbers rows = floats({3, 4}, {3, nan, 1, 0, nan, nan, nan, nan, infinity, nan, -infinity, nan});
+    const std::vector<RuleCase> cases{
+        {"TopK",
+         11,
+         {integer("largest", 0)},
+         {rows, list({2})},
+         {floats({3, 2}, {0, 1, nan, nan, -infinity, infinity}), wide({3, 2}, {3, 2, 0, 1, 2, 0})}},
+        {"TopK",
+         11,
+         {},
+         {rows, list({4})},
+         {floats({3, 4}, {3, 1, 0, nan, nan, nan, nan, nan, infinity, nan, -infinity, nan}),
+          wide({3, 4}, {0, 2, 3, 1, 0, 1, 2, 3, 0, 1, 2, 3})}},
+    };
+    for (const RuleCase &row : cases) expect_outputs(row);
+}
+
 // So many that parts of them are compared first; few values, so that many are equal.
 TEST(TopK, ManyElements) {
     std::mt19937 random(test_seed());

@@ -168,9 +168,9 @@ TEST(FuseEpilogues, table) {
                  return s.elementwise(function, {s.convolution({s.input({1, 2, 4})}, 2, {1})});
              };
              return Ids{with("mul(x0,min(max(add(mul(x0,0.1666666716337204),0.5),0),1))"), with("tanh(x0)"),
-                        with("sigmoid(x0)"), with("mul(mul(x0,add(erf(mul(x0,0.7071067690849304)),1)),0.5)"),
-                        with("mul(mul(x0,add(tanh(mul(add(x0,mul(pow(x0,3),0.044714998453855515)),0.7978845834732056)),"
-                             "1)),0.5)")};
+                        with("sigmoid(x0)"), with("mul(x0,add(mul(erf(mul(x0,0.7071067690849304)),0.5),0.5))"),
+                        with("mul(x0,add(mul(tanh(mul(add(x0,mul(pow(x0,3),0.044714998453855515)),0.7978845834732056)),"
+                             "0.5),0.5))")};
          },
          "%0 = convolution epilogue=hard_swish (x0, 2x2x1)\n%1 = convolution epilogue=tanh (x1, 2x2x1)\n"
          "%2 = convolution epilogue=sigmoid (x2, 2x2x1)\n%3 = convolution epilogue=gelu (x3, 2x2x1)\n"

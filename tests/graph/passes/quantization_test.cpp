@@ -45,6 +45,13 @@ TEST(MoveQuantization, table) {
          },
          "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x2x4 (x0, scalar)\n"
          "%1 = resample axis2=[- 0..3 -] fill=4 (%0)\n-> %1"},
+        {"across a maximum without NaN, which quanta never are",
+         [](Sketch &s) {
+             const auto x = dequantize(s, {stored_input(s, {1, 2, 4}), 0.5, 3});
+             const auto numbers = s.elementwise("select(is_nan(x0),-inf,x0)", {x});
+             return Ids{quantize(s, s.node(Reduce{Reduce::Kind::maximum, {1}}, {numbers}), 0.5, 3).stored};
+         },
+         "%0 = maximum axes=1 (x0)\n-> %0"},
         {"parts of a concatenation with equal numbers",
          [](Sketch &s) {
              const auto a = dequantize(s, {stored_input(s, {1, 2}), 0.5}),

@@ -153,6 +153,8 @@ TEST(NamedFunctions, are_known_in_all_spellings) {
         {"gelu", "mul(mul(x0,0.5),add(erf(div(x0,1.4142135)),1))"},
         {"gelu", "mul(0.5,mul(x0,add(1,erf(mul(x0,0.70710677)))))"},
         {"gelu", "mul(x0,mul(0.5,add(erf(div(x0,1.41421356237)),1)))"},
+        {"gelu", "mul(add(0.5,mul(erf(div(x0,1.4142135)),0.5)),x0)"},
+        {"gelu_tanh", "mul(x0,add(0.5,mul(0.5,tanh(mul(0.7978845608,add(x0,mul(0.044715,pow(x0,3))))))))"},
         {"gelu_tanh", "mul(mul(0.5,x0),add(1,tanh(mul(0.7978845608,add(x0,mul(0.044715,pow(x0,3)))))))"},
         {"gelu_tanh", "mul(mul(0.5,x0),add(1,tanh(mul(0.7978845608,add(x0,mul(0.044715,mul(x0,mul(x0,x0))))))))"},
         {"gelu_tanh", "mul(mul(x0,add(1,tanh(mul(mul(x0,0.7978845608),add(1,mul(0.044715,mul(x0,x0))))))),0.5)"},
