@@ -206,10 +206,25 @@ private:
     Expr exactly(const Expr &value) const { return nest.quantizes() ? strict_float(value) : value; }
     Expr start() const { return identity(nest.reduction, read_type(nest.type_of_term())); }
 
+    // Halide leaves out the loops of a reduction where nothing mentions one of them, so that equal terms would count once. The condition
+    // always holds, and no code is left of it.
+    static Expr mentioned(const Expr &r) { return r >= 0; }
+
+    bool is_read(size_t over) const {
+        const auto has = [&](const Linear &linear) { return linear.over[over] != 0; };
+        return std::ranges::any_of(form.reads, [&](const FlatRead &read) {
+            return has(read.address) || std::ranges::any_of(read.checked, has, &CheckedAxis::index);
+        });
+    }
+
     Expr term(const Exprs &i, const Exprs &r) const {
         const auto [values, inside] = read_all(i, r);
-        const Expr value = exactly(halide_expression(nest.term, values));
-        return inside.defined() ? select(inside, where_inside(value), start()) : value;
+        Expr value = exactly(halide_expression(nest.term, values));
+        if (inside.defined()) value = select(inside, where_inside(value), start());
+        for (size_t d = 0; d < r.size(); d++) {
+            if (!is_read(d)) value = select(mentioned(r[d]), value, start());
+        }
+        return value;
     }
 
     // What finish takes does not depend on r, and is 0 outside: no term is left out for it there.
@@ -310,7 +325,8 @@ private:
         const std::vector<RVar> over = domain("counted", form.over.back());
         stages.count = Func("count");
         stages.count(variables) = 0.0f;
-        stages.count(variables) += select(read_all(loops, {over.begin(), over.end()}).second, 1.0f, 0.0f);
+        const Expr is_inside = read_all(loops, {over.begin(), over.end()}).second;
+        stages.count(variables) += select(is_inside && mentioned(over.front()), 1.0f, 0.0f);
         return stages.count(at);
     }
 

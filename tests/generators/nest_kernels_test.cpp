@@ -77,6 +77,15 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:min(max(0.001,mul(log(x0),0.5)),2)",
     "nest/loops:20/over:7/operands:20x7/reduction:sum/reads:x0[i0,r0]/term:x0/finish:max(pow(x1,0.5),1e-06)",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:min(log1p(mul(x0,3)),sqrt(x1))",
+    // Terms that are equal along a loop of the reduction, or along all of them.
+    "nest/loops:7/over:3/operands:7/reduction:product/reads:x0[i0]/term:x0",
+    "nest/loops:3x2/over:5x37/operands:3x37/reduction:sum/reads:x0[i0,r1]/term:x0",
+    "nest/loops:40/over:5x20/operands:40/reduction:mean/reads:x0[i0]/term:x0",
+    "nest/loops:40/over:25/operands:1/reduction:maximum/reads:x0[0]/term:x0",
+    "nest/loops:9/over:37/operands:9/reduction:minimum/reads:x0[i0]/term:x0",
+    "nest/loops:9/over:37/operands:9/reduction:sum/reads:x0[i0]/term:mul(x0,x0)/finish:sqrt(x1)",
+    "nest/loops:6x20/over:3x4/operands:6x20/reduction:mean/reads:x0[i0+r0-1,i1]/term:x0",
+    "nest/dtype:i8/output_dtype:i32/loops:1/over:3/operands:1/reduction:sum/reads:x0[0]/term:i32(x0)",
     // Integers, alone and beside floats, and what is rounded to them.
     "nest/dtype:i8/loops:2x14x15x19/over:3x3/operands:2x28x29x19/reduction:maximum/"
     "reads:x0[i0,2*i1+r0-1,2*i2+r1-1,i3]/term:x0",
