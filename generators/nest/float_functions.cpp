@@ -191,4 +191,17 @@ Expr whole(const Expr &x, const Expr &rounded) {
 Expr is_not_a_number(const Expr &x) { return bits_of_size(x) > Expr(bits_of_infinity); }
 Expr is_infinity(const Expr &x) { return bits_of_size(x) == Expr(bits_of_infinity); }
 
+namespace {
+
+// The bits of negative numbers fall where the numbers rise. The function is its own inverse.
+Expr turned_if_negative(const Expr &bits) { return bits ^ ((bits >> 31) & Expr(int32_t{0x7fffffff})); }
+
+}  // namespace
+
+Expr place_of_number(const Expr &x, int32_t of_nan) {
+    return select(is_not_a_number(x), Expr(of_nan), turned_if_negative(reinterpret<int32_t>(x)));
+}
+
+Expr number_at_place(const Expr &place) { return reinterpret<float>(turned_if_negative(place)); }
+
 }  // namespace kiln

@@ -87,6 +87,7 @@ public:
     void generate() {
         for (size_t d = 0; d < form.loops.size(); d++) stages.loops.emplace_back("i" + std::to_string(d));
         const Exprs i(stages.loops.begin(), stages.loops.end());
+        if (nest.reduction != Reduction::none) term_may_be_nan = may_be_nan(nest.term);
         if (knobs().copied) make_copies(i);
         const std::optional<size_t> only = only_stored_read();
         Expr value = only ? looked_up(*only, i) : nest.reduction == Reduction::none ? element(i) : finished(i);
@@ -204,7 +205,25 @@ private:
     // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with
     // another.
     Expr exactly(const Expr &value) const { return nest.quantizes() ? strict_float(value) : value; }
-    Expr start() const { return identity(nest.reduction, read_type(nest.type_of_term())); }
+
+    bool may_be_nan(const scalar::Expression &function) const {
+        const Exprs values = read_all(Exprs(form.loops.size(), 0), Exprs(form.over.size(), 0)).first;
+        return function_value(function, {values.begin(), values.end()}).may_be_nan;
+    }
+
+    // Maxima and minima of the CPU lose NaN. Where there may be one, what is reduced are places, which are integers.
+    bool reduces_places() const {
+        const bool is_extreme = nest.reduction == Reduction::maximum || nest.reduction == Reduction::minimum;
+        return is_extreme && term_may_be_nan && read_type(nest.type_of_term()) == Float(32);
+    }
+
+    Expr in_order(const Expr &number) const {
+        using Limits = std::numeric_limits<int32_t>;
+        if (!reduces_places()) return number;
+        return place_of_number(number, nest.reduction == Reduction::maximum ? Limits::max() : Limits::min());
+    }
+
+    Expr start() const { return in_order(identity(nest.reduction, read_type(nest.type_of_term()))); }
 
     // Halide leaves out the loops of a reduction where nothing mentions one of them, so that equal terms would count once. The condition
     // always holds, and no code is left of it.
@@ -219,7 +238,7 @@ private:
 
     Expr term(const Exprs &i, const Exprs &r) const {
         const auto [values, inside] = read_all(i, r);
-        Expr value = exactly(halide_expression(nest.term, values));
+        Expr value = in_order(exactly(halide_expression(nest.term, values)));
         if (inside.defined()) value = select(inside, where_inside(value), start());
         for (size_t d = 0; d < r.size(); d++) {
             if (!is_read(d)) value = select(mentioned(r[d]), value, start());
@@ -243,9 +262,11 @@ private:
     Expr finished(const Exprs &i) {
         Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
         if (nest.reduction == Reduction::mean) reduced = exactly(float_quotient(reduced, terms(i)));
-        Exprs values = read_to_finish(i);
-        values.push_back(reduced);
-        return exactly(halide_expression(nest.finish, values));
+        if (reduces_places()) reduced = number_at_place(reduced);
+        const Exprs read = read_to_finish(i);
+        std::vector<FunctionValue> values(read.begin(), read.end());
+        values.emplace_back(reduced, term_may_be_nan);
+        return exactly(function_value(nest.finish, values).expr);
     }
 
     void reduce(Func sum, const Exprs &at, const Expr &value) const {
@@ -335,7 +356,8 @@ private:
     std::vector<GeneratorInput<Buffer<>> *> operands;
     GeneratorOutput<Buffer<>> *output = nullptr;
     NestStages stages;
-    Func table;  // of results, by what is stored; undefined where there is none
+    bool term_may_be_nan = false;  // where all that is read is finite
+    Func table;                    // of results, by what is stored; undefined where there is none
     static constexpr int stored_values = 256;
     std::vector<Func> copies;  // of each read; undefined where it is none
 };

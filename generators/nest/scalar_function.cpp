@@ -212,7 +212,15 @@ Value cast_value(const Value &value, const scalar::Step &step) {
     const Type type = step.type == Element::i8 ? Int(8) : UInt(8);
     if (is_small && value.before_rounding.defined() && is_within(value, type))
         return {nearest_quantum(value.before_rounding, type), step.type, &step};
-    return {converted(value.expr, step.type), step.type, &step};
+    Value result{converted(value.expr, step.type), step.type, &step};
+    result.may_be_nan = value.may_be_nan && scalar::is_float(step.type);
+    return result;
+}
+
+Value selected(const scalar::Step &step, const std::vector<Value> &a) {
+    Value result{select(a[0].expr, a[1].expr, a[2].expr), a[1].type, &step};
+    result.may_be_nan = a[1].may_be_nan || a[2].may_be_nan;
+    return result;
 }
 
 bool makes_nan(Function function) {
@@ -242,7 +250,7 @@ void bound(Function function, const std::vector<Value> &a, Value *value) {
 
 Value called(const scalar::Step &step, const std::vector<Value> &a) {
     if (step.function == Function::cast) return cast_value(a[0], step);
-    if (step.function == Function::select) return {select(a[0].expr, a[1].expr, a[2].expr), a[1].type, &step};
+    if (step.function == Function::select) return selected(step, a);
     if (answers_boolean(step.function)) {
         const Expr answer =
             a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
@@ -290,12 +298,13 @@ Expr in_reach(const Expr &expression) {
 
 }  // namespace
 
-Expr halide_expression(const scalar::Expression &expression, const std::vector<Expr> &operands) {
+FunctionValue function_value(const scalar::Expression &expression, const std::vector<FunctionValue> &operands) {
     std::vector<Value> stack;
     for (const scalar::Step &step : expression.steps) {
         if (step.function == Function::operand) {
-            const Expr &value = operands[step.operand];
-            stack.push_back({value, element_of(value.type()), &step});
+            const FunctionValue &value = operands[step.operand];
+            stack.push_back({value.expr, element_of(value.expr.type()), &step});
+            stack.back().may_be_nan = value.may_be_nan;
         } else if (step.function == Function::constant) {
             stack.push_back({constant(step), step.type, &step});
             if (!std::isnan(step.number)) stack.back().lo = stack.back().hi = step.number;
@@ -306,7 +315,11 @@ Expr halide_expression(const scalar::Expression &expression, const std::vector<E
             stack.push_back(called(step, arguments));
         }
     }
-    return in_reach(stack.back().expr);
+    return {in_reach(stack.back().expr), stack.back().may_be_nan};
+}
+
+Expr halide_expression(const scalar::Expression &expression, const std::vector<Expr> &operands) {
+    return function_value(expression, {operands.begin(), operands.end()}).expr;
 }
 
 }  // namespace kiln

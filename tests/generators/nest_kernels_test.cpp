@@ -77,6 +77,16 @@ constexpr const char *nests[] = {
     "nest/loops:100/operands:100/reads:x0[i0]/term:min(max(0.001,mul(log(x0),0.5)),2)",
     "nest/loops:20/over:7/operands:20x7/reduction:sum/reads:x0[i0,r0]/term:x0/finish:max(pow(x1,0.5),1e-06)",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:min(log1p(mul(x0,3)),sqrt(x1))",
+    "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:max(f32(f16(sqrt(x0))),select(less(x1,0.3),log(x1),x1))",
+    // ... and behind reductions.
+    "nest/loops:31/over:6/operands:6x31/reduction:maximum/reads:x0[r0,i0]/term:sqrt(x0)",
+    "nest/loops:2x14x15x19/over:3x3/operands:2x28x29x19/reduction:minimum/reads:x0[i0,2*i1+r0-1,2*i2+r1-1,i3]/"
+    "term:log(x0)",
+    "nest/loops:40/over:37/operands:40x37/reduction:maximum/reads:x0[i0,r0]/term:pow(add(x0,0.97),0.5)/"
+    "finish:max(x1,0.5)",
+    "nest/loops:40/over:37/operands:40x37/reduction:minimum/reads:x0[i0,r0]/term:pow(add(x0,0.97),0.5)",
+    "nest/loops:1x8x9x33/over:3x2/operands:1x8x9x33/reduction:mean/reads:x0[i0,i1+r0-1,i2+r1-1,i3]/"
+    "term:sqrt(add(x0,0.9))/finish:max(x1,0.5)",
     // Terms that are equal along a loop of the reduction, or along all of them.
     "nest/loops:7/over:3/operands:7/reduction:product/reads:x0[i0]/term:x0",
     "nest/loops:3x2/over:5x37/operands:3x37/reduction:sum/reads:x0[i0,r1]/term:x0",
