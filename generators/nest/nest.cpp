@@ -169,9 +169,15 @@ private:
     // Halide's partition of loops gives what is inside code of its own, without tests, where the value is likely.
     Expr where_inside(const Expr &value) const { return knobs().partition ? likely(value) : value; }
 
+    // Reductions have no strict comparison, with which Halide adds up the lanes of a vector one by one.
+    Extremes extremes() const {
+        const bool is_free = get_target().arch == Target::X86 && !nest.quantizes();
+        return is_free ? Extremes::keep_nan : Extremes::fastest;
+    }
+
     Expr element(const Exprs &i) const {
         const auto [values, inside] = read_all(i, {});
-        const Expr value = exactly(halide_expression(nest.term, values));
+        const Expr value = exactly(function_value(nest.term, {values.begin(), values.end()}, extremes()).expr);
         return inside.defined() ? select(inside, where_inside(value), cast(value.type(), 0)) : value;
     }
 

@@ -223,14 +223,24 @@ Value selected(const scalar::Step &step, const std::vector<Value> &a) {
     return result;
 }
 
+bool is_constant(const Value &value) { return value.made_by->function == Function::constant; }
+
 bool makes_nan(Function function) {
     return function == Function::square_root || function == Function::logarithm || function == Function::logarithm_1p ||
            function == Function::power;
 }
 
+// max(a, b) = a > b ? a : b is one instruction of x86, which answers b where one of them is NaN. Where the comparison is not strict, Halide
+// and LLVM may take the arguments in the other order.
+Expr extreme_that_keeps(const Expr &kept, const Expr &other, Function function) {
+    return strict(function == Function::minimum ? Internal::Call::strict_min : Internal::Call::strict_max, other, kept);
+}
+
 // Minima and maxima of the CPU may answer the other argument where one is NaN. So what may be NaN is asked.
-Expr extreme(Function function, const Value &a, const Value &b) {
-    Expr result = arithmetic(function, a.expr, b.expr);
+Expr extreme(Function function, const Value &a, const Value &b, Extremes extremes) {
+    const bool keeps = extremes == Extremes::keep_nan && a.expr.type() == Float(32);
+    const Value &kept = is_constant(a) ? b : a, &other = is_constant(a) ? a : b;
+    Expr result = keeps ? extreme_that_keeps(kept.expr, other.expr, function) : arithmetic(function, a.expr, b.expr);
     for (const Value *value : {&b, &a}) {
         if (!value->may_be_nan) continue;
         const Expr &x = value->expr;
@@ -248,7 +258,7 @@ void bound(Function function, const std::vector<Value> &a, Value *value) {
     value->before_rounding = a[0].expr;
 }
 
-Value called(const scalar::Step &step, const std::vector<Value> &a) {
+Value called(const scalar::Step &step, const std::vector<Value> &a, Extremes extremes) {
     if (step.function == Function::cast) return cast_value(a[0], step);
     if (step.function == Function::select) return selected(step, a);
     if (answers_boolean(step.function)) {
@@ -257,12 +267,12 @@ Value called(const scalar::Step &step, const std::vector<Value> &a) {
         return {answer, Element::boolean, &step};
     }
     const bool is_narrow = a[0].type == Element::f16 || a[0].type == Element::bf16;
-    const bool is_by_constant = step.function == Function::power && a[1].made_by->function == Function::constant;
+    const bool is_by_constant = step.function == Function::power && is_constant(a[1]);
     Expr value;
     if (is_by_constant && scalar::is_float(a[0].type) && a[0].type != Element::f64) {
         value = power(a[0].expr, a[1].made_by->number);
     } else if (step.function == Function::minimum || step.function == Function::maximum) {
-        value = extreme(step.function, a[0], a[1]);
+        value = extreme(step.function, a[0], a[1], extremes);
     } else {
         value = a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
     }
@@ -298,7 +308,8 @@ Expr in_reach(const Expr &expression) {
 
 }  // namespace
 
-FunctionValue function_value(const scalar::Expression &expression, const std::vector<FunctionValue> &operands) {
+FunctionValue function_value(const scalar::Expression &expression, const std::vector<FunctionValue> &operands,
+                             Extremes extremes) {
     std::vector<Value> stack;
     for (const scalar::Step &step : expression.steps) {
         if (step.function == Function::operand) {
@@ -312,7 +323,7 @@ FunctionValue function_value(const scalar::Expression &expression, const std::ve
             const std::ptrdiff_t count = scalar::argument_count(step.function);
             const std::vector<Value> arguments(stack.end() - count, stack.end());
             stack.resize(stack.size() - count);
-            stack.push_back(called(step, arguments));
+            stack.push_back(called(step, arguments, extremes));
         }
     }
     return {in_reach(stack.back().expr), stack.back().may_be_nan};
