@@ -213,6 +213,10 @@ TEST_F(NestKernels, FunctionsKeepToLibmAtTheirCorners) {
         {"pow(x0,-0.75)", [](double x) { return std::pow(x, -0.75); }},
         {"pow(x0,-1.5)", [](double x) { return std::pow(x, -1.5); }},
         {"pow(x0,3)", [](double x) { return std::pow(x, 3); }},
+        {"pow(x0,-5)", [](double x) { return std::pow(x, -5); }, 2e-5f},
+        {"pow(x0,-4.5)", [](double x) { return std::pow(x, -4.5); }, 2e-5f},
+        {"pow(x0,select(less(x0,1e+09),-1,-2))", [](double x) { return std::pow(x, x < 1e9 ? -1 : -2); }, 4e-6f},
+        {"reciprocal(pow(x0,5))", [](double x) { return 1 / std::pow(x, 5); }, 2e-5f},
         {"pow(x0,2.4)", [](double x) { return std::pow(x, 2.4); }, 4e-6f},
         {"f32(div(i32(x0),i32:-1))", negated_i32},
         // NaN stays, whichever argument the constant is.
