@@ -207,12 +207,21 @@ bool is_within(const Value &value, const Type &type) {
     return value.lo >= lo && value.hi <= hi;
 }
 
+bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
+
+// Without conversions in hardware Halide rounds a NaN up to an infinity.
+Expr rounded(const Expr &value, Element type, bool may_be_nan) {
+    const Expr result = converted(value, type);
+    return may_be_nan && is_narrow(type) && value.type() == Float(32) ? select(is_not_a_number(value), value, result)
+                                                                      : result;
+}
+
 Value cast_value(const Value &value, const scalar::Step &step) {
     const bool is_small = step.type == Element::i8 || step.type == Element::u8;
     const Type type = step.type == Element::i8 ? Int(8) : UInt(8);
     if (is_small && value.before_rounding.defined() && is_within(value, type))
         return {nearest_quantum(value.before_rounding, type), step.type, &step};
-    Value result{converted(value.expr, step.type), step.type, &step};
+    Value result{rounded(value.expr, step.type, value.may_be_nan), step.type, &step};
     result.may_be_nan = value.may_be_nan && scalar::is_float(step.type);
     return result;
 }
@@ -266,7 +275,6 @@ Value called(const scalar::Step &step, const std::vector<Value> &a, Extremes ext
             a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
         return {answer, Element::boolean, &step};
     }
-    const bool is_narrow = a[0].type == Element::f16 || a[0].type == Element::bf16;
     const bool is_by_constant = step.function == Function::power && is_constant(a[1]);
     Expr value;
     if (is_by_constant && scalar::is_float(a[0].type) && a[0].type != Element::f64) {
@@ -276,10 +284,12 @@ Value called(const scalar::Step &step, const std::vector<Value> &a, Extremes ext
     } else {
         value = a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
     }
-    Value result{is_narrow ? converted(value, a[0].type) : value, a[0].type, &step};
-    result.may_be_nan = scalar::is_float(a[0].type) &&
-                        (makes_nan(step.function) ||
-                         std::any_of(a.begin(), a.end(), [](const Value &argument) { return argument.may_be_nan; }));
+    const bool may_be_nan = scalar::is_float(a[0].type) &&
+                            (makes_nan(step.function) || std::any_of(a.begin(), a.end(), [](const Value &argument) {
+                                 return argument.may_be_nan;
+                             }));
+    Value result{is_narrow(a[0].type) ? rounded(value, a[0].type, may_be_nan) : value, a[0].type, &step};
+    result.may_be_nan = may_be_nan;
     bound(step.function, a, &result);
     return result;
 }

@@ -78,6 +78,7 @@ constexpr const char *nests[] = {
     "nest/loops:20/over:7/operands:20x7/reduction:sum/reads:x0[i0,r0]/term:x0/finish:max(pow(x1,0.5),1e-06)",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:min(log1p(mul(x0,3)),sqrt(x1))",
     "nest/loops:100/operands:100,100/reads:x0[i0];x1[i0]/term:max(f32(f16(sqrt(x0))),select(less(x1,0.3),log(x1),x1))",
+    "nest/loops:100/operands:100/reads:x0[i0]/term:f32(sqrt(f16(x0)))",
     // ... and behind reductions.
     "nest/loops:31/over:6/operands:6x31/reduction:maximum/reads:x0[r0,i0]/term:sqrt(x0)",
     "nest/loops:2x14x15x19/over:3x3/operands:2x28x29x19/reduction:minimum/reads:x0[i0,2*i1+r0-1,2*i2+r1-1,i3]/"
