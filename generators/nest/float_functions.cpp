@@ -62,6 +62,8 @@ Expr exponential_of_number(const Expr &x) {
     return select(x > 88.7228f, infinity(), x < -87.3365f, 0.0f, scaled);
 }
 
+Expr bits_of_sign(const Expr &x) { return reinterpret<uint32_t>(x) & Expr(uint32_t{0x80000000}); }
+
 }  // namespace
 
 Expr exponential(const Expr &x) { return select(is_not_a_number(x), x, exponential_of_number(x)); }
@@ -136,13 +138,14 @@ Expr cosine(const Expr &x) { return wave(x, 1); }
 // look through a choice.
 Expr square_root(const Expr &x) { return select(x < 0.0f, not_a_number(), sqrt(x)); }
 
-// exp(y log |x|); a negative x has a power where y is whole, with its sign where y is odd.
+// exp(y log |x|); a negative x has a power where y is whole, with its sign where y is odd. So has a zero.
 Expr power(const Expr &x, const Expr &y) {
     const Expr size = exponential_of_number(y * logarithm(abs(x)));
     const Expr is_whole = floor(y) == y, is_odd = floor(y * 0.5f) * 2.0f != y;
     const Expr of_part = select(is_infinity(x), size, not_a_number());
     const Expr of_negative = select(!is_whole, of_part, is_odd, -size, size);
-    const Expr of_zero = select(y < 0.0f, infinity(), 0.0f);
+    const Expr sign_of_zero = select(is_whole && is_odd, bits_of_sign(x), Expr(uint32_t{0}));
+    const Expr of_zero = reinterpret<float>(select(y < 0.0f, Expr(bits_of_infinity), Expr(uint32_t{0})) | sign_of_zero);
     return select(y == 0.0f, 1.0f, is_not_a_number(x), x, x == 0.0f, of_zero, x < 0.0f, of_negative, size);
 }
 
@@ -194,5 +197,18 @@ Expr whole(const Expr &x, const Expr &rounded) {
 
 Expr is_not_a_number(const Expr &x) { return bits_of_size(x) > Expr(bits_of_infinity); }
 Expr is_infinity(const Expr &x) { return bits_of_size(x) == Expr(bits_of_infinity); }
+
+namespace {
+
+// The bits of negative numbers fall where the numbers rise. The function is its own inverse.
+Expr turned_if_negative(const Expr &bits) { return bits ^ ((bits >> 31) & Expr(int32_t{0x7fffffff})); }
+
+}  // namespace
+
+Expr place_of_number(const Expr &x, int32_t of_nan) {
+    return select(is_not_a_number(x), Expr(of_nan), turned_if_negative(reinterpret<int32_t>(x)));
+}
+
+Expr number_at_place(const Expr &place) { return reinterpret<float>(turned_if_negative(place)); }
 
 }  // namespace kiln

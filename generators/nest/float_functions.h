@@ -5,6 +5,8 @@
 
 #include <Halide.h>
 
+#include <cstdint>
+
 namespace kiln {
 
 Halide::Expr exponential(const Halide::Expr &x);
@@ -31,5 +33,10 @@ Halide::Expr whole(const Halide::Expr &x,
 // By their bits: the compiler may take it that the result of arithmetic is neither.
 Halide::Expr is_not_a_number(const Halide::Expr &x);
 Halide::Expr is_infinity(const Halide::Expr &x);
+
+// A number's place among all: an i32 that is larger where the number is. Maxima and minima of places are those of numbers, and keep
+// NaN, whose place is `of_nan`: the largest or the least i32.
+Halide::Expr place_of_number(const Halide::Expr &x, int32_t of_nan);
+Halide::Expr number_at_place(const Halide::Expr &place);
 
 }  // namespace kiln

@@ -87,6 +87,7 @@ public:
     void generate() {
         for (size_t d = 0; d < form.loops.size(); d++) stages.loops.emplace_back("i" + std::to_string(d));
         const Exprs i(stages.loops.begin(), stages.loops.end());
+        if (nest.reduction != Reduction::none) term_may_be_nan = may_be_nan(nest.term);
         if (knobs().copied) make_copies(i);
         const std::optional<size_t> only = only_stored_read();
         Expr value = only ? looked_up(*only, i) : nest.reduction == Reduction::none ? element(i) : finished(i);
@@ -168,9 +169,15 @@ private:
     // Halide's partition of loops gives what is inside code of its own, without tests, where the value is likely.
     Expr where_inside(const Expr &value) const { return knobs().partition ? likely(value) : value; }
 
+    // Reductions have no strict comparison, with which Halide adds up the lanes of a vector one by one.
+    Extremes extremes() const {
+        const bool is_free = get_target().arch == Target::X86 && !nest.quantizes();
+        return is_free ? Extremes::keep_nan : Extremes::fastest;
+    }
+
     Expr element(const Exprs &i) const {
         const auto [values, inside] = read_all(i, {});
-        const Expr value = exactly(halide_expression(nest.term, values));
+        const Expr value = exactly(function_value(nest.term, {values.begin(), values.end()}, extremes()).expr);
         return inside.defined() ? select(inside, where_inside(value), cast(value.type(), 0)) : value;
     }
 
@@ -204,12 +211,45 @@ private:
     // Numbers that are rounded to integers come out as they are defined: no step of theirs is approximated or joined with
     // another.
     Expr exactly(const Expr &value) const { return nest.quantizes() ? strict_float(value) : value; }
-    Expr start() const { return identity(nest.reduction, read_type(nest.type_of_term())); }
+
+    bool may_be_nan(const scalar::Expression &function) const {
+        const Exprs values = read_all(Exprs(form.loops.size(), 0), Exprs(form.over.size(), 0)).first;
+        return function_value(function, {values.begin(), values.end()}).may_be_nan;
+    }
+
+    // Maxima and minima of the CPU lose NaN. Where there may be one, what is reduced are places, which are integers.
+    bool reduces_places() const {
+        const bool is_extreme = nest.reduction == Reduction::maximum || nest.reduction == Reduction::minimum;
+        return is_extreme && term_may_be_nan && read_type(nest.type_of_term()) == Float(32);
+    }
+
+    Expr in_order(const Expr &number) const {
+        using Limits = std::numeric_limits<int32_t>;
+        if (!reduces_places()) return number;
+        return place_of_number(number, nest.reduction == Reduction::maximum ? Limits::max() : Limits::min());
+    }
+
+    Expr start() const { return in_order(identity(nest.reduction, read_type(nest.type_of_term()))); }
+
+    // Halide leaves out the loops of a reduction where nothing mentions one of them, so that equal terms would count once. The condition
+    // always holds, and no code is left of it.
+    static Expr mentioned(const Expr &r) { return r >= 0; }
+
+    bool is_read(size_t over) const {
+        const auto has = [&](const Linear &linear) { return linear.over[over] != 0; };
+        return std::ranges::any_of(form.reads, [&](const FlatRead &read) {
+            return has(read.address) || std::ranges::any_of(read.checked, has, &CheckedAxis::index);
+        });
+    }
 
     Expr term(const Exprs &i, const Exprs &r) const {
         const auto [values, inside] = read_all(i, r);
-        const Expr value = exactly(halide_expression(nest.term, values));
-        return inside.defined() ? select(inside, where_inside(value), start()) : value;
+        Expr value = in_order(exactly(halide_expression(nest.term, values)));
+        if (inside.defined()) value = select(inside, where_inside(value), start());
+        for (size_t d = 0; d < r.size(); d++) {
+            if (!is_read(d)) value = select(mentioned(r[d]), value, start());
+        }
+        return value;
     }
 
     // What finish takes does not depend on r, and is 0 outside: no term is left out for it there.
@@ -228,9 +268,11 @@ private:
     Expr finished(const Exprs &i) {
         Expr reduced = knobs().lanes ? reduced_in_lanes(i) : reduced_in_columns(i);
         if (nest.reduction == Reduction::mean) reduced = exactly(float_quotient(reduced, terms(i)));
-        Exprs values = read_to_finish(i);
-        values.push_back(reduced);
-        return exactly(halide_expression(nest.finish, values));
+        if (reduces_places()) reduced = number_at_place(reduced);
+        const Exprs read = read_to_finish(i);
+        std::vector<FunctionValue> values(read.begin(), read.end());
+        values.emplace_back(reduced, term_may_be_nan);
+        return exactly(function_value(nest.finish, values).expr);
     }
 
     void reduce(Func sum, const Exprs &at, const Expr &value) const {
@@ -310,7 +352,8 @@ private:
         const std::vector<RVar> over = domain("counted", form.over.back());
         stages.count = Func("count");
         stages.count(variables) = 0.0f;
-        stages.count(variables) += select(read_all(loops, {over.begin(), over.end()}).second, 1.0f, 0.0f);
+        const Expr is_inside = read_all(loops, {over.begin(), over.end()}).second;
+        stages.count(variables) += select(is_inside && mentioned(over.front()), 1.0f, 0.0f);
         return stages.count(at);
     }
 
@@ -319,7 +362,8 @@ private:
     std::vector<GeneratorInput<Buffer<>> *> operands;
     GeneratorOutput<Buffer<>> *output = nullptr;
     NestStages stages;
-    Func table;  // of results, by what is stored; undefined where there is none
+    bool term_may_be_nan = false;  // where all that is read is finite
+    Func table;                    // of results, by what is stored; undefined where there is none
     static constexpr int stored_values = 256;
     std::vector<Func> copies;  // of each read; undefined where it is none
 };

@@ -237,22 +237,61 @@ bool is_within(const Value &value, const Type &type) {
     return value.lo >= lo && value.hi <= hi;
 }
 
+bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
+
+// Without conversions in hardware Halide rounds a NaN up to an infinity.
+Expr rounded(const Expr &value, Element type, bool may_be_nan) {
+    const Expr result = converted(value, type);
+    return may_be_nan && is_narrow(type) && value.type() == Float(32) ? select(is_not_a_number(value), value, result)
+                                                                      : result;
+}
+
 Value cast_value(const Value &value, const scalar::Step &step) {
     const bool is_small = step.type == Element::i8 || step.type == Element::u8;
     const Type type = step.type == Element::i8 ? Int(8) : UInt(8);
     if (is_small && value.before_rounding.defined() && is_within(value, type))
         return {nearest_quantum(value.before_rounding, type), step.type, &step};
-    return {converted(value.expr, step.type), step.type, &step};
+    Value result{rounded(value.expr, step.type, value.may_be_nan), step.type, &step};
+    result.may_be_nan = value.may_be_nan && scalar::is_float(step.type);
+    return result;
 }
+
+bool is_zero(const Value &value) {
+    return value.made_by->function == Function::constant && value.type == Element::f32 && value.made_by->number == 0;
+}
+
+Expr bits_of_zero(const Value &value) { return Expr(uint32_t(std::signbit(value.made_by->number)) << 31); }
+
+// Halide and LLVM take -0 for 0, so that a choice between both is none. They choose between bits.
+Expr chosen(const Expr &condition, const Value &yes, const Value &no) {
+    if (!is_zero(yes) || !is_zero(no)) return select(condition, yes.expr, no.expr);
+    return reinterpret<float>(select(condition, bits_of_zero(yes), bits_of_zero(no)));
+}
+
+Value selected(const scalar::Step &step, const std::vector<Value> &a) {
+    Value result{chosen(a[0].expr, a[1], a[2]), a[1].type, &step};
+    result.may_be_nan = a[1].may_be_nan || a[2].may_be_nan;
+    return result;
+}
+
+bool is_constant(const Value &value) { return value.made_by->function == Function::constant; }
 
 bool makes_nan(Function function) {
     return function == Function::square_root || function == Function::logarithm || function == Function::logarithm_1p ||
            function == Function::power;
 }
 
+// max(a, b) = a > b ? a : b is one instruction of x86, which answers b where one of them is NaN. Where the comparison is not strict, Halide
+// and LLVM may take the arguments in the other order.
+Expr extreme_that_keeps(const Expr &kept, const Expr &other, Function function) {
+    return strict(function == Function::minimum ? Internal::Call::strict_min : Internal::Call::strict_max, other, kept);
+}
+
 // Minima and maxima of the CPU may answer the other argument where one is NaN. So what may be NaN is asked.
-Expr extreme(Function function, const Value &a, const Value &b) {
-    Expr result = arithmetic(function, a.expr, b.expr);
+Expr extreme(Function function, const Value &a, const Value &b, Extremes extremes) {
+    const bool keeps = extremes == Extremes::keep_nan && a.expr.type() == Float(32);
+    const Value &kept = is_constant(a) ? b : a, &other = is_constant(a) ? a : b;
+    Expr result = keeps ? extreme_that_keeps(kept.expr, other.expr, function) : arithmetic(function, a.expr, b.expr);
     for (const Value *value : {&b, &a}) {
         if (!value->may_be_nan) continue;
         const Expr &x = value->expr;
@@ -270,40 +309,29 @@ void bound(Function function, const std::vector<Value> &a, Value *value) {
     value->before_rounding = a[0].expr;
 }
 
-bool is_zero(const Value &value) {
-    return value.made_by->function == Function::constant && value.type == Element::f32 && value.made_by->number == 0;
-}
-
-Expr bits_of_zero(const Value &value) { return Expr(uint32_t(std::signbit(value.made_by->number)) << 31); }
-
-// Halide and LLVM take -0 for 0, so that a choice between both is none. They choose between bits.
-Expr chosen(const Expr &condition, const Value &yes, const Value &no) {
-    if (!is_zero(yes) || !is_zero(no)) return select(condition, yes.expr, no.expr);
-    return reinterpret<float>(select(condition, bits_of_zero(yes), bits_of_zero(no)));
-}
-
-Value called(const scalar::Step &step, const std::vector<Value> &a) {
+Value called(const scalar::Step &step, const std::vector<Value> &a, Extremes extremes) {
     if (step.function == Function::cast) return cast_value(a[0], step);
-    if (step.function == Function::select) return {chosen(a[0].expr, a[1], a[2]), a[1].type, &step};
+    if (step.function == Function::select) return selected(step, a);
     if (answers_boolean(step.function)) {
         const Expr answer =
             a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
         return {answer, Element::boolean, &step};
     }
-    const bool is_narrow = a[0].type == Element::f16 || a[0].type == Element::bf16;
-    const bool is_by_constant = step.function == Function::power && a[1].made_by->function == Function::constant;
+    const bool is_by_constant = step.function == Function::power && is_constant(a[1]);
     Expr value;
     if (is_by_constant && scalar::is_float(a[0].type) && a[0].type != Element::f64) {
         value = power(a[0].expr, a[1].made_by->number);
     } else if (step.function == Function::minimum || step.function == Function::maximum) {
-        value = extreme(step.function, a[0], a[1]);
+        value = extreme(step.function, a[0], a[1], extremes);
     } else {
         value = a.size() == 1 ? of_one(step.function, a[0].expr) : of_two(step.function, a[0].expr, a[1].expr);
     }
-    Value result{is_narrow ? converted(value, a[0].type) : value, a[0].type, &step};
-    result.may_be_nan = scalar::is_float(a[0].type) &&
-                        (makes_nan(step.function) ||
-                         std::any_of(a.begin(), a.end(), [](const Value &argument) { return argument.may_be_nan; }));
+    const bool may_be_nan = scalar::is_float(a[0].type) &&
+                            (makes_nan(step.function) || std::any_of(a.begin(), a.end(), [](const Value &argument) {
+                                 return argument.may_be_nan;
+                             }));
+    Value result{is_narrow(a[0].type) ? rounded(value, a[0].type, may_be_nan) : value, a[0].type, &step};
+    result.may_be_nan = may_be_nan;
     bound(step.function, a, &result);
     return result;
 }
@@ -332,12 +360,14 @@ Expr in_reach(const Expr &expression) {
 
 }  // namespace
 
-Expr halide_expression(const scalar::Expression &expression, const std::vector<Expr> &operands) {
+FunctionValue function_value(const scalar::Expression &expression, const std::vector<FunctionValue> &operands,
+                             Extremes extremes) {
     std::vector<Value> stack;
     for (const scalar::Step &step : expression.steps) {
         if (step.function == Function::operand) {
-            const Expr &value = operands[step.operand];
-            stack.push_back({value, element_of(value.type()), &step});
+            const FunctionValue &value = operands[step.operand];
+            stack.push_back({value.expr, element_of(value.expr.type()), &step});
+            stack.back().may_be_nan = value.may_be_nan;
         } else if (step.function == Function::constant) {
             stack.push_back({constant(step), step.type, &step});
             if (!std::isnan(step.number)) stack.back().lo = stack.back().hi = step.number;
@@ -345,10 +375,14 @@ Expr halide_expression(const scalar::Expression &expression, const std::vector<E
             const std::ptrdiff_t count = scalar::argument_count(step.function);
             const std::vector<Value> arguments(stack.end() - count, stack.end());
             stack.resize(stack.size() - count);
-            stack.push_back(called(step, arguments));
+            stack.push_back(called(step, arguments, extremes));
         }
     }
-    return in_reach(stack.back().expr);
+    return {in_reach(stack.back().expr), stack.back().may_be_nan};
+}
+
+Expr halide_expression(const scalar::Expression &expression, const std::vector<Expr> &operands) {
+    return function_value(expression, {operands.begin(), operands.end()}).expr;
 }
 
 }  // namespace kiln

@@ -204,8 +204,7 @@ bool reads_seldom(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const bool is_strided = s.stride[0] > 1;
     return f.is_nhwc() && f.x_lanes == 1 && s.groups == 1 && s.parts == 1 && k.rows == 1 &&
-           f.panels(k.vectors) <= (is_strided ? 2 : 1) &&
-           (is_strided || !k.join_columns);
+           f.panels(k.vectors) <= (is_strided ? 2 : 1) && (is_strided || !k.join_columns);
 }
 
 // Pixels of a tile, or fewer that divide a row of results, where some do. Without a copy of the padding, the last tile of other rows
