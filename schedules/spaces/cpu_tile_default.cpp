@@ -257,7 +257,7 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
     const ConvLoops &s = f.shape;
     if (s.folds()) return Copy::of_rows;
     if (f.needs_copy()) return Copy::of_all;
-    if (f.x_lanes > 1 && s.input_block > 1) return f.copies_blocks() ? Copy::of_turned_tiles : Copy::of_rows;
+    if (f.x_lanes > 1 && s.input_block > 1) return Copy::of_turned_tiles;
     // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
     const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.

@@ -215,13 +215,11 @@ bool halves_waste_less(const ConvLoops &s, int half) {
     return half >= 8 && halves % 2 == 1 && halves < 32;
 }
 
-// Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too. A copy that turns channels
-// into rows takes as long as the products of a few outputs, so with several taps it pays where these leave most lanes of channels
-// empty.
+// Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too. A single channel of floats
+// would leave all other lanes of a vector empty.
 bool lies_along_x(const ConvLoops &s, int whole) {
-    const bool leaves_lanes = 2 * s.output_channels <= whole && s.parts == 1;
-    const bool is_nchw = !s.is_input_computed() && s.output_block == 1 && (s.output_channels > 1 || leaves_lanes) &&
-                         (s.input_block == 1 || s.taps() == 1 || leaves_lanes);
+    const bool is_nchw = !s.is_input_computed() && s.output_block == 1 && (s.output_channels > 1 || s.parts == 1) &&
+                         (s.input_block == 1 || s.taps() == 1);
     const bool is_plain =
         s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds() && !s.padding_counts;
     return is_nchw && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;

@@ -27,6 +27,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x13x11x16/kernel:1x1x16x24/epilogue:bias,relu",
     "conv2d/input:2x9x7x24/kernel:1x1x24x40/strides:2x2/epilogue:bias,add",
     "conv2d/input:1x11x9x24/kernel:1x1x24x8/output_layout:NCHW8c/epilogue:clamp:0:6",
+    "conv2d/input:1x14x21x1/kernel:3x3x1x2/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW",
+    "conv2d/input:2x14x21x5/kernel:3x3x5x1/padding:1,1x1,1/input_layout:NCHW/epilogue:bias,relu",
     "conv2d/input:1x17x17x16/kernel:1x7x16x16/padding:0,0x3,3/kernel_layout:HWOI",
     "conv2d/input:1x17x17x16/kernel:7x1x16x16/padding:3,3x0,0/epilogue:relu",
     "conv2d/input:1x15x15x8/kernel:3x3x8x12/padding:4,4x4,4/rhs_dilation:4x4",

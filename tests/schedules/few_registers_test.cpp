@@ -125,6 +125,28 @@ TEST(FewRegisters, PlanesAreReadLineByLine) {
     }
 }
 
+// A single channel on one side is NHWC and NCHW at once. Vectors along its rows have a copy of the padding, as they need it.
+TEST(FewRegisters, SingleChannelsLieAlongRows) {
+    const char *const shapes[] = {
+        "input:1x64x64x1/kernel:3x3x1x2/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW",
+        "input:1x64x64x1/kernel:3x3x1x2/padding:1,1x1,1/output_layout:NCHW",
+        "input:1x64x64x2/kernel:3x3x2x1/padding:1,1x1,1/input_layout:NCHW",
+        "input:1x64x64x1/kernel:3x3x1x1/padding:1,1x1,1",
+        "input:1x1x9000x1/kernel:1x31x1x1/padding:0,0x15,15",
+        "input:1x1x9000x1/kernel:1x31x1x2/padding:0,0x15,15/output_layout:NCHW",
+    };
+    for (const char *shape : shapes) {
+        const Workload w = *parse_workload_key(std::string("conv2d/") + shape);
+        for (const char *name : {"baseline", "avx2"}) {
+            const Target target = *parse_target(name, 1, "");
+            const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
+            const Status status = space.check(space.default_candidate());
+            EXPECT_TRUE(status) << shape << ": " << status.error().message;
+            EXPECT_EQ(untuned(w, name).lanes, 1) << shape << " " << name;
+        }
+    }
+}
+
 // Masks that are vectors: rows of depthwise convolutions as they lie, without stores of parts of vectors where a row has narrower
 // vectors, in tiles whose sums and weights stay in registers.
 TEST(FewRegisters, RowsAreReadAsTheyLie) {
