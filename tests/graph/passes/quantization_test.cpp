@@ -162,7 +162,7 @@ TEST(RequantizeSums, table) {
              const float unit = 0.1F * 0.3F, bias = 1000003 * unit;
              const auto c = s.node(pointwise({{EpilogueStep::Kind::bias}}),
                                    {x, weights(s, {2, 3, 1}, {0.3F}), s.constant({2}, {bias, -bias})});
-             return Ids{quantize(s, c, 1).stored};
+             return Ids{quantize(s, c, 1, 7).stored};
          },
          "%0 = convolution epilogue=bias,requantize_onnx result=i8 (x0, 2x3x1, 1, 2, 2, 1, 2)\n-> %0"},
         {"a channel with scale 0 and no bias",
@@ -313,50 +313,6 @@ TEST(MultiplyQuanta, table) {
          "%0 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=4 (x0, scalar)\n-> %0"},
     };
     expect_rows(rows, fused_and_multiplied, {.tolerance = 0});
-}
-
-// Constants that follow each other become one, but in front of a quantization, where the model rounds each step.
-TEST(RoundedSteps, table) {
-    const auto times = [](Sketch &s, ValueId x) { return s.elementwise("mul(x0,0.7)", {x}); };
-    const auto stored = [](Sketch &s) { return dequantize(s, {stored_input(s, {1, 16, 16}, Element::u8), 0.1F, 130}); };
-    const struct {
-        const char *what;
-        std::function<ValueId(Sketch &)> draw;
-        int products;
-    } rows[] = {
-        {"one factor", [&](Sketch &s) { return quantize(s, times(s, stored(s)), 0.07F, 10, Element::u8).stored; }, 2},
-        {"two factors",
-         [&](Sketch &s) { return quantize(s, times(s, times(s, stored(s))), 0.07F, 10, Element::u8).stored; }, 3},
-        {"two factors, a clamp and a transpose",
-         [&](Sketch &s) {
-             const auto number = s.elementwise("max(x0,0)", {times(s, times(s, stored(s)))});
-             return quantize(s, s.transpose(number, {0, 2, 1}), 0.07F, 10, Element::u8).stored;
-         },
-         3},
-        {"two factors in front of an average, which rounds sums in any order",
-         [&](Sketch &s) {
-             return quantize(s, s.node(pool(Pool::Kind::average), {times(s, times(s, s.input({1, 2, 4})))}), 0.07F)
-                 .stored;
-         },
-         1},
-        {"two factors of what stays a float",
-         [&](Sketch &s) {
-             return times(s, times(s, s.input({1, 2, 4})));
-         },
-         1},
-    };
-    for (const auto &row : rows) {
-        SCOPED_TRACE(row.what);
-        Sketch s(1);
-        const ValueId y = row.draw(s);
-        const Graph before = std::move(s).finish({y});
-        const Graph after = fuse_elementwise(fold_affine(before));
-        expect_equal_outputs(before, after, test_seed());
-        const std::string text = told(after);
-        int products = 0;
-        for (size_t at = text.find("mul("); at != std::string::npos; at = text.find("mul(", at + 1)) products++;
-        EXPECT_EQ(products, row.products) << text;
-    }
 }
 
 bool divides(const Graph &graph) { return told(graph).find("div(") != std::string::npos; }
