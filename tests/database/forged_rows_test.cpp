@@ -48,6 +48,7 @@ TEST(ForgedRows, AreNamedByEveryReader) {
         {"UPDATE workload SET key = '/'", "", "workload"},
         {"UPDATE machine SET key = ''", "", "machine"},
         {"UPDATE toolchain SET text = char(7)", "", "changed"},
+        {"UPDATE trial SET cache = 'WARM'", "", "cache: `WARM`"},
         {"UPDATE trial SET max_error = -1", "trial ", "max_error"},
         {"UPDATE trial SET max_error = NULL", "trial ", "max_error"},
         {"UPDATE trial SET max_error = 9e999", "trial ", "max_error"},
