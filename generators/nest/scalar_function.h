@@ -10,8 +10,8 @@
 
 namespace kiln {
 
-// Minima and maxima of f32 where an argument is NaN, though no operand may be: what is fastest, or NaN where it is the first argument that is
-// no constant. On x86 that takes no more time.
+// Minima and maxima of f32 where an argument is NaN, though no operand may be: what is fastest, or NaN where it is the first
+// argument that is no constant. On x86 that takes no more time.
 enum class Extremes { fastest, keep_nan };
 
 struct FunctionValue {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -195,7 +196,6 @@ private:
         second.work = std::move(call);
         touched_[consumer] = touched(second);
         is_gone_[producer] = true;
-        has_joined_ = true;
         writers_[key_of(touched_[producer].result)].erase(producer);
         tidy_reads(&second);
         visit_again(consumer);
@@ -216,7 +216,7 @@ private:
 
     // Without the steps that are gone.
     void number_anew() {
-        if (!has_joined_) return;
+        if (std::ranges::none_of(is_gone_, std::identity())) return;
         std::vector<int> numbers;
         for (size_t i = 0, count = 0; i < steps_.size(); i++) {
             numbers.push_back(static_cast<int>(count));
@@ -236,7 +236,6 @@ private:
     std::vector<Step> &steps_;
     std::vector<Touched> touched_;
     std::vector<bool> is_gone_;
-    bool has_joined_ = false;
     std::set<size_t> due_;                          // consumers to visit
     std::map<RangeKey, std::set<size_t>> writers_;  // steps by exactly what they write
     std::vector<size_t> readers_;  // by producer: the one step that read its result when it was visited

@@ -28,8 +28,8 @@ public:
     // count, fraction and time left.
     WorkloadTuning(const TuneJob &job, const NamedWorkload &workload, const TuneListener &listener);
 
-    // Takes up what is recorded. A workload without an algorithm, or without a result, is finished. Errors, here and below: the job cannot go
-    // on.
+    // Takes up what is recorded. A workload without an algorithm, or without a result, is finished. Errors, here and below: the
+    // job cannot go on.
     Status begin();
 
     enum class End { more, finished, out_of_time, interrupted };

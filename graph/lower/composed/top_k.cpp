@@ -102,7 +102,7 @@ private:
         if (!is_float(type)) return values;
         const double infinity = std::numeric_limits<double>::infinity();
         const Expression least_wanted = constant(largest_ ? -infinity : infinity, type);
-        return node_.elementwise(select(apply(Function::is_nan, operand(0)), least_wanted, operand(0)), {values});
+        return node_.elementwise(unless_nan(operand(0), least_wanted), {values});
     }
 
     // The element of each rank below k: a sum over all elements, of which one counts.

@@ -36,6 +36,11 @@ struct NumbersOf {
     Expression operator()(double number) const { return constant(number, type); }
 };
 
+// x, or another number where it is NaN.
+inline Expression unless_nan(const Expression &x, Expression otherwise) {
+    return select(apply(Function::is_nan, x), std::move(otherwise), x);
+}
+
 // log(1 + exp(x))
 inline Expression softplus(const Expression &x, NumbersOf number) {
     return greatest(x, number(0)) + apply(Function::logarithm_1p, exponential(-absolute(x)));

@@ -110,8 +110,7 @@ ValueId extreme_of_numbers(NodeLowering &node, ValueId x, int axis, Reduce::Kind
     if (!is_float(type)) return node.add(Reduce{kind, {axis}}, {x});
     const double infinity = std::numeric_limits<double>::infinity();
     const Expression least_wanted = constant(kind == Reduce::Kind::maximum ? -infinity : infinity, type);
-    const Expression number = select(apply(Function::is_nan, operand(0)), least_wanted, operand(0));
-    return node.add(Reduce{kind, {axis}}, {each(node, number, x)});
+    return node.add(Reduce{kind, {axis}}, {each(node, unless_nan(operand(0), least_wanted), x)});
 }
 
 // The place of the first or last extreme element along an axis: the least or greatest of the places that hold it. A NaN is none,
