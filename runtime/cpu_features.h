@@ -47,7 +47,9 @@ constexpr CpuFeature cpu_features[] = {
     {"avx", 1 << 1, 0, {.ecx1 = cpuid_bits(28)}, ymm_state, 32},
     {"f16c", 1 << 2, 1 << 1, {.ecx1 = cpuid_bits(29)}},
     {"fma", 1 << 3, 1 << 1, {.ecx1 = cpuid_bits(12)}},
-    {"avx2", 1 << 4, 1 << 1, {.ebx7 = cpuid_bits(5)}, ymm_state, 32},
+    // Halide compiles for it as for Haswell, whatever else a target names: with FMA, MOVBE, POPCNT, F16C, BMI1 and BMI2. Some CPUs
+    // have AVX2 without FMA (Zhaoxin's).
+    {"avx2", 1 << 4, 1 << 1, {.ecx1 = cpuid_bits(12, 22, 23, 29), .ebx7 = cpuid_bits(3, 5, 8)}, ymm_state, 32},
     {"avx512", 1 << 5, 1 << 4, {.ebx7 = cpuid_bits(16, 28)}, zmm_state, 64, 32},              // F, CD
     {"avx512_skylake", 1 << 6, 1 << 5, {.ebx7 = cpuid_bits(31, 30, 17)}, zmm_state, 64, 32},  // VL, BW, DQ
     {"avx512_cannonlake", 1 << 7, 1 << 6, {.ebx7 = cpuid_bits(21), .ecx7 = cpuid_bits(1)}, zmm_state, 64, 32},  // IFMA,

@@ -17,7 +17,9 @@ std::string names_of(uint64_t features) {
 }
 
 // Bits of CPUID, by what came with them.
-constexpr uint32_t sse41 = cpuid_bits(19), avx2_in_one = sse41 | cpuid_bits(12, 28, 29), avx2 = cpuid_bits(5);
+constexpr uint32_t fma = cpuid_bits(12), bmi2 = cpuid_bits(8);
+constexpr uint32_t sse41 = cpuid_bits(19), avx2_in_one = sse41 | fma | cpuid_bits(22, 23, 28, 29),
+                   avx2 = bmi2 | cpuid_bits(3, 5);
 constexpr uint32_t skylake = avx2 | cpuid_bits(16, 28, 31, 30, 17), cannonlake = skylake | cpuid_bits(21);
 constexpr uint32_t vbmi = cpuid_bits(1), vnni = vbmi | cpuid_bits(11), icelake = vnni | cpuid_bits(6, 8, 12, 14),
                    tiles = cpuid_bits(22, 24), intersect = cpuid_bits(8);
@@ -36,6 +38,10 @@ TEST(CpuFeatures, FollowFromWhatIsReported) {
         {"without anything", {}, ""},
         {"SSE4.1", {{.ecx1 = sse41}, no_state}, "sse41"},
         {"Haswell", {{.ecx1 = avx2_in_one, .ebx7 = avx2}, ymm_state}, upto_avx2},
+        {"Zhaoxin KX-6000: AVX2 without FMA",
+         {{.ecx1 = avx2_in_one & ~fma, .ebx7 = avx2}, ymm_state},
+         "sse41 avx f16c"},
+        {"an emulator of Haswell without BMI2", {{avx2_in_one, avx2 & ~bmi2}, ymm_state}, "sse41 avx f16c fma"},
         {"a system that saves no vectors", {{.ecx1 = avx2_in_one, .ebx7 = avx2, .eax7_1 = avxvnni}, no_state}, "sse41"},
         {"Alder Lake", {{.ecx1 = avx2_in_one, .ebx7 = avx2, .eax7_1 = avxvnni}, ymm_state}, upto_avx2 + " avxvnni"},
         {"Skylake server", {{.ecx1 = avx2_in_one, .ebx7 = skylake}, zmm_state}, upto_skylake},
