@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 
+#include "runtime/subnormals_as_zeros.h"
 #include "tuner/process/mapped_file.h"
 #include "tuner/runner/guarded_buffer.h"
 #include "tuner/runner/kernel.h"
@@ -29,6 +30,7 @@ Result<int> call_pack(const PackJob &job, const LoadedKernel &kernel, std::span<
     to.host = reinterpret_cast<uint8_t *>(packed->data().data());
     KernelContext *user_context = &(*context)->context();
     void *arguments[] = {&user_context, &from, &to};
+    const SubnormalsAsZeros mode;
     return kernel.pack()(arguments);
 }
 
