@@ -79,18 +79,19 @@ kiln_status check_tensor(const kiln_tensor &tensor, const OperandShape &expected
     for (int d = 0; d < expected.rank; d++) {
         if (tensor.shape[d] != expected.shape[d]) return refuse(bad_shape, operand, d);
     }
+    const size_t bytes = operand_bytes(expected);
     bool has_strides = false;
-    for (int d = 0; d < expected.rank; d++) has_strides = has_strides || tensor.strides[d] != 0;
+    for (int d = 0; d < expected.rank; d++) has_strides = has_strides || (tensor.strides[d] != 0 && bytes > 0);
     uint64_t dense = 1;
     for (int d = expected.rank - 1; has_strides && d >= 0; d--) {
-        // The stride of a dimension of one element is never used.
+        // The stride of a dimension of one element is never used, and none of an empty tensor.
         const bool is_dense = static_cast<uint64_t>(tensor.strides[d]) == dense || expected.shape[d] <= 1;
         if (!is_dense) return refuse(bad_stride, operand, d);
         dense *= static_cast<uint64_t>(expected.shape[d]);
     }
     if (tensor.device != KILN_HOST || tensor.stream != nullptr) return refuse(bad_device, operand);
     const size_t element = element_bytes(expected.dtype);
-    *range = {{tensor.data, operand_bytes(expected)}, operand};
+    *range = {{tensor.data, bytes}, operand};
     if (range->bytes > 0 && tensor.data == nullptr) return refuse(null_data, operand);
     if (!is_aligned(tensor.data, element)) return refuse(bad_alignment, operand);
     return ok;

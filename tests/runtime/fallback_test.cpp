@@ -388,6 +388,18 @@ TEST(Fallback, RefusesWrongCallsWithoutTouchingMemory) {
     }
 }
 
+// Each library of arrays has other strides for them.
+TEST(Fallback, StridesOfEmptyTensorsDoNotCount) {
+    const FallbackPackage package;
+    const Workload w = workload("conv2d/input:2x2x9x4/kernel:3x3x4x8");
+    FallbackCall call(*package, w, make_operands(w, Data::ordinary, 1));
+    ASSERT_NE(call.kernel, nullptr) << call.made.detail;
+    const int64_t strides[] = {56, 56, 8, 1};  // numpy's of 2x0x7x8
+    std::copy(strides, strides + 4, call.arguments.output.strides);
+    const kiln_status status = call.run();
+    EXPECT_EQ(status.code, KILN_OK) << status.detail;
+}
+
 TEST(Fallback, PackAndPrepareDoNothing) {
     const FallbackPackage package;
     const Workload w = workload("conv2d/input:1x5x6x7/kernel:3x3x7x9");
