@@ -76,11 +76,15 @@ std::string preparation_section(const network::Program &program, const std::stri
                    {"PORTS", port_rows("input", program.inputs) + port_rows("output", program.outputs)}});
 }
 
+std::string size_text(int64_t bytes) {
+    if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
+    return bytes >= 1000 ? fmt::format("{:.1f} kB", double(bytes) * 1e-3) : fmt::format("{} bytes", bytes);
+}
+
 std::string weights_sentence(const PackagedNetwork &network, const std::string &name) {
-    const double mb = double(network.weights_bytes) * 1e-6;
-    if (network.embeds_weights) return fmt::format("The library holds the weights ({:.1f} MB).", mb);
-    return fmt::format("The weights ({:.1f} MB) are the file `lib/{}.weights`; it belongs to this very library.", mb,
-                       name);
+    const std::string size = size_text(network.weights_bytes);
+    if (network.embeds_weights) return fmt::format("The library holds the weights ({}).", size);
+    return fmt::format("The weights ({}) are the file `lib/{}.weights`; it belongs to this very library.", size, name);
 }
 
 }  // namespace

@@ -212,6 +212,14 @@ TEST_F(NetworkPackageTest, WeightsAreStoredOnceAndAligned) {
     EXPECT_EQ(packed, -3);
 }
 
+TEST_F(NetworkPackageTest, TheReadmeSaysHowLargeTheWeightsAre) {
+    const std::string tiny = write("tiny"), readme = ScratchFolder::read(tiny + "/README.md");
+    const auto bytes = fs::file_size(tiny + "/lib/tiny.weights");
+    ASSERT_LT(bytes, 1000u);
+    EXPECT_NE(readme.find("The weights (" + std::to_string(bytes) + " bytes) are the file"), std::string::npos)
+        << readme;
+}
+
 TEST_F(NetworkPackageTest, TheSameNetworkGivesTheSameBytes) {
     const std::string first = write("tiny");
     parts_.work_folder = folder_ / "elsewhere";
