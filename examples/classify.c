@@ -141,6 +141,8 @@ int main(int count, char **arguments) {
         port->shape[0] != 1 || (port->shape[1] != CHANNELS && port->shape[3] != CHANNELS)) {
         die(info->name, "has not one f32 input of 1x3xHxW or 1xHxWx3");
     }
+    if (info->outputs[0].dtype != KILN_F32)
+        die(info->name, "has a first output that is not f32: no number for each class");
     if (count > 3) read_channels(arguments[3], mean), read_channels(arguments[4], std);
     p = read_picture(arguments[2]);
 

@@ -81,6 +81,8 @@ class Tensor(ctypes.Structure):
     def of(cls, array):
         if not array.flags.c_contiguous:
             raise ValueError("the array is not C-contiguous; numpy.ascontiguousarray makes it so")
+        if array.dtype.name not in DTYPES or not array.dtype.isnative:
+            raise ValueError(f"an array of {array.dtype.str}; kernels take {', '.join(DTYPES)} in this machine's byte order")
         tensor = cls(data=array.ctypes.data, dtype=DTYPES[array.dtype.name], rank=array.ndim)
         tensor.shape[: array.ndim] = array.shape
         return tensor

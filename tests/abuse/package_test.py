@@ -196,5 +196,23 @@ with kiln_package.Pool(package, 3) as pool:
             self.assertEqual(done.returncode, 0, done.stderr)
 
 
+class Arrays(unittest.TestCase):
+    """What examples/kiln_package.py hands to kernels, which take bytes for what their descriptor says."""
+
+    def test_arrays_that_no_kernel_takes_are_refused(self):
+        try:
+            import numpy
+        except ImportError:
+            self.skipTest("needs numpy")
+        sys.path.insert(0, str(ROOT / "examples"))
+        import kiln_package
+
+        self.assertEqual(kiln_package.Tensor.of(numpy.zeros(3, numpy.float32)).dtype, kiln_package.F32)
+        other_order = numpy.dtype(numpy.float32).newbyteorder()
+        for array in (numpy.zeros(3, other_order), numpy.zeros(3, numpy.float64), numpy.zeros((3, 4), numpy.int8).T):
+            with self.assertRaises(ValueError):
+                kiln_package.Tensor.of(array)
+
+
 if __name__ == "__main__":
     unittest.main()
