@@ -13,7 +13,7 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/channel_panel.h"
-#include "generators/depthwise/turned_tile.h"
+#include "generators/turned_tile.h"
 #include "generators/masked_load.h"
 #include "generators/shared_rows.h"
 #include "schedules/apply/depthwise/channel_tile.h"

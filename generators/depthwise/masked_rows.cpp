@@ -1,7 +1,7 @@
 #include "generators/depthwise/masked_rows.h"
 
 #include "generators/activation.h"
-#include "generators/depthwise/turned_tile.h"
+#include "generators/turned_tile.h"
 #include "generators/masked_load.h"
 
 namespace kiln {

@@ -15,7 +15,7 @@
 #include "generators/conv_generator.h"
 #include "generators/conv_result.h"
 #include "generators/depthwise/masked_rows.h"
-#include "generators/depthwise/turned_tile.h"
+#include "generators/turned_tile.h"
 #include "generators/shared_rows.h"
 #include "rewrites/padded_row.h"
 #include "schedules/apply/depthwise/row_tile.h"

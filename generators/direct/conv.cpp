@@ -17,6 +17,7 @@
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
 #include "generators/masked_load.h"
+#include "generators/turned_tile.h"
 #include "schedules/apply/cpu_tile.h"
 
 namespace kiln {
@@ -42,9 +43,13 @@ public:
         const Exprs at{s.c, s.x, s.y, s.z, s.n};
         const Tests tests = loops.folds() ? Tests::together : tests_of(knobs.partition);
         const ElementMap map = map_of_padded();
-        s.padded(s.c, s.x, s.y, s.z, s.n) = knobs.masked
-                                                ? loaded(MaskedChannels{input, loops.groups}, map, at, tests, true)
-                                                : loaded(input, map, at, tests);
+        if (knobs.turned) {
+            define_turned(map);
+        } else {
+            s.padded(s.c, s.x, s.y, s.z, s.n) = knobs.masked
+                                                    ? loaded(MaskedChannels{input, loops.groups}, map, at, tests, true)
+                                                    : loaded(input, map, at, tests);
+        }
         masks_channels = knobs.masked != 0;
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
@@ -59,6 +64,27 @@ public:
     }
 
 private:
+    // Tiles begin in the padding, and reach behind the last column and the last channel: such places have any value until zeros
+    // take their place in the copy.
+    void define_turned(const ElementMap &map) {
+        const int first = -extent(loops.pad_lo[0]), inputs = extent(loops.input_channels);
+        ElementMap unchecked = map;
+        unchecked[input_index::x].outside = Outside::any;
+        for (Place &place : unchecked) {
+            if (place.outside == Outside::zero) place.outside = Outside::any;
+        }
+        Var c_tile("c_tile"), x_tile("x_tile");
+        const Exprs in_tile{c_tile * turned_side + column_of_place(s.turned_input),
+                            x_tile * turned_side + row_of_place(s.turned_input) + first, s.y, s.z, s.n};
+        const bool all = inputs % turned_side == 0;
+        const Expr value = all ? loaded(input, unchecked, in_tile, Tests::apart)
+                               : loaded(MaskedChannels{input, inputs}, unchecked, in_tile, Tests::apart, true);
+        turn_tile(&s.turned_input, value, {c_tile, x_tile, s.y, s.z, s.n});
+        const Expr element = turned(s.turned_input, s.x % turned_side, s.c % turned_side,
+                                    {s.c / turned_side, s.x / turned_side, s.y, s.z, s.n});
+        s.padded(s.c, s.x, s.y, s.z, s.n) = zero_outside(map, {s.c, s.x + first, s.y, s.z, s.n}, element, Tests::likely);
+    }
+
     // Rows and planes that the sum leaves out need not be zero.
     ElementMap map_of_padded() const {
         ElementMap map = loops.input_map;

@@ -34,7 +34,8 @@ Expr part_of(const DirectSum &sum) { return sum.loops.parts == 1 ? Expr(0) : Exp
 // What a step multiplies of channel `channel` of the loops.
 Expr padded_input(const DirectSum &sum, const Expr &channel, const Expr &x, const Expr &y, const Expr &z) {
     const int parts = extent(sum.loops.parts);
-    return sum.stages.padded(parts == 1 ? channel : channel * parts + part_of(sum), x, y, z, sum.stages.n);
+    const Expr column = sum.knobs.turned ? x + extent(sum.loops.pad_lo[0]) : x;
+    return sum.stages.padded(parts == 1 ? channel : channel * parts + part_of(sum), column, y, z, sum.stages.n);
 }
 
 struct WeightPlace {

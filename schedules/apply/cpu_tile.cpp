@@ -156,6 +156,19 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape,
     if (k.prefetch && shape.groups == 1) fetch_ahead(stages, update, k, shape);
 }
 
+// Columns of a channel are side by side in the copy; the input is read in vectors of channels.
+void copy_turned(ConvStages &stages) {
+    Var column("column"), channel("channel"), channel_tile("channel_tile");
+    stages.padded.reorder_storage(stages.x, stages.y, stages.z, stages.c, stages.n)
+        .align_bounds(stages.x, turned_side)
+        .split(stages.x, stages.x, column, turned_side, TailStrategy::RoundUp)
+        .split(stages.c, channel_tile, channel, turned_side, TailStrategy::RoundUp)
+        .reorder(column, channel, channel_tile, stages.x, stages.y, stages.z, stages.n)
+        .vectorize(column)
+        .unroll(channel);
+    keep_in_registers(stages.turned_input, stages.padded, channel_tile);
+}
+
 // A copy of the input: with its padding, its holes, or its channels together.
 void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, int lanes, const Loops &loops) {
     if (k.stage_input == 2) {
@@ -165,6 +178,7 @@ void copy_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shap
         stages.padded.compute_at(stages.output, k.stage_input == 4 ? loops.x_block : loops.block);
         if (k.stage_input == 3) stages.padded.store_root();
     }
+    if (k.turned) return copy_turned(stages);
     const TailStrategy guarded = TailStrategy::GuardWithIf;  // any other reads input that does not exist
     if ((shape.input_block == 1 || k.lanes == 1) && shape.groups == 1 &&
         shape.parts == 1) {  // NCHW: rows are contiguous in the copy

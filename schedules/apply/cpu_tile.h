@@ -5,6 +5,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/apply/tile_numbers.h"
+#include "schedules/apply/turned_tile.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "workload/target.h"
 
@@ -21,6 +22,8 @@ namespace kiln {
 //   dense(lane, vector, panel, x, y, z, n)              the channels of all groups of a vector side by side, which
 //                                                       `spread` is shuffled out of; else undefined
 //   padded(c, x, y, z, n)                               the input with its padding; undefined where there is none
+//   turned_input                                        tiles of the input that `padded` has turned: its x counts from the
+//                                                       first column of the padding then; else without stages
 //   input                                               what `padded` is read from
 //   numbers(c, x, y, z, b, n)                           the stages from `sum` to `output` in their order
 //   scattered(c, x, y, z, b, n)                         what is stored where `output` only gathers the sums; else
@@ -29,6 +32,7 @@ struct ConvStages {
     Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
     Halide::ImageParam input;
     TileNumbers numbers;
+    TurnedTile turned_input;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
     // The dimensions of sum and spread.
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};

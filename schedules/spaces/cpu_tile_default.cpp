@@ -257,7 +257,7 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
     const ConvLoops &s = f.shape;
     if (s.folds()) return Copy::of_rows;
     if (f.needs_copy()) return Copy::of_all;
-    if (f.x_lanes > 1 && s.input_block > 1) return Copy::of_turned_tiles;
+    if (f.x_lanes > 1 && s.input_block > 1) return s.taps() == 1 ? Copy::of_turned_tiles : Copy::of_rows;
     // Numbers with a sign are shifted by one bitwise operation on a whole step of channels.
     const bool converts_for_free = s.parts == 4 && f.core.logic_beside_products;
     // Where the tests for padding can fold away, they cost nothing; else a padded copy of the block is cheaper.
@@ -291,6 +291,7 @@ int64_t stage_input_of(Copy copy) {
 void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const Copy copy = chosen_copy(f, kind, domains, *k);
     k->stage_input = stage_input_of(copy);
+    k->turned = domains.turned.back();
     if (copy == Copy::of_converted_tiles && !f.streams_weights()) {
         // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
         // for each tile.

@@ -52,6 +52,10 @@ struct CpuTile {
     // What a depthwise convolution in front makes of the input is such a copy: 1 or 4.
     T stage_input{0};
 
+    // 1: where vectors lie along x and the input has its channels side by side, tiles of the copy are turned in registers; 0: the
+    // copy gathers each vector element by element
+    T turned{0};
+
     // 0: one thread; 1: row blocks (and batch, planes) in parallel; 2: panel groups; 3: blocks of pixels, in x too
     T parallel{0};
 
@@ -103,6 +107,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("partition", k.partition);
     visit.may_lack("depthwise_rows", k.depthwise_rows);
     visit.may_lack("depthwise_pixels", k.depthwise_pixels);
+    visit.may_lack("turned", k.turned);
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
+#include "schedules/turned_side.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -97,6 +98,10 @@ struct TileFacts {
         const ConvLoops &s = shape;
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && !s.scatters() && !s.folds();
         return s.groups == 1 && (!is_nhwc() || x_lanes > 1 || s.converts) && s.taps() == 1 && is_plain;
+    }
+    // Vectors along x are made of channels that lie side by side.
+    bool turns_input() const {
+        return x_lanes >= turned_tile_side && is_nhwc() && shape.input_block > 1 && shape.parts == 1;
     }
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);

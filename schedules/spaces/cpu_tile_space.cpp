@@ -41,7 +41,7 @@ std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
 // Whether some tap may read what is not stored, or not as it is summed: a copy saves work then.
 bool gains_by_copies(const TileFacts &f) {
     return f.needs_copy() || f.shape.reads_outside(0) || f.shape.reads_outside(1) || f.shape.converts ||
-           f.gathers_parts();
+           f.gathers_parts() || f.turns_input();
 }
 
 // A sliding copy (3) relies on blocks of rows coming one after the other, with all channels, and on rows that one
@@ -101,6 +101,7 @@ CpuTileDomains domains(const TileFacts &f) {
         d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
+    if (f.turns_input()) d.turned = s.taps() == 1 ? choice : std::vector<int64_t>{1};
     return d;
 }
 
@@ -161,6 +162,7 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [=, most = std::max(most_spread_vectors, spread_vectors(s, standard))](const K &k) {
              return spread_vectors(s, k) <= most;
          }},
+        {"what is turned is a copy", [](const K &k) { return !k.turned || k.stage_input; }},
         {"a depthwise tile has more sums than half of the vector registers",
          [=](const K &k) { return k.depthwise_rows * k.depthwise_pixels <= f.registers / 2; }},
         {"a depthwise tile has more rows than the block",
@@ -215,6 +217,15 @@ bool halves_waste_less(const ConvLoops &s, int half) {
     return half >= 8 && halves % 2 == 1 && halves < 32;
 }
 
+// Whether channels side by side are turned for the sums of few outputs, whose vectors of channels would be half empty or more. Where
+// there is one tap, the turning takes longer than the sums.
+bool turns_for_few_outputs(const ConvLoops &s, int whole) {
+    const bool is_side_by_side = s.input_block == s.image_channels && s.input_block > 1 && !s.is_input_computed();
+    const bool stores_any = s.output_block == 1 || s.output_block == s.output_channels;
+    return whole >= turned_tile_side && is_side_by_side && stores_any && s.parts == 1 && s.taps() > 1 &&
+           2 * s.output_channels <= whole;
+}
+
 // Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too. A single channel of floats
 // would leave all other lanes of a vector empty.
 bool lies_along_x(const ConvLoops &s, int whole) {
@@ -222,7 +233,7 @@ bool lies_along_x(const ConvLoops &s, int whole) {
                          (s.input_block == 1 || s.taps() == 1);
     const bool is_plain =
         s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds() && !s.padding_counts;
-    return is_nchw && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
+    return (is_nchw || turns_for_few_outputs(s, whole)) && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
 }
 
 Widths widths_of(const ConvLoops &s, const Target &target, const Core &core) {
@@ -252,7 +263,7 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
            name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
-           name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

@@ -68,6 +68,14 @@ constexpr const char *awkward[] = {
     "conv2d/input:1x9x11x20/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
     "output_layout:NCHW8c",
     "conv3d/input:2x4x6x5x8/kernel:1x1x1x8x9/input_layout:NCHW/output_layout:NCHW",
+    // few outputs from channels that are turned
+    "conv2d/input:2x13x19x20/kernel:3x3x20x1/padding:1,1x1,1/epilogue:bias,relu",
+    "conv2d/input:1x9x27x7/kernel:5x3x7x3/padding:2,0x1,3/epilogue:bias,add,relu",
+    "conv2d/input:1x11x21x8/kernel:3x3x8x4/padding:-1,2x3,2/rhs_dilation:2x2/output_layout:NCHW/epilogue:bias",
+    "conv2d/input:1x5x33x17/kernel:2x1x17x2/kernel_layout:HWOI/epilogue:silu",
+    "conv3d/input:1x3x6x18x12/kernel:3x3x3x12x2/padding:1,1x1,1x1,1",
+    "conv1d/input:1x99x40/kernel:9x40x2/padding:4,4/epilogue:bias,add",
+    "conv2d/input:1x9x24x32/kernel:3x3x32x1/padding:1,1x1,1/dtype:bf16/output_dtype:f32/epilogue:bias",
     // one column: rows in its place
     "conv2d/input:2x41x1x20/kernel:5x1x20x24/strides:2x1/padding:2,2x0,0/epilogue:bias,add",
     "conv2d/input:1x33x1x3/kernel:7x1x3x20/padding:3,3x0,0/input_layout:NCHW/output_layout:NCHW8c",

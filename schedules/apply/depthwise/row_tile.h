@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "rewrites/conv_loops.h"
-#include "schedules/apply/depthwise/turned_tile.h"
+#include "schedules/apply/turned_tile.h"
 #include "schedules/spaces/depthwise/row_tile_knobs.h"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "schedules/spaces/depthwise/row_tile_space.h"
+#include "schedules/turned_side.h"
 
 namespace kiln {
 

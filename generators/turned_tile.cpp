@@ -1,4 +1,4 @@
-#include "generators/depthwise/turned_tile.h"
+#include "generators/turned_tile.h"
 
 #include <utility>
 
