@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
 
@@ -100,9 +101,7 @@ private:
         most_dots_ = std::max(most_dots_, dots);
         for (size_t axis = 0; axis < term.labels.size(); axis++) {
             const Label label = term.labels[axis];
-            if (std::ranges::count(term.labels, label) > 1)
-                refuse("its attribute 'equation' is " + shown(text_) + ", which takes a diagonal of operand " +
-                       std::to_string(index) + "; kiln has no diagonals");
+            places_[label]++;
             const int64_t extent = node_.shape(value)[axis];
             int64_t &known = extents_.emplace(label, extent).first->second;
             if (known != extent && known != 1 && extent != 1) {
@@ -110,7 +109,40 @@ private:
             }
             if (known == 1) known = extent;
         }
-        terms_.push_back(std::move(term));
+        terms_.push_back(diagonal(std::move(term)));
+    }
+
+    // The elements whose places along all axes of a label are the same: each label stays once.
+    Term diagonal(Term term) {
+        const Labels all = term.labels;
+        for (const Label label : all) {
+            const auto axes = std::ranges::count(term.labels, label);
+            if (axes == 1) continue;
+            Labels others = term.labels;
+            std::erase(others, label);
+            std::vector<int> permutation;
+            Shape shape;
+            for (const bool takes_label : {false, true}) {
+                for (size_t axis = 0; axis < term.labels.size(); axis++) {
+                    if ((term.labels[axis] == label) == takes_label) permutation.push_back(static_cast<int>(axis));
+                }
+            }
+            const Shape before = node_.shape(term.value);
+            for (size_t i = 0; i < others.size(); i++) shape.push_back(before[static_cast<size_t>(permutation[i])]);
+            const int64_t extent = before[static_cast<size_t>(permutation.back())];
+            int64_t step = 0, elements = 1;
+            for (size_t i = others.size(); i < permutation.size(); i++) {
+                if (before[static_cast<size_t>(permutation[i])] != extent)
+                    wrong("an operand of shape " + to_text(before) + " has no diagonal along axes that differ");
+                step += elements;
+                elements *= extent;
+            }
+            shape.push_back(elements);
+            const ValueId line = node_.reshape(node_.transpose(term.value, permutation), shape);
+            others.push_back(label);
+            term = {take(node_, line, {{node_.rank(line) - 1, index_range(0, extent, step)}}), std::move(others)};
+        }
+        return term;
     }
 
     // Without an arrow: the ellipsis, then what stands there once, in the order of the alphabet.
@@ -118,9 +150,7 @@ private:
         Labels labels, letters;
         for (int64_t k = most_dots_; k-- > 0;) labels.push_back(last_of_ellipsis - static_cast<Label>(k));
         for (const auto &[label, extent] : extents_) {
-            int64_t places = 0;
-            for (const Term &term : terms_) places += std::ranges::count(term.labels, label);
-            if (places == 1 && !has(labels, label)) letters.push_back(label);
+            if (places_.at(label) == 1 && !has(labels, label)) letters.push_back(label);
         }
         labels.insert(labels.end(), letters.begin(), letters.end());
         return labels;
@@ -197,7 +227,7 @@ private:
     NodeLowering &node_;
     std::string text_;
     std::vector<Term> terms_;
-    std::map<Label, int64_t> extents_;
+    std::map<Label, int64_t> extents_, places_;  // by label: its extent; how many axes of operands have it
     int64_t most_dots_ = 0;
     Labels result_;
 };

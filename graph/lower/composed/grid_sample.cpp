@@ -1,11 +1,13 @@
 #include "graph/lower/composed/grid_sample.h"
 
-#include <functional>
+#include <algorithm>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "graph/lower/composed/sampled_map.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
@@ -22,8 +24,6 @@ constexpr int64_t fewest_channels_in_rows = 8;
 
 const NumbersOf number{};
 
-Expression floor(Expression x) { return apply(Function::floor, std::move(x)); }
-
 enum class Outside { zero, border, reflection };
 enum class Mode { nearest, linear, cubic };
 
@@ -31,10 +31,6 @@ struct Sampling {
     Mode mode = Mode::linear;
     bool aligns_corners = false;
     Outside outside = Outside::zero;
-
-    // How many pixels of an axis count, and the first of them, from the one at or before a place on.
-    int taps() const { return mode == Mode::cubic ? 4 : mode == Mode::linear ? 2 : 1; }
-    int first_tap() const { return mode == Mode::cubic ? -1 : 0; }
 
     // The place on an axis in pixels, of one from -1 to 1.
     Expression pixels(const Expression &place, int64_t count) const {
@@ -53,17 +49,6 @@ struct Sampling {
             x = reflected(x, aligns_corners ? 0 : -0.5, aligns_corners ? last : extent - 0.5);
         if (outside != Outside::zero) x = least(greatest(x, number(0)), number(last));
         return x;
-    }
-
-    // How much pixel `tap`, of those from first_tap() on, counts for a place: hat functions, or Keys' cubic with a = -0.75, which
-    // is ONNX's.
-    Expression weight(const Expression &place, int tap) const {
-        const Expression behind = place - floor(place);
-        if (mode == Mode::linear) return tap ? behind : number(1) - behind;
-        const double a = -0.75;
-        const Expression far = tap < 1 ? behind + number(-tap) : number(tap) - behind;  // from the place to the pixel
-        if (tap == 0 || tap == 1) return (number(a + 2) * far - number(a + 3)) * far * far + number(1);
-        return ((number(a) * far - number(5 * a)) * far + number(8 * a)) * far - number(4 * a);
     }
 
     static Expression reflected(const Expression &x, double low, double high) {
@@ -91,82 +76,50 @@ Sampling sampling_of(const Attributes &attributes) {
     return sampling;
 }
 
-class Places {
-public:
-    // `x` and `y` have an element for each place.
-    Places(NodeLowering *node, const Sampling &sampling, ValueId x, ValueId y, int64_t height, int64_t width)
-        : node_(*node), sampling_(sampling), height_(height), width_(width) {
-        x_ = node->elementwise(sampling.pixels(operand(0), width), {x});
-        y_ = node->elementwise(sampling.pixels(operand(0), height), {y});
-    }
-
-    ValueId x() const { return x_; }
-    ValueId y() const { return y_; }
-
-    // Which pixel of a plane in row-major order lies `right` and `down` of the one at the upper left, -1 for none.
-    ValueId pixel(int right, int down) const {
-        const Expression column = tap(operand(0), right, width_), row = tap(operand(1), down, height_);
-        const auto whole = [](const Expression &place) { return scalar::cast(place, Element::i32); };
-        const NumbersOf integer{Element::i32};
-        const Expression index = whole(row) * integer(static_cast<double>(width_)) + whole(column);
-        const Expression is_inside = apply(Function::logical_and, within(column, width_), within(row, height_));
-        const ValueId pixels = node_.elementwise(select(is_inside, index, integer(-1)), {x_, y_});
-        return node_.reshape(pixels, {node_.elements(pixels)});
-    }
-
-private:
-    Expression tap(const Expression &place, int pixels, int64_t extent) const {
-        const Expression pixel = floor(place) + number(pixels);
-        return sampling_.mode == Mode::cubic ? sampling_.led_inside(pixel, extent) : pixel;
-    }
-
-    static Expression within(const Expression &place, int64_t extent) {
-        const Expression is_behind_first = apply(Function::less_or_equal, number(0), place);
-        return apply(Function::logical_and, is_behind_first, less(place, number(static_cast<double>(extent))));
-    }
-
-    NodeLowering &node_;
-    const Sampling &sampling_;
-    int64_t height_, width_;
-    ValueId x_ = 0, y_ = 0;
-};
-
-// An image whose pixels lie along `axis`, with the pixels of the result there.
-ValueId sampled(NodeLowering &node, const Sampling &sampling, ValueId image, int axis, const Places &places) {
-    const auto pixel = [&](int right, int down) { return node.add(Gather{axis}, {image, places.pixel(right, down)}); };
-    if (sampling.mode == Mode::nearest) return pixel(0, 0);
-    // The pixels of each row, then the rows.
-    const auto weighted = [&](ValueId place, const std::function<ValueId(int)> &value) {
-        std::vector<ValueId> inputs{place};
-        Expression sum;
-        for (int i = 0; i < sampling.taps(); i++) {
-            const int which = sampling.first_tap() + i;
-            const Expression term = sampling.weight(operand(0), which) * operand(1 + i);
-            sum = i == 0 ? term : sum + term;
-            inputs.push_back(value(which));
-        }
-        return node.elementwise(sum, inputs);
-    };
-    return weighted(places.y(),
-                    [&](int down) { return weighted(places.x(), [&](int right) { return pixel(right, down); }); });
+// How much pixel `tap`, counted from the one at or before a place, counts there: Keys' cubic with a = -0.75, which is ONNX's.
+Expression cubic_weight(const Expression &place, int tap) {
+    const double a = -0.75;
+    const Expression behind = place - floor_of(place);
+    const Expression far = tap < 1 ? behind + number(-tap) : number(tap) - behind;  // from the place to the pixel
+    if (tap == 0 || tap == 1) return (number(a + 2) * far - number(a + 3)) * far * far + number(1);
+    return ((number(a) * far - number(5 * a)) * far + number(8 * a)) * far - number(4 * a);
 }
 
-// One image, 1, C, H, W, by its grid, 1, H', W', 2.
+ValueId sampled(NodeLowering &node, Mode mode, const SampledMap &map) {
+    if (mode == Mode::nearest) return lines_at(node, map, std::vector<int>(map.extents.size(), 0));
+    return interpolated(node, map, mode == Mode::cubic ? Taps{-1, 4, cubic_weight} : Taps{});
+}
+
+// One image or volume, 1, C, spatial..., by its grid, 1, spatial'..., axes.
 ValueId sampled_image(NodeLowering &node, const Sampling &sampling, ValueId image, ValueId grid) {
     const Shape shape = node.shape(image), places = node.shape(grid);
-    const int64_t channels = shape[1], pixels = shape[2] * shape[3], count = places[1] * places[2];
+    const int last = static_cast<int>(places.size()) - 1;
+    const int64_t channels = shape[1], count = node.elements(grid) / places.back();
     const bool has_rows = channels >= fewest_channels_in_rows;
-    const auto coordinate = [&](int64_t which) {
-        return node.reshape(take(node, grid, {{3, {which}}}), has_rows ? Shape{count, 1} : Shape{count});
-    };
-    const Places own(&node, sampling, coordinate(0), coordinate(1), shape[2], shape[3]);
-    if (!has_rows) {
-        const ValueId y = sampled(node, sampling, node.reshape(image, {channels, pixels}), 1, own);
-        return node.reshape(y, {1, channels, places[1], places[2]});
+    SampledMap map{.axis = has_rows ? 0 : 1, .extents = {shape.begin() + 2, shape.end()}};
+    if (sampling.mode == Mode::cubic)
+        map.led_inside = [&](const Expression &pixel, int64_t extent) { return sampling.led_inside(pixel, extent); };
+    for (size_t d = 0; d < map.extents.size(); d++) {
+        // A grid has x in front of y, and y in front of z.
+        const ValueId along = take(node, grid, {{last, {places.back() - 1 - static_cast<int64_t>(d)}}});
+        const ValueId coordinate = node.reshape(along, has_rows ? Shape{count, 1} : Shape{count});
+        map.places.push_back(node.elementwise(sampling.pixels(operand(0), map.extents[d]), {coordinate}));
     }
-    const ValueId rows = node.reshape(node.transpose(image, {0, 2, 3, 1}), {pixels, channels});
-    const ValueId y = node.reshape(sampled(node, sampling, rows, 0, own), {1, places[1], places[2], channels});
-    return node.transpose(y, {0, 3, 1, 2});
+    const int64_t pixels = checked_count(map.extents);
+    Shape result(places.begin(), places.end() - 1);
+    if (!has_rows) {
+        map.lines = node.reshape(image, {channels, pixels});
+        result.insert(result.begin() + 1, channels);
+        return node.reshape(sampled(node, sampling.mode, map), result);
+    }
+    std::vector<int> with_channels_last(shape.size()), with_channels_second(shape.size());
+    std::iota(with_channels_last.begin(), with_channels_last.end(), 0);
+    std::rotate(with_channels_last.begin() + 1, with_channels_last.begin() + 2, with_channels_last.end());
+    std::iota(with_channels_second.begin(), with_channels_second.end(), 0);
+    std::rotate(with_channels_second.begin() + 1, with_channels_second.end() - 1, with_channels_second.end());
+    map.lines = node.reshape(node.transpose(image, with_channels_last), {pixels, channels});
+    result.push_back(channels);
+    return node.transpose(node.reshape(sampled(node, sampling.mode, map), result), with_channels_second);
 }
 
 }  // namespace
@@ -175,19 +128,22 @@ void grid_sample(NodeLowering &node) {
     const Sampling sampling = sampling_of(node.attributes);
     const ValueId x = node.input(0), grid = node.input(1);
     const Shape image = node.shape(x), places = node.shape(grid);
-    if (image.size() != 4 || places.size() != 4) {
+    const size_t axes = image.size() - 2;
+    if ((image.size() != 4 && image.size() != 5) || places.size() != image.size()) {
         refuse("its input has " + std::to_string(image.size()) + " axes, its grid " + std::to_string(places.size()) +
-               "; kiln samples images, N, C, H, W");
+               "; kiln samples images, N, C, H, W, and volumes, N, C, D, H, W");
     }
-    if (places[3] != 2 || places[0] != image[0]) {
+    if (places.back() != static_cast<int64_t>(axes) || places[0] != image[0]) {
         reject("its grid of shape " + to_text(places) + " does not fit an input of shape " + to_text(image));
     }
+    if (sampling.mode == Mode::cubic && axes != 2)
+        refuse("its mode is cubic; kiln samples volumes by linear and nearest");
     if (node.type(x) != Element::f32 || node.type(grid) != Element::f32) refuse("kiln samples f32 by f32");
     if (image[0] < 1 || image[0] > most_images)
         refuse("it samples " + std::to_string(image[0]) + " images; kiln samples 1 to " + std::to_string(most_images));
-    if (image[2] == 0 || image[3] == 0) reject("its images have no pixels");
-    if (image[2] > std::numeric_limits<int32_t>::max() / image[3])
-        refuse("its images have more pixels than i32 counts");
+    const int64_t pixels = checked_count({image.begin() + 2, image.end()});
+    if (pixels == 0) reject("its images have no pixels");
+    if (pixels > std::numeric_limits<int32_t>::max()) refuse("its images have more pixels than i32 counts");
     if (image[0] == 1) return node.result(sampled_image(node, sampling, x, grid));
     std::vector<ValueId> results;
     for (int64_t n = 0; n < image[0]; n++) {

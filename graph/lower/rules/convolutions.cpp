@@ -1,7 +1,8 @@
-// Conv and ConvTranspose.
+// Conv, ConvTranspose and DeformConv.
 #include <algorithm>
 #include <numeric>
 
+#include "graph/lower/composed/deformed_columns.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -16,11 +17,11 @@ std::vector<int64_t> spatial(const Shape &weights) {
     return {weights.begin() + 2, weights.end()};
 }
 
-ValueId with_bias(NodeLowering &node, Convolution op, ValueId x, ValueId w) {
+ValueId with_bias(NodeLowering &node, Convolution op, ValueId x, ValueId w, int bias = 2) {
     std::vector<ValueId> inputs{x, w};
-    if (node.has_input(2)) {
+    if (node.has_input(bias)) {
         op.epilogue = {{EpilogueStep::Kind::bias}};
-        inputs.push_back(node.input(2));
+        inputs.push_back(node.input(bias));
     }
     return node.add(std::move(op), std::move(inputs));
 }
@@ -114,6 +115,25 @@ void conv_transpose(NodeLowering &node) {
     node.result(with_bias(node, std::move(op), x, turned));
 }
 
+// What the taps of each window read are channels of one element, and a convolution of 1x1 multiplies them by the weights.
+void deform_conv(NodeLowering &node) {
+    const ValueId x = node.input(0), w = node.input(1);
+    const Window window = window_without_auto_pad(node, x, spatial(node.shape(w)));
+    const int64_t groups = node.attributes.integer("group", 1);
+    const ValueId columns =
+        deformed_columns(node, {window.extents, window.strides, window.dilations, window.padding, groups});
+    const Shape weights = node.shape(w);
+    const ValueId rows =
+        node.reshape(node.transpose(w, {0, 2, 3, 1}), {weights[0], weights[1] * weights[2] * weights[3], 1, 1});
+    node.result(with_bias(node,
+                          {.strides = {1, 1},
+                           .input_dilation = {1, 1},
+                           .dilations = {1, 1},
+                           .padding = std::vector<Padding>(2),
+                           .groups = groups},
+                          columns, rows, 3));
+}
+
 constexpr Rule rows_of_convolution[] = {
     {"Conv", 1, {2, 3}, 1, window_attributes, conv},
     {"ConvTranspose",
@@ -122,6 +142,7 @@ constexpr Rule rows_of_convolution[] = {
      1,
      "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
      conv_transpose},
+    {"DeformConv", 19, {3, 5}, 1, "dilations group kernel_shape offset_group pads strides", deform_conv},
 };
 
 }  // namespace

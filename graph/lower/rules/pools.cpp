@@ -1,7 +1,8 @@
-// Pools over windows and over whole planes.
+// Pools over windows, over whole planes and over regions.
 #include <cmath>
 #include <numeric>
 
+#include "graph/lower/composed/roi_align.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
@@ -125,6 +126,13 @@ constexpr Rule rows_of_pool[] = {
     {"MaxPool", 1, {1, 1}, 1, "auto_pad kernel_shape pads strides", max_pool},
     {"MaxPool", 8, {1, 1}, 2, "auto_pad kernel_shape pads storage_order strides", max_pool},
     {"MaxPool", 10, {1, 1}, 2, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", max_pool},
+    {"RoiAlign", 10, {3, 3}, 1, "mode output_height output_width sampling_ratio spatial_scale", roi_align},
+    {"RoiAlign",
+     16,
+     {3, 3},
+     1,
+     "coordinate_transformation_mode mode output_height output_width sampling_ratio spatial_scale",
+     roi_align},
 };
 
 }  // namespace

@@ -86,6 +86,18 @@ TEST(Einsum, SumsOfProducts) {
         {"...ij,...jk->...ik", {{2, 5, 2, 3}, {2, 5, 3, 4}}, "xyij,xyjk->xyik"},
         {"...ij,...jk", {{5, 2, 3}, {2, 5, 3, 4}}, "yij,xyjk->xyik"},
         {"...ij,jk->...ik", {{2, 2, 3}, {3, 4}}, "xij,jk->xik"},
+        // Diagonals.
+        {"ii->i", {{3, 3}}},
+        {"ii", {{3, 3}}, "ii->"},
+        {"bii->bi", {{2, 3, 3}}},
+        {"ibi->b", {{3, 2, 3}}},
+        {"iii->i", {{3, 3, 3}}},
+        {"ibbi->ib", {{3, 2, 2, 3}}},
+        {"iij,jk->ik", {{3, 3, 2}, {2, 4}}},
+        {"iij,jk", {{3, 3, 2}, {2, 4}}, "iij,jk->k"},
+        {"ij,jj->ij", {{2, 3}, {3, 3}}},
+        {"ij,jj->ij", {{2, 3}, {1, 1}}},
+        {"...ii->...i", {{2, 3, 3}}, "xii->xi"},
     };
     for (const Einsum &row : rows) {
         SCOPED_TRACE(row.equation);
@@ -97,7 +109,8 @@ TEST(Einsum, SumsOfProducts) {
 
 TEST(Einsum, Refused) {
     const std::vector<std::pair<Einsum, std::string>> rows{
-        {{"ii->i", {{3, 3}}}, "takes a diagonal of operand 0"},
+        {{"ii->i", {{3, 1}}}, "an operand of shape 3x1 has no diagonal along axes that differ"},
+        {{"ii->i", {{3, 4}}}, "an extent of 3 and of 4"},
         {{"ij,jk->ik", {{2, 3}, {4, 5}}}, "an extent of 3 and of 4"},
         {{"ij,jk->ik", {{2, 3}}}, "names more operands than the node has"},
         {{"ij->ij", {{2, 3}, {2, 3}}}, "it names 1 operands, and the node has 2"},

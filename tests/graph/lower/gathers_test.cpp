@@ -10,14 +10,6 @@
 namespace kiln::graph {
 namespace {
 
-void expect_result_of(const BuiltModel &model, const std::vector<Numbers> &inputs, const Numbers &expected) {
-    const auto graph = model.lowered();
-    ASSERT_TRUE(graph) << graph.error().message;
-    const auto outputs = evaluate(*graph, inputs);
-    ASSERT_TRUE(outputs) << outputs.error().message;
-    expect_numbers(outputs->front(), expected);
-}
-
 TEST(Gathers, ByComputedIndices) {
     const Numbers table = counted({4, 2});  // 1 to 8
     const struct {
@@ -234,7 +226,13 @@ TEST(GridSample, WhatItRefuses) {
         {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("mode", "spline")}), ErrorCode::bad_input, "its mode is 'spline'"},
         {model({1, 1, 2, 2}, {1, 2, 2, 2}, {text("padding_mode", "wrap")}), ErrorCode::bad_input,
          "'padding_mode' is 'wrap'"},
-        {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 3}, {}), ErrorCode::unsupported, "kiln samples images"},
+        {model({1, 1, 2}, {1, 2, 1}, {}), ErrorCode::unsupported,
+         "its input has 3 axes, its grid 3; kiln samples images"},
+        {model({1, 1, 2, 2, 2}, {1, 2, 2, 2}, {}), ErrorCode::unsupported, "its input has 5 axes, its grid 4"},
+        {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 3}, {text("mode", "cubic")}), ErrorCode::unsupported,
+         "its mode is cubic; kiln samples volumes by linear and nearest"},
+        {model({1, 1, 2, 2, 2}, {1, 2, 2, 2, 2}, {}), ErrorCode::bad_input, "its grid of shape 1x2x2x2x2 does not fit"},
+        {model({1, 1, 2, 0, 2}, {1, 2, 2, 2, 3}, {}), ErrorCode::bad_input, "its images have no pixels"},
         {model({1, 1, 2, 2}, {1, 2, 2, 3}, {}), ErrorCode::bad_input, "its grid of shape 1x2x2x3 does not fit"},
         {model({2, 1, 2, 2}, {1, 2, 2, 2}, {}), ErrorCode::bad_input, "does not fit an input of shape 2x1x2x2"},
         {model({65, 1, 2, 2}, {65, 2, 2, 2}, {}), ErrorCode::unsupported, "it samples 65 images; kiln samples 1 to 64"},

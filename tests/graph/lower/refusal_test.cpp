@@ -76,6 +76,12 @@ TEST(LowerRefuses, NodesByName) {
          ErrorCode::bad_input, "its shape 2x-2 has an extent of -2"},
         {BuiltModel().input("x", {4}).constant("s", list({-1, -1})).node("Reshape", {"x", "s"}, {"y"}).output("y"),
          ErrorCode::bad_input, "its shape -1x-1 has more than one open extent"},
+        {one_node("DeformConv", 19, {"x", "w", "x"}), ErrorCode::bad_input,
+         "its offset of shape 1x4x6x6 has not 4 windows along spatial axis 0"},
+        {one_node("DeformConv", 17, {"x", "w", "x"}), ErrorCode::bad_input,
+         "opset 17 has no such operator, which begins with opset 19"},
+        {one_node("RoiAlign", 16, {"x", "w", "n"}), ErrorCode::bad_input,
+         "its rois of shape 4x4x3x3 and batch_indices of shape 2 are not Rx4 and R"},
         {one_node("Relu", 17, {"nothing"}), ErrorCode::unsupported, "it needs 'nothing', which nothing computes"},
     };
     for (const Row &row : rows) {

@@ -40,7 +40,8 @@ inline BuiltModel model_of(const RuleCase &row) {
     return model;
 }
 
-inline void expect_numbers(const Numbers &got, const Numbers &expected) {
+// `tolerance` is of the larger one of 1 and a number.
+inline void expect_numbers(const Numbers &got, const Numbers &expected, double tolerance = 1e-6) {
     EXPECT_EQ(name(got.form.type), name(expected.form.type));
     ASSERT_EQ(to_text(got.form.shape), to_text(expected.form.shape));
     ASSERT_EQ(got.elements.index(), expected.elements.index());
@@ -52,9 +53,19 @@ inline void expect_numbers(const Numbers &got, const Numbers &expected) {
     ASSERT_EQ(a.size(), b.size());
     for (size_t i = 0; i < a.size(); i++) {
         const bool same = a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]));
-        EXPECT_TRUE(same || std::abs(a[i] - b[i]) <= 1e-6 * std::max(1.0, std::abs(b[i])))
+        EXPECT_TRUE(same || std::abs(a[i] - b[i]) <= tolerance * std::max(1.0, std::abs(b[i])))
             << "element " << i << ": " << a[i] << " instead of " << b[i];
     }
+}
+
+// The first output of a model of any nodes.
+inline void expect_result_of(const BuiltModel &model, const std::vector<Numbers> &inputs, const Numbers &expected,
+                             double tolerance = 1e-6) {
+    const auto graph = model.lowered();
+    ASSERT_TRUE(graph) << graph.error().message;
+    const auto outputs = evaluate(*graph, inputs);
+    ASSERT_TRUE(outputs) << outputs.error().message;
+    expect_numbers(outputs->front(), expected, tolerance);
 }
 
 inline void expect_outputs(const RuleCase &row) {
