@@ -1,9 +1,12 @@
 // Functions of one operand.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
+#include "graph/lower/node/shown_names.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {
@@ -181,6 +184,32 @@ Expression is_infinite(const Expression &x, NumbersOf number, const Attributes &
     return apply(Function::logical_and, infinite, sided);
 }
 
+// Of the sum of both inputs; the second may be left out.
+template<Formula formula>
+void behind_bias(NodeLowering &node) {
+    const NumbersOf number{node.type(node.input(0))};
+    if (!node.has_input(1)) return unary<formula>(node);
+    node.result(node.elementwise(formula(operand(0) + operand(1), number, node.attributes), node.all_inputs()));
+}
+
+Expression fast_gelu(const Expression &x, NumbersOf number, const Attributes &) { return tanh_gelu(x, number); }
+
+// Those that onnxruntime's optimizer puts into convolutions and products.
+constexpr std::pair<std::string_view, Formula> fused_formulas[] = {
+    {"Celu", celu},
+    {"Elu", elu},
+    {"HardSigmoid", hard_sigmoid},
+    {"HardSwish", hard_swish},
+    {"LeakyRelu", leaky_relu},
+    {"Relu", relu},
+    {"Selu", selu},
+    {"Sigmoid", plain<Function::sigmoid>},
+    {"Softplus", softplus_rule},
+    {"Softsign", softsign},
+    {"Tanh", plain<Function::tangent_hyperbolic>},
+    {"ThresholdedRelu", thresholded_relu},
+};
+
 constexpr Rule rows_of_activation[] = {
     {"Abs", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::absolute>>},
     {"Abs", 6, {1, 1}, 1, "", unary<plain<Function::absolute>>},
@@ -190,6 +219,7 @@ constexpr Rule rows_of_activation[] = {
     {"Asinh", 9, {1, 1}, 1, "", unary<inverse_hyperbolic_sine>},
     {"Atan", 7, {1, 1}, 1, "", unary<arctangent>},
     {"Atanh", 9, {1, 1}, 1, "", unary<inverse_hyperbolic_tangent>},
+    {"BiasGelu", 1, {2, 2}, 1, "", behind_bias<exact_gelu>, microsoft},
     {"Ceil", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::ceil>>},
     {"Ceil", 6, {1, 1}, 1, "", unary<plain<Function::ceil>>},
     {"Celu", 12, {1, 1}, 1, "alpha", unary<celu>},
@@ -200,9 +230,10 @@ constexpr Rule rows_of_activation[] = {
     {"Erf", 9, {1, 1}, 1, "", unary<plain<Function::error_function>>},
     {"Exp", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::exponential>>},
     {"Exp", 6, {1, 1}, 1, "", unary<plain<Function::exponential>>},
+    {"FastGelu", 1, {1, 2}, 1, "", behind_bias<fast_gelu>, microsoft},
     {"Floor", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::floor>>},
     {"Floor", 6, {1, 1}, 1, "", unary<plain<Function::floor>>},
-    {"Gelu", 1, {1, 1}, 1, "", unary<exact_gelu>, "com.microsoft"},
+    {"Gelu", 1, {1, 1}, 1, "", unary<exact_gelu>, microsoft},
     {"Gelu", 20, {1, 1}, 1, "approximate", unary<gelu>},
     {"HardSigmoid", 1, {1, 1}, 1, "alpha beta consumed_inputs", unary<hard_sigmoid>},
     {"HardSigmoid", 6, {1, 1}, 1, "alpha beta", unary<hard_sigmoid>},
@@ -217,7 +248,7 @@ constexpr Rule rows_of_activation[] = {
     {"Neg", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::negate>>},
     {"Neg", 6, {1, 1}, 1, "", unary<plain<Function::negate>>},
     {"Not", 1, {1, 1}, 1, "", unary<plain<Function::logical_not>>},
-    {"QuickGelu", 1, {1, 1}, 1, "alpha", unary<quick_gelu>, "com.microsoft"},
+    {"QuickGelu", 1, {1, 1}, 1, "alpha", unary<quick_gelu>, microsoft},
     {"Reciprocal", 1, {1, 1}, 1, "consumed_inputs", unary<plain<Function::reciprocal>>},
     {"Reciprocal", 6, {1, 1}, 1, "", unary<plain<Function::reciprocal>>},
     {"Relu", 1, {1, 1}, 1, "consumed_inputs", unary<relu>},
@@ -245,5 +276,14 @@ constexpr Rule rows_of_activation[] = {
 }  // namespace
 
 std::span<const Rule> activation_rules() { return rows_of_activation; }
+
+Expression fused_activation(const std::string &op_type, std::vector<onnx::Attribute> numbers, const Expression &x,
+                            Element type) {
+    const auto found = std::ranges::find(fused_formulas, op_type, [](const auto &row) { return row.first; });
+    if (found == std::end(fused_formulas)) refuse("kiln has no activation " + shown(op_type) + " in it");
+    onnx::Node activation;
+    activation.attributes = std::move(numbers);
+    return found->second(x, NumbersOf{type}, Attributes(activation));
+}
 
 }  // namespace kiln::graph

@@ -1,8 +1,10 @@
-// Conv, ConvTranspose and DeformConv.
+// Conv, ConvTranspose and DeformConv, and convolutions that onnxruntime has fused.
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "graph/lower/composed/deformed_columns.h"
+#include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -30,6 +32,49 @@ void conv(NodeLowering &node) {
     const ValueId x = node.input(0), w = node.input(1);
     node.result(with_bias(node, convolution_over(node, x, w), x, w));
 }
+
+// The activation of a fused convolution; its numbers stand in a list.
+Expression activation_of_convolution(const NodeLowering &node, Element type) {
+    const std::string name = node.attributes.text("activation", "");
+    const std::vector<double> numbers = node.attributes.reals("activation_params");
+    if (name.empty()) return operand(0);
+    const size_t needed = name == "Clip" || name == "HardSigmoid" ? 2 : name == "LeakyRelu" ? 1 : 0;
+    if (needed > 0 && numbers.size() != needed) {
+        reject("its activation " + shown(name) + " has " + std::to_string(numbers.size()) + " numbers; needs " +
+               std::to_string(needed));
+    }
+    if (name == "Clip") return least(greatest(operand(0), constant(numbers[0], type)), constant(numbers[1], type));
+    std::vector<onnx::Attribute> named;
+    for (size_t i = 0; i < needed; i++) named.push_back({i == 0 ? "alpha" : "beta", static_cast<float>(numbers[i])});
+    return fused_activation(name, std::move(named), operand(0), type);
+}
+
+// The activation of the sum of a convolution and input 3.
+ValueId fused_sum(NodeLowering &node, ValueId sum) {
+    std::vector<ValueId> terms{sum};
+    if (node.has_input(3)) terms.push_back(node.input(3));
+    const Expression y = activation_of_convolution(node, node.type(sum));
+    const Shape shape = node.shape(sum);
+    const ValueId result = terms.size() == 1 ? node.elementwise(y, terms)
+                                             : node.elementwise(compose(y, 0, operand(0) + operand(1)), terms);
+    if (node.shape(result) != shape)
+        reject("what it adds, of shape " + to_text(node.shape(terms.back())) + ", does not fit " + to_text(shape));
+    return result;
+}
+
+void fused_conv(NodeLowering &node) {
+    const ValueId x = node.input(0), w = node.input(1);
+    node.result(fused_sum(node, with_bias(node, convolution_over(node, x, w), x, w)));
+}
+
+// The same of an input whose channels are its last axis, and so are those of the result and of what is added. Weights are as ever.
+void fused_conv_of_channels_last(NodeLowering &node) {
+    const ValueId x = with_channels_first(node, node.input(0)), w = node.input(1);
+    node.result(fused_sum(node, with_channels_last(node, with_bias(node, convolution_over(node, x, w), x, w))));
+}
+
+constexpr std::string_view fused_attributes =
+    "activation activation_params auto_pad dilations group kernel_shape pads strides";
 
 // Weights C, M of one group, spatial... as those of the convolution that computes the same: M, C of one group, and turned
 // about along every spatial axis.
@@ -143,6 +188,8 @@ constexpr Rule rows_of_convolution[] = {
      "auto_pad dilations group kernel_shape output_padding output_shape pads strides",
      conv_transpose},
     {"DeformConv", 19, {3, 5}, 1, "dilations group kernel_shape offset_group pads strides", deform_conv},
+    {"FusedConv", 1, {2, 4}, 1, fused_attributes, fused_conv, microsoft},
+    {"NhwcFusedConv", 1, {2, 4}, 1, fused_attributes, fused_conv_of_channels_last, microsoft},
 };
 
 }  // namespace

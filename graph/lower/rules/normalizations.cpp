@@ -41,7 +41,14 @@ void check_channels(const Shape &x) {
     if (x.size() < 2) reject("its input of shape " + to_text(x) + " has no axes N and C");
 }
 
-double epsilon(const NodeLowering &node) { return node.attributes.real("epsilon", 1e-5f); }
+double epsilon(const NodeLowering &node, double absent = 1e-5f) { return node.attributes.real("epsilon", absent); }
+
+// What is normalized, and along which axes.
+struct Along {
+    ValueId x = 0;
+    std::vector<int> axes = {};
+    double epsilon = 0;
+};
 
 ValueId scaled(NodeLowering &node, ValueId x, ValueId scale, ValueId shift) {
     return node.elementwise(operand(0) * operand(1) + operand(2), {x, scale, shift});
@@ -77,15 +84,15 @@ void batch_normalization(NodeLowering &node) {
     node.result(y);
 }
 
-ValueId mean_variance(NodeLowering &node, ValueId x, std::vector<int> axes) {
-    return node.add(Normalize{Normalize::Kind::mean_variance, std::move(axes), epsilon(node)}, {x});
+ValueId mean_variance(NodeLowering &node, const Along &along) {
+    return node.add(Normalize{Normalize::Kind::mean_variance, along.axes, along.epsilon}, {along.x});
 }
 
 void instance_normalization(NodeLowering &node) {
     const ValueId x = node.input(0);
     const Shape shape = node.shape(x);
     check_channels(shape);
-    const ValueId normal = mean_variance(node, x, axes_from(2, node.rank(x)));
+    const ValueId normal = mean_variance(node, {x, axes_from(2, node.rank(x)), epsilon(node)});
     node.result(scaled(node, normal, for_channels(node, 1, shape), for_channels(node, 2, shape)));
 }
 
@@ -100,7 +107,7 @@ void group_normalization(NodeLowering &node) {
     }
     Shape grouped{shape[0], groups, shape[1] / groups};
     for (size_t d = 2; d < shape.size(); d++) grouped[2] *= shape[d];
-    ValueId y = mean_variance(node, node.reshape(x, grouped), {2});
+    ValueId y = mean_variance(node, {node.reshape(x, grouped), {2}, epsilon(node)});
     const bool each_group = node.opset() < 21;
     if (!each_group) y = node.reshape(y, shape);
     const Shape &scaled_shape = each_group ? grouped : shape;
@@ -109,14 +116,14 @@ void group_normalization(NodeLowering &node) {
 }
 
 // The second and third result are the mean and 1 / sqrt(variance + epsilon).
-void layer_statistics(NodeLowering &node, const std::vector<int> &axes) {
-    const ValueId x = node.input(0);
+void layer_statistics(NodeLowering &node, const Along &along) {
+    const auto &[x, axes, epsilon] = along;
     const NumbersOf number{node.type(x)};
     const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
     const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
     const ValueId squares = node.elementwise(operand(0) * operand(0), {distance});
     const ValueId variance = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
-    const Expression inverse = apply(Function::reciprocal, square_root(operand(0) + number(epsilon(node))));
+    const Expression inverse = apply(Function::reciprocal, square_root(operand(0) + number(epsilon)));
     node.result(mean, 1);
     node.result(node.elementwise(inverse, {variance}), 2);
 }
@@ -126,29 +133,56 @@ void check_fits(NodeLowering &node, ValueId y) {
     if (node.shape(y) != x) reject("its scale or bias does not fit its input of shape " + to_text(x));
 }
 
-void layer_normalization(NodeLowering &node) {
-    const ValueId x = node.input(0);
-    const std::vector<int> axes = axes_from(axis_of(node.attributes.integer("axis", -1), node.rank(x)), node.rank(x));
-    const ValueId normal = mean_variance(node, x, axes);
-    const ValueId y = node.has_input(2) ? scaled(node, normal, node.input(1), node.input(2))
-                                        : node.elementwise(operand(0) * operand(1), {normal, node.input(1)});
+// Input `scale` and the next one, which may be left out, are factors and summands.
+void layer_normalized(NodeLowering &node, const Along &along, int scale) {
+    const ValueId normal = mean_variance(node, along);
+    const ValueId y = node.has_input(scale + 1)
+                          ? scaled(node, normal, node.input(scale), node.input(scale + 1))
+                          : node.elementwise(operand(0) * operand(1), {normal, node.input(scale)});
     check_fits(node, y);
     node.result(y);
-    if (node.wants(1) || node.wants(2)) layer_statistics(node, axes);
+    if (node.wants(1) || node.wants(2)) layer_statistics(node, along);
 }
 
-// x / sqrt(mean of x * x + epsilon) * scale
-void rms_normalization(NodeLowering &node) {
+// The axes from the attribute on.
+Along last_axes(const NodeLowering &node) {
     const ValueId x = node.input(0);
+    const int rank = node.rank(x);
+    return {x, axes_from(axis_of(node.attributes.integer("axis", -1), rank), rank), epsilon(node)};
+}
+
+void layer_normalization(NodeLowering &node) { layer_normalized(node, last_axes(node), 1); }
+
+// x / sqrt(mean of x * x + epsilon) * scale, and 1 / that root as output `inverse`.
+void rms_normalized(NodeLowering &node, const Along &along, ValueId scale, int inverse) {
+    const auto &[x, axes, epsilon] = along;
     const NumbersOf number{node.type(x)};
-    const std::vector<int> axes = axes_from(axis_of(node.attributes.integer("axis", -1), node.rank(x)), node.rank(x));
     const ValueId squares = node.elementwise(operand(0) * operand(0), {x});
     const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {squares});
-    const Expression normal = operand(0) / square_root(operand(1) + number(epsilon(node)));
-    const ValueId y = node.elementwise(normal * operand(2), {x, mean, node.input(1)});
+    const auto root = [number, added = epsilon](int index) { return square_root(operand(index) + number(added)); };
+    const ValueId y = node.elementwise(operand(0) / root(1) * operand(2), {x, mean, scale});
     check_fits(node, y);
     node.result(y);
+    if (node.wants(inverse)) node.result(node.elementwise(apply(Function::reciprocal, root(0)), {mean}), inverse);
 }
+
+void rms_normalization(NodeLowering &node) { rms_normalized(node, last_axes(node), node.input(1), 1); }
+
+// What an operator of onnxruntime adds up before it normalizes the sum along its last axis. The sum is its fourth output.
+Along skip_sum(NodeLowering &node, int bias) {
+    std::vector<ValueId> terms{node.input(0), node.input(1)};
+    if (node.has_input(bias)) terms.push_back(node.input(bias));
+    const Expression sum = operand(0) + operand(1);
+    const ValueId y = node.elementwise(terms.size() > 2 ? sum + operand(2) : sum, terms);
+    if (node.rank(y) == 0 || node.shape(y) != node.shape(node.input(0)))
+        reject("what it adds does not fit its input of shape " + to_text(node.shape(node.input(0))));
+    node.result(y, 3);
+    return {y, {node.rank(y) - 1}, epsilon(node, 1e-12f)};
+}
+
+void skip_layer_normalization(NodeLowering &node) { layer_normalized(node, skip_sum(node, 4), 2); }
+
+void skip_rms_normalization(NodeLowering &node) { rms_normalized(node, skip_sum(node, 3), node.input(2), 2); }
 
 // (x - mean) / (deviation + 1e-9), as ONNX's function writes it.
 void mean_variance_normalization(NodeLowering &node) {
@@ -192,6 +226,10 @@ constexpr Rule rows_of_normalization[] = {
     {"LpNormalization", 1, {1, 1}, 1, "axis p", lp_normalization},
     {"MeanVarianceNormalization", 9, {1, 1}, 1, "axes", mean_variance_normalization},
     {"RMSNormalization", 23, {2, 2}, 1, "axis epsilon stash_type", rms_normalization},
+    // onnxruntime has it in ONNX's domain.
+    {"SimplifiedLayerNormalization", 1, {2, 2}, 2, "axis epsilon stash_type", rms_normalization},
+    {"SkipLayerNormalization", 1, {3, 5}, 4, "epsilon", skip_layer_normalization, microsoft},
+    {"SkipSimplifiedLayerNormalization", 1, {3, 4}, 4, "epsilon", skip_rms_normalization, microsoft},
     {"Softmax", 1, {1, 1}, 1, "axis", softmax<Normalize::Kind::softmax>},
 };
 

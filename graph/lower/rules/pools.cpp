@@ -11,8 +11,8 @@
 namespace kiln::graph {
 namespace {
 
-Pool pool(const NodeLowering &node, Pool::Kind kind) {
-    const Window window = window_of_pool(node, node.input(0), node.opset() < 19 ? Lacking::padding : Lacking::beyond);
+Pool pool_over(const NodeLowering &node, ValueId x, Pool::Kind kind) {
+    const Window window = window_of_pool(node, x, node.opset() < 19 ? Lacking::padding : Lacking::beyond);
     return {.kind = kind,
             .window = window.extents,
             .strides = window.strides,
@@ -21,7 +21,14 @@ Pool pool(const NodeLowering &node, Pool::Kind kind) {
             .beyond = window.beyond};
 }
 
+Pool pool(const NodeLowering &node, Pool::Kind kind) { return pool_over(node, node.input(0), kind); }
+
 void max_pool(NodeLowering &node) { node.result(node.add(pool(node, Pool::Kind::maximum), {node.input(0)})); }
+
+void max_pool_of_channels_last(NodeLowering &node) {
+    const ValueId x = with_channels_first(node, node.input(0));
+    node.result(with_channels_last(node, node.add(pool_over(node, x, Pool::Kind::maximum), {x})));
+}
 
 void average_pool(NodeLowering &node) {
     Pool op = pool(node, Pool::Kind::average);
@@ -126,6 +133,13 @@ constexpr Rule rows_of_pool[] = {
     {"MaxPool", 1, {1, 1}, 1, "auto_pad kernel_shape pads strides", max_pool},
     {"MaxPool", 8, {1, 1}, 2, "auto_pad kernel_shape pads storage_order strides", max_pool},
     {"MaxPool", 10, {1, 1}, 2, "auto_pad ceil_mode dilations kernel_shape pads storage_order strides", max_pool},
+    {"NhwcMaxPool",
+     1,
+     {1, 1},
+     1,
+     "auto_pad ceil_mode dilations kernel_shape pads strides",
+     max_pool_of_channels_last,
+     microsoft},
     {"RoiAlign", 10, {3, 3}, 1, "mode output_height output_width sampling_ratio spatial_scale", roi_align},
     {"RoiAlign",
      16,

@@ -1,7 +1,12 @@
-// Gemm, MatMul, Einsum and the transforms of spectra.
+// Gemm, MatMul, Einsum, attention and the transforms of spectra.
+#include <algorithm>
 #include <numeric>
+#include <utility>
 
+#include "graph/lower/composed/attention.h"
 #include "graph/lower/composed/einsum.h"
+#include "graph/lower/composed/fused_attention.h"
+#include "graph/lower/composed/rotary_embedding.h"
 #include "graph/lower/composed/spectra.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"
@@ -11,7 +16,7 @@ namespace kiln::graph {
 namespace {
 
 // alpha * A B + beta * C. Where beta is 0, C is not read: it may be infinite or NaN.
-void gemm(NodeLowering &node) {
+ValueId gemm_value(NodeLowering &node) {
     const ValueId product =
         node.add(MatrixProduct{}, {gemm_operand(node, 0, "transA"), gemm_operand(node, 1, "transB")});
     const NumbersOf number{node.type(product)};
@@ -30,20 +35,107 @@ void gemm(NodeLowering &node) {
         reject("its addend of shape " + to_text(node.shape(operands[1])) + " does not fit " +
                to_text(node.shape(product)));
     }
-    node.result(y);
+    return y;
+}
+
+void gemm(NodeLowering &node) { node.result(gemm_value(node)); }
+
+// Gemm behind which onnxruntime has put an activation. The numbers of that have names of their own.
+void fused_gemm(NodeLowering &node) {
+    const ValueId sum = gemm_value(node);
+    const std::string activation = node.attributes.text("activation", "");
+    if (activation.empty()) return node.result(sum);
+    std::vector<onnx::Attribute> numbers;
+    for (const char *name : {"alpha", "beta", "gamma"}) {
+        const std::string stated = "activation_" + std::string(name);
+        if (node.attributes.has(stated)) numbers.push_back({name, static_cast<float>(node.attributes.real(stated))});
+    }
+    const Expression y = fused_activation(activation, std::move(numbers), operand(0), node.type(sum));
+    node.result(node.elementwise(y, {sum}));
+}
+
+// An operand of FusedMatMul: its first axis becomes that of its rows where `moves_first` says, then its matrices are transposed.
+ValueId fused_operand(NodeLowering &node, int input, const char *transposed, const char *moves_first) {
+    ValueId x = node.input(input);
+    const int rank = node.rank(x);
+    if (rank < 2) return x;
+    std::vector<int> axes(static_cast<size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+    if (node.attributes.flag(moves_first, false)) std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+    if (node.attributes.flag(transposed, false)) std::swap(axes[axes.size() - 2], axes.back());
+    return node.transpose(x, axes);
+}
+
+void fused_mat_mul(NodeLowering &node) {
+    const ValueId product = matrix_product(node, fused_operand(node, 0, "transA", "transBatchA"),
+                                           fused_operand(node, 1, "transB", "transBatchB"));
+    const double alpha = node.attributes.real("alpha", 1);
+    if (alpha == 1) return node.result(product);
+    node.result(node.elementwise(operand(0) * NumbersOf{node.type(product)}(alpha), {product}));
 }
 
 void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
 constexpr Rule rows_of_product[] = {
+    {"Attention",
+     1,
+     {2, 7},
+     2,
+     "do_rotary mask_filter_value num_heads past_present_share_buffer qkv_hidden_sizes rotary_embedding_dim scale "
+     "unidirectional",
+     projected_attention,
+     microsoft},
+    {"Attention",
+     23,
+     {3, 6},
+     4,
+     "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision",
+     attention},
+    {"Attention",
+     24,
+     {3, 7},
+     4,
+     "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision",
+     attention},
+    {"Attention",
+     25,
+     {3, 7},
+     4,
+     "is_causal kv_num_heads left_window_size q_num_heads qk_matmul_output_mode right_window_size scale softcap "
+     "softmax_precision",
+     attention},
     {"DFT", 17, {1, 2}, 1, "axis inverse onesided", dft_of_opset_17},
     {"DFT", 20, {1, 3}, 1, "inverse onesided", dft},
     {"Einsum", 12, {1, Rule::any}, 1, "equation", einsum},
+    {"FusedGemm",
+     1,
+     {2, 3},
+     1,
+     "activation activation_alpha activation_beta activation_gamma alpha beta transA transB",
+     fused_gemm,
+     microsoft},
+    {"FusedMatMul", 1, {2, 2}, 1, "alpha transA transB transBatchA transBatchB", fused_mat_mul, microsoft},
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
     {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
     {"Gemm", 11, {2, 3}, 1, "alpha beta transA transB", gemm},
     {"MatMul", 1, {2, 2}, 1, "", mat_mul},
+    {"MultiHeadAttention",
+     1,
+     {1, 10},
+     4,
+     "mask_filter_value num_heads scale unidirectional",
+     multi_head_attention,
+     microsoft},
+    {"RotaryEmbedding",
+     1,
+     {4, 4},
+     1,
+     "interleaved is_packed_batching num_heads rotary_embedding_dim scale",
+     rotary_embedding_of_onnxruntime,
+     microsoft},
+    {"RotaryEmbedding", 23, {3, 4}, 1, "interleaved num_heads rotary_embedding_dim", rotary_embedding},
     {"STFT", 17, {2, 4}, 1, "onesided", stft},
+    {"TransposeMatMul", 1, {2, 2}, 1, "alpha transA transB", fused_mat_mul, microsoft},
 };
 
 }  // namespace

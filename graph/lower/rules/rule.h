@@ -12,6 +12,9 @@
 
 namespace kiln::graph {
 
+// The domain of onnxruntime's own operators, as docs/ContribOperators.md there describes them.
+inline constexpr std::string_view microsoft = "com.microsoft";
+
 struct Rule {
     static constexpr int any = 1 << 30;
 
@@ -51,6 +54,10 @@ ValueId matrix_product(NodeLowering &node, ValueId a, ValueId b);
 
 // An operand of Gemm, which the attribute of that name transposes.
 ValueId gemm_operand(NodeLowering &node, int input, std::string_view transposed);
+
+// The formula of an activation that another operator has taken in, with its attributes in ONNX's names.
+Expression fused_activation(const std::string &op_type, std::vector<onnx::Attribute> numbers, const Expression &x,
+                            Element type);
 
 // The rule of an operator of one opset; none where it has no meaning there. `newest` is what the newest opset knows of it.
 struct RuleSearch {

@@ -1,4 +1,4 @@
-// CumSum, and Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose.
+// CumSum and CumProd, and Trilu, OneHot and EyeLike: constants of ones and zeros, and what they choose.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -26,8 +26,9 @@ ValueId pattern(NodeLowering &node, Element type, const Shape &shape, const IsOn
 }
 
 // Behind zeros, sums of 2, 4, 8 and so on elements in a row. No element meets one that it does not add up, so what is infinite or
-// no number stays where it is, and a long axis takes few steps.
-void cumulative_sum(NodeLowering &node) {
+// no number stays where it is, and a long axis takes few steps. Products are the same behind ones.
+template<Function function>
+void cumulative(NodeLowering &node) {
     const ValueId x = node.input(0);
     const int axis = axis_of(node.known_integer(1, "axis"), node.rank(x));
     const int64_t extent = node.shape(x)[static_cast<size_t>(axis)];
@@ -40,11 +41,11 @@ void cumulative_sum(NodeLowering &node) {
     for (int64_t &place : places) {
         if (place < 0 || place >= extent) place = Resample::outside;
     }
-    ValueId sums = take(node, x, {{axis, std::move(places)}});
+    ValueId sums = take(node, x, {{axis, std::move(places)}}, function == Function::multiply ? 1 : 0);
     for (int64_t distance = 1; distance < summed; distance *= 2) {
         length -= distance;
         const auto from = [&](int64_t place) { return take(node, sums, {{axis, index_range(place, length)}}); };
-        sums = node.elementwise(operand(0) + operand(1), {from(0), from(distance)});
+        sums = node.elementwise(apply(function, operand(0), operand(1)), {from(0), from(distance)});
     }
     node.result(sums);
 }
@@ -111,7 +112,8 @@ void eye_like(NodeLowering &node) {
 }
 
 constexpr Rule rows_of_triangle[] = {
-    {"CumSum", 11, {2, 2}, 1, "exclusive reverse", cumulative_sum},
+    {"CumProd", 26, {2, 2}, 1, "exclusive reverse", cumulative<Function::multiply>},
+    {"CumSum", 11, {2, 2}, 1, "exclusive reverse", cumulative<Function::add>},
     {"EyeLike", 9, {1, 1}, 1, "dtype k", eye_like},
     {"OneHot", 9, {3, 3}, 1, "axis", one_hot},
     {"Trilu", 14, {1, 2}, 1, "upper", triangle},

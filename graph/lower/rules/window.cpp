@@ -1,6 +1,7 @@
 #include "graph/lower/rules/window.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/node/shown_names.h"
@@ -58,6 +59,13 @@ int64_t reach_beyond(const Window &window, size_t d, int64_t extent) {
     int64_t windows = divided_up(rest, window.strides[d]) + 1;
     if ((windows - 1) * window.strides[d] >= extent + window.padding[d].lo) windows--;
     return windows > 0 ? std::max<int64_t>((windows - 1) * window.strides[d] - rest, 0) : 0;
+}
+
+std::vector<int> axes_of_image(const NodeLowering &node, ValueId x) {
+    if (node.rank(x) < 3) reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes");
+    std::vector<int> axes(static_cast<size_t>(node.rank(x)));
+    std::iota(axes.begin(), axes.end(), 0);
+    return axes;
 }
 
 }  // namespace
@@ -131,6 +139,18 @@ Window window_of_pool(const NodeLowering &node, ValueId x, Lacking lacking) {
         (lacking == Lacking::padding ? window.padding[d].hi : window.beyond[d]) += more;
     }
     return window;
+}
+
+ValueId with_channels_first(NodeLowering &node, ValueId x) {
+    std::vector<int> axes = axes_of_image(node, x);
+    std::rotate(axes.begin() + 1, axes.end() - 1, axes.end());
+    return node.transpose(x, axes);
+}
+
+ValueId with_channels_last(NodeLowering &node, ValueId x) {
+    std::vector<int> axes = axes_of_image(node, x);
+    std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+    return node.transpose(x, axes);
 }
 
 }  // namespace kiln::graph

@@ -36,6 +36,10 @@ inline constexpr std::string_view window_attributes = "auto_pad dilations group 
 // The convolution that attributes describe, of weights O, I of one group, spatial...
 Convolution convolution_over(const NodeLowering &node, ValueId x, ValueId w);
 
+// N, spatial..., C as N, C, spatial..., and the other way.
+ValueId with_channels_first(NodeLowering &node, ValueId x);
+ValueId with_channels_last(NodeLowering &node, ValueId x);
+
 // The attribute: NOTSET, VALID, SAME_UPPER or SAME_LOWER.
 enum class AutoPad { none, valid, same_upper, same_lower };
 AutoPad auto_pad(const Attributes &attributes);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct RuleCase {
         inputs;  // the first is an input of the network, the others are constants; none: left out
     std::vector<Numbers> outputs;
     std::string domain = "";
+    size_t network_inputs = 1;  // so many of the inputs are not constants
 };
 
 inline BuiltModel model_of(const RuleCase &row) {
@@ -31,8 +33,9 @@ inline BuiltModel model_of(const RuleCase &row) {
     std::vector<std::string> inputs, outputs;
     for (size_t i = 0; i < row.inputs.size(); i++) {
         inputs.push_back(row.inputs[i] ? "in" + std::to_string(i) : "");
-        if (i == 0 && row.inputs[0]) model.input("in0", row.inputs[0]->form.shape, row.inputs[0]->form.type);
-        if (i > 0 && row.inputs[i]) model.constant(inputs.back(), *row.inputs[i]);
+        if (!row.inputs[i]) continue;
+        if (i < row.network_inputs) model.input(inputs.back(), row.inputs[i]->form.shape, row.inputs[i]->form.type);
+        if (i >= row.network_inputs) model.constant(inputs.back(), *row.inputs[i]);
     }
     for (size_t i = 0; i < row.outputs.size(); i++) outputs.push_back("out" + std::to_string(i));
     model.node(row.op_type, inputs, outputs, row.attributes, row.domain);
@@ -73,7 +76,9 @@ inline void expect_outputs(const RuleCase &row) {
     const auto graph = model_of(row).lowered();
     ASSERT_TRUE(graph) << graph.error().message;
     std::vector<Numbers> inputs;
-    if (!row.inputs.empty() && row.inputs[0]) inputs.push_back(*row.inputs[0]);
+    for (size_t i = 0; i < std::min(row.inputs.size(), row.network_inputs); i++) {
+        if (row.inputs[i]) inputs.push_back(*row.inputs[i]);
+    }
     const auto outputs = evaluate(*graph, inputs);
     ASSERT_TRUE(outputs) << outputs.error().message;
     ASSERT_EQ(outputs->size(), row.outputs.size());

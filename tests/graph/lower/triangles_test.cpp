@@ -1,4 +1,4 @@
-// CumSum, Trilu, OneHot and EyeLike.
+// CumSum, CumProd, Trilu, OneHot and EyeLike.
 #include <algorithm>
 
 #include "tests/graph/lower/rule_cases.h"
@@ -38,6 +38,21 @@ TEST(Triangles, OnesAndZeros) {
          {line({1, 2, nan, 4, 5}), axis(0)},
          {line({nan, nan, 9, 5, 0})}},
         {"CumSum", 14, {}, {line(std::vector<double>(5000, 1)), axis(0)}, {counted({5000})}},
+        {"CumProd", 26, {}, {x, axis(1)}, {floats({2, 3}, {1, 2, 6, 4, 20, 120})}},
+        {"CumProd", 26, {}, {x, axis(-2)}, {floats({2, 3}, {1, 2, 3, 4, 10, 18})}},
+        {"CumProd", 26, {integer("exclusive", 1)}, {x, axis(1)}, {floats({2, 3}, {1, 1, 2, 1, 4, 20})}},
+        {"CumProd", 26, {integer("reverse", 1)}, {x, axis(1)}, {floats({2, 3}, {6, 6, 3, 120, 30, 6})}},
+        {"CumProd",
+         26,
+         {integer("reverse", 1), integer("exclusive", 1)},
+         {x, axis(1)},
+         {floats({2, 3}, {6, 3, 1, 30, 6, 1})}},
+        {"CumProd",
+         26,
+         {integer("exclusive", 1)},
+         {whole({4}, {2, -3, 0, 5}, Element::i32), axis(0)},
+         {whole({4}, {1, 2, -6, 0}, Element::i32)}},
+        {"CumProd", 26, {}, {line({2, infinity, 3, nan, 1}), axis(0)}, {line({2, infinity, infinity, nan, nan})}},
         {"Trilu", 14, {}, {counted({3, 3})}, {floats({3, 3}, {1, 2, 3, 0, 5, 6, 0, 0, 9})}},
         {"Trilu", 14, {integer("upper", 0)}, {counted({1, 2, 3})}, {floats({1, 2, 3}, {1, 0, 0, 4, 5, 0})}},
         {"Trilu", 14, {}, {counted({2, 3}), axis(1)}, {floats({2, 3}, {0, 2, 3, 0, 0, 6})}},
