@@ -242,6 +242,9 @@ Status Bench::measure_once(const NetworkRunRequest &request, NetworkRunner &runn
     return {};
 }
 
+// A call without work takes some tenths more or less from round to round, which would be most of a smaller difference.
+constexpr double least_of_overhead = 1.5;
+
 Status Bench::measure_once(RunningPeer *peer, PeerTiming *timing) {
     if (!timing->timing) return {};
     const Result<PeerRound> round = [&] {
@@ -258,7 +261,7 @@ Status Bench::measure_once(RunningPeer *peer, PeerTiming *timing) {
     }
     const Summary summary = summarize(round->samples_ns);
     const double overhead_ns = round->call_overhead_ns;
-    if (summary.min <= overhead_ns) {
+    if (summary.min < least_of_overhead * overhead_ns) {
         timing->timing.reset();
         timing->problem = fmt::format("too short to be told from its call ({:.1f} us)", overhead_ns * 1e-3);
         return {};

@@ -6,8 +6,8 @@ namespace kiln {
 
 using namespace Halide;
 
-Expr row_of_place(const TurnedTile &tile) { return tile.place / turned_side; }
-Expr column_of_place(const TurnedTile &tile) { return tile.place % turned_side; }
+Expr row_of_place(const TurnedTile &tile) { return tile.place / tile.side; }
+Expr column_of_place(const TurnedTile &tile) { return tile.place % tile.side; }
 
 // Interleaving the two halves of a tile element by element moves the highest bit of a place to the lowest. As often as the
 // number of rows has bits, that puts rows behind columns. It reads halves of vectors that lie as they were written, so that
@@ -34,11 +34,11 @@ std::vector<Func> turned_stages(const Var &place, const TurnedTileSize &size, co
 }
 
 void turn_tile(TurnedTile *tile, const Expr &value, std::vector<Var> of) {
-    tile->stages = turned_stages(tile->place, {turned_side, turned_side}, value, std::move(of));
+    tile->stages = turned_stages(tile->place, {tile->side, tile->side}, value, std::move(of));
 }
 
 Expr turned(const TurnedTile &tile, const Expr &row, const Expr &column, std::vector<Expr> of) {
-    of.insert(of.begin(), column * turned_side + row);
+    of.insert(of.begin(), column * tile.side + row);
     Func last = tile.stages.back();
     return last(of);
 }

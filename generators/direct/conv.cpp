@@ -74,14 +74,15 @@ private:
             if (place.outside == Outside::zero) place.outside = Outside::any;
         }
         Var c_tile("c_tile"), x_tile("x_tile");
-        const Exprs in_tile{c_tile * turned_side + column_of_place(s.turned_input),
-                            x_tile * turned_side + row_of_place(s.turned_input) + first, s.y, s.z, s.n};
-        const bool all = inputs % turned_side == 0;
+        s.turned_input.side = copied_side;
+        const Exprs in_tile{c_tile * copied_side + column_of_place(s.turned_input),
+                            x_tile * copied_side + row_of_place(s.turned_input) + first, s.y, s.z, s.n};
+        const bool all = inputs % copied_side == 0;
         const Expr value = all ? loaded(input, unchecked, in_tile, Tests::apart)
                                : loaded(MaskedChannels{input, inputs}, unchecked, in_tile, Tests::apart, true);
         turn_tile(&s.turned_input, value, {c_tile, x_tile, s.y, s.z, s.n});
-        const Expr element = turned(s.turned_input, s.x % turned_side, s.c % turned_side,
-                                    {s.c / turned_side, s.x / turned_side, s.y, s.z, s.n});
+        const Expr element = turned(s.turned_input, s.x % copied_side, s.c % copied_side,
+                                    {s.c / copied_side, s.x / copied_side, s.y, s.z, s.n});
         s.padded(s.c, s.x, s.y, s.z, s.n) = zero_outside(map, {s.c, s.x + first, s.y, s.z, s.n}, element, Tests::likely);
     }
 

@@ -140,7 +140,9 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape,
     Stage update = stages.sum.update();
     update.split(channel, channel_out, channel_in, extent(k.unroll));
     if (lanes.pixels > 1) update.split(x, x, x_lane, lanes.pixels, TailStrategy::RoundUp);
-    if (k.spread >= 2) {
+    if (k.turned) {  // each line of the copy comes once for all taps
+        update.reorder(stages.lane, stages.vector, x, row, channel_in, column, kernel_row, channel_out, plane);
+    } else if (k.spread >= 2) {
         update.reorder(stages.lane, stages.vector, x, row, column, channel_in, channel_out, kernel_row, plane);
     } else {
         update.reorder(stages.lane, stages.vector, x, row, channel_in, channel_out, column, kernel_row, plane);
@@ -160,9 +162,9 @@ void tile_sum(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape,
 void copy_turned(ConvStages &stages) {
     Var column("column"), channel("channel"), channel_tile("channel_tile");
     stages.padded.reorder_storage(stages.x, stages.y, stages.z, stages.c, stages.n)
-        .align_bounds(stages.x, turned_side)
-        .split(stages.x, stages.x, column, turned_side, TailStrategy::RoundUp)
-        .split(stages.c, channel_tile, channel, turned_side, TailStrategy::RoundUp)
+        .align_bounds(stages.x, copied_side)
+        .split(stages.x, stages.x, column, copied_side, TailStrategy::RoundUp)
+        .split(stages.c, channel_tile, channel, copied_side, TailStrategy::RoundUp)
         .reorder(column, channel, channel_tile, stages.x, stages.y, stages.z, stages.n)
         .vectorize(column)
         .unroll(channel);

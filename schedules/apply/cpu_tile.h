@@ -11,6 +11,10 @@
 
 namespace kiln {
 
+// The side of the tiles that a turned copy is made of: interleaving two vectors of four is one instruction on most targets, of eight
+// it is two for each half.
+inline constexpr int copied_side = 4;
+
 // The stages of a convolution that the template maps to loops, by their role.
 //   output(c, x, y, z, b, n)                            what is stored, a pure function of `sum`; channels c of block b
 //   sum(lane, vector, panel, x, row, y_tile, z, n)      c = (panel * vectors + vector) * lanes + lane

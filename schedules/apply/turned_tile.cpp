@@ -9,8 +9,8 @@ void keep_in_registers(TurnedTile &tile, Func consumer, const Var &at) {
         Var vector("vector"), lane("lane");
         stage.compute_at(consumer, at)
             .store_in(MemoryType::Register)
-            .bound(tile.place, 0, turned_side * turned_side)
-            .split(tile.place, vector, lane, turned_side)
+            .bound(tile.place, 0, tile.side * tile.side)
+            .split(tile.place, vector, lane, tile.side)
             .vectorize(lane)
             .unroll(vector);
     }

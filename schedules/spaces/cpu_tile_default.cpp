@@ -173,6 +173,10 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
+    if (f.turns_input() && s.taps() > 1) {  // a line of the copy comes once for all taps: they are the body of the loop over channels
+        k->unroll = 1;
+        k->unroll_columns = domains.unroll_columns.back(), k->unroll_rows = domains.unroll_rows.back();
+    }
 }
 
 // Takes back unrolling that would be too much code.
@@ -273,6 +277,15 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
     return is_by_plane && s.input_channels * f.core.line_bytes >= f.core.l1_bytes ? Copy::of_few_tiles : Copy::none;
 }
 
+// The pixels that a turned copy of whole rows would have must stay in the L2 cache; else it is one of fewer tiles in x.
+void choose_turned_copy(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    const ConvLoops &s = f.shape;
+    const double column_bytes = 4.0 * double(s.input_channels * s.reach(k->rows * k->row_block, 1));
+    if (column_bytes * double(s.input[0]) <= double(f.core.l2_bytes)) return;
+    k->stage_input = 4;
+    k->x_block = nearest(domains.x_block, f.core.l2_bytes / 2.0 / (column_bytes * double(k->pixels * f.x_lanes)));
+}
+
 int64_t stage_input_of(Copy copy) {
     switch (copy) {
         case Copy::none:
@@ -292,6 +305,7 @@ void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomai
     const Copy copy = chosen_copy(f, kind, domains, *k);
     k->stage_input = stage_input_of(copy);
     k->turned = domains.turned.back();
+    if (k->turned && f.shape.taps() > 1) choose_turned_copy(f, domains, k);
     if (copy == Copy::of_converted_tiles && !f.streams_weights()) {
         // What a tile reads is converted just before: it is in the L1 cache then, as long as weights need not come from far away
         // for each tile.

@@ -159,9 +159,11 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     // Lanes that are not neighbours in memory are stored one by one.
     const bool scatters = s.output_block % f.lanes != 0 && s.output_block != s.output_channels;
     const double stores = sums * (scatters ? f.lanes : 1) / double(s.input_channels * s.taps());
-    // Channels of a pixel become rows, an element at a time.
+    // Channels of a pixel become rows, once for all taps. For one tap it takes as long as an element at a time would, by races on Zen 3:
+    // each line of the copy is used once, and comes from L2.
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
-    const double turned = turns ? double(s.output[0]) * s.output[1] * s.output[2] : 0;
+    const double of_pixel = !turns ? 0 : s.taps() == 1 ? 1 : 0.25 / double(s.taps());
+    const double turned = of_pixel * double(s.output[0]) * s.output[1] * s.output[2];
     // Pixels that share a set of the L1 cache push each other out.
     const bool aliased = f.is_nhwc() && s.input_channels * s.groups * s.stride[0] * 4 % f.core.l1_set_stride() == 0 &&
                          tile.pixels > f.core.l1_ways;

@@ -6,7 +6,6 @@
 
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
-#include "schedules/turned_side.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -101,7 +100,7 @@ struct TileFacts {
     }
     // Vectors along x are made of channels that lie side by side.
     bool turns_input() const {
-        return x_lanes >= turned_tile_side && is_nhwc() && shape.input_block > 1 && shape.parts == 1;
+        return x_lanes > 1 && is_nhwc() && shape.input_block > 1 && shape.parts == 1;
     }
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);

@@ -56,7 +56,7 @@ std::vector<int64_t> stagings(const TileFacts &f) {
         values.insert(values.end(), {1, 2});
         if (slides && (!f.needs_copy() || s.folds())) values.push_back(3);
     }
-    if (f.copies_blocks()) values.push_back(4);
+    if (f.copies_blocks() || f.turns_input()) values.push_back(4);
     return values;
 }
 
@@ -222,7 +222,7 @@ bool halves_waste_less(const ConvLoops &s, int half) {
 bool turns_for_few_outputs(const ConvLoops &s, int whole) {
     const bool is_side_by_side = s.input_block == s.image_channels && s.input_block > 1 && !s.is_input_computed();
     const bool stores_any = s.output_block == 1 || s.output_block == s.output_channels;
-    return whole >= turned_tile_side && is_side_by_side && stores_any && s.parts == 1 && s.taps() > 1 &&
+    return is_side_by_side && stores_any && s.parts == 1 && s.taps() > 1 &&
            2 * s.output_channels <= whole;
 }
 

@@ -7,7 +7,6 @@
 #include "rewrites/conv_loops.h"
 #include "schedules/space.h"
 #include "schedules/spaces/depthwise/row_tile_knobs.h"
-#include "schedules/turned_side.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -27,6 +26,9 @@ inline bool stores_columns(const ConvLoops &loops) { return loops.stored_result.
 // Columns that are computed of a row of outputs. Tiles that a row is too short for reach behind its end; others are shifted
 // inwards, where the output is written at once.
 int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
+
+// Channels and columns of the tiles that turn channels into rows and back.
+inline constexpr int64_t turned_tile_side = 8;
 
 // Whether an image of input and output is more than the L2 cache keeps.
 bool is_beyond_l2(const ConvLoops &loops, const Core &core);
