@@ -13,9 +13,9 @@
 
 #include "generators/conv_result.h"
 #include "generators/depthwise/channel_panel.h"
-#include "generators/turned_tile.h"
 #include "generators/masked_load.h"
 #include "generators/shared_rows.h"
+#include "generators/turned_tile.h"
 #include "schedules/apply/depthwise/channel_tile.h"
 
 namespace kiln {

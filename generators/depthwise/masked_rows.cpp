@@ -1,8 +1,8 @@
 #include "generators/depthwise/masked_rows.h"
 
 #include "generators/activation.h"
-#include "generators/turned_tile.h"
 #include "generators/masked_load.h"
+#include "generators/turned_tile.h"
 
 namespace kiln {
 

@@ -83,7 +83,8 @@ private:
         turn_tile(&s.turned_input, value, {c_tile, x_tile, s.y, s.z, s.n});
         const Expr element = turned(s.turned_input, s.x % copied_side, s.c % copied_side,
                                     {s.c / copied_side, s.x / copied_side, s.y, s.z, s.n});
-        s.padded(s.c, s.x, s.y, s.z, s.n) = zero_outside(map, {s.c, s.x + first, s.y, s.z, s.n}, element, Tests::likely);
+        s.padded(s.c, s.x, s.y, s.z, s.n) =
+            zero_outside(map, {s.c, s.x + first, s.y, s.z, s.n}, element, Tests::likely);
     }
 
     // Rows and planes that the sum leaves out need not be zero.

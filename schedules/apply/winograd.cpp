@@ -35,7 +35,8 @@ private:
     // Ragged edges: the last tiles compute all their outputs, guards drop what lies outside.
     Loops tile_output() {
         Var vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block"), xi("xi"), xo("xo"),
-            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice"), piece("piece");
+            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice"), piece("piece"),
+            n_block("n_block"), ni("ni");
         const auto guard = TailStrategy::GuardWithIf;
         split_channels(s.output, s.c, s.b, f.shape, vector, lane, f.lanes, guard);
         s.output.split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
@@ -43,7 +44,8 @@ private:
             .split(s.y, yo, yi, extent(f.m[1]), guard)
             .split(xo, x_block, xo, extent(k.block_x), guard)
             .split(yo, y_block, yo, extent(k.block_y), guard)
-            .reorder(lane, xi, yi, ci, xo, yo, channel_block, x_block, y_block, s.z, s.n)
+            .split(s.n, n_block, ni, extent(images_of_block(k)))
+            .reorder(lane, xi, yi, ci, xo, yo, ni, channel_block, x_block, y_block, s.z, n_block)
             .unroll(xi)
             .unroll(yi);
         const int together = piece_of_vector(f.shape.output_block, f.lanes);
@@ -53,11 +55,11 @@ private:
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
         Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block};
         if (k.parallel == 1) {
-            s.output.fuse(y_block, s.z, slice).fuse(slice, s.n, slice).parallel(slice);
+            s.output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
             if (k.stage_rows) loops.block = slice;
         }
         if (k.parallel == 3) {
-            s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, s.n, slice).parallel(slice);
+            s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
             loops.block = slice;
         }
         if (k.parallel == 2) s.output.parallel(channel_block);
@@ -72,7 +74,7 @@ private:
 
     void multiply(const Loops &loops) {
         const int vectors = extent(k.vectors);
-        Var xi("xi"), xo("xo"), yi("yi"), yo("yo");
+        Var xi("xi"), xo("xo"), yi("yi"), yo("yo"), ni("ni"), no("no");
         // No bound_storage here: where the bounds of guarded channels are inferred too wide, Halide 21 takes its
         // assertion for a fact and drops the guards. Register tiles at the edge of a block are shifted inwards: they
         // compute some products twice, in full tiles.
@@ -81,11 +83,13 @@ private:
             .bound_extent(s.vector, vectors)
             .split(s.tile_x, xo, xi, extent(k.tiles_x), TailStrategy::ShiftInwards)
             .split(s.tile_y, yo, yi, extent(k.tiles_y), TailStrategy::ShiftInwards)
-            .reorder(s.lane, s.vector, xi, yi, xo, yo, s.panel, s.frequency, s.z, s.n)
+            .split(s.n, no, ni, extent(images_of_tile(k)), TailStrategy::ShiftInwards)
+            .reorder(s.lane, s.vector, xi, yi, ni, xo, yo, no, s.panel, s.frequency, s.z)
             .vectorize(s.lane)
             .unroll(s.vector)
             .unroll(xi)
-            .unroll(yi);
+            .unroll(yi)
+            .unroll(ni);
         keep_apart(s.products, product_tiles(k), stored_products(f, k));
         s.sum.compute_at(s.products, xo)
             .store_in(MemoryType::Register)
@@ -94,19 +98,20 @@ private:
             .bound_extent(s.panel, 1)
             .bound_extent(s.tile_x, extent(k.tiles_x))
             .bound_extent(s.tile_y, extent(k.tiles_y))
+            .bound_extent(s.n, extent(images_of_tile(k)))
             .bound_extent(s.frequency, 1);
         const RVar channel(s.taps[0]);
-        std::vector<VarOrRVar> order{s.lane, s.vector, s.tile_x, s.tile_y};
+        std::vector<VarOrRVar> order{s.lane, s.vector, s.tile_x, s.tile_y, s.n};
         const int sums = s.taps.dimensions() - (f.parts > 1 ? 1 : 0);
         for (int i = 0; i < sums; i++) order.emplace_back(s.taps[i]);
-        order.insert(order.end(), {s.panel, s.frequency, s.z, s.n});
+        order.insert(order.end(), {s.panel, s.frequency, s.z});
         s.sum.update().reorder(order).unroll(channel, extent(k.unroll));
         if (f.parts > 1) {
             const RVar part(s.taps[sums]);
             s.sum.update().atomic().reorder(part, s.lane).vectorize(part);
         }
         for (Stage stage : {Stage(s.sum), Stage(s.sum.update())}) {
-            stage.vectorize(s.lane).unroll(s.vector).unroll(s.tile_x).unroll(s.tile_y);
+            stage.vectorize(s.lane).unroll(s.vector).unroll(s.tile_x).unroll(s.tile_y).unroll(s.n);
         }
     }
 
@@ -123,6 +128,9 @@ private:
             .vectorize(s.lane, step)
             .unroll(s.frequency);
         keep_apart(s.transformed, transformed_tiles(f, k), stored_transformed(f, k));
+        if (k.images) {  // images side by side, as tiles are
+            s.transformed.reorder_storage(s.lane, s.tile_x, s.tile_y, s.n, s.channels, s.frequency, s.z);
+        }
         if (k.tile_major) s.transformed.reorder_storage(s.lane, s.channels, s.tile_x, s.tile_y, s.frequency);
         if (k.parallel == 2) {
             s.transformed.reorder(s.lane, s.frequency, s.tile_x, s.tile_y, s.channels, s.z, s.n).parallel(s.channels);

@@ -173,7 +173,8 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
-    if (f.turns_input() && s.taps() > 1) {  // a line of the copy comes once for all taps: they are the body of the loop over channels
+    if (f.turns_input() &&
+        s.taps() > 1) {  // a line of the copy comes once for all taps: they are the body of the loop over channels
         k->unroll = 1;
         k->unroll_columns = domains.unroll_columns.back(), k->unroll_rows = domains.unroll_rows.back();
     }

@@ -99,9 +99,7 @@ struct TileFacts {
         return s.groups == 1 && (!is_nhwc() || x_lanes > 1 || s.converts) && s.taps() == 1 && is_plain;
     }
     // Vectors along x are made of channels that lie side by side.
-    bool turns_input() const {
-        return x_lanes > 1 && is_nhwc() && shape.input_block > 1 && shape.parts == 1;
-    }
+    bool turns_input() const { return x_lanes > 1 && is_nhwc() && shape.input_block > 1 && shape.parts == 1; }
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);
     }

@@ -222,8 +222,7 @@ bool halves_waste_less(const ConvLoops &s, int half) {
 bool turns_for_few_outputs(const ConvLoops &s, int whole) {
     const bool is_side_by_side = s.input_block == s.image_channels && s.input_block > 1 && !s.is_input_computed();
     const bool stores_any = s.output_block == 1 || s.output_block == s.output_channels;
-    return is_side_by_side && stores_any && s.parts == 1 && s.taps() > 1 &&
-           2 * s.output_channels <= whole;
+    return is_side_by_side && stores_any && s.parts == 1 && s.taps() > 1 && 2 * s.output_channels <= whole;
 }
 
 // Vectors of pixels where the result has those of a row side by side, and the input or a copy of it, too. A single channel of floats
@@ -233,7 +232,8 @@ bool lies_along_x(const ConvLoops &s, int whole) {
                          (s.input_block == 1 || s.taps() == 1);
     const bool is_plain =
         s.groups == 1 && s.phases == 1 && s.input_phases == 1 && !s.has_holes() && !s.folds() && !s.padding_counts;
-    return (is_nchw || turns_for_few_outputs(s, whole)) && is_plain && !s.scatters() && whole >= 4 && s.stride[0] == 1 && s.output[0] >= whole;
+    return (is_nchw || turns_for_few_outputs(s, whole)) && is_plain && !s.scatters() && whole >= 4 &&
+           s.stride[0] == 1 && s.output[0] >= whole;
 }
 
 Widths widths_of(const ConvLoops &s, const Target &target, const Core &core) {
@@ -263,7 +263,8 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
            name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
-           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
+           name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

@@ -24,7 +24,10 @@ struct Winograd {
     T points{0};                           // the interpolation points, a choice of catalog/winograd_matrices.h
     T vectors{1}, tiles_x{1}, tiles_y{1};  // the register tile; its sums stay in registers for the whole reduction
     T block_x{1}, block_y{1};              // tiles of a block
-    T panel_block{1};                      // panels whose products are held at once
+    // Images, or phases of a dilation, of a block and of the register tile, where one alone has few tiles: the block's read each weight
+    // once for all of them. 0: one.
+    T images{0}, tile_images{0};
+    T panel_block{1};    // panels whose products are held at once
     T tile_major{0};     // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile
     T stage_rows{0};     // 1: input is transformed for all blocks of a block row at once; 0: for each block
     T unroll{1};         // input channels unrolled in the innermost loop
@@ -57,6 +60,8 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.may_lack("fetch_weights", k.fetch_weights);
     visit.may_lack("prefetch", k.prefetch);
     visit.may_lack("partition", k.partition);
+    visit.may_lack("images", k.images);
+    visit.may_lack("tile_images", k.tile_images);
 }
 
 }  // namespace kiln

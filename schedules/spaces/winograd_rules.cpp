@@ -88,7 +88,7 @@ int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const TilesInMemory in = transformed_tiles(f, b), out = product_tiles(b);
     const int64_t input = in.x * in.y * f.summed_channels() * bytes_of_transformed(f, b);
     const int64_t products = out.x * out.y * out.vectors * f.lanes * 4;
-    return f.frequencies() * (input + products);
+    return f.frequencies() * (input + products) * images_of_block(b);
 }
 
 TilesInMemory transformed_tiles(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -133,21 +133,22 @@ TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
     // Sums, the vectors of weights of one step, and an input; products of pairs before they are added.
-    return b.vectors * b.tiles_x * b.tiles_y + b.vectors + f.parts <= f.registers;
+    return b.vectors * b.tiles_x * b.tiles_y * images_of_tile(b) + b.vectors + f.parts <= f.registers;
 }
 
 double winograd_waste(const WinogradKnobs &b) {
     const int64_t x = ceil_div(b.block_x, b.tiles_x) * b.tiles_x, y = ceil_div(b.block_y, b.tiles_y) * b.tiles_y;
-    return double(x * y) / (b.block_x * b.block_y);
+    const int64_t in_block = images_of_block(b), in_tile = images_of_tile(b), n = ceil_div(in_block, in_tile) * in_tile;
+    return double(x * y * n) / double(b.block_x * b.block_y * in_block);
 }
 
 bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t threads = f.threads;
+    const int64_t threads = f.threads, images = f.images() / images_of_block(b);
     if (b.parallel == 1) {
-        return f.images() * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
+        return images * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
     }
     if (b.parallel == 3) {
-        const int64_t blocks = f.images() * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
+        const int64_t blocks = images * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
         return blocks >= std::min(threads, f.images() * f.tiles[0] * f.tiles[1]);
     }
     if (b.parallel == 2) {
@@ -181,13 +182,15 @@ double imbalance(const WinogradFacts &f, double tasks, double each, double all) 
 // With parts of the image, a thread mostly reads what it wrote itself in the layer before. With blocks of channels it does not, and
 // one thread transforms the input for all.
 double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double cycles) {
-    const auto images = double(f.images()), tiles = double(f.tiles[0] * f.tiles[1]);
+    const auto together = double(images_of_block(b)), images = double(f.images()) / together;
+    const double tiles = double(f.tiles[0] * f.tiles[1]) * together;
     const auto x_blocks = double(ceil_div(f.tiles[0], b.block_x)), y_blocks = double(ceil_div(f.tiles[1], b.block_y));
     if (b.parallel == 1) {
         return cycles * imbalance(f, images * y_blocks, double(b.block_y), images * double(f.tiles[1]));
     }
     if (b.parallel == 3) {
-        return cycles * imbalance(f, images * y_blocks * x_blocks, double(b.block_x * b.block_y), images * tiles);
+        return cycles *
+               imbalance(f, images * y_blocks * x_blocks, double(b.block_x * b.block_y) * together, images * tiles);
     }
     if (b.parallel == 2) {
         const auto vectors = double(f.output_vectors()), each = double(b.vectors * b.panel_block);
@@ -206,19 +209,21 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
 // from beyond the L1 cache. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double steps = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
-    const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y);
+    const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y * images_of_tile(b));
+    const double together = double(images_of_block(b)), images = double(f.images()) / together;
     const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
     const double panels = double(panel_count), channel_blocks = double(ceil_div(panel_count, b.panel_block));
-    const double tiles_a_panel = double(f.images()) * register_tiles(f.tiles[0], b.block_x, b.tiles_x) *
+    const double tiles_a_panel = images * double(ceil_div(images_of_block(b), images_of_tile(b))) *
+                                 register_tiles(f.tiles[0], b.block_x, b.tiles_x) *
                                  register_tiles(f.tiles[1], b.block_y, b.tiles_y);
     const double loads = vectors + tiles;
     const double step =
         std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) +
-        0.05 * loads + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, b.tiles_x * b.tiles_y)));
+        0.05 * loads + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, int64_t(tiles))));
     const double product = steps * step + 2 * vectors * tiles + 10;  // of a register tile
 
-    const double blocks = double(f.images()) * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
-    const double block_tiles = double(b.block_x * b.block_y);
+    const double blocks = images * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
+    const double block_tiles = double(b.block_x * b.block_y) * together;
     const double input_bytes = 4 * frequencies * block_tiles * steps;
     const double product_bytes = 4 * frequencies * block_tiles * b.panel_block * vectors * f.lanes;
     const double panel_bytes = 4 * steps * vectors * f.lanes, weight_bytes = panel_bytes * panels * frequencies;
@@ -249,6 +254,7 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
             for (int64_t y : domains.block_y) {
                 k.block_x = x, k.block_y = y;
                 if (x < k.tiles_x || y < k.tiles_y || winograd_waste(k) > most_winograd_waste) continue;
+                if (k.images > 1 && (x < f.tiles[0] || y < f.tiles[1])) continue;
                 for (int64_t p : domains.panel_block) {
                     k.panel_block = p;
                     if (p > ceil_div(f.output_vectors(), k.vectors) || winograd_workspace(f, k) > limit) break;
@@ -257,13 +263,23 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
             }
         }
     };
-    for (int64_t parallel : domains.parallel) {
+    const auto visit_tiles = [&] {
         for (int64_t v : domains.vectors) {
+            // Each product of one vector loads an operand of its own, which takes longer than the cost says (by a race on a Zen 3).
+            if (k.tile_images > 1 && v == 1 && f.output_vectors() > 1) continue;
             for (int64_t y : domains.tiles_y) {
                 for (int64_t x : domains.tiles_x) {
-                    k.parallel = parallel, k.vectors = v, k.tiles_y = y, k.tiles_x = x;
+                    k.vectors = v, k.tiles_y = y, k.tiles_x = x;
                     if (winograd_fits_registers(f, k)) visit_blocks();
                 }
+            }
+        }
+    };
+    for (int64_t parallel : domains.parallel) {
+        for (int64_t images : domains.images) {
+            for (int64_t in_tile : domains.tile_images) {
+                k.parallel = parallel, k.images = images, k.tile_images = in_tile;
+                if (in_tile <= images) visit_tiles();
             }
         }
     }

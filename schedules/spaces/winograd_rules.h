@@ -43,6 +43,10 @@ struct WinogradFacts {
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts = 1);
 
+// Images of a block, and of its register tiles.
+inline int64_t images_of_block(const WinogradKnobs &k) { return std::max<int64_t>(1, k.images); }
+inline int64_t images_of_tile(const WinogradKnobs &k) { return std::max<int64_t>(1, k.tile_images); }
+
 // The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
 // not counted.

@@ -20,6 +20,18 @@ std::vector<int64_t> blocks_and_shares(int64_t count) {
     return {sizes.begin(), sizes.end()};
 }
 
+constexpr int64_t few_tiles = 16;  // of an image; more make blocks of their own
+
+// Nothing but 0 where an image makes blocks of its own, or there is one.
+std::vector<int64_t> images_of_blocks(const WinogradFacts &f) {
+    std::vector<int64_t> sizes{0};
+    if (f.tiles[0] * f.tiles[1] > few_tiles) return sizes;
+    for (int64_t images : block_sizes(f.shape.batch)) {
+        if (images > 1 && f.shape.batch % images == 0) sizes.push_back(images);
+    }
+    return sizes;
+}
+
 WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transform) {
     WinogradDomains d;  // what does not apply stays 0
     d.points.clear();
@@ -29,6 +41,8 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     d.tiles_y = up_to(std::min<int64_t>(f.tiles[1], 8));
     d.block_x = blocks_and_shares(f.tiles[0]);
     d.block_y = blocks_and_shares(f.tiles[1]);
+    d.images = images_of_blocks(f);
+    for (int64_t images = 2; images <= std::min<int64_t>(8, d.images.back()); images++) d.tile_images.push_back(images);
     d.panel_block = blocks_and_shares(f.output_vectors());
     d.tile_major = d.stage_rows = {0, 1};
     d.unroll.clear();
@@ -52,6 +66,11 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
          [=](const K &k) { return winograd_fits_registers(f, k); }},
         {"register tiles are larger than the block",
          [](const K &k) { return k.tiles_x <= k.block_x && k.tiles_y <= k.block_y; }},
+        {"a block of several images has all of their tiles",
+         [=](const K &k) {
+             return !k.images || (k.block_x == f.tiles[0] && k.block_y == f.tiles[1] && !k.tile_major);
+         }},
+        {"register tiles have more images than the block", [](const K &k) { return k.tile_images <= k.images; }},
         {"register tiles overlap too much in their block",
          [](const K &k) { return winograd_waste(k) <= most_winograd_waste; }},
         {"panel_block has more panels than there are",
@@ -73,9 +92,10 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
     std::vector<Knob> knobs = knob_list(allowed);
     // Candidates were recorded without them.
     for (Knob &knob : knobs) {
-        knob.zero_left_out = knob.name == knob_name(&WinogradKnobs::fetch_weights) ||
-                             knob.name == knob_name(&WinogradKnobs::prefetch) ||
-                             knob.name == knob_name(&WinogradKnobs::partition);
+        knob.zero_left_out =
+            knob.name == knob_name(&WinogradKnobs::fetch_weights) || knob.name == knob_name(&WinogradKnobs::prefetch) ||
+            knob.name == knob_name(&WinogradKnobs::images) || knob.name == knob_name(&WinogradKnobs::tile_images) ||
+            knob.name == knob_name(&WinogradKnobs::partition);
     }
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;

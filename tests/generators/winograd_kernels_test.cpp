@@ -80,6 +80,10 @@ constexpr const char *awkward[] = {
     "conv2d_backprop_input/input:1x12x10x33/kernel:5x1x33x16/padding:4,3x0,0/dtype:bf16/output_layout:NCHW8c",
     "conv1d_backprop_input/input:3x30x8/kernel:4x8x24/padding:1,2",
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/padding:2,3x1,4/rhs_dilation:3x2/epilogue:bias,add,relu",
+    // phases and images of few tiles, of which a block has several
+    "conv2d/input:1x13x14x16/kernel:3x3x16x40/padding:5,5x5,5/rhs_dilation:5x5/epilogue:bias,relu",
+    "conv2d/input:6x7x5x20/kernel:3x3x20x36/padding:1,1x1,1/output_layout:NCHW/epilogue:bias,add",
+    "conv2d/input:5x4x6x16/kernel:3x3x16x48/padding:1,1x1,1/dtype:bf16",
     "conv2d/input:1x14x18x33/kernel:3x3x33x20/strides:2x2/padding:2,2x4,3/rhs_dilation:2x4/output_layout:NCHW8c",
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/strides:2x2/padding:2,2x1,3/rhs_dilation:2x2/epilogue:bias,add",
     "conv1d/input:2x41x12/kernel:3x12x20/strides:4/padding:4,4/rhs_dilation:4/input_layout:NCHW/output_layout:NCHW8c",

@@ -80,7 +80,14 @@ std::vector<Case> cases() {
         {"winograd_4@1/winograd@1/block_x:7/block_y:2/panel_block:2/stage_rows:0/tile_major:1/tiles_x:7/tiles_y:1/"
          "unroll:4/vectors:2",
          again<WinogradKnobs>,
-         {{"demote", 0}, {"fetch_weights", 0}, {"parallel", 0}, {"partition", 0}, {"points", 0}, {"prefetch", 0}},
+         {{"demote", 0},
+          {"fetch_weights", 0},
+          {"parallel", 0},
+          {"partition", 0},
+          {"points", 0},
+          {"prefetch", 0},
+          {"images", 0},
+          {"tile_images", 0}},
          {"block_x", "block_y", "panel_block", "stage_rows", "tile_major", "tiles_x", "tiles_y", "unroll", "vectors"}},
     };
 }

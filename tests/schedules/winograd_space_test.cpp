@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "rewrites/input_phases.h"
 #include "schedules/spaces/winograd_rules.h"
 #include "tests/test_seed.h"
 
@@ -93,6 +94,46 @@ TEST(WinogradSpace, RefusesCandidatesThatDoNotFit) {
         const Status status = space.check(candidate);
         ASSERT_FALSE(status) << row.reason;
         EXPECT_NE(status.error().message.find(row.reason), std::string::npos) << status.error().message;
+    }
+}
+
+// Images and phases of few tiles share a block, so that weights are read once for several of them; a block holds whole images.
+TEST(WinogradSpace, ImagesOfFewTilesShareABlock) {
+    const struct {
+        const char *key;
+        bool can, untuned;
+    } rows[] = {
+        {"conv2d/input:8x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", true, true},
+        {"conv2d/input:1x33x33x320/kernel:3x3x320x256/padding:12,12x12,12/rhs_dilation:12x12", true, true},
+        {"conv2d/input:1x7x7x512/kernel:3x3x512x512/padding:1,1x1,1", false, false},
+        {"conv2d/input:8x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", false, false},
+    };
+    const Target target = *parse_target("avx2", 1, "");
+    for (const auto &row : rows) {
+        const ConvLoops loops = input_phases(conv_loops(*parse_workload_key(row.key)));
+        const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(Machine(), target));
+        const Candidate standard = space.default_candidate();
+        EXPECT_EQ(knobs_of(standard).images > 1, row.untuned) << row.key;
+        EXPECT_EQ(standard.knobs.contains("images"), row.untuned) << row.key;
+        const auto check_with = [&](const Knobs &changed) {
+            Candidate candidate = standard;
+            for (const auto &[name, value] : changed) candidate.knobs[name] = value;
+            for (const char *name : {"images", "tile_images"}) {
+                if (changed.contains(name) && changed.at(name) == 0) candidate.knobs.erase(name);
+            }
+            return space.check(candidate).ok();
+        };
+        const Knobs one_tile{{"tiles_x", 1}, {"tiles_y", 1}, {"vectors", 2}, {"stage_rows", 0}, {"tile_major", 0}};
+        const auto and_one_tile = [&](Knobs knobs) {
+            knobs.insert(one_tile.begin(), one_tile.end());
+            return knobs;
+        };
+        EXPECT_TRUE(check_with(and_one_tile({{"images", 0}, {"tile_images", 0}}))) << row.key;
+        EXPECT_EQ(check_with(and_one_tile({{"images", 8}, {"tile_images", 4}})), row.can && loops.batch % 8 == 0)
+            << row.key;
+        EXPECT_FALSE(check_with(and_one_tile({{"images", 2}, {"tile_images", 4}})))
+            << row.key << ": a tile beyond its block";
+        EXPECT_FALSE(check_with(and_one_tile({{"images", 7}, {"tile_images", 0}}))) << row.key << ": does not divide";
     }
 }
 
