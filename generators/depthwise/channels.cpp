@@ -15,7 +15,7 @@
 #include "generators/depthwise/channel_panel.h"
 #include "generators/masked_load.h"
 #include "generators/shared_rows.h"
-#include "generators/turned_tile.h"
+#include "generators/turned/turned_tile.h"
 #include "schedules/apply/depthwise/channel_tile.h"
 
 namespace kiln {

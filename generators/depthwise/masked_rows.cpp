@@ -2,7 +2,7 @@
 
 #include "generators/activation.h"
 #include "generators/masked_load.h"
-#include "generators/turned_tile.h"
+#include "generators/turned/turned_tile.h"
 
 namespace kiln {
 

@@ -16,7 +16,7 @@
 #include "generators/conv_result.h"
 #include "generators/depthwise/masked_rows.h"
 #include "generators/shared_rows.h"
-#include "generators/turned_tile.h"
+#include "generators/turned/turned_tile.h"
 #include "rewrites/padded_row.h"
 #include "schedules/apply/depthwise/row_tile.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"

@@ -17,7 +17,7 @@
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
 #include "generators/masked_load.h"
-#include "generators/turned_tile.h"
+#include "generators/turned/turned_tile.h"
 #include "schedules/apply/cpu_tile.h"
 
 namespace kiln {
@@ -74,7 +74,6 @@ private:
             if (place.outside == Outside::zero) place.outside = Outside::any;
         }
         Var c_tile("c_tile"), x_tile("x_tile");
-        s.turned_input.side = copied_side;
         const Exprs in_tile{c_tile * copied_side + column_of_place(s.turned_input),
                             x_tile * copied_side + row_of_place(s.turned_input) + first, s.y, s.z, s.n};
         const bool all = inputs % copied_side == 0;

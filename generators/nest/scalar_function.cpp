@@ -16,15 +16,15 @@ using namespace Halide;
 using scalar::Element;
 using scalar::Function;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double no_bound = std::numeric_limits<double>::infinity();
 
 // A value on the stack; f16 and bf16 are f32 here, and rounded after each step.
 struct Value {
     Expr expr;
     Element type = Element::f32;
     const scalar::Step *made_by = nullptr;
-    double lo = -infinity,
-           hi = infinity;     // of f32: minima and maxima that it has passed, where NaN has become one of them
+    double lo = -no_bound,
+           hi = no_bound;     // of f32: minima and maxima that it has passed, where NaN has become one of them
     Expr before_rounding;     // of f32 that is rounded
     bool may_be_nan = false;  // of finite operands: a root or a logarithm of a negative number
 };

@@ -3,10 +3,10 @@
 #include <numeric>
 #include <utility>
 
-#include "graph/lower/composed/attention.h"
+#include "graph/lower/composed/attention/attention.h"
+#include "graph/lower/composed/attention/fused_attention.h"
+#include "graph/lower/composed/attention/rotary_embedding.h"
 #include "graph/lower/composed/einsum.h"
-#include "graph/lower/composed/fused_attention.h"
-#include "graph/lower/composed/rotary_embedding.h"
 #include "graph/lower/composed/spectra.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/refusal.h"

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "rewrites/conv_loops.h"
-#include "schedules/apply/turned_tile.h"
+#include "schedules/apply/turned/turned_tile.h"
 #include "schedules/spaces/depthwise/row_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 
 namespace kiln {
+
+// Elements of a side of a tile that is turned.
+inline constexpr int turned_side = turned_tile_side;
 
 // The stages that the template maps to loops, by their role.
 //   output(c, x, y, z, b, n)                   what is stored, a pure function of `in_rows` or else of `sum`; channels c of
@@ -29,7 +33,7 @@ namespace kiln {
 //                                              their way to the output
 struct RowStages {
     Halide::Func output, in_rows, sum{"sum"}, copy, read, planes, dense;
-    TurnedTile turned_input, turned_sums;
+    TurnedTile turned_input{turned_side}, turned_sums{turned_side};
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
     Halide::Var column{"column"}, tap{"tap"}, c_tile{"c_tile"}, x_tile{"x_tile"};

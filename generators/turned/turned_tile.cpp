@@ -1,4 +1,4 @@
-#include "generators/turned_tile.h"
+#include "generators/turned/turned_tile.h"
 
 #include <utility>
 

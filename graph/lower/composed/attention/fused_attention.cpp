@@ -1,4 +1,4 @@
-#include "graph/lower/composed/fused_attention.h"
+#include "graph/lower/composed/attention/fused_attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/lower/composed/attend.h"
+#include "graph/lower/composed/attention/attend.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"

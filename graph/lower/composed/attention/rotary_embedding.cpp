@@ -1,4 +1,4 @@
-#include "graph/lower/composed/rotary_embedding.h"
+#include "graph/lower/composed/attention/rotary_embedding.h"
 
 #include <limits>
 #include <string>

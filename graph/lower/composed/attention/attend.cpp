@@ -1,4 +1,4 @@
-#include "graph/lower/composed/attend.h"
+#include "graph/lower/composed/attention/attend.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "schedules/apply/turned_tile.h"
+#include "schedules/apply/turned/turned_tile.h"
 
 namespace kiln {
 

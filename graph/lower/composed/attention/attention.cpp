@@ -1,4 +1,4 @@
-#include "graph/lower/composed/attention.h"
+#include "graph/lower/composed/attention/attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/lower/composed/attend.h"
+#include "graph/lower/composed/attention/attend.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 

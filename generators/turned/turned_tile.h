@@ -1,4 +1,4 @@
-// How a tile in registers (schedules/apply/turned_tile.h) is turned: what its stages compute. What is loaded as rows of
+// How a tile in registers (schedules/apply/turned/turned_tile.h) is turned: what its stages compute. What is loaded as rows of
 // columns, a row a channel, becomes vectors of channels, a vector a column; and the other way round.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "schedules/apply/turned_tile.h"
+#include "schedules/apply/turned/turned_tile.h"
 
 namespace kiln {
 

@@ -5,17 +5,12 @@
 
 #include <vector>
 
-#include "schedules/spaces/depthwise/row_tile_space.h"
-
 namespace kiln {
-
-// Elements of a side of a tile of depthwise convolutions.
-inline constexpr int turned_side = turned_tile_side;
 
 // The stages on the way of a square tile. Each has the dimension `place` innermost, which counts the elements of a tile: first row *
 // side + column, and in the last stage column * side + row.
 struct TurnedTile {
-    int side = turned_side;
+    int side;
     Halide::Var place{"place"};
     std::vector<Halide::Func> stages;  // loaded, then what shuffles make of it; empty where nothing is turned
 
