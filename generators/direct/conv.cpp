@@ -16,6 +16,7 @@
 #include "generators/conv_result.h"
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
+#include "generators/fetched_lines.h"
 #include "generators/masked_load.h"
 #include "generators/turned/turned_tile.h"
 #include "schedules/apply/cpu_tile.h"
@@ -61,6 +62,11 @@ public:
         give_result_to(&s);
         s.input = input;
         apply_cpu_tile(s, knobs, loops, target_of_kiln);
+        if (knobs.fetch_result) {
+            Pipeline all = this->get_pipeline();
+            const int64_t tile = knobs.pixels * loops.stored_channels() * ConvTypes(workload).result.bytes();
+            fetch_ahead(all, "output", knobs.fetch_result * tile, Access::written);
+        }
     }
 
 private:

@@ -335,6 +335,15 @@ bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     return is_fetched_once && input_bytes > near && !stays;
 }
 
+// A store needs its line first, and few stores can wait at a time: sums of few products end before the lines of the last ones have
+// come. Few panels write neighbouring lines, which the processor fetches by itself. By races on a Zen 3 with AVX2; other targets are
+// not measured.
+int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, int64_t vectors) {
+    constexpr int64_t few_products = 128, few_panels = 4;
+    const bool is_short = f.shape.taps() * f.shape.input_channels <= few_products;
+    return is_short && f.panels(vectors) > few_panels && f.lanes == 8 ? nearest(domains.fetch_result, 1) : 0;
+}
+
 // While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles
 // in the padding have loops of their own, each of which would fetch a whole panel.
 void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
@@ -370,6 +379,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     choose_padding(f, kind, domains, &k);
     if (f.shape.is_input_computed()) compute_input_in_blocks(f, domains, &k);
     k.prefetch = !k.stage_input && is_fetched_late(f, k) ? nearest(domains.prefetch, 1) : 0;
+    k.fetch_result = default_fetch_result(f, domains, k.vectors);
     choose_masks(f, domains, &k);
     k.parallel = domains.parallel.front();
     if (f.threads > 1) split_over_threads(f, domains, &k);

@@ -64,6 +64,8 @@ struct CpuTile {
 
     T prefetch{0};  // tiles (depthwise: blocks of tiles in x) ahead whose input is fetched while one tile is computed
 
+    T fetch_result{0};  // tiles ahead whose lines of the result are fetched while one tile is stored
+
     T masked{0};  // 1: the last vector of depthwise channels is loaded and stored by a mask, 0: channel by channel
 
     T partition{0};  // 1: tiles whose input has no padding have code of their own, without tests
@@ -108,6 +110,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("depthwise_rows", k.depthwise_rows);
     visit.may_lack("depthwise_pixels", k.depthwise_pixels);
     visit.may_lack("turned", k.turned);
+    visit.may_lack("fetch_result", k.fetch_result);
 }
 
 }  // namespace kiln

@@ -101,6 +101,7 @@ CpuTileDomains domains(const TileFacts &f) {
         d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
+    if (f.stores_beyond_l2()) d.fetch_result = {0, 1, 2};
     if (f.turns_input()) d.turned = s.taps() == 1 ? choice : std::vector<int64_t>{1};
     return d;
 }
@@ -263,8 +264,8 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
            name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
-           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
-           name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::fetch_result) ||
+           name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

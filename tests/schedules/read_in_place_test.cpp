@@ -99,6 +99,34 @@ TEST(TileCases, FetchesPanelsOfWeights) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_panels, row);
 }
 
+// Results beyond L2, side by side; untuned with AVX2, of few products in many panels.
+TEST(TileCases, FetchesResultsOfFewProducts) {
+    const struct {
+        const char *key, *target;
+        bool can;
+        int64_t untuned;
+    } rows[] = {
+        {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx2", true, 1},
+        {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx512", true, 0},
+        {"conv2d/input:1x64x64x512/kernel:1x1x512x810", "avx2", true, 0},
+        {"conv2d/input:1x256x256x64/kernel:1x1x64x32", "avx2", true, 0},
+        {"conv2d/input:1x16x16x64/kernel:1x1x64x32", "avx2", false, 0},
+        {"conv2d/input:1x64x64x64/kernel:1x1x64x810/output_layout:NCHW8c", "avx2", false, 0},
+        {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", false, 0},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Space space = cpu_tile_space({}, loops, target, core_of(Machine(), target));
+        const Candidate standard = space.default_candidate();
+        EXPECT_EQ(decode_knobs<CpuTileKnobs>(standard.knobs)->fetch_result, row.untuned)
+            << row.key << " " << row.target;
+        Candidate fetching = standard;
+        fetching.knobs["fetch_result"] = 2;
+        EXPECT_EQ(space.check(fetching).ok(), row.can) << row.key << " " << row.target;
+    }
+}
+
 TEST(TileCases, FetchesWeightsInOneWay) {
     const auto w = *parse_workload_key("conv2d/input:1x7x7x512/kernel:1x1x512x2048");
     const Target target = *parse_target("avx512", 1, "");
