@@ -76,11 +76,6 @@ std::string preparation_section(const network::Program &program, const std::stri
                    {"PORTS", port_rows("input", program.inputs) + port_rows("output", program.outputs)}});
 }
 
-std::string size_text(int64_t bytes) {
-    if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
-    return bytes >= 1000 ? fmt::format("{:.1f} kB", double(bytes) * 1e-3) : fmt::format("{} bytes", bytes);
-}
-
 std::string weights_sentence(const PackagedNetwork &network, const std::string &name) {
     const std::string size = size_text(network.weights_bytes);
     if (network.embeds_weights) return fmt::format("The library holds the weights ({}).", size);
@@ -88,6 +83,11 @@ std::string weights_sentence(const PackagedNetwork &network, const std::string &
 }
 
 }  // namespace
+
+std::string size_text(int64_t bytes) {
+    if (bytes >= 1'000'000) return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
+    return bytes >= 1000 ? fmt::format("{:.1f} kB", double(bytes) * 1e-3) : fmt::format("{} bytes", bytes);
+}
 
 std::string package_header(const Package &package, const DescribedNetworks &networks) {
     std::string text;

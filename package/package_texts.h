@@ -1,12 +1,16 @@
 // The texts of a package that people and build systems read: header, CMake config, README. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "package/described_kernel.h"
 #include "package/described_network.h"
 
 namespace kiln {
+
+// A number of bytes for people: "48 bytes", "2.3 kB", "97.5 MB".
+std::string size_text(int64_t bytes);
 
 // include/<name>.h
 std::string package_header(const Package &package, const DescribedNetworks &networks);

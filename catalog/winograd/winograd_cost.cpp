@@ -94,12 +94,12 @@ bool window_pays(int m, const Workload &w, const ConvLoops &s, const Target &tar
     if (!is_accurate(m, s) || !fill_vectors(s)) return false;
     const ConvLoops whole = conv_loops(w);
     const double cycles = window_cycles(m, s, target, core);
-    const double of_direct = cycles / direct_cycles(whole, target, core);
+    const auto takes_less_than = [&](double share) { return cycles < share * direct_cycles(whole, target, core); };
     // Small phases fill few tiles, of which a block takes those of many phases.
-    const bool has_many_phases = s.input_phases >= 16 && of_direct < 0.6;
-    const bool beats_direct = is_three_by_three(s)
-                                  ? (has_full_tiles(s) && saves_half_of_products(s, whole)) || has_many_phases
-                                  : of_direct < 0.7;
+    constexpr int64_t many_phases = 16;
+    const bool beats_direct = is_three_by_three(s) ? (has_full_tiles(s) && saves_half_of_products(s, whole)) ||
+                                                         (s.input_phases >= many_phases && takes_less_than(0.6))
+                                                   : takes_less_than(0.7);
     return beats_direct && std::ranges::none_of(tile_sides, [&](int other) {
                return is_accurate(other, s) && window_cycles(other, s, target, core) < 0.95 * cycles;
            });

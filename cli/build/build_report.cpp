@@ -7,15 +7,11 @@
 
 #include "cli/answers/output.h"
 #include "package/described_network.h"
+#include "package/package_texts.h"
 #include "text/quoted_text.h"
 
 namespace kiln {
 namespace {
-
-std::string size_text(int64_t bytes) {
-    if (bytes < 1'000'000) return fmt::format("{:.1f} kB", double(bytes) * 1e-3);
-    return fmt::format("{:.1f} MB", double(bytes) * 1e-6);
-}
 
 // What became of one kernel, in words.
 std::string outcome(const KernelReport &report) {

@@ -173,8 +173,8 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
-    if (f.turns_input() &&
-        s.taps() > 1) {  // a line of the copy comes once for all taps: they are the body of the loop over channels
+    // A line of a turned copy comes once for all taps: they are the body of the loop over channels.
+    if (f.turns_input() && s.taps() > 1) {
         k->unroll = 1;
         k->unroll_columns = domains.unroll_columns.back(), k->unroll_rows = domains.unroll_rows.back();
     }
@@ -278,7 +278,7 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
     return is_by_plane && s.input_channels * f.core.line_bytes >= f.core.l1_bytes ? Copy::of_few_tiles : Copy::none;
 }
 
-// The pixels that a turned copy of whole rows would have must stay in the L2 cache; else it is one of fewer tiles in x.
+// A turned copy has whole rows where they stay in the L2 cache, else fewer tiles in x.
 void choose_turned_copy(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
     const double column_bytes = 4.0 * double(s.input_channels * s.reach(k->rows * k->row_block, 1));

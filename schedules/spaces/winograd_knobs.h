@@ -2,10 +2,10 @@
 // tiles.
 //
 // The loop nest, outermost first; [n] marks an extent that a knob sets:
-//   batch / planes / blocks of tile rows [block_y] / blocks of tile columns [block_x] /
+//   blocks of the batch [images] / planes / blocks of tile rows [block_y] / blocks of tile columns [block_x] /
 //     transformed input of the block: tiles / vectors of input channels / columns, then rows of a tile
 //     blocks of output channels [panel_block] /
-//       products of the block: frequencies / panels / register tiles [tiles_y x tiles_x] / input channels [unroll]
+//       products of the block: frequencies / panels / register tiles [tile_images x tiles_y x tiles_x] / input channels [unroll]
 //       output transform: tiles / vectors of channels / columns, then rows of a tile, epilogue, guarded stores
 // A panel is the output channels of a register tile: [vectors] vectors. A frequency is one of the a x a products of a
 // tile. Transformed input and products of a block should stay in the L2 cache together with the weights of a panel.

@@ -67,9 +67,9 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
         {"register tiles are larger than the block",
          [](const K &k) { return k.tiles_x <= k.block_x && k.tiles_y <= k.block_y; }},
         {"a block of several images has all of their tiles",
-         [=](const K &k) {
-             return !k.images || (k.block_x == f.tiles[0] && k.block_y == f.tiles[1] && !k.tile_major);
-         }},
+         [=](const K &k) { return !k.images || (k.block_x == f.tiles[0] && k.block_y == f.tiles[1]); }},
+        {"images of a block lie side by side, so all channels of a tile do not",
+         [](const K &k) { return !k.images || !k.tile_major; }},
         {"register tiles have more images than the block", [](const K &k) { return k.tile_images <= k.images; }},
         {"register tiles overlap too much in their block",
          [](const K &k) { return winograd_waste(k) <= most_winograd_waste; }},

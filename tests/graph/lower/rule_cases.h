@@ -71,6 +71,17 @@ inline void expect_result_of(const BuiltModel &model, const std::vector<Numbers>
     expect_numbers(outputs->front(), expected, tolerance);
 }
 
+inline void expect_refused(const BuiltModel &model, const std::string &message) {
+    const auto graph = model.lowered();
+    ASSERT_FALSE(graph) << message;
+    EXPECT_NE(graph.error().message.find(message), std::string::npos) << graph.error().message;
+}
+
+inline void expect_refused(const BuiltModel &model, ErrorCode code, const std::string &message) {
+    expect_refused(model, message);
+    if (const auto graph = model.lowered(); !graph) EXPECT_EQ(graph.error().code, code) << graph.error().message;
+}
+
 inline void expect_outputs(const RuleCase &row) {
     SCOPED_TRACE(row.op_type + " of opset " + std::to_string(row.opset));
     const auto graph = model_of(row).lowered();
