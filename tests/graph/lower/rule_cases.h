@@ -79,7 +79,9 @@ inline void expect_refused(const BuiltModel &model, const std::string &message) 
 
 inline void expect_refused(const BuiltModel &model, ErrorCode code, const std::string &message) {
     expect_refused(model, message);
-    if (const auto graph = model.lowered(); !graph) EXPECT_EQ(graph.error().code, code) << graph.error().message;
+    const auto graph = model.lowered();
+    ASSERT_FALSE(graph);
+    EXPECT_EQ(graph.error().code, code) << graph.error().message;
 }
 
 inline void expect_outputs(const RuleCase &row) {
