@@ -98,9 +98,8 @@ private:
     void count_samples() {
         if (!node_.is_known(1)) {
             refuse(
-                "its input 'rois', which the number of samples follows from where the attribute 'sampling_ratio' is 0, "
-                "is "
-                "known only when the network runs, and kiln needs it before; set sampling_ratio to 1 or more, or " +
+                "its input 'rois' is known only when the network runs, and kiln needs it before: where the attribute "
+                "'sampling_ratio' is 0, the number of samples follows from it; set sampling_ratio to 1 or more, or " +
                 node_.way_out(1));
         }
         check_places(node_.elements(node_.input(1)));

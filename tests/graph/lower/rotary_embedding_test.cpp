@@ -128,6 +128,11 @@ TEST(RotaryEmbedding, Refused) {
          {[](RuleCase &row) { row.attributes = {integer("rotary_embedding_dim", 10)}; }, "it turns 10 of 8 features"}},
         {plain,
          {[](RuleCase &row) {
+              row.inputs[0] = counted({2, 3, 4, 7});
+          },
+          "it turns 7 of 7 features of a head; needs an even number up to 7 (attribute 'rotary_embedding_dim'"}},
+        {plain,
+         {[](RuleCase &row) {
               row.inputs[2] = counted({2, 4, 3});
           },
           "of shape 2x4x3; needs 2x4x4"}},

@@ -109,15 +109,9 @@ Heads separate_heads(NodeLowering &node) {
 
 void multi_head_attention(NodeLowering &node) {
     constexpr int key_padding_mask = 4, attention_bias = 5, past_key = 6, past_value = 7, first_other = 8;
-    Heads heads = separate_heads(node);
+    const Heads heads = behind_past(node, separate_heads(node), past_key, past_value);
     refuse_input(node, first_other, "past_sequence_length");
     refuse_input(node, first_other + 1, "cache_indirection");
-    if (node.has_input(past_key) != node.has_input(past_value))
-        reject("it has one of the inputs 'past_key' and 'past_value'; it needs both or none");
-    if (node.has_input(past_key)) {
-        heads.key = node.add(Concat{2}, {node.input(past_key), heads.key});
-        heads.value = node.add(Concat{2}, {node.input(past_value), heads.value});
-    }
     AttentionTerms terms = fused_terms(node, heads);
     terms.mask = added_mask(node, key_padding_mask, attention_bias, heads);
     const Attended attended = attend(node, terms);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/lower/composed/attention/attend.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
@@ -65,16 +66,18 @@ Turned turned_input(NodeLowering &node, int64_t heads) {
     if (!is_float(node.type(x))) refuse("its input is " + std::string(name(node.type(x))));
     if (shape.size() == 4) return {x, shape[2], true};
     if (shape.size() != 3) reject("its input of shape " + to_text(shape) + " has neither 3 nor 4 axes");
-    if (heads < 1 || shape[2] % heads != 0)
-        reject("its input of shape " + to_text(shape) + " does not divide into " + std::to_string(heads) + " heads");
-    return {node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), shape[1], false};
+    return {with_axis_of_heads(node, x, heads), shape[1], false};
 }
 
 // How many of the features are turned; as `rotary_embedding_dim` says, or all.
 int64_t turned_features(const NodeLowering &node, int64_t features) {
     const int64_t stated = node.attributes.integer("rotary_embedding_dim", 0), turned = stated == 0 ? features : stated;
-    if (turned < 0 || turned > features || turned % 2 != 0)
-        reject("it turns " + std::to_string(turned) + " of " + std::to_string(features) + " features");
+    if (turned < 0 || turned > features || turned % 2 != 0) {
+        const std::string all = std::to_string(features);
+        reject("it turns " + std::to_string(turned) + " of " + all +
+               " features of a head; needs an even number up to " + all +
+               " (attribute 'rotary_embedding_dim'; 0 means all)");
+    }
     return turned;
 }
 
