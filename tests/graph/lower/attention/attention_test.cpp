@@ -1,7 +1,7 @@
 // Attention against plain loops.
 #include <functional>
 
-#include "tests/graph/lower/attention_cases.h"
+#include "tests/graph/lower/attention/attention_cases.h"
 
 namespace kiln::graph {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/graph/lower/attention_cases.h"
+#include "tests/graph/lower/attention/attention_cases.h"
 
 namespace kiln::graph {
 namespace {
