@@ -15,8 +15,9 @@ namespace {
 
 enum Input { image_input = 0, offset_input = 2, mask_input = 4 };
 
-// Channels are blocks of `size` ones that share an offset and a group, and lie side by side. The axes of places are images, windows,
-// groups, taps, blocks of a group, and one for the channels of a block.
+// Channels that lie side by side and share both a group and an offset are a block: a gather takes all of them at once. There are
+// blocks_, each of size_ channels. The axes of places are images, windows, groups, taps, blocks of a group, and one for the channels
+// of a block.
 class Columns {
 public:
     Columns(NodeLowering *node, const DeformedWindow &window)

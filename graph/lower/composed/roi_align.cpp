@@ -17,10 +17,10 @@
 namespace kiln::graph {
 namespace {
 
-// Along one axis: how many samples a bin has at most, and where regions differ, how many those of each have, R, 1, 1, 1, 1, 1.
+// How many samples a bin has along one axis.
 struct BinSamples {
-    int64_t most = 1;
-    std::vector<double> own;
+    int64_t most = 1;         // of any region: all are computed for so many
+    std::vector<double> own;  // of each region, whose other samples do not count; empty: all have `most`
 };
 
 // The axes of places are regions, rows and columns of bins, rows and columns of a bin's samples, and one for the channels.
@@ -123,7 +123,7 @@ private:
         check_places(checked_count({count_, bins_[0], bins_[1], samples_[0].most, samples_[1].most}));
     }
 
-    // R or R, 1 as R, 1, 1, 1, 1, 1.
+    // A number for each region, of shape R or R, 1, as one along the axes of places: R, 1, 1, 1, 1, 1.
     ValueId of_regions(ValueId value) { return node_.reshape(value, {count_, 1, 1, 1, 1, 1}); }
     ValueId of_regions(std::vector<double> numbers) {
         return node_.constant({{Element::f32, {count_, 1, 1, 1, 1, 1}}, std::move(numbers)});

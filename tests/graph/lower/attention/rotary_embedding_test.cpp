@@ -145,6 +145,12 @@ TEST(RotaryEmbedding, Refused) {
         {outside, {[](RuleCase &) {}, "place 9 is not within its cache of shape 9x4"}},
         {first_outside, {[](RuleCase &) {}, "its places are not within its cache of shape 9x4"}},
         {first_outside,
+         {[](RuleCase &row) {
+              row.inputs[1] = line({1});
+              row.network_inputs = 2;
+          },
+          "its places are f32"}},
+        {first_outside,
          {[](RuleCase &row) { row.attributes = {integer("is_packed_batching", 1)}; }, "'is_packed_batching'"}},
         {first_outside, {[](RuleCase &row) { row.attributes = {real("scale", 2)}; }, "'scale'"}},
     };
