@@ -100,7 +100,9 @@ Heads separate_heads(NodeLowering &node) {
         refuse("its queries, keys and values are packed in one input; kiln takes three");
     const int64_t width = node.shape(query)[2];
     const auto heads = [&](ValueId x, int64_t first) {
-        return node.rank(x) == 4 ? x : split_heads(node, with_part_of_bias(node, x, first), count);
+        if (node.rank(x) == 4) return x;
+        if (node.rank(x) != 3) reject("its input of shape " + to_text(node.shape(x)) + " has neither 3 nor 4 axes");
+        return split_heads(node, with_part_of_bias(node, x, first), count);
     };
     return {heads(query, 0), heads(node.input(1), width), heads(node.input(2), 2 * width)};
 }

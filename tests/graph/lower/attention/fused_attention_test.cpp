@@ -157,6 +157,8 @@ TEST(FusedAttention, Refused) {
         {separate, {[](RuleCase &row) { row.inputs.resize(1); }, "are packed in one input"}},
         {separate, {[](RuleCase &row) { row.attributes[0] = integer("num_heads", 3); }, "divide into 3 heads"}},
         {separate,
+         {[](RuleCase &row) { row.inputs[2] = counted({}); }, "its input of shape scalar has neither 3 nor 4 axes"}},
+        {separate,
          {[](RuleCase &row) { row.attributes.push_back(integer("unidirectional", 1)); },
           "it is unidirectional, with 3 queries for 4 keys"}},
         {separate, {[](RuleCase &row) { row.inputs[3] = counted({20}); }, "has no 6 elements from 16 on"}},
