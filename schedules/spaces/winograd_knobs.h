@@ -24,8 +24,8 @@ struct Winograd {
     T points{0};                           // the interpolation points, a choice of catalog/winograd_matrices.h
     T vectors{1}, tiles_x{1}, tiles_y{1};  // the register tile; its sums stay in registers for the whole reduction
     T block_x{1}, block_y{1};              // tiles of a block
-    // Images, or phases of a dilation, of a block and of the register tile, where one alone has few tiles: the block's read each weight
-    // once for all of them. 0: one.
+    // How many images, or phases of a dilation, a block has, and how many the register tile. Where one alone has few tiles, several
+    // share a block, which reads each weight once for all of them. 0: one.
     T images{0}, tile_images{0};
     T panel_block{1};    // panels whose products are held at once
     T tile_major{0};     // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile

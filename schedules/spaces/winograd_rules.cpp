@@ -133,7 +133,7 @@ TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
 
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
     // Sums, the vectors of weights of one step, and an input; products of pairs before they are added.
-    return b.vectors * b.tiles_x * b.tiles_y * images_of_tile(b) + b.vectors + f.parts <= f.registers;
+    return b.vectors * tiles_of_tile(b) + b.vectors + f.parts <= f.registers;
 }
 
 double winograd_waste(const WinogradKnobs &b) {
@@ -209,7 +209,7 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
 // from beyond the L1 cache. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double steps = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
-    const double vectors = double(b.vectors), tiles = double(b.tiles_x * b.tiles_y * images_of_tile(b));
+    const double vectors = double(b.vectors), tiles = double(tiles_of_tile(b));
     const double together = double(images_of_block(b)), images = double(f.images()) / together;
     const int64_t panel_count = ceil_div(f.output_vectors(), b.vectors);
     const double panels = double(panel_count), channel_blocks = double(ceil_div(panel_count, b.panel_block));
@@ -313,7 +313,7 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
     // Wide vectors have masks for free, and the code takes twice as long to compile.
     best.partition = f.lanes < 16 ? domains.partition.back() : 0;
     best.fetch_weights =
-        default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), best.tiles_x * best.tiles_y, f.core);
+        default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), tiles_of_tile(best), f.core);
     return best;
 }
 

@@ -47,6 +47,9 @@ WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target
 inline int64_t images_of_block(const WinogradKnobs &k) { return std::max<int64_t>(1, k.images); }
 inline int64_t images_of_tile(const WinogradKnobs &k) { return std::max<int64_t>(1, k.tile_images); }
 
+// Tiles of a register tile: so many products share a vector of weights.
+inline int64_t tiles_of_tile(const WinogradKnobs &k) { return k.tiles_x * k.tiles_y * images_of_tile(k); }
+
 // The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
 // not counted.

@@ -155,6 +155,19 @@ TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
     EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
 }
 
+// Products of several images share a load of weights as those of several tiles do.
+TEST(WinogradSpace, WeightsOfImagesThatShareABlockAreFetched) {
+    const Target target = *parse_target("avx2", 1, "");
+    const Workload w =
+        *parse_workload_key("conv2d/input:1x33x33x320/kernel:3x3x320x256/padding:12,12x12,12/rhs_dilation:12x12");
+    const Space space =
+        winograd_space({}, {4, 2, false}, input_phases(conv_loops(w)), target, core_of(Machine(), target));
+    const WinogradKnobs k = knobs_of(space.default_candidate());
+    EXPECT_EQ(k.tiles_x * k.tiles_y, 1) << "tiles of a phase";
+    EXPECT_GE(tiles_of_tile(k), 4);
+    EXPECT_EQ(k.fetch_weights, 8);
+}
+
 // Weights that an L3 cache holds may come again for every block, so that its transformed input stays in L2.
 TEST(WinogradSpace, BlocksStayInL2WhereL3HoldsTheWeights) {
     const Target target = *parse_target("avx2", 1, "");

@@ -15,8 +15,9 @@ namespace {
 
 enum Input { image_input = 0, offset_input = 2, mask_input = 4 };
 
-// Channels are blocks of `size` ones that share an offset and a group, and lie side by side. The axes of places are images, windows,
-// groups, taps, blocks of a group, and one for the channels of a block.
+// Channels that lie side by side and share both a group and an offset are a block: a gather takes all of them at once. There are
+// blocks_, each of size_ channels. The axes of places are images, windows, groups, taps, blocks of a group, and one for the channels
+// of a block.
 class Columns {
 public:
     Columns(NodeLowering *node, const DeformedWindow &window)
@@ -41,7 +42,7 @@ public:
         if (node->has_input(mask_input)) check_operand(mask_input, "mask", 1);
         positions_ = checked_count({result_[2], result_[3]});
         checked_count({image_[0], positions_, image_[1], taps_});
-        if (node->elements(node->input(image_input)) == 0 || positions_ == 0) reject("it has no windows over pixels");
+        if (image_[2] * image_[3] == 0) reject("its images have no pixels");
         if (image_[0] * image_[2] * image_[3] * blocks_ > std::numeric_limits<int32_t>::max())
             refuse("its images have more pixels than i32 counts");
         check_places(positions_);
@@ -51,6 +52,10 @@ public:
 
     ValueId run() {
         const int64_t images = image_[0], channels = image_[1], pixels = image_[2] * image_[3];
+        if (images * positions_ == 0) {
+            const Shape none{images, channels * taps_, result_[2], result_[3]};
+            return node_.constant({{Element::f32, none}, std::vector<double>{}});
+        }
         const ValueId channels_last = node_.transpose(node_.input(image_input), {0, 2, 3, 1});
         SampledMap map{.lines = node_.reshape(channels_last, {images * pixels * blocks_, size_}),
                        .extents = {image_[2], image_[3]},

@@ -17,10 +17,10 @@
 namespace kiln::graph {
 namespace {
 
-// Along one axis: how many samples a bin has at most, and where regions differ, how many those of each have, R, 1, 1, 1, 1, 1.
+// How many samples a bin has along one axis.
 struct BinSamples {
-    int64_t most = 1;
-    std::vector<double> own;
+    int64_t most = 1;         // of any region: all are computed for so many
+    std::vector<double> own;  // of each region, whose other samples do not count; empty: all have `most`
 };
 
 // The axes of places are regions, rows and columns of bins, rows and columns of a bin's samples, and one for the channels.
@@ -98,9 +98,8 @@ private:
     void count_samples() {
         if (!node_.is_known(1)) {
             refuse(
-                "its input 'rois', which the number of samples follows from where the attribute 'sampling_ratio' is 0, "
-                "is "
-                "known only when the network runs, and kiln needs it before; set sampling_ratio to 1 or more, or " +
+                "its input 'rois' is known only when the network runs, and kiln needs it before: where the attribute "
+                "'sampling_ratio' is 0, the number of samples follows from it; set sampling_ratio to 1 or more, or " +
                 node_.way_out(1));
         }
         check_places(node_.elements(node_.input(1)));
@@ -124,7 +123,7 @@ private:
         check_places(checked_count({count_, bins_[0], bins_[1], samples_[0].most, samples_[1].most}));
     }
 
-    // R or R, 1 as R, 1, 1, 1, 1, 1.
+    // A number for each region, of shape R or R, 1, as one along the axes of places: R, 1, 1, 1, 1, 1.
     ValueId of_regions(ValueId value) { return node_.reshape(value, {count_, 1, 1, 1, 1, 1}); }
     ValueId of_regions(std::vector<double> numbers) {
         return node_.constant({{Element::f32, {count_, 1, 1, 1, 1, 1}}, std::move(numbers)});

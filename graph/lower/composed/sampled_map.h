@@ -16,8 +16,8 @@ struct SampledMap {
     ValueId lines = 0;  // the pixels in row-major order along `axis`, the elements of a line along the other
     int axis = 0;       // 0 or 1
     Shape extents;      // of the map, outermost first
-    std::vector<ValueId>
-        places;  // along each of these axes: f32, in pixels; they are broadcast against each other and `first`
+    // Along each of these axes: f32, in pixels; they are broadcast against each other and `first`.
+    std::vector<ValueId> places;
     std::optional<ValueId> first;  // i32: where the map of each place begins in the lines; nothing: with the first line
     int64_t step = 1;              // from the line of a pixel to that of the next
     // The pixel that counts for one along an axis of such an extent; none: itself.

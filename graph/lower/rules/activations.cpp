@@ -187,9 +187,15 @@ Expression is_infinite(const Expression &x, NumbersOf number, const Attributes &
 // Of the sum of both inputs; the second may be left out.
 template<Formula formula>
 void behind_bias(NodeLowering &node) {
-    const NumbersOf number{node.type(node.input(0))};
     if (!node.has_input(1)) return unary<formula>(node);
-    node.result(node.elementwise(formula(operand(0) + operand(1), number, node.attributes), node.all_inputs()));
+    const ValueId x = node.input(0), bias = node.input(1);
+    const ValueId y =
+        node.elementwise(formula(operand(0) + operand(1), NumbersOf{node.type(x)}, node.attributes), {x, bias});
+    if (node.shape(y) != node.shape(x)) {
+        reject("its bias of shape " + to_text(node.shape(bias)) + " does not fit its input of shape " +
+               to_text(node.shape(x)));
+    }
+    node.result(y);
 }
 
 Expression fast_gelu(const Expression &x, NumbersOf number, const Attributes &) { return tanh_gelu(x, number); }

@@ -76,6 +76,9 @@ void fused_mat_mul(NodeLowering &node) {
 
 void mat_mul(NodeLowering &node) { node.result(matrix_product(node, node.input(0), node.input(1))); }
 
+constexpr std::string_view attention_attributes =
+    "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision";
+
 constexpr Rule rows_of_product[] = {
     {"Attention",
      1,
@@ -85,18 +88,8 @@ constexpr Rule rows_of_product[] = {
      "unidirectional",
      projected_attention,
      microsoft},
-    {"Attention",
-     23,
-     {3, 6},
-     4,
-     "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision",
-     attention},
-    {"Attention",
-     24,
-     {3, 7},
-     4,
-     "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision",
-     attention},
+    {"Attention", 23, {3, 6}, 4, attention_attributes, attention},
+    {"Attention", 24, {3, 7}, 4, attention_attributes, attention},
     {"Attention",
      25,
      {3, 7},

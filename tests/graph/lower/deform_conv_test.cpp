@@ -125,6 +125,19 @@ TEST(DeformConv, BesidePlainLoops) {
     }
 }
 
+// No image, or a kernel that is larger than the image, gives a result without elements.
+TEST(DeformConv, OfNoWindows) {
+    for (const Deformed &row : {Deformed{.x = {0, 2, 4, 4}, .w = {3, 2, 2, 2}, .has_mask = true},
+                                Deformed{.x = {1, 2, 4, 4}, .w = {3, 2, 5, 5}, .has_bias = true}}) {
+        const Operands in{counted(row.x), counted(row.w), counted(row.operand_shape(2)), counted({row.w[0]}),
+                          counted(row.operand_shape(1))};
+        std::vector<Numbers> inputs{in.x, in.offset};
+        if (row.has_mask) inputs.push_back(in.mask);
+        expect_result_of(deforming(row, in, 19), inputs,
+                         floats({row.x[0], row.w[0], row.windows(0), row.windows(1)}, {}));
+    }
+}
+
 // Numbers of onnxruntime 1.31 and of onnx's reference. Weights may be computed, too.
 TEST(DeformConv, AsOthersComputeIt) {
     std::vector<double> offset(48), mask(24, 1);
@@ -192,7 +205,8 @@ TEST(DeformConv, WhatItRefuses) {
          "its mask of shape 1x8x3x3 does not fit"},
         {model({1, 2, 4, 4}, {2, 2, 2, 2}, {1, 8, 3, 3}, {integer("group", 0)}), ErrorCode::bad_input,
          "in each of 0 groups"},
-        {model({1, 2, 4, 4}, {2, 2, 5, 5}, {1, 50, 0, 0}, {}), ErrorCode::bad_input, "it has no windows over pixels"},
+        {model({1, 2, 0, 4}, {2, 2, 2, 2}, {1, 8, 1, 3}, {integers("pads", {1, 0, 1, 0})}), ErrorCode::bad_input,
+         "its images have no pixels"},
     };
     for (const auto &row : rows) expect_refused(row.model, row.code, row.message);
 }

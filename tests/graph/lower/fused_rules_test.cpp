@@ -283,6 +283,7 @@ TEST(FusedRules, Refused) {
         {{"SkipLayerNormalization", 1, {}, {matrix, matrix, counted({2, 2, 2})}, {}},
          "its scale or bias does not fit its input of shape 2x2"},
         {{"BiasGelu", 1, {}, {matrix}, {}}, "its input 1, which the operator requires, is missing"},
+        {{"BiasGelu", 1, {}, {line({1, 2}), matrix}, {}}, "its bias of shape 2x2 does not fit its input of shape 2"},
     };
     for (auto [row, message] : rows) {
         SCOPED_TRACE(message);

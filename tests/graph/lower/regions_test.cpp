@@ -191,11 +191,9 @@ TEST(RoiAlign, WhatItRefuses) {
         const char *message;
     } rows[] = {
         {model(5, {}), ErrorCode::unsupported,
-         "its input 'rois', which the number of samples follows from where the attribute 'sampling_ratio' is 0, is "
-         "known "
-         "only when the network runs, and kiln needs it before; set sampling_ratio to 1 or more, or export the model "
-         "with "
-         "it as a constant"},
+         "its input 'rois' is known only when the network runs, and kiln needs it before: where the attribute "
+         "'sampling_ratio' is 0, the number of samples follows from it; set sampling_ratio to 1 or more, or export the "
+         "model with it as a constant"},
         {model(1, {}), ErrorCode::unsupported, "or state what it follows from: --constant 'rois'=..."},
         {model(1, {integer("sampling_ratio", -1)}), ErrorCode::bad_input, "1x1 bins of -1 samples a side"},
         {model(1, {integer("output_width", 0)}), ErrorCode::bad_input, "it cuts regions into 1x0 bins"},

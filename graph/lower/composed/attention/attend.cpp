@@ -97,6 +97,20 @@ std::optional<ValueId> empty_rows(NodeLowering &node, const AttentionTerms &term
     return empty;
 }
 
+// A softcap or a mask is an element-wise kernel behind the products, which takes the scale along; else the queries are scaled, which
+// are fewer elements. So are queries of few bits, whose products may overflow.
+ValueId scaled_products(NodeLowering &node, const AttentionTerms &terms, bool is_masked) {
+    const auto &[query, key, value] = terms.heads;
+    const Element type = node.type(query);
+    const bool scales_products = (is_masked || terms.softcap > 0) && size_of(type) >= 4;
+    const auto scaled = [&](ValueId x) {
+        return terms.scale == 1 ? x : node.elementwise(operand(0) * constant(terms.scale, type), {x});
+    };
+    const ValueId columns = node.transpose(key, {0, 1, 3, 2});
+    return scales_products ? scaled(product_by_group(node, query, columns))
+                           : product_by_group(node, scaled(query), columns);
+}
+
 ValueId masked_products(NodeLowering &node, const AttentionTerms &terms, const Ranges &ranges, ValueId products) {
     if (!terms.mask && !ranges.bound()) return products;
     const Element type = node.type(products);
@@ -132,16 +146,28 @@ void check_mask(const NodeLowering &node, const AttentionTerms &terms) {
 
 }  // namespace
 
-ValueId split_heads(NodeLowering &node, ValueId x, int64_t heads) {
+ValueId with_axis_of_heads(NodeLowering &node, ValueId x, int64_t heads) {
     const Shape shape = node.shape(x);
     if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
         reject("its input of shape " + to_text(shape) + " does not divide into " + std::to_string(heads) + " heads");
-    return node.transpose(node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
+    return node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
+}
+
+ValueId split_heads(NodeLowering &node, ValueId x, int64_t heads) {
+    return node.transpose(with_axis_of_heads(node, x, heads), {0, 2, 1, 3});
 }
 
 ValueId join_heads(NodeLowering &node, ValueId x) {
     const Shape shape = node.shape(x);
     return node.reshape(node.transpose(x, {0, 2, 1, 3}), {shape[0], shape[2], shape[1] * shape[3]});
+}
+
+Heads behind_past(NodeLowering &node, const Heads &heads, int past_key, int past_value) {
+    if (node.has_input(past_key) != node.has_input(past_value))
+        reject("it has one of the inputs 'past_key' and 'past_value'; it needs both or none");
+    if (!node.has_input(past_key)) return heads;
+    return {heads.query, node.add(Concat{2}, {node.input(past_key), heads.key}),
+            node.add(Concat{2}, {node.input(past_value), heads.value})};
 }
 
 void check_heads(const NodeLowering &node, const Heads &heads) {
@@ -198,12 +224,10 @@ ValueId Attended::weights(NodeLowering &node) const { return unless_empty(node, 
 Attended attend(NodeLowering &node, const AttentionTerms &terms) {
     check_heads(node, terms.heads);
     check_mask(node, terms);
-    const auto &[query, key, value] = terms.heads;
-    const NumbersOf number{node.type(query)};
-    const Ranges ranges(node, terms.ranges, node.shape(key)[2]);
-    const ValueId scaled = terms.scale == 1 ? query : node.elementwise(operand(0) * number(terms.scale), {query});
+    const NumbersOf number{node.type(terms.heads.query)};
+    const Ranges ranges(node, terms.ranges, node.shape(terms.heads.key)[2]);
     Attended result;
-    result.products = product_by_group(node, scaled, node.transpose(key, {0, 1, 3, 2}));
+    result.products = scaled_products(node, terms, terms.mask || ranges.bound());
     result.capped = result.products;
     if (terms.softcap > 0) {
         const Expression part = operand(0) / number(terms.softcap);
@@ -214,7 +238,7 @@ Attended attend(NodeLowering &node, const AttentionTerms &terms) {
     if (terms.has_empty_rows) result.empty = empty_rows(node, terms, ranges);
     result.softmax =
         node.add(Normalize{Normalize::Kind::softmax, {3}}, {unless_empty(node, result.empty, result.masked)});
-    result.output = unless_empty(node, result.empty, product_by_group(node, result.softmax, value));
+    result.output = unless_empty(node, result.empty, product_by_group(node, result.softmax, terms.heads.value));
     return result;
 }
 

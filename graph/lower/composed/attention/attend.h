@@ -15,11 +15,15 @@ struct Heads {
     ValueId query = 0, key = 0, value = 0;
 };
 
-// Batch x places x heads * features as heads.
-ValueId split_heads(NodeLowering &node, ValueId x, int64_t heads);
+// Batch x places x heads * features as batch x places x heads x features.
+ValueId with_axis_of_heads(NodeLowering &node, ValueId x, int64_t heads);
 
-// The other way.
+// The same as heads, and the other way.
+ValueId split_heads(NodeLowering &node, ValueId x, int64_t heads);
 ValueId join_heads(NodeLowering &node, ValueId x);
+
+// With the past keys and values, which are these inputs of the node, in front of its own. A node has both of them or none.
+Heads behind_past(NodeLowering &node, const Heads &heads, int past_key, int past_value);
 
 // Rejects heads that do not fit together.
 void check_heads(const NodeLowering &node, const Heads &heads);

@@ -33,11 +33,6 @@ ValueId heads_of(NodeLowering &node, In::Index input, const char *heads) {
     return x;
 }
 
-ValueId behind_past(NodeLowering &node, In::Index past, ValueId x) {
-    if (!node.has_input(past)) return x;
-    return node.add(Concat{2}, {node.input(past), x});
-}
-
 // From opset 24 on a mask may end before the last keys, which then are not attended.
 ValueId padded_mask(NodeLowering &node, int64_t keys) {
     const ValueId mask = node.input(In::mask);
@@ -70,8 +65,6 @@ Reach reach_of(const NodeLowering &node, int64_t batch) {
 }
 
 void check_inputs(const NodeLowering &node) {
-    if (node.has_input(In::past_key) != node.has_input(In::past_value))
-        reject("it has one of the inputs 'past_key' and 'past_value'; it needs both or none");
     if (node.has_input(In::past_key) && node.has_input(In::lengths))
         reject("it has the inputs 'nonpad_kv_seqlen' and 'past_key', of which it takes one");
     const Element precision = node.attributes.type("softmax_precision", Element::f32);
@@ -98,10 +91,9 @@ ValueId shown_products(NodeLowering &node, const Attended &attended) {
 void attention(NodeLowering &node) {
     const bool has_three_axes = node.rank(node.input(In::query)) == 3;
     check_inputs(node);
-    Heads heads{heads_of(node, In::query, "q_num_heads"), heads_of(node, In::key, "kv_num_heads"),
-                heads_of(node, In::value, "kv_num_heads")};
-    heads.key = behind_past(node, In::past_key, heads.key);
-    heads.value = behind_past(node, In::past_value, heads.value);
+    const Heads own{heads_of(node, In::query, "q_num_heads"), heads_of(node, In::key, "kv_num_heads"),
+                    heads_of(node, In::value, "kv_num_heads")};
+    const Heads heads = behind_past(node, own, In::past_key, In::past_value);
     check_heads(node, heads);
     const Shape q = node.shape(heads.query);
     const int64_t keys = node.shape(heads.key)[2];

@@ -100,7 +100,9 @@ Heads separate_heads(NodeLowering &node) {
         refuse("its queries, keys and values are packed in one input; kiln takes three");
     const int64_t width = node.shape(query)[2];
     const auto heads = [&](ValueId x, int64_t first) {
-        return node.rank(x) == 4 ? x : split_heads(node, with_part_of_bias(node, x, first), count);
+        if (node.rank(x) == 4) return x;
+        if (node.rank(x) != 3) reject("its input of shape " + to_text(node.shape(x)) + " has neither 3 nor 4 axes");
+        return split_heads(node, with_part_of_bias(node, x, first), count);
     };
     return {heads(query, 0), heads(node.input(1), width), heads(node.input(2), 2 * width)};
 }
@@ -109,15 +111,9 @@ Heads separate_heads(NodeLowering &node) {
 
 void multi_head_attention(NodeLowering &node) {
     constexpr int key_padding_mask = 4, attention_bias = 5, past_key = 6, past_value = 7, first_other = 8;
-    Heads heads = separate_heads(node);
+    const Heads heads = behind_past(node, separate_heads(node), past_key, past_value);
     refuse_input(node, first_other, "past_sequence_length");
     refuse_input(node, first_other + 1, "cache_indirection");
-    if (node.has_input(past_key) != node.has_input(past_value))
-        reject("it has one of the inputs 'past_key' and 'past_value'; it needs both or none");
-    if (node.has_input(past_key)) {
-        heads.key = node.add(Concat{2}, {node.input(past_key), heads.key});
-        heads.value = node.add(Concat{2}, {node.input(past_value), heads.value});
-    }
     AttentionTerms terms = fused_terms(node, heads);
     terms.mask = added_mask(node, key_padding_mask, attention_bias, heads);
     const Attended attended = attend(node, terms);

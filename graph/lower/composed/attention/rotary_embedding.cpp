@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/lower/composed/attention/attend.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
@@ -12,33 +13,38 @@
 namespace kiln::graph {
 namespace {
 
-// Rows of a cache, one for each place; `places` is the input that has them.
-ValueId rows_of_cache(NodeLowering &node, ValueId cache, int places) {
+// The shape of a cache, rows of which an input with places chooses.
+Shape cache_shape(const NodeLowering &node, ValueId cache, int places) {
     const Shape shape = node.shape(cache);
     if (shape.size() != 2) reject("its cache of shape " + to_text(shape) + " is no matrix");
+    if (shape[0] > std::numeric_limits<int32_t>::max()) refuse("its cache is too long for places");
+    const Element type = node.type(node.input(places));
+    if (is_float(type) || type == Element::boolean) reject("its places are " + std::string(name(type)));
+    return shape;
+}
+
+// Rows of a cache, one for each place; `places` is the input that has them.
+ValueId rows_of_cache(NodeLowering &node, ValueId cache, int places) {
+    const Shape shape = cache_shape(node, cache, places);
     const ValueId indices = node.input(places);
+    if (!node.is_known(places)) {
+        const Expression row = scalar::cast(counted_from_first(operand(0), node.type(indices), shape[0]), Element::i32);
+        return node.add(Gather{0}, {cache, node.elementwise(row, {indices})});
+    }
+    std::vector<int64_t> rows = known_indices(node, places);
+    for (int64_t &row : rows) {
+        if (row < -shape[0] || row >= shape[0])
+            reject("place " + std::to_string(row) + " is not within its cache of shape " + to_text(shape));
+        if (row < 0) row += shape[0];
+    }
     Shape result = node.shape(indices);
     result.push_back(shape[1]);
-    if (node.is_known(places)) {
-        std::vector<int64_t> rows = known_indices(node, places);
-        for (int64_t &row : rows) {
-            if (row < -shape[0] || row >= shape[0])
-                reject("place " + std::to_string(row) + " is not within its cache of shape " + to_text(shape));
-            if (row < 0) row += shape[0];
-        }
-        return node.reshape(take(node, cache, {{0, std::move(rows)}}), result);
-    }
-    const Element type = node.type(indices);
-    if (is_float(type) || type == Element::boolean) reject("its places are " + std::string(name(type)));
-    if (shape[0] > std::numeric_limits<int32_t>::max()) refuse("its cache is too long for places");
-    const Expression row = scalar::cast(counted_from_first(operand(0), type, shape[0]), Element::i32);
-    return node.add(Gather{0}, {cache, node.elementwise(row, {indices})});
+    return node.reshape(take(node, cache, {{0, std::move(rows)}}), result);
 }
 
 // The same for places in a row, of which the input has the first.
 ValueId rows_from(NodeLowering &node, ValueId cache, int first, int64_t count) {
-    const Shape shape = node.shape(cache);
-    if (shape.size() != 2) reject("its cache of shape " + to_text(shape) + " is no matrix");
+    const Shape shape = cache_shape(node, cache, first);
     if (node.is_known(first)) {
         const int64_t row = node.known_integer(first, "position_ids");
         if (row < 0 || row > shape[0] || count > shape[0] - row)
@@ -65,16 +71,18 @@ Turned turned_input(NodeLowering &node, int64_t heads) {
     if (!is_float(node.type(x))) refuse("its input is " + std::string(name(node.type(x))));
     if (shape.size() == 4) return {x, shape[2], true};
     if (shape.size() != 3) reject("its input of shape " + to_text(shape) + " has neither 3 nor 4 axes");
-    if (heads < 1 || shape[2] % heads != 0)
-        reject("its input of shape " + to_text(shape) + " does not divide into " + std::to_string(heads) + " heads");
-    return {node.reshape(x, {shape[0], shape[1], heads, shape[2] / heads}), shape[1], false};
+    return {with_axis_of_heads(node, x, heads), shape[1], false};
 }
 
 // How many of the features are turned; as `rotary_embedding_dim` says, or all.
 int64_t turned_features(const NodeLowering &node, int64_t features) {
     const int64_t stated = node.attributes.integer("rotary_embedding_dim", 0), turned = stated == 0 ? features : stated;
-    if (turned < 0 || turned > features || turned % 2 != 0)
-        reject("it turns " + std::to_string(turned) + " of " + std::to_string(features) + " features");
+    if (turned < 0 || turned > features || turned % 2 != 0) {
+        const std::string all = std::to_string(features);
+        reject("it turns " + std::to_string(turned) + " of " + all +
+               " features of a head; needs an even number up to " + all +
+               " (attribute 'rotary_embedding_dim'; 0 means all)");
+    }
     return turned;
 }
 

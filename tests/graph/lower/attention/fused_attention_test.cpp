@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "tests/graph/lower/attention_cases.h"
+#include "tests/graph/lower/attention/attention_cases.h"
 
 namespace kiln::graph {
 namespace {
@@ -156,6 +156,8 @@ TEST(FusedAttention, Refused) {
     const std::vector<std::pair<RuleCase, Bad>> rows{
         {separate, {[](RuleCase &row) { row.inputs.resize(1); }, "are packed in one input"}},
         {separate, {[](RuleCase &row) { row.attributes[0] = integer("num_heads", 3); }, "divide into 3 heads"}},
+        {separate,
+         {[](RuleCase &row) { row.inputs[2] = counted({}); }, "its input of shape scalar has neither 3 nor 4 axes"}},
         {separate,
          {[](RuleCase &row) { row.attributes.push_back(integer("unidirectional", 1)); },
           "it is unidirectional, with 3 queries for 4 keys"}},

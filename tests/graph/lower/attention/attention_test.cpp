@@ -1,7 +1,7 @@
 // Attention against plain loops.
 #include <functional>
 
-#include "tests/graph/lower/attention_cases.h"
+#include "tests/graph/lower/attention/attention_cases.h"
 
 namespace kiln::graph {
 namespace {
@@ -114,6 +114,10 @@ TEST(Attention, TakesFewNodes) {
     EXPECT_EQ(of({.scale = 1, .is_causal = true}), "transpose matrix_product elementwise softmax matrix_product");
     EXPECT_EQ(of({.scale = 1, .mask = some_truths({3, 4})}),
               "transpose matrix_product elementwise softmax matrix_product");
+    // Masked products are scaled, which fuse_elementwise joins with the mask; else queries are.
+    EXPECT_EQ(of({}), "transpose elementwise matrix_product softmax matrix_product");
+    EXPECT_EQ(of({.is_causal = true}), "transpose matrix_product elementwise elementwise softmax matrix_product");
+    EXPECT_EQ(of({.softcap = 2}), "transpose matrix_product elementwise elementwise softmax matrix_product");
     EXPECT_EQ(of({.heads = 6, .scale = 1}),
               "transpose reshape matrix_product reshape softmax reshape matrix_product reshape");
 }

@@ -128,6 +128,11 @@ TEST(RotaryEmbedding, Refused) {
          {[](RuleCase &row) { row.attributes = {integer("rotary_embedding_dim", 10)}; }, "it turns 10 of 8 features"}},
         {plain,
          {[](RuleCase &row) {
+              row.inputs[0] = counted({2, 3, 4, 7});
+          },
+          "it turns 7 of 7 features of a head; needs an even number up to 7 (attribute 'rotary_embedding_dim'"}},
+        {plain,
+         {[](RuleCase &row) {
               row.inputs[2] = counted({2, 4, 3});
           },
           "of shape 2x4x3; needs 2x4x4"}},
@@ -139,6 +144,12 @@ TEST(RotaryEmbedding, Refused) {
         {plain, {[](RuleCase &row) { row.inputs[1]->form.type = Element::f16; }, "its cache is f16"}},
         {outside, {[](RuleCase &) {}, "place 9 is not within its cache of shape 9x4"}},
         {first_outside, {[](RuleCase &) {}, "its places are not within its cache of shape 9x4"}},
+        {first_outside,
+         {[](RuleCase &row) {
+              row.inputs[1] = line({1});
+              row.network_inputs = 2;
+          },
+          "its places are f32"}},
         {first_outside,
          {[](RuleCase &row) { row.attributes = {integer("is_packed_batching", 1)}; }, "'is_packed_batching'"}},
         {first_outside, {[](RuleCase &row) { row.attributes = {real("scale", 2)}; }, "'scale'"}},
