@@ -29,7 +29,10 @@ protected:
         auto folder = TemporaryFolder::create();
         ASSERT_TRUE(folder) << folder.error().message;
         folder_ = std::make_unique<TemporaryFolder>(std::move(*folder));
-        auto builder = GeneratorBuilder::create({binary_dir() + "/" + generator_, folder_->path()});
+        GeneratorBuilderOptions tools{binary_dir() + "/" + generator_, folder_->path()};
+        tools.cpu_limit_ns = 300'000'000'000;  // slow machines compile rare candidates of scattered results in minutes
+        tools.time_limit_ns = 4 * tools.cpu_limit_ns;
+        auto builder = GeneratorBuilder::create(tools);
         ASSERT_TRUE(builder) << builder.error().message;
         builder_ = std::move(*builder);
         ProcessRunnerOptions options;
