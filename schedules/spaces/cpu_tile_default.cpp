@@ -341,7 +341,8 @@ bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
 int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, int64_t vectors) {
     constexpr int64_t few_products = 128, few_panels = 4;
     const bool is_short = f.shape.taps() * f.shape.input_channels <= few_products;
-    return is_short && f.panels(vectors) > few_panels && f.lanes == 8 ? nearest(domains.fetch_result, 1) : 0;
+    const bool is_far = f.result_bytes() > double(f.core.l2_bytes);
+    return is_short && is_far && f.panels(vectors) > few_panels && f.lanes == 8 ? nearest(domains.fetch_result, 1) : 0;
 }
 
 // While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles

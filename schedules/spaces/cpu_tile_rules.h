@@ -102,11 +102,11 @@ struct TileFacts {
         return 4.0 * double(shape.batch * shape.output[2] * shape.output[1]) *
                double(shape.output[0] * shape.stored_channels());
     }
-    // Tiles of one panel are stored at even steps, and more than the L2 cache keeps.
-    bool stores_beyond_l2() const {
+    // Tiles of one panel are stored at even steps.
+    bool stores_evenly() const {
         const ConvLoops &s = shape;
         const bool is_plain = s.groups == 1 && s.parts == 1 && !s.folds() && !s.scatters() && !s.is_input_computed();
-        return is_plain && lanes > 1 && s.output_block == s.output_channels && result_bytes() > double(core.l2_bytes);
+        return is_plain && lanes > 1 && s.output_block == s.output_channels;
     }
     // Vectors along x are made of channels that lie side by side.
     bool turns_input() const { return x_lanes > 1 && is_nhwc() && shape.input_block > 1 && shape.parts == 1; }

@@ -60,6 +60,9 @@ std::vector<int64_t> stagings(const TileFacts &f) {
     return values;
 }
 
+// The bytes of a result that the smallest L2 caches may not keep. What a machine's own cache keeps decides the default alone.
+constexpr double least_fetched_result = 256 << 10;
+
 CpuTileDomains domains(const TileFacts &f) {
     const ConvLoops &s = f.shape;
     const std::vector<int64_t> choice{0, 1};
@@ -101,7 +104,7 @@ CpuTileDomains domains(const TileFacts &f) {
         d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
-    if (f.stores_beyond_l2()) d.fetch_result = {0, 1, 2};
+    if (f.stores_evenly() && f.result_bytes() > least_fetched_result) d.fetch_result = {0, 1, 2};
     if (f.turns_input()) d.turned = s.taps() == 1 ? choice : std::vector<int64_t>{1};
     return d;
 }

@@ -17,11 +17,20 @@ constexpr const char *avx512 = "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c
 
 const Core core;
 
+// Machines whose caches differ. A generator knows none of them.
+std::vector<Machine> unlike_machines() {
+    std::vector<Machine> machines(4);
+    machines[1].l2_bytes = 512 << 10, machines[1].l3_bytes = 32 << 20;
+    machines[2].l1_bytes = 48 << 10, machines[2].l2_bytes = 2 << 20, machines[2].l3_bytes = 260 << 20;
+    machines[3].l1_bytes = 16 << 10, machines[3].l2_bytes = 128 << 10, machines[3].l3_bytes = 0;
+    return machines;
+}
+
 // The default of each algorithm that applies, and a sample of its space.
-void expect_in_space(const Workload &w, const Target &target, Rng &rng) {
+void expect_in_space(const Workload &w, const Target &target, const Machine &machine, Rng &rng) {
     for (const Algorithm &algorithm : catalog()) {
         if (!algorithm.applies(w, target)) continue;
-        const Space space = algorithm.space(w, target, core);
+        const Space space = algorithm.space(w, target, core_of(machine, target));
         const Status status = check_candidate(space.default_candidate(), w, target);
         EXPECT_TRUE(status) << key(w) << " " << to_text(target) << " " << to_text(space.default_candidate()) << ": "
                             << status.error().message;
@@ -32,7 +41,8 @@ void expect_in_space(const Workload &w, const Target &target, Rng &rng) {
 TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
     // Nothing is computed, so they may be as large as layers of networks.
     ConvolutionDrawer drawer(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40});
-    int computed = 0;
+    const std::vector<Machine> machines = unlike_machines();
+    size_t computed = 0;
     for (int i = 0; i < 300; i++) {
         const bool is_quantized = i % 3 == 0;
         const Workload w = is_quantized ? drawer.next_quantized()
@@ -51,11 +61,32 @@ TEST(Catalog, DefaultsAndSamplesLieInTheirSpaceForEveryTarget) {
                     continue;
                 }
                 computed++;
-                expect_in_space(w, target, drawer.rng());
+                expect_in_space(w, target, machines[computed % machines.size()], drawer.rng());
             }
         }
     }
     EXPECT_GT(computed, 1000);
+}
+
+// Results and weights that fit into the caches of one machine and not into those of another.
+TEST(Catalog, DefaultsOfEachMachineLieInTheSpaceOfAll) {
+    Rng rng(test_seed());
+    for (const char *key :
+         {"conv2d/input:1x30x30x40/kernel:1x1x40x240", "conv2d/input:1x20x20x64/kernel:1x1x64x255",
+          "conv2d/input:1x60x60x24/kernel:1x1x24x144/epilogue:bias,hard_swish",
+          "conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1",
+          "conv2d/input:1x14x14x256/kernel:3x3x256x512/strides:2x2/padding:1,1x1,1",
+          "conv2d/input:1x56x56x96/kernel:5x5x1x96/strides:2x2/padding:2,2x2,2/feature_group_count:96",
+          "conv2d/input:1x80x80x32/kernel:3x3x1x32/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW/"
+          "output_layout:NCHW",
+          "conv2d/input:1x56x56x64/kernel:1x1x64x128/dtype:u8/epilogue:requantize_onnx",
+          "conv2d_backprop_kernel/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1"}) {
+        const Workload w = *parse_workload_key(key);
+        for (const char *name : {"baseline", "avx2", "avx512"}) {
+            for (const Machine &machine : unlike_machines())
+                expect_in_space(w, *parse_target(name, 1, avx512), machine, rng);
+        }
+    }
 }
 
 // A tile of the sums that a core needs may have more than keep the products in registers.
@@ -65,7 +96,7 @@ TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
         "conv2d/input:2x8x7x4/kernel:3x1x4x1/strides:1x3/padding:0,3x2,0/dtype:u8/input_layout:NCHW/"
         "epilogue:bias,requantize_litert,add/kernel_zero_point:true");
     Rng rng(test_seed());
-    expect_in_space(w, target, rng);
+    expect_in_space(w, target, Machine(), rng);
 }
 
 // Unrolling that is taken back leaves nothing that needs it.
