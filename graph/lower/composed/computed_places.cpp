@@ -63,17 +63,27 @@ ValueId rows_at(NodeLowering &node, ValueId x, ValueId places, const Shape &inne
 
 }  // namespace
 
+void check_other_axes(const NodeLowering &node, const Shape &shape, int axis, ValueId indices) {
+    const Shape form = node.shape(indices);
+    for (size_t d = 0; d < shape.size(); d++) {
+        if (d == static_cast<size_t>(axis) || form[d] <= shape[d]) continue;
+        reject("its indices of shape " + to_text(form) + " are more than its input of shape " + to_text(shape) +
+               " has along axis " + std::to_string(d));
+    }
+}
+
+ValueId places_inside(NodeLowering &node, ValueId indices, int64_t extent) {
+    check_indices(node, indices, extent);
+    const Index index = index_of(operand(0), node.type(indices), extent);
+    return node.elementwise(select(index.is_inside, index.counted, NumbersOf{Element::i32}(-1)), {indices});
+}
+
 ValueId elements_along(NodeLowering &node, ValueId x, int axis, ValueId indices) {
     const Shape shape = node.shape(x);
     const auto along = static_cast<size_t>(axis);
     check_indices(node, indices, node.elements(x));
+    check_other_axes(node, shape, axis, indices);
     Shape others = node.shape(indices);
-    for (size_t d = 0; d < shape.size(); d++) {
-        if (d != along && others[d] > shape[d]) {
-            reject("its indices of shape " + to_text(others) + " are more than its input of shape " + to_text(shape) +
-                   " has along axis " + std::to_string(d));
-        }
-    }
     others[along] = 1;
     const Shape step = row_major_strides(shape);
     const NumbersOf number{Element::i32};
@@ -84,12 +94,10 @@ ValueId elements_along(NodeLowering &node, ValueId x, int axis, ValueId indices)
     return rows_at(node, x, places, {});
 }
 
-ValueId blocks_at(NodeLowering &node, ValueId x, int64_t batch, ValueId indices) {
-    const Shape shape = node.shape(x), form = node.shape(indices);
+ValueId block_places(NodeLowering &node, const Shape &shape, int64_t batch, ValueId indices) {
+    const Shape form = node.shape(indices);
     const int64_t length = form.back();
-    const auto first_inner = static_cast<size_t>(batch + length);
-    const Shape outer(shape.begin(), shape.begin() + static_cast<int64_t>(first_inner)),
-        inner(shape.begin() + static_cast<int64_t>(first_inner), shape.end());
+    const Shape outer(shape.begin(), shape.begin() + batch + length);
     check_indices(node, indices, checked_count(outer));
     const Shape step = row_major_strides(outer);
     const int last = static_cast<int>(form.size()) - 1;
@@ -105,7 +113,13 @@ ValueId blocks_at(NodeLowering &node, ValueId x, int64_t batch, ValueId indices)
         is_inside = k == 0 ? index.is_inside : apply(Function::logical_and, is_inside, index.is_inside);
         inputs.push_back(node.reshape(take(node, indices, {{last, {k}}}), rows));
     }
-    return rows_at(node, x, node.elementwise(select(is_inside, place, number(-1)), std::move(inputs)), inner);
+    return node.elementwise(select(is_inside, place, number(-1)), std::move(inputs));
+}
+
+ValueId blocks_at(NodeLowering &node, ValueId x, int64_t batch, ValueId indices) {
+    const Shape shape = node.shape(x);
+    const Shape inner(shape.begin() + batch + node.shape(indices).back(), shape.end());
+    return rows_at(node, x, block_places(node, shape, batch, indices), inner);
 }
 
 }  // namespace kiln::graph

@@ -16,19 +16,10 @@
 namespace kiln::graph {
 namespace {
 
-constexpr int64_t most_comparisons = int64_t{1} << 27;
-
 // Rows of elements, and of each the index along the axis that is searched. Both are rows x n.
 struct Ranked {
     ValueId values, indices;
 };
-
-// 0, 1, ... along the axis `axis` of three.
-ValueId counted(NodeLowering &node, int64_t count, int axis) {
-    Shape shape(3, 1);
-    shape[static_cast<size_t>(axis)] = count;
-    return node.constant({{Element::i32, shape}, index_range(0, count)});
-}
 
 class Search {
 public:
@@ -89,8 +80,9 @@ private:
         const Expression lower = operand(largest_ ? 1 : 0), higher = operand(largest_ ? 0 : 1);
         const Expression before =
             select(less(operand(2), operand(3)), apply(Function::less_or_equal, lower, higher), less(lower, higher));
-        const ValueId each = node_.elementwise(scalar::cast(before, Element::i32),
-                                               {others, ranked, counted(node_, count, 1), counted(node_, count, 2)});
+        const ValueId each =
+            node_.elementwise(scalar::cast(before, Element::i32),
+                              {others, ranked, counted_along(node_, count, 1, 3), counted_along(node_, count, 2, 3)});
         const ValueId rank = node_.reshape(node_.add(Reduce{Reduce::Kind::sum, {1}}, {each}), {rows, count, 1});
         return {chosen(all.values, rank), chosen(all.indices, rank)};
     }
@@ -109,8 +101,9 @@ private:
     ValueId chosen(ValueId values, ValueId rank) const {
         const int64_t rows = node_.shape(values)[0], count = node_.shape(values)[1];
         const Expression zero = constant(0, node_.type(values));
-        const ValueId each = node_.elementwise(select(equal(operand(1), operand(2)), operand(0), zero),
-                                               {node_.reshape(values, {rows, count, 1}), rank, counted(node_, k_, 2)});
+        const ValueId each =
+            node_.elementwise(select(equal(operand(1), operand(2)), operand(0), zero),
+                              {node_.reshape(values, {rows, count, 1}), rank, counted_along(node_, k_, 2, 3)});
         return node_.reshape(node_.add(Reduce{Reduce::Kind::sum, {1}}, {each}), {rows, k_});
     }
 
@@ -141,8 +134,7 @@ void top_k(NodeLowering &node) {
     const int64_t count = shape.back(), k = wanted_count(node, count);
     shape.back() = 1;
     const int64_t rows = value_or_refusal(element_count(shape));
-    const ValueId indices =
-        node.elementwise(operand(0), {node.reshape(counted(node, count, 2), {1, count})}, {rows, count});
+    const ValueId indices = node.elementwise(operand(0), {counted_along(node, count, 1, 2)}, {rows, count});
     const Search search(&node, k, node.attributes.flag("largest", true));
     const Ranked found = search.first({node.reshape(x, {rows, count}), indices});
     shape.back() = k;

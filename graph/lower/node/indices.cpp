@@ -38,6 +38,12 @@ std::vector<int64_t> index_range(int64_t first, int64_t count, int64_t step) {
     return indices;
 }
 
+ValueId counted_along(NodeLowering &node, int64_t extent, int axis, int rank, Element type) {
+    Shape shape(static_cast<size_t>(rank), 1);
+    shape[static_cast<size_t>(axis)] = extent;
+    return node.constant({{type, shape}, index_range(0, extent)});
+}
+
 std::vector<int64_t> known_indices(const NodeLowering &node, int input) {
     check_places(node.elements(node.input(input)));
     return node.known_integers(input, "indices");

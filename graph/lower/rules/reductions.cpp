@@ -96,13 +96,6 @@ void reduction_rule(NodeLowering &node) {
     node.result(node.attributes.flag("keepdims", true) ? y : without_axes(node, y, axes));
 }
 
-// For each place along `axis` its number, shaped to be broadcast against a value of that rank.
-ValueId places(NodeLowering &node, int64_t extent, int axis, int rank) {
-    Shape shape(rank, 1);
-    shape[axis] = extent;
-    return node.constant({{Element::i64, shape}, index_range(0, extent)});
-}
-
 // What a reduction of extremes takes for a NaN: a number that changes none of them. Else the kernels' answer would depend on where in
 // a vector the NaN stands.
 ValueId extreme_of_numbers(NodeLowering &node, ValueId x, int axis, Reduce::Kind kind) {
@@ -128,7 +121,8 @@ ValueId place_of_extreme(NodeLowering &node, ValueId x, int axis, Reduce::Kind k
         found = select(apply(Function::is_nan, operand(0)), of_nan, found);
     }
     const ValueId extreme = extreme_of_numbers(node, x, axis, kind);
-    const ValueId candidates = node.elementwise(found, {x, extreme, places(node, extent, axis, node.rank(x))});
+    const ValueId candidates =
+        node.elementwise(found, {x, extreme, counted_along(node, extent, axis, node.rank(x), Element::i64)});
     const ValueId chosen = node.add(Reduce{last ? Reduce::Kind::maximum : Reduce::Kind::minimum, {axis}}, {candidates});
     if (!last || !is_float(node.type(x))) return chosen;
     return each(node, select(equal(operand(0), beyond), place(0), operand(0)), chosen);
@@ -160,7 +154,7 @@ void hardmax(NodeLowering &node) {
     }
     const Element type = node.type(x);
     const ValueId place = place_of_extreme(node, x, axis, Reduce::Kind::maximum, false);
-    const ValueId all = places(node, node.shape(x)[axis], axis, node.rank(x));
+    const ValueId all = counted_along(node, node.shape(x)[axis], axis, node.rank(x), Element::i64);
     Expression is_here = equal(operand(0), operand(1));
     std::vector<ValueId> inputs{place, all};
     if (is_float(type)) {

@@ -1,12 +1,12 @@
-// GatherElements, GatherND, ScatterElements and ScatterND. Where indices are known, each element of the result is one element of the
-// inputs, by its place in them row by row; graph/lower/composed/computed_places.h has the others.
+// GatherElements, GatherND, and the scatters. Where indices are known, each element of the result is one element of the inputs, by its
+// place in them row by row; graph/lower/composed/computed_places.h and computed_scatters.h have the others.
 #include <algorithm>
 #include <numeric>
 
 #include "graph/lower/composed/computed_places.h"
+#include "graph/lower/composed/computed_scatters.h"
 #include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
-#include "graph/lower/node/shown_names.h"
 #include "graph/lower/rules/rule.h"
 
 namespace kiln::graph {
@@ -141,60 +141,98 @@ void gather_nd(NodeLowering &node) {
     node.result(elements_at(node, {x}, blocks.places(), blocks.shape()));
 }
 
-// The updates in one row at the elements that they go to, and a number elsewhere.
-ValueId updates_at(NodeLowering &node, const std::vector<int64_t> &places, double elsewhere) {
-    const ValueId x = node.input(0), updates = node.input(2);
+// One row of updates, and the place of the data that each goes to.
+struct Updates {
+    ValueId row;
+    std::vector<int64_t> places;
+};
+
+// Those that go to one place joined with each other, so that each has a place of its own.
+Updates joined_by_place(NodeLowering &node, const Joining &joining, const Updates &all) {
+    const size_t count = all.places.size();
+    std::vector<int64_t> order = index_range(0, static_cast<int64_t>(count));
+    const auto place = [&](int64_t i) { return all.places[static_cast<size_t>(i)]; };
+    std::ranges::stable_sort(order, {}, place);
+    std::vector<size_t> first;  // of those that go to one place, in their order
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || place(order[i]) != place(order[i - 1])) first.push_back(i);
+    }
+    if (first.size() == count) return all;
+    Updates joined{all.row, {}};
+    for (const size_t i : first) joined.places.push_back(place(order[i]));
+    const auto groups = static_cast<int64_t>(first.size());
+    first.push_back(count);
+    size_t most = 0;
+    for (size_t i = 1; i < first.size(); i++) most = std::max(most, first[i] - first[i - 1]);
+    check_places(static_cast<int64_t>(most) * groups);
+    std::vector<int64_t> from;
+    for (size_t turn = 0; turn < most; turn++) {
+        for (size_t i = 1; i < first.size(); i++) {
+            const int64_t none = joining.neutral ? Resample::outside : order[first[i - 1]];
+            from.push_back(first[i - 1] + turn < first[i] ? order[first[i - 1] + turn] : none);
+        }
+    }
+    const ValueId rows = take(node, all.row, {{0, std::move(from)}}, joining.neutral.value_or(0));
+    const ValueId one = node.add(Reduce{joining.kind, {0}}, {node.reshape(rows, {static_cast<int64_t>(most), groups})});
+    joined.row = node.reshape(one, {groups});
+    return joined;
+}
+
+// The updates at the elements that they go to, and a number elsewhere.
+ValueId updates_at(NodeLowering &node, const Updates &updates, double elsewhere) {
+    const ValueId x = node.input(0);
     std::vector<int64_t> from(static_cast<size_t>(node.elements(x)), Resample::outside);
-    for (size_t i = 0; i < places.size(); i++) from[static_cast<size_t>(places[i])] = static_cast<int64_t>(i);
-    const ValueId row = node.reshape(updates, {node.elements(updates)});
-    return node.reshape(take(node, row, {{0, std::move(from)}}, elsewhere), node.shape(x));
+    for (size_t i = 0; i < updates.places.size(); i++)
+        from[static_cast<size_t>(updates.places[i])] = static_cast<int64_t>(i);
+    return node.reshape(take(node, updates.row, {{0, std::move(from)}}, elsewhere), node.shape(x));
 }
 
 // Element i of the updates goes to places[i], the last of those that go to one place; or it is joined with what is there.
-void scatter(NodeLowering &node, const std::vector<int64_t> &places) {
-    const std::string reduction = node.attributes.text("reduction", "none");
-    const ValueId x = node.input(0), updates = node.input(2);
-    if (node.type(x) != node.type(updates)) reject("its updates have another type than its data");
-    const Shape shape = node.shape(x);
+void scatter(NodeLowering &node, std::vector<int64_t> places) {
+    const Joining *joining = joining_of(node);
+    const ValueId x = node.input(0);
+    if (places.empty()) return node.result(x);
+    check_places(node.elements(x));
+    Updates updates{node.reshape(node.input(2), {node.elements(node.input(2))}), std::move(places)};
+    if (joining) updates = joined_by_place(node, *joining, updates);
+    const auto joined = [&](ValueId other) {
+        node.result(node.elementwise(apply(joining->function, operand(0), operand(1)), {x, other}));
+    };
+    if (joining && joining->neutral) return joined(updates_at(node, updates, *joining->neutral));
     const int64_t own = node.elements(x);
     std::vector<int64_t> from = index_range(0, own);
-    bool is_repeated = false;
-    for (size_t i = 0; i < places.size(); i++) {
-        int64_t &at = from[static_cast<size_t>(places[i])];
-        is_repeated = is_repeated || at >= own;
-        at = own + static_cast<int64_t>(i);
-    }
-    if (reduction != "none" && is_repeated) {
-        refuse("its attribute 'reduction' is " + shown(reduction) +
-               ", and several of its updates go to one element; kiln joins one with each");
-    }
-    if (reduction != "none" && places.empty()) return node.result(x);
-    const auto joined = [&](Function function, ValueId other) {
-        node.result(node.elementwise(apply(function, operand(0), operand(1)), {x, other}));
-    };
-    if (reduction == "add") return joined(Function::add, updates_at(node, places, 0));
-    if (reduction == "mul") return joined(Function::multiply, updates_at(node, places, 1));
-    const ValueId put = elements_at(node, {x, updates}, std::move(from), shape);
-    if (reduction == "max") return joined(Function::maximum, put);
-    if (reduction == "min") return joined(Function::minimum, put);
-    if (reduction != "none")
-        reject("its attribute 'reduction' is " + shown(reduction) + ", which must be none, add, mul, max or min");
+    for (size_t i = 0; i < updates.places.size(); i++)
+        from[static_cast<size_t>(updates.places[i])] = own + static_cast<int64_t>(i);
+    const ValueId put = elements_at(node, {x, updates.row}, std::move(from), node.shape(x));
+    if (joining) return joined(put);
     node.result(put);
+}
+
+void check_updates(const NodeLowering &node, const Shape &expected) {
+    const Shape form = node.shape(node.input(2));
+    if (form != expected)
+        reject("its updates of shape " + to_text(form) + " are not " + to_text(expected) + ", as its indices ask for");
+    if (node.type(node.input(0)) != node.type(node.input(2))) reject("its updates have another type than its data");
 }
 
 void scatter_elements(NodeLowering &node) {
     const Shape shape = node.shape(node.input(0));
     const int axis = axis_of(node.attributes.integer("axis", 0), static_cast<int>(shape.size()));
-    if (node.shape(node.input(2)) != node.shape(node.input(1))) reject("its updates have not the shape of its indices");
+    check_has_axes(node, shape);
+    check_updates(node, node.shape(node.input(1)));
+    if (!node.is_known(1)) return node.result(scattered_along(node, axis));
     scatter(node, places_along(node, shape, axis));
 }
 
 void scatter_nd(NodeLowering &node) {
-    const RowBlocks blocks = blocks_of(node, node.shape(node.input(0)), 0);
-    const Shape expected = blocks.shape();
-    if (node.shape(node.input(2)) != expected)
-        reject("its updates of shape " + to_text(node.shape(node.input(2))) + " are not " + to_text(expected));
-    scatter(node, blocks.places());
+    const Shape shape = node.shape(node.input(0));
+    check_leads_into(node, shape, 0);
+    const Shape form = node.shape(node.input(1));
+    Shape expected(form.begin(), form.end() - 1);
+    expected.insert(expected.end(), shape.begin() + form.back(), shape.end());
+    check_updates(node, expected);
+    if (!node.is_known(1)) return node.result(scattered_blocks(node));
+    scatter(node, blocks_of(node, shape, 0).places());
 }
 
 constexpr Rule rows_of_scatter[] = {
@@ -206,6 +244,7 @@ constexpr Rule rows_of_scatter[] = {
     {"ScatterElements", 16, {3, 3}, 1, "axis reduction", scatter_elements},
     {"ScatterND", 11, {3, 3}, 1, "", scatter_nd},
     {"ScatterND", 16, {3, 3}, 1, "reduction", scatter_nd},
+    {"TensorScatter", 24, {2, 3}, 1, "axis mode", tensor_scatter},
 };
 
 }  // namespace
