@@ -1,5 +1,7 @@
 #include "rewrites/conv_loops.h"
 
+#include <algorithm>
+
 #include "workload/separable/separable.h"
 
 namespace kiln {
@@ -169,6 +171,37 @@ bool ConvLoops::scatters() const {
     return false;
 }
 
+namespace {
+
+// Whether a step takes more instructions than a comparison, a selection and a multiply-add.
+bool is_long(const EpilogueStep &step) {
+    using Kind = EpilogueStep::Kind;
+    switch (step.kind) {
+        case Kind::bias:
+        case Kind::add:
+        case Kind::relu:
+        case Kind::clamp:
+        case Kind::leaky_relu:
+        case Kind::prelu:
+        case Kind::affine:
+        case Kind::scale:
+            return false;
+        case Kind::hard_sigmoid:
+        case Kind::hard_swish:
+        case Kind::sigmoid:
+        case Kind::tanh:
+        case Kind::silu:
+        case Kind::gelu:
+        case Kind::gelu_tanh:
+        case Kind::requantize_litert:
+        case Kind::requantize_onnx:
+            return true;
+    }
+    return true;
+}
+
+}  // namespace
+
 ConvLoops conv_loops(const Workload &w, Dimensions dimensions) {
     const bool turned = w.op == Operation::conv_backprop_input, groups_in_batch = w.batch_group_count > 1;
     const bool nhwc = w.input_layout == ActivationLayout{} && w.output_layout == ActivationLayout{};
@@ -182,6 +215,7 @@ ConvLoops conv_loops(const Workload &w, Dimensions dimensions) {
     s.image_channels = s.stored_input.channels;
     s.input_block = s.stored_input.block, s.output_block = s.stored_result.block;
     s.converts = w.dtype != DType::f32 || !w.prologue.empty();
+    s.computes_results = std::ranges::any_of(w.epilogue, is_long);
     for (int d = 0; d < 3; d++) s.outside[d] = s.leaves_input(d);
     s.input_map = plain_input_map(s);
     s.kernel_map = kernel_map_of(s, turned);

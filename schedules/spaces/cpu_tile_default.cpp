@@ -97,6 +97,17 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
     return cheapest_tile_of(f, domains, inline_sum, any).value_or(RegisterTile());
 }
 
+// Whether stores take most of the time: sums of few products, more results than the caches near a core keep. All panels of a tile
+// follow each other then, so that results are written in the order of memory. By races on a Zen 3 with AVX2; other targets are not
+// measured.
+bool stores_decide(const TileFacts &f, int64_t vectors) {
+    const ConvLoops &s = f.shape;
+    const int64_t few_products = s.taps() == 1 ? 64 : 32;
+    const bool is_short = s.taps() * s.input_channels <= few_products && !s.converts && !s.computes_results;
+    const bool is_far = f.result_bytes() > 4 * double(f.core.l2_bytes);
+    return f.stores_evenly() && f.lanes == 8 && f.panels(vectors) > 1 && is_short && is_far;
+}
+
 // How many tiles make a block of pixels.
 void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
@@ -106,6 +117,12 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         return nearest(values, std::min<double>(double(tiles), wanted));
     };
     k->panel_block = block(domains.panel_block, panels, double(panels));
+    if (stores_decide(f, k->vectors)) {
+        constexpr int64_t padded_rows = 4;  // of a copy: a tile's own row would be copied three times
+        k->x_block = block(domains.x_block, 1, 1);
+        k->row_block = block(domains.row_block, y_tiles, s.taps() > 1 ? padded_rows : 1);
+        return;
+    }
     if (kind.block == TileCase::Block::one_tile) {
         // Where channels lie in blocks, the next block's input is far away: the panels of one walk over its plane in order.
         if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) {
@@ -342,7 +359,8 @@ int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, 
     constexpr int64_t few_products = 128, few_panels = 4;
     const bool is_short = f.shape.taps() * f.shape.input_channels <= few_products;
     const bool is_far = f.result_bytes() > double(f.core.l2_bytes);
-    return is_short && is_far && f.panels(vectors) > few_panels && f.lanes == 8 ? nearest(domains.fetch_result, 1) : 0;
+    const bool is_scattered = f.panels(vectors) > few_panels && f.lanes == 8;
+    return stores_decide(f, vectors) || (is_short && is_far && is_scattered) ? nearest(domains.fetch_result, 1) : 0;
 }
 
 // While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles

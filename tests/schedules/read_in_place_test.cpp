@@ -109,7 +109,9 @@ TEST(TileCases, FetchesResultsOfFewProducts) {
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx2", true, 1},
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx512", true, 0},
         {"conv2d/input:1x64x64x512/kernel:1x1x512x810", "avx2", true, 0},
-        {"conv2d/input:1x256x256x64/kernel:1x1x64x32", "avx2", true, 0},
+        {"conv2d/input:1x256x256x64/kernel:1x1x64x32", "avx2", true, 1},
+        {"conv2d/input:1x256x256x64/kernel:1x1x64x16", "avx2", true, 0},  // one panel
+        {"conv2d/input:1x128x128x96/kernel:1x1x96x32", "avx2", true, 0},  // few panels, and stores do not decide
         {"conv2d/input:1x16x16x64/kernel:1x1x64x32", "avx2", false, 0},
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810/output_layout:NCHW8c", "avx2", false, 0},
         {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", false, 0},
@@ -124,6 +126,32 @@ TEST(TileCases, FetchesResultsOfFewProducts) {
         Candidate fetching = standard;
         fetching.knobs["fetch_result"] = 2;
         EXPECT_EQ(space.check(fetching).ok(), row.can) << row.key << " " << row.target;
+    }
+}
+
+// Where stores decide, the panels of one tile follow each other.
+TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
+    const struct {
+        const char *key, *target;
+        bool in_order;
+    } rows[] = {
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,relu", "avx2", true},
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,clamp:0:6", "avx2", true},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", "avx2", true},
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,silu", "avx2", false},
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,hard_swish", "avx2", false},
+        {"conv2d/input:1x256x256x96/kernel:1x1x96x96", "avx2", false},
+        {"conv2d/input:1x320x320x16/kernel:2x2x16x32/strides:2x2", "avx2", false},
+        {"conv2d/input:1x32x32x16/kernel:1x1x16x96", "avx2", false},
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx512", false},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Space space = cpu_tile_space({}, loops, target, core_of(Machine(), target));
+        const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+        EXPECT_EQ(k.x_block == 1 && k.row_block <= 4, row.in_order) << row.key << " " << row.target;
+        EXPECT_TRUE(!row.in_order || k.panel_block > 1) << row.key;
     }
 }
 
