@@ -98,14 +98,15 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
 }
 
 // Whether stores take most of the time: sums of few products, more results than the caches near a core keep. All panels of a tile
-// follow each other then, so that results are written in the order of memory. By races on a Zen 3 with AVX2; other targets are not
-// measured.
+// follow each other then, so that results are written in the order of memory. Threads share one row in blocks of several tiles, which
+// have no such order. By races on a Zen 3 with AVX2; other targets are not measured.
 bool stores_decide(const TileFacts &f, int64_t vectors) {
     const ConvLoops &s = f.shape;
     const int64_t few_products = s.taps() == 1 ? 64 : 32;
     const bool is_short = s.taps() * s.input_channels <= few_products && !s.converts && !s.computes_results;
     const bool is_far = f.result_bytes() > 4 * double(f.core.l2_bytes);
-    return f.stores_evenly() && f.lanes == 8 && f.panels(vectors) > 1 && is_short && is_far;
+    const bool has_order = f.panels(vectors) > 1 && (f.threads == 1 || s.output[1] > 1);
+    return f.stores_evenly() && f.lanes == 8 && has_order && is_short && is_far;
 }
 
 // How many tiles make a block of pixels.

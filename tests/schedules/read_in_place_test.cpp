@@ -134,6 +134,7 @@ TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
     const struct {
         const char *key, *target;
         bool in_order;
+        int threads = 1;
     } rows[] = {
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,relu", "avx2", true},
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96/epilogue:bias,clamp:0:6", "avx2", true},
@@ -144,9 +145,11 @@ TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
         {"conv2d/input:1x320x320x16/kernel:2x2x16x32/strides:2x2", "avx2", false},
         {"conv2d/input:1x32x32x16/kernel:1x1x16x96", "avx2", false},
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx512", false},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1", "avx2", true, 2},
+        {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx2", false, 2},  // one row of all pixels
     };
     for (const auto &row : rows) {
-        const Target target = *parse_target(row.target, 1, "");
+        const Target target = *parse_target(row.target, row.threads, "");
         const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
         const Space space = cpu_tile_space({}, loops, target, core_of(Machine(), target));
         const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
