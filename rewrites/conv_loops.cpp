@@ -153,26 +153,6 @@ std::vector<Form> result_of(const ConvLoops &s) {
     return {group, co, index_form(x), index_form(y), index_form(z), image};
 }
 
-}  // namespace
-
-bool ConvLoops::folds() const {
-    return input_map[1].form.depends_on(input_index::c) || input_map[2].form.depends_on(input_index::c) ||
-           input_map[3].form.depends_on(input_index::c);
-}
-
-Place ConvLoops::position(int d) const {
-    return folds() ? Place{index_form(input_index::x + d), input[d]} : input_map[input_index::x + d];
-}
-
-bool ConvLoops::scatters() const {
-    for (int i = 0; i < 4; i++) {  // x, y, z, n
-        if (!result[result_index::x + i].is_index(stored_result_index::x + i)) return true;
-    }
-    return false;
-}
-
-namespace {
-
 // Whether a step takes more instructions than a comparison, a selection and a multiply-add.
 bool is_long(const EpilogueStep &step) {
     using Kind = EpilogueStep::Kind;
@@ -201,6 +181,22 @@ bool is_long(const EpilogueStep &step) {
 }
 
 }  // namespace
+
+bool ConvLoops::folds() const {
+    return input_map[1].form.depends_on(input_index::c) || input_map[2].form.depends_on(input_index::c) ||
+           input_map[3].form.depends_on(input_index::c);
+}
+
+Place ConvLoops::position(int d) const {
+    return folds() ? Place{index_form(input_index::x + d), input[d]} : input_map[input_index::x + d];
+}
+
+bool ConvLoops::scatters() const {
+    for (int i = 0; i < 4; i++) {  // x, y, z, n
+        if (!result[result_index::x + i].is_index(stored_result_index::x + i)) return true;
+    }
+    return false;
+}
 
 ConvLoops conv_loops(const Workload &w, Dimensions dimensions) {
     const bool turned = w.op == Operation::conv_backprop_input, groups_in_batch = w.batch_group_count > 1;
