@@ -1,6 +1,9 @@
 """Whole networks: time of a build and of loading, speed beside onnxruntime, memory."""
 
+import array
 import json
+import math
+import random
 import re
 import statistics
 import sys
@@ -159,20 +162,23 @@ def memory(job: Job) -> dict[str, Value]:
 def stem_model(job: Job, stem: dict) -> str:
     """A network of one strided convolution and its ReLU, as workloads/stems.json has it."""
     sys.path.insert(0, str(ROOT / "tests" / "end_to_end"))
-    import numpy
     import onnx_writer
 
     batch, *extents, channels = stem["input"]
     *window, _, outputs = stem["kernel"]
-    random = numpy.random.default_rng(1)
-    weights = random.uniform(-1, 1, (outputs, channels, *window))
+    drawn = random.Random(1)
+
+    def constant(*shape: int) -> memoryview:
+        numbers = array.array("f", (drawn.uniform(-1, 1) for _ in range(math.prod(shape))))
+        return memoryview(numbers).cast("B").cast("f", shape)
+
     pads = [lo for lo, _ in stem["padding"]] + [hi for _, hi in stem["padding"]]
     nodes = [onnx_writer.node("Conv", ["x", "w", "b"], "c", strides=stem["strides"], pads=pads, kernel_shape=window),
              onnx_writer.node("Relu", ["c"], "y")]  # fmt: skip
     sizes = zip(extents, window, stem["strides"], stem["padding"], strict=True)
     result = [(extent + lo + hi - taps) // stride + 1 for extent, taps, stride, (lo, hi) in sizes]
     path = job.folder / f"{stem['name']}.onnx"
-    constants = {"w": weights, "b": random.uniform(-1, 1, outputs)}
+    constants = {"w": constant(outputs, channels, *window), "b": constant(outputs)}
     path.write_bytes(onnx_writer.model(nodes, constants, {"x": [batch, channels, *extents]}, {"y": [batch, outputs, *result]}))
     return str(path)
 

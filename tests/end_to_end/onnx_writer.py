@@ -1,7 +1,9 @@
-"""Writes small ONNX models, field by field, with nothing but numpy: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto"""
+"""Writes small ONNX models, field by field, without a package: https://github.com/onnx/onnx/blob/main/onnx/onnx.proto"""
+
+import array
 
 FLOAT, INT, INTS = 1, 2, 7  # kinds of attributes; FLOAT is also the element type of tensors
-ELEMENTS = {"float32": FLOAT, "uint8": 2, "int8": 3, "int32": 6, "int64": 7}
+ELEMENTS = {"f": FLOAT, "B": 2, "b": 3, "i": 6, "l": 7, "q": 7}  # by the format of a buffer
 
 
 def number(value):
@@ -22,10 +24,14 @@ def field(tag, value):
     return number(tag << 3 | 2) + number(len(data)) + data
 
 
-def tensor(name, array):
-    shape = b"".join(field(1, extent) for extent in array.shape)
-    dtype = str(array.dtype) if str(array.dtype) in ELEMENTS else "float32"
-    return shape + field(2, ELEMENTS[dtype]) + field(8, name) + field(9, array.astype(dtype).tobytes())
+def tensor(name, numbers):
+    """Numbers are a numpy array, or another buffer with a shape. Elements that ELEMENTS does not have become floats."""
+    view = memoryview(numbers)
+    kind, data = view.format, view.tobytes()
+    if kind not in ELEMENTS:
+        kind, data = "f", array.array("f", array.array(kind, data)).tobytes()
+    shape = b"".join(field(1, extent) for extent in view.shape)
+    return shape + field(2, ELEMENTS[kind]) + field(8, name) + field(9, data)
 
 
 def value(name, shape):
@@ -45,9 +51,9 @@ def node(op, inputs, output, **attributes):
 
 
 def model(nodes, constants, inputs, outputs, opset=16):
-    """Nodes as node() makes them; constants are arrays, inputs and outputs are shapes, all by name."""
+    """Nodes as node() makes them; constants are as tensor() wants them, inputs and outputs are shapes, all by name."""
     graph = b"".join(field(1, n) for n in nodes) + field(2, "written")
-    graph += b"".join(field(5, tensor(name, array)) for name, array in constants.items())
+    graph += b"".join(field(5, tensor(name, numbers)) for name, numbers in constants.items())
     graph += b"".join(field(11, value(name, shape)) for name, shape in inputs.items())
     graph += b"".join(field(12, value(name, shape)) for name, shape in outputs.items())
     return field(1, 8) + field(7, graph) + field(8, field(2, opset))

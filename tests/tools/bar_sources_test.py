@@ -4,6 +4,7 @@ Usage: bar_sources_test.py [unittest's arguments]"""
 import json
 import pathlib
 import sys
+import tempfile
 import unittest
 from unittest import mock
 
@@ -44,6 +45,15 @@ class Reports(unittest.TestCase):
     def test_random_layers_are_those_of_their_seed(self):
         self.assertEqual(random_layers(1, 5), random_layers(1, 5))
         self.assertNotEqual(random_layers(1, 5), random_layers(2, 5))
+
+
+class Stems(unittest.TestCase):
+    def test_models_of_stems_are_written_without_packages(self):
+        stem = {"name": "s", "input": [1, 9, 8, 3], "kernel": [3, 3, 3, 5], "strides": [2, 2], "padding": [[1, 1], [0, 1]]}
+        with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, {"numpy": None}):
+            path = pathlib.Path(networks.stem_model(mock.Mock(folder=pathlib.Path(folder)), stem))
+            data, weights = path.read_bytes(), 4 * 3 * 3 * 3 * 5
+            self.assertTrue(weights < len(data) < 2 * weights, len(data))
 
 
 class Networks(unittest.TestCase):
