@@ -81,12 +81,13 @@ private:
     // The sum of a stored channel, out of a tile of columns and channels. Columns behind the last repeat it.
     Expr turned_sum() {
         const int columns = tile_columns(), width = extent(loops.output[0]);
-        const Expr p = s.turned_sums.place, last = extent(loops.output[0] * loops.output[1] - 1);
-        const Expr at = min(likely(s.tile * columns + p / lanes), last);
-        s.turned_sums.stages =
-            turned_stages(s.turned_sums.place, {columns, lanes},
-                          s.sums(p % lanes, at % width, at / width, s.vector, s.z, s.n), {s.tile, s.vector, s.z, s.n});
-        return s.turned_sums.stages.back()(s.b % lanes * columns + s.x % columns, s.x / columns, s.b / lanes, s.z, s.n);
+        TurnedTile &tile = s.turned_sums;
+        tile.rows = columns, tile.columns = lanes;
+        const Expr last = extent(loops.output[0] * loops.output[1] - 1);
+        const Expr at = min(likely(s.tile * columns + loaded_row(tile)), last);
+        turn_tile(&tile, s.sums(loaded_column(tile), at % width, at / width, s.vector, s.z, s.n),
+                  {s.tile, s.vector, s.z, s.n});
+        return turned(tile, s.x % columns, s.b % lanes, {s.x / columns, s.b / lanes, s.z, s.n});
     }
 
     int first_column() const { return extent(std::max<int64_t>(loops.pad_lo[0], 0)); }
@@ -143,18 +144,18 @@ private:
 
     void copy_turned(int64_t count, const Range &rows) {
         const int columns = tile_columns();
-        const Expr p = s.turned_input.place, column = s.tile * columns + p % columns;
+        TurnedTile &tile = s.turned_input;
+        tile.rows = lanes, tile.columns = columns;
+        const Expr column = s.tile * columns + loaded_column(tile);
         const int64_t width = loops.input_map[input_index::x].extent;
         const bool is_ragged = count > width;
-        Expr value = input_at(s.vector * lanes + p / columns, column, s.y);
+        Expr value = input_at(s.vector * lanes + loaded_row(tile), column, s.y);
         if (is_ragged) value = masked_load(likely(column < extent(width)), value);
-        s.turned_input.stages =
-            turned_stages(s.turned_input.place, {lanes, columns}, value, {s.tile, s.y, s.vector, s.z, s.n});
+        turn_tile(&tile, value, {s.tile, s.y, s.vector, s.z, s.n});
         const RDom at = domain({0, count}, rows);
-        Expr turned =
-            s.turned_input.stages.back()(at.x % columns * lanes + s.lane, at.x / columns, at.y, s.vector, s.z, s.n);
-        if (is_ragged) turned = select(likely(at.x < extent(width)), turned, 0.0f);
-        s.copy(s.lane, at.x + first_column(), at.y, s.vector, s.z, s.n) = zero_outside_planes(turned);
+        Expr element = turned(tile, s.lane, at.x % columns, {at.x / columns, at.y, s.vector, s.z, s.n});
+        if (is_ragged) element = select(likely(at.x < extent(width)), element, 0.0f);
+        s.copy(s.lane, at.x + first_column(), at.y, s.vector, s.z, s.n) = zero_outside_planes(element);
         s.copied.push_back({at, columns, lanes, true});
     }
 

@@ -84,7 +84,7 @@ struct TileChannel {
 TileChannel channel_of_tile(const MaskedRows &rows) {
     const StoredActivation &stored = rows.loops.stored_input;
     const RowStages &s = rows.stages;
-    const Expr in_tile = column_of_place(s.turned_input);
+    const Expr in_tile = loaded_column(s.turned_input);
     if (stored.block == stored.channels) {
         const Expr channel = s.c_tile * turned_side + in_tile;
         const bool all = stored.channels % turned_side == 0;
@@ -99,7 +99,7 @@ TileChannel channel_of_tile(const MaskedRows &rows) {
 void define_turned_planes(const MaskedRows &rows) {
     RowStages &s = rows.stages;
     const int last = extent(rows.loops.input_map[input_index::x].extent) - 1, stride = extent(rows.loops.stride[0]);
-    const Expr column = (s.x_tile * turned_side + row_of_place(s.turned_input)) * stride + s.phase;
+    const Expr column = (s.x_tile * turned_side + loaded_row(s.turned_input)) * stride + s.phase;
     const TileChannel channel = channel_of_tile(rows);
     const Expr load = row_element(rows, places_of_column(rows, min(column, last)), channel.place);
     turn_tile(&s.turned_input, channel.exists.defined() ? masked_load(channel.exists, load) : load,

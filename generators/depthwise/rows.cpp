@@ -77,9 +77,8 @@ private:
 
     // The sum of a stored channel, out of a tile of rows and channels. Channels behind the last repeat it.
     Expr turned_sum(const Expr &stored) {
-        const Expr channel =
-            min(s.c_tile * turned_side + row_of_place(s.turned_sums), extent(loops.output_channels - 1));
-        const Expr column = s.x_tile * turned_side + column_of_place(s.turned_sums);
+        const Expr channel = min(s.c_tile * turned_side + loaded_row(s.turned_sums), extent(loops.output_channels - 1));
+        const Expr column = s.x_tile * turned_side + loaded_column(s.turned_sums);
         turn_tile(&s.turned_sums, s.in_rows(column, s.y % rows(), s.y / rows(), channel, s.z, s.n),
                   {s.c_tile, s.x_tile, s.y, s.z, s.n});
         return turned(s.turned_sums, stored % turned_side, s.x % turned_side,

@@ -80,8 +80,8 @@ private:
             if (place.outside == Outside::zero) place.outside = Outside::any;
         }
         Var c_tile("c_tile"), x_tile("x_tile");
-        const Exprs in_tile{c_tile * copied_side + column_of_place(s.turned_input),
-                            x_tile * copied_side + row_of_place(s.turned_input) + first, s.y, s.z, s.n};
+        const Exprs in_tile{c_tile * copied_side + loaded_column(s.turned_input),
+                            x_tile * copied_side + loaded_row(s.turned_input) + first, s.y, s.z, s.n};
         const bool all = inputs % copied_side == 0;
         const Expr value = all ? loaded(input, unchecked, in_tile, Tests::apart)
                                : loaded(MaskedChannels{input, inputs}, unchecked, in_tile, Tests::apart, true);

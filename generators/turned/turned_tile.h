@@ -10,25 +10,15 @@
 
 namespace kiln {
 
-// A tile has as many elements as rows times columns, both powers of two.
-struct TurnedTileSize {
-    int rows = 1, columns = 1;
-};
-
-// The stages of a tile that the variables `of` number, with `place` before them. `value` is the element of the first stage, at place
-// row * columns + column; in the last stage it is at column * rows + row.
-std::vector<Halide::Func> turned_stages(const Halide::Var &place, const TurnedTileSize &size, const Halide::Expr &value,
-                                        std::vector<Halide::Var> of);
-
-// Row and column of place(): what `value` of the first stage is stated with.
-Halide::Expr row_of_place(const TurnedTile &tile);
-Halide::Expr column_of_place(const TurnedTile &tile);
+// Row and column of the element that is loaded: what `value` of turn_tile() is stated with.
+Halide::Expr loaded_row(const TurnedTile &tile);
+Halide::Expr loaded_column(const TurnedTile &tile);
 
 // Adds the stages. `value` is the element at row and column of the tile that the variables `of` number.
-void turn_tile(TurnedTile *tile, const Halide::Expr &value, std::vector<Halide::Var> of);
+void turn_tile(TurnedTile *tile, const Halide::Expr &value, const std::vector<Halide::Var> &of);
 
 // The element that was in `row` and `column`, after the tile was turned.
 Halide::Expr turned(const TurnedTile &tile, const Halide::Expr &row, const Halide::Expr &column,
-                    std::vector<Halide::Expr> of);
+                    const std::vector<Halide::Expr> &of);
 
 }  // namespace kiln

@@ -36,7 +36,7 @@ struct ConvStages {
     Halide::Func output, sum{"sum"}, spread{"spread"}, dense{"dense"}, padded{"padded"}, scattered;
     Halide::ImageParam input;
     TileNumbers numbers;
-    TurnedTile turned_input{copied_side};
+    TurnedTile turned_input{copied_side, copied_side};
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};  // of output and padded
     // The dimensions of sum and spread.
     Halide::Var lane{"lane"}, vector{"vector"}, panel{"panel"}, row{"row"}, y_tile{"y_tile"}, ci{"k"};

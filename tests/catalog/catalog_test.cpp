@@ -274,6 +274,30 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "depthwise_turned", "avx2"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW/output_layout:NCHW",
          "depthwise_rows", "avx2"},
+        {"conv2d/input:1x14x14x480/kernel:3x3x1x480/strides:2x2/padding:1,1x1,1/feature_group_count:480/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_turned", "avx2"},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:64/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_turned", "avx2"},
+        {"conv2d/input:1x40x40x120/kernel:5x5x1x120/padding:2,2x2,2/feature_group_count:120/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_turned", "avx2"},
+        {"conv2d/input:1x40x40x9/kernel:5x5x1x9/padding:2,2x2,2/feature_group_count:9/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_rows", "avx2"},
+        {"conv2d/input:1x64x64x64/kernel:5x5x1x64/padding:2,2x2,2/feature_group_count:64/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_rows", "avx2"},
+        {"conv2d/input:1x64x64x64/kernel:7x7x1x64/padding:3,3x3,3/feature_group_count:64/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_turned", "avx2"},
+        {"conv2d/input:1x7x7x960/kernel:1x3x1x960/padding:0,0x1,1/feature_group_count:960/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_rows", "avx2"},
+        {"conv2d/input:1x7x7x960/kernel:7x1x1x960/padding:3,3x0,0/feature_group_count:960/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_rows", "avx2"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/output_layout:NCHW", "direct", "avx2"},
         {"conv2d/input:1x28x28x64/kernel:3x3x1x64/feature_group_count:64/input_layout:NCHW", "depthwise_rows",
          "baseline"},

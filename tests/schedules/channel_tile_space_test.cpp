@@ -16,7 +16,7 @@ Space space_of(const std::string &key, const char *target, int threads) {
     return channel_tile_space({}, conv_loops(*parse_workload_key(key)), *parse_target(target, threads, target), Core());
 }
 
-// Whole rows where they are short; two of them without strides.
+// Whole rows where they are short; with 32 registers two of them without strides, with 16 even shares of one.
 TEST(ChannelTileSpace, HasADefaultForEveryShape) {
     const struct {
         const char *key, *target, *knobs;
@@ -28,9 +28,12 @@ TEST(ChannelTileSpace, HasADefaultForEveryShape) {
         {"conv2d/input:1x7x7x960/kernel:5x5x1x960/padding:2,2x2,2/feature_group_count:960", skylake, "pixels:7/rows:2"},
         {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:48", skylake,
          "rows:1"},
-        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", avx2, "rows:2"},
+        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", avx2, "pixels:7/rows:1"},
+        {"conv2d/input:1x17x17x48/kernel:5x5x1x48/padding:2,2x2,2/feature_group_count:48", avx2, "pixels:6/rows:1"},
+        {"conv2d/input:1x56x56x48/kernel:5x5x1x48/padding:2,2x2,2/feature_group_count:48", avx2, "pixels:8/rows:1"},
+        {"conv1d/input:1x4000x48/kernel:200x1x48/feature_group_count:48", avx2, "pixels:5/rows:1"},
         {"conv2d/input:1x2x2x3/kernel:2x2x1x3/feature_group_count:3", skylake, "rows:1"},
-        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", scalar, "rows:2"},
+        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", scalar, "pixels:7/rows:1"},
     };
     for (const auto &row : rows) {
         for (const int threads : {1, 2}) {

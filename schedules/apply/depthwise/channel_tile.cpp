@@ -16,23 +16,6 @@ struct Loops {
     Var channels;  // of the output: over vectors of channels
 };
 
-// Keeps a tile in registers at a loop of its consumer. What is loaded comes in vectors as memory has them. Exchanges are in
-// pairs of vectors: one of half as many elements would read halves of vectors, for which LLVM takes more shuffles.
-template<typename At>
-void keep_turned(ChannelStages::Turned &tile, Func consumer, const At &at, int elements, int loaded, int lanes) {
-    int width = loaded;
-    for (Func &stage : tile.stages) {
-        Var vectors("vectors"), lane("lane_in");
-        stage.compute_at(consumer, at)
-            .store_in(MemoryType::Register)
-            .bound(tile.place, 0, elements)
-            .split(tile.place, vectors, lane, width)
-            .vectorize(lane)
-            .unroll(vectors);
-        width = 2 * lanes;
-    }
-}
-
 // The loops of a stage that is cut into register tiles of columns and rows.
 struct Tiles {
     Var xi{"xi"}, yi{"yi"}, x_tile{"x_tile"}, y_tile{"y_tiles"};
@@ -65,7 +48,7 @@ Loops turn_output(ChannelStages &stages, const ChannelTileKnobs &k, const ConvLo
         .reorder(column, in_vector, column_tile, stages.vector, stages.z, stages.n)
         .vectorize(column)
         .unroll(in_vector);
-    keep_turned(stages.turned_sums, out, column_tile, lanes * columns, lanes, lanes);
+    keep_in_registers(stages.turned_sums, out, column_tile);
     const Var channels = outer_loop(stages, k);
     stages.sums.compute_at(out, channels)
         .bound(stages.lane, 0, lanes)
@@ -126,14 +109,14 @@ void copy_input(ChannelStages &stages, const Loops &made, int lanes) {
             .vectorize(lane)
             .unroll(piece)
             .unroll(column);
-        if (of.is_turned) keep_turned(stages.turned_input, stages.copy, tile, lanes * of.columns, of.columns, lanes);
+        if (of.is_turned) keep_in_registers(stages.turned_input, stages.copy, tile);
     }
 }
 
 }  // namespace
 
 void apply_channel_tile(ChannelStages &stages, const ChannelTileKnobs &k, const ConvLoops &loops, int lanes) {
-    const bool turns = !stages.turned_sums.stages.empty();
+    const bool turns = stages.turned_sums.defined();
     const Loops made = turns ? turn_output(stages, k, loops, lanes) : store_output(stages, k, loops, lanes);
     tile_sum(stages, k, loops, made, lanes);
     copy_input(stages, made, lanes);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rewrites/conv_loops.h"
+#include "schedules/apply/turned/turned_tile.h"
 #include "schedules/spaces/depthwise/channel_tile_knobs.h"
 
 namespace kiln {
@@ -21,11 +22,6 @@ namespace kiln {
 //   copy(lane, x, y, vector, z, n)        padded rows of the input; each update writes some of them
 //   turned_input                          tiles of the input on their way to `copy`; else undefined
 struct ChannelStages {
-    // The stages of a tile that is turned, each with the dimension `place` innermost, which counts its elements.
-    struct Turned {
-        Halide::Var place{"place"};
-        std::vector<Halide::Func> stages;
-    };
     // An update of `copy`, and how many columns of it are written together.
     struct Copied {
         Halide::RDom places;         // columns and rows
@@ -34,7 +30,7 @@ struct ChannelStages {
     };
 
     Halide::Func output, sums, sum{"sum"}, copy{"copy"};
-    Turned turned_sums, turned_input;
+    TurnedTile turned_sums, turned_input;
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var lane{"lane"}, vector{"vector"}, row{"row"}, y_tile{"y_tile"}, tile{"tile"};
     Halide::RDom taps;  // (kernel column, row, kernel plane)

@@ -33,7 +33,7 @@ inline constexpr int turned_side = turned_tile_side;
 //                                              their way to the output
 struct RowStages {
     Halide::Func output, in_rows, sum{"sum"}, copy, read, planes, dense;
-    TurnedTile turned_input{turned_side}, turned_sums{turned_side};
+    TurnedTile turned_input{turned_side, turned_side}, turned_sums{turned_side, turned_side};
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
     Halide::Var channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
     Halide::Var column{"column"}, tap{"tap"}, c_tile{"c_tile"}, x_tile{"x_tile"};

@@ -51,8 +51,18 @@ double tile_cost(const Facts &f, const ChannelTileKnobs &k) {
     return tiles * (std::max(products / f.core.multiply_adds * few, loads / f.core.loads) + 0.1 * loads + outputs + 6);
 }
 
+// Tiles of one row: the longest that share it evenly, up to half of the registers.
+ChannelTileKnobs even_tile(const Facts &f, const ChannelTileDomains &domains) {
+    ChannelTileKnobs k;
+    const int64_t tiles = ceil_div(f.loops.output[0], f.registers / 2);
+    k.pixels = std::min(ceil_div(f.loops.output[0], tiles), domains.pixels.back());
+    while (f.products(k) > most_channel_tile_products && k.pixels > 1) k.pixels--;
+    k.parallel = domains.parallel.back();
+    return k;
+}
+
 // Rows that a stride keeps apart share too little of the copy to pay for tiles that are more code.
-ChannelTileKnobs default_knobs(const Facts &f, const ChannelTileDomains &domains) {
+ChannelTileKnobs cheapest_tile(const Facts &f, const ChannelTileDomains &domains) {
     const auto allowed = limits(f);
     ChannelTileKnobs k, best;
     k.rows = f.loops.stride[1] == 1 ? std::min<int64_t>(2, domains.rows.back()) : 1;
@@ -67,6 +77,10 @@ ChannelTileKnobs default_knobs(const Facts &f, const ChannelTileDomains &domains
         if (cost < least * 0.999) least = cost, best = k;
     }
     return best;
+}
+
+ChannelTileKnobs default_knobs(const Facts &f, const ChannelTileDomains &domains) {
+    return f.registers < 32 ? even_tile(f, domains) : cheapest_tile(f, domains);
 }
 
 }  // namespace
