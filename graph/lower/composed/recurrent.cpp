@@ -7,13 +7,10 @@
 #include "graph/lower/composed/recurrent_cell.h"
 #include "graph/lower/node/formulas.h"
 #include "graph/lower/node/indices.h"
-#include "graph/lower/node/refusal.h"
+#include "graph/lower/node/repetitions.h"
 
 namespace kiln::graph {
 namespace {
-
-// Each step is nodes of its own, so a sequence without end would be a graph without end.
-constexpr int64_t most_steps_of_sequence = 2048;
 
 // What a step leaves to the next one; the second is LSTM's cell. None: zeros.
 struct State {
@@ -120,11 +117,7 @@ std::optional<ValueId> initial_state(NodeLowering &node, const RecurrentInputs &
 template<RecurrentKind kind, StepRule step>
 void recurrent(NodeLowering &node) {
     const RecurrentInputs inputs = recurrent_inputs(node, kind);
-    if (inputs.steps * inputs.directions() > most_steps_of_sequence) {
-        refuse("its sequence has " + std::to_string(inputs.steps) + " steps, and kiln computes up to " +
-               std::to_string(most_steps_of_sequence / inputs.directions()) +
-               "; give the input a shorter sequence with --shape");
-    }
+    check_steps_of_sequence(inputs.steps, inputs.directions());
     std::vector<ValueId> sequences, last_h, last_c;
     for (int direction = 0; direction < inputs.directions(); direction++) {
         const Cell cell(node, kind, inputs, direction);

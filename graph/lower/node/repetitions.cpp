@@ -5,10 +5,14 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "graph/lower/node/refusal.h"
 #include "graph/onnx/name_checks.h"
 
 namespace kiln::graph {
 namespace {
+
+// Each step is nodes of its own, so a sequence without end would be a graph without end.
+constexpr int64_t most_steps_of_sequence = 2048;
 
 constexpr int64_t most_told = int64_t{1} << 40;  // so that products with most_repetitions stay in range
 
@@ -76,6 +80,12 @@ int64_t placed_size(const onnx::Body &body) {
                   body.outer_names.size();
     for (const onnx::Node &node : body.nodes) size += 1 + node.inputs.size() + node.outputs.size();
     return static_cast<int64_t>(size);
+}
+
+void check_steps_of_sequence(int64_t steps, int64_t directions) {
+    if (steps <= most_steps_of_sequence / directions) return;
+    refuse("its sequence has " + std::to_string(steps) + " steps, and kiln computes up to " +
+           std::to_string(most_steps_of_sequence / directions) + "; give the input a shorter sequence with --shape");
 }
 
 bool goes_on(const onnx::Body &body) {

@@ -13,6 +13,9 @@ namespace kiln::graph {
 
 inline constexpr int64_t most_repetitions = 1 << 14;  // by one node
 
+// Refuses a sequence that an operator would write out in too many steps, in all directions together.
+void check_steps_of_sequence(int64_t steps, int64_t directions = 1);
+
 // What a graph takes each time that it is lowered, in nodes and names. Graphs in its nodes count each time that they are.
 int64_t placed_size(const onnx::Body &body);
 

@@ -1,4 +1,4 @@
-// Conv, ConvTranspose and DeformConv, and convolutions that onnxruntime has fused.
+// Conv, ConvTranspose, DeformConv and CausalConvWithState, and convolutions that onnxruntime has fused.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -179,7 +179,53 @@ void deform_conv(NodeLowering &node) {
                           columns, rows, 3));
 }
 
+// A past of zeros is none: it is padding as well.
+bool has_past(const NodeLowering &node, const Shape &past) {
+    constexpr int input = 3;
+    if (!node.has_input(input)) return false;
+    const ValueId given = node.input(input);
+    if (node.shape(given) != past)
+        reject("its input 'past_state' of shape " + to_text(node.shape(given)) + " is not " + to_text(past));
+    if (node.type(given) != node.type(node.input(0))) {
+        reject("its input 'past_state' is " + std::string(name(node.type(given))) + ", and its input " +
+               std::string(name(node.type(node.input(0)))));
+    }
+    return past[2] > 0 && !node.is_known_zero(given);
+}
+
+void causal_conv(NodeLowering &node) {
+    const ValueId x = node.input(0), w = node.input(1);
+    const Shape shape = node.shape(x), weights = node.shape(w);
+    if (!is_float(node.type(x))) refuse("its input is " + std::string(name(node.type(x))));
+    if (shape.size() != 3) reject("its input of shape " + to_text(shape) + " has not three axes");
+    if (weights.size() != 3 || weights[2] < 1 || weights != Shape{shape[1], 1, weights[2]}) {
+        reject("its weights of shape " + to_text(weights) + " are not " + std::to_string(shape[1]) +
+               "x1xK, as its input of shape " + to_text(shape) + " asks for");
+    }
+    const std::string activation = node.attributes.text("activation", "none");
+    if (activation != "none" && activation != "silu" && activation != "swish")
+        reject("its attribute 'activation' is " + shown(activation) + ", which must be none, silu or swish");
+    const int64_t before = weights[2] - 1;
+    const bool is_joined = has_past(node, {shape[0], shape[1], before});
+    const ValueId whole = is_joined ? node.add(Concat{2}, {node.input(3), x}) : x;
+    const ValueId sum = with_bias(node,
+                                  {.strides = {1},
+                                   .input_dilation = {1},
+                                   .dilations = {1},
+                                   .padding = {Padding{is_joined ? 0 : before, 0}},
+                                   .groups = shape[1]},
+                                  whole, w);
+    node.result(activation == "none" ? sum
+                                     : node.elementwise(operand(0) * apply(Function::sigmoid, operand(0)), {sum}));
+    if (!node.wants(1)) return;
+    std::vector<int64_t> last = index_range(node.shape(whole)[2] - before, before);
+    std::ranges::replace_if(
+        last, [](int64_t place) { return place < 0; }, Resample::outside);
+    node.result(take(node, whole, {{2, std::move(last)}}), 1);
+}
+
 constexpr Rule rows_of_convolution[] = {
+    {"CausalConvWithState", 27, {2, 4}, 2, "activation", causal_conv},
     {"Conv", 1, {2, 3}, 1, window_attributes, conv},
     {"ConvTranspose",
      1,

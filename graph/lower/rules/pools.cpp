@@ -1,9 +1,11 @@
-// Pools over windows, over whole planes and over regions.
+// Pools over windows, over whole planes and over regions; and Col2Im, which adds windows up.
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "graph/lower/composed/roi_align.h"
 #include "graph/lower/node/formulas.h"
+#include "graph/lower/node/indices.h"
 #include "graph/lower/node/refusal.h"
 #include "graph/lower/rules/rule.h"
 #include "graph/lower/rules/window.h"
@@ -114,6 +116,84 @@ void local_response_normalization(NodeLowering &node) {
     node.result(node.elementwise(operand(0) / power(base, number(a.real("beta", 0.75))), {x, means}));
 }
 
+// Col2Im merges the taps and the windows of one axis; this says which of them each place of the image adds up.
+struct Overlap {
+    int64_t most = 1;              // elements for one place
+    std::vector<int64_t> indices;  // most x places of the image
+};
+
+Overlap overlap_of(const Window &window, size_t d, int64_t windows, int64_t extent) {
+    const int64_t elements = checked_count({window.extents[d], windows});
+    check_places(extent);
+    check_places(elements);
+    const auto place_of = [&](int64_t i) {
+        return i % windows * window.strides[d] + i / windows * window.dilations[d] - window.padding[d].lo;
+    };
+    std::vector<int64_t> counts(static_cast<size_t>(extent));
+    const auto each_in_image = [&](auto &&visit) {
+        for (int64_t i = 0; i < elements; i++) {
+            if (const int64_t place = place_of(i); place >= 0 && place < extent) visit(i, static_cast<size_t>(place));
+        }
+    };
+    each_in_image([&](int64_t, size_t place) { counts[place]++; });
+    Overlap overlap{.most = std::max<int64_t>(std::ranges::max(counts), 1), .indices = {}};
+    check_places(overlap.most * extent);
+    overlap.indices.assign(static_cast<size_t>(overlap.most * extent), Resample::outside);
+    each_in_image(
+        [&](int64_t i, size_t place) { overlap.indices[static_cast<size_t>(--counts[place] * extent) + place] = i; });
+    return overlap;
+}
+
+Shape window_counts(const Window &window, const Shape &image) {
+    Shape counts;
+    for (size_t d = 0; d < image.size(); d++) {
+        const int64_t room = image[d] + window.padding[d].lo + window.padding[d].hi - window.reach(d);
+        if (room < 0)
+            reject("its image of " + to_text(image) + " has no room for a block of " + to_text(window.extents));
+        counts.push_back(room / window.strides[d] + 1);
+    }
+    return counts;
+}
+
+// A place takes what each window has for it, along every axis. Where windows overlap, a sum adds them up.
+void col2im(NodeLowering &node) {
+    const Shape shape = node.shape(node.input(0));
+    const Shape image = node.known_integers(1, "image_shape"), block = node.known_integers(2, "block_shape");
+    const auto is_bad = [](int64_t extent) { return extent < 1 || extent > most_elements; };
+    if (image.empty() || image.size() != block.size() || std::ranges::any_of(image, is_bad) ||
+        std::ranges::any_of(block, is_bad))
+        reject("its image of " + to_text(image) + " does not consist of blocks of " + to_text(block));
+    const Window window = window_of_rank(node, image.size(), block);
+    const Shape counts = window_counts(window, image);
+    const int64_t taps = checked_count(block), windows = checked_count(counts);
+    if (shape.size() != 3 || shape[1] % taps != 0 || shape[2] != windows) {
+        reject("its input of shape " + to_text(shape) + " is not Nx(C * " + std::to_string(taps) + ")x" +
+               std::to_string(windows) + ", as its image of " + to_text(image) + " and its blocks of " +
+               to_text(block) + " ask for");
+    }
+    const Shape outer{shape[0], shape[1] / taps};
+    Shape apart = outer, merged = outer, spread = outer, result = outer;
+    apart.insert(apart.end(), block.begin(), block.end());
+    apart.insert(apart.end(), counts.begin(), counts.end());
+    std::vector<int> permutation{0, 1}, overlapping;
+    std::vector<IndexedAxis> axes;
+    for (size_t d = 0; d < image.size(); d++) {
+        const int axis = static_cast<int>(d) + 2;
+        Overlap overlap = overlap_of(window, d, counts[d], image[d]);
+        permutation.insert(permutation.end(), {axis, axis + static_cast<int>(image.size())});
+        merged.push_back(block[d] * counts[d]);
+        if (overlap.most > 1) overlapping.push_back(static_cast<int>(spread.size()));
+        spread.insert(spread.end(), {overlap.most, image[d]});
+        result.push_back(image[d]);
+        axes.push_back({axis, std::move(overlap.indices)});
+    }
+    check_size(result);
+    const ValueId columns = node.reshape(node.transpose(node.reshape(node.input(0), apart), permutation), merged);
+    ValueId y = take(node, columns, std::move(axes));
+    if (!overlapping.empty()) y = node.add(Reduce{Reduce::Kind::sum, overlapping}, {node.reshape(y, spread)});
+    node.result(node.reshape(y, result));
+}
+
 constexpr Rule rows_of_pool[] = {
     {"AveragePool", 1, {1, 1}, 1, "auto_pad kernel_shape pads strides", average_pool},
     {"AveragePool", 7, {1, 1}, 1, "auto_pad count_include_pad kernel_shape pads strides", average_pool},
@@ -124,6 +204,7 @@ constexpr Rule rows_of_pool[] = {
      1,
      "auto_pad ceil_mode count_include_pad dilations kernel_shape pads strides",
      average_pool},
+    {"Col2Im", 18, {3, 3}, 1, "dilations pads strides", col2im},
     {"GlobalAveragePool", 1, {1, 1}, 1, "", global_pool<Reduce::Kind::mean>},
     {"GlobalLpPool", 1, {1, 1}, 1, "p", global_lp_pool},
     {"GlobalMaxPool", 1, {1, 1}, 1, "", global_pool<Reduce::Kind::maximum>},

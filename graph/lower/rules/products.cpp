@@ -5,6 +5,7 @@
 
 #include "graph/lower/composed/attention/attention.h"
 #include "graph/lower/composed/attention/fused_attention.h"
+#include "graph/lower/composed/attention/linear_attention.h"
 #include "graph/lower/composed/attention/rotary_embedding.h"
 #include "graph/lower/composed/einsum.h"
 #include "graph/lower/composed/spectra.h"
@@ -111,6 +112,7 @@ constexpr Rule rows_of_product[] = {
     {"Gemm", 1, {3, 3}, 1, "alpha beta broadcast transA transB", gemm},
     {"Gemm", 7, {3, 3}, 1, "alpha beta transA transB", gemm},
     {"Gemm", 11, {2, 3}, 1, "alpha beta transA transB", gemm},
+    {"LinearAttention", 27, {3, 6}, 2, "chunk_size kv_num_heads q_num_heads scale update_rule", linear_attention},
     {"MatMul", 1, {2, 2}, 1, "", mat_mul},
     {"MultiHeadAttention",
      1,

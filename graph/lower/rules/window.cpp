@@ -87,7 +87,10 @@ Padding halves(int64_t total, bool more_at_end) {
 Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<int64_t> extents) {
     if (node.rank(x) < 3)
         reject("its input of shape " + to_text(node.shape(x)) + " has no spatial axes behind N and C");
-    const size_t rank = node.rank(x) - 2;
+    return window_of_rank(node, static_cast<size_t>(node.rank(x)) - 2, std::move(extents));
+}
+
+Window window_of_rank(const NodeLowering &node, size_t rank, std::vector<int64_t> extents) {
     Window window;
     const std::vector<int64_t> stated = node.attributes.integers("kernel_shape");
     if (!extents.empty() && !stated.empty() && stated != extents) {

@@ -22,6 +22,9 @@ struct Window {
 // kernel_shape says them. Sizes are small enough for sums and products of a few of them.
 Window window_without_auto_pad(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
 
+// The same for windows of that many spatial axes.
+Window window_of_rank(const NodeLowering &node, size_t rank, std::vector<int64_t> extents);
+
 // The same with auto_pad and `beyond`, for windows that move over `x`.
 Window window_over(const NodeLowering &node, ValueId x, std::vector<int64_t> extents);
 
