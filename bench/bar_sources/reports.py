@@ -43,7 +43,9 @@ def times_of(layers: list[dict], what: str = "layers", time: str = "median_us") 
     counts = collections.Counter()
     for layer in layers:
         counts.update({name: int(bool(peer.get(time))) for name, peer in layer["peers"].items()})
-    return f"of {len(layers)} {what}: times of " + (", ".join(f"{peer} {count}" for peer, count in counts.items()) or "no peer")
+    short = sum(is_too_short(layer) for layer in layers) if time == "median_us" else 0
+    return (f"of {len(layers)} {what}: times of " + (", ".join(f"{peer} {count}" for peer, count in counts.items()) or "no peer")
+            + (f"; {short} too short for any peer" if short else ""))  # fmt: skip
 
 
 def without_times(layer: dict, time: str = "median_us") -> str:
@@ -52,9 +54,16 @@ def without_times(layer: dict, time: str = "median_us") -> str:
                    for name, peer in layer["peers"].items() if not peer.get(time))  # fmt: skip
 
 
+def is_too_short(layer: dict) -> bool:
+    """Whether we have a time, and every peer took no longer than a call of it without work: nobody knows how long."""
+    reasons = [peer.get("reason") or "" for peer in layer["peers"].values()]
+    return bool(layer["median_us"] and reasons) and all(reason.startswith("too short") for reason in reasons)
+
+
 def fastest_ratios(report: dict) -> dict[str, float]:
-    """The fastest peer's median by ours, for each layer; 0.01 where there is no time, which must not be left out of a mean."""
-    found = {layer["name"]: fastest_peer(layer) for layer in report["layers"]}
+    """The fastest peer's median by ours, for each layer that is not too short; 0.01 where there is no time, which must not be left
+    out of a mean."""
+    found = {layer["name"]: fastest_peer(layer) for layer in report["layers"] if not is_too_short(layer)}
     return {name: ratio[0] if ratio else 0.01 for name, ratio in found.items()}
 
 

@@ -26,6 +26,20 @@ struct Lanes {
     int of_vector() const { return std::max(channels, pixels); }
 };
 
+// A panel asks for what the same panel reads of the next block of tiles: the lines of its pixels lie apart, and from memory they
+// come late. Panels that share a line ask for it together. Beyond the input's end a prefetch does nothing.
+void fetch_next_block(ConvStages &stages, const CpuTileKnobs &k, const Lanes &lanes, const Var &panel,
+                      const Var &x_block) {
+    constexpr int64_t floats_of_line = 16;
+    const int64_t sharing = floats_of_line / (k.vectors * lanes.channels);
+    Var at = panel;
+    if (sharing > 1 && k.panel_block % sharing == 0) {
+        at = Var("panels_of_line");
+        stages.output.split(panel, at, panel, extent(sharing));
+    }
+    stages.output.prefetch(stages.input, at, x_block, extent(k.prefetch), PrefetchBoundStrategy::NonFaulting);
+}
+
 Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes) {
     Func &out = stages.output;
     const Var &x = stages.x, &y = stages.y, &z = stages.z, &n = stages.n;
@@ -61,10 +75,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     if (lanes.pixels > 1)
         out.split(xi, xi, x_lane, lanes.pixels, TailStrategy::RoundUp).reorder(x_lane, lane).vectorize(x_lane);
     if (k.unroll_tiles) out.unroll(x_tile);
-    // A panel asks for what the same panel reads of the next block of tiles: the lines of its pixels lie apart, and from
-    // memory they come late. Beyond the input's end a prefetch does nothing.
-    if (k.prefetch && shape.groups > 1)
-        out.prefetch(stages.input, panel, x_block, extent(k.prefetch), PrefetchBoundStrategy::NonFaulting);
+    if (k.prefetch && shape.groups > 1) fetch_next_block(stages, k, lanes, panel, x_block);
     // All panels read a block of what is computed in front.
     if (shape.is_input_computed())
         out.reorder(lane, vector, xi, yi, x_tile, y_tile, panel, panel_group, x_block, y_block, z, n);

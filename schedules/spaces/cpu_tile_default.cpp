@@ -338,15 +338,26 @@ void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomai
         k->pixels = tested.pixels;
 }
 
-// Depthwise tiles wait for memory only: each asks for many lines, most of which are there. A vector that is a part of a line
-// would ask for it as often as it has parts: on Zen 3 with AVX2 that takes 1.4 times as long as no fetch at all. Where several
-// panels read a block, all but the first find it in the cache. Pixels that strides keep apart share sets of the cache, so that
-// what is fetched drives out what is read.
+// Whether the rows of a tile have driven each other out of L2 when the next row of tiles reads some of them again. Then fetches
+// pay with AVX2, too, where two panels share each line; but neither for 3x3 without strides nor for wide windows. By races on a
+// Zen 3.
+bool loses_rows(const TileFacts &f, const CpuTileKnobs &k) {
+    const ConvLoops &s = f.shape;
+    const double row_bytes = 4.0 * double(s.all_input_channels() * s.input[0]);
+    const bool is_fetched_once = f.lanes * 8 == f.core.line_bytes && k.vectors == 1 && k.panel_block % 2 == 0;
+    const bool reads_far = s.kernel[0] <= 5 && (s.stride[0] > 1 || s.kernel[0] > 3);
+    return is_fetched_once && reads_far && row_bytes * double(s.reach(k.rows, 1)) > double(f.core.l2_bytes) * 0.75;
+}
+
+// Depthwise tiles wait for memory only: each asks for many lines, most of which are there. Where several panels read a block, all
+// but the first find it in the cache. Pixels that strides keep apart share sets of the cache, so that what is fetched drives out
+// what is read.
 bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
     const bool fills_lines = f.lanes * 4 >= f.core.line_bytes;
-    const bool is_fetched_once = f.depthwise() ? fills_lines : f.panels(k.vectors) == 1 && s.stride[0] == 1;
+    const bool is_fetched_once =
+        f.depthwise() ? fills_lines || loses_rows(f, k) : f.panels(k.vectors) == 1 && s.stride[0] == 1;
     const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
     // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
     const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);

@@ -54,18 +54,31 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
-// Vectors that are a part of a line would fetch it several times.
-TEST(TileCases, FetchesNoPartsOfLines) {
-    const auto w =
-        *parse_workload_key("conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144");
+// Vectors that are a part of a line would fetch it several times. Two panels share a fetch where L2 does not keep rows that are read
+// again.
+TEST(TileCases, FetchesPartsOfLinesWhereRowsAreLost) {
     const struct {
-        const char *target;
+        const char *key, *target;
         int64_t prefetch;
-    } rows[] = {{"avx512", 1}, {"avx2", 0}, {"baseline", 0}};
+    } rows[] = {
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", "avx512", 1},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", "avx2", 0},
+        {"conv2d/input:1x128x128x144/kernel:3x3x1x144/padding:1,1x1,1/feature_group_count:144", "baseline", 0},
+        {"conv2d/input:1x128x128x144/kernel:5x5x1x144/strides:2x2/padding:2,2x2,2/feature_group_count:144", "avx2", 1},
+        {"conv2d/input:1x128x128x144/kernel:5x5x1x144/strides:2x2/padding:2,2x2,2/feature_group_count:144", "baseline",
+         0},
+        {"conv2d/input:1x128x128x136/kernel:5x5x1x136/strides:2x2/padding:2,2x2,2/feature_group_count:136", "avx2", 0},
+        {"conv2d/input:1x64x64x144/kernel:5x5x1x144/strides:2x2/padding:2,2x2,2/feature_group_count:144", "avx2", 0},
+        {"conv2d/input:1x150x150x144/kernel:5x5x1x144/padding:2,2x2,2/feature_group_count:144", "avx2", 1},
+        {"conv2d/input:1x150x150x192/kernel:3x3x1x192/strides:2x2/padding:1,1x1,1/feature_group_count:192", "avx2", 1},
+        {"conv2d/input:1x112x112x144/kernel:7x7x1x144/padding:3,3x3,3/feature_group_count:144", "avx2", 0},
+    };
     for (const auto &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
-        const Space space = cpu_tile_space({}, conv_loops(w), target, core_of(Machine(), target));
-        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.target;
+        Core core = core_of(Machine(), target);
+        core.l2_bytes = 512 << 10;
+        const Space space = cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core);
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.key << ' ' << row.target;
     }
 }
 

@@ -42,6 +42,17 @@ class Reports(unittest.TestCase):
         self.assertEqual(reports.peer_ratios({"layers": layers})["a"].note, "fastest peer x; y has no time: wrong at 3")
         self.assertEqual(reports.times_of(layers), "of 1 layers: times of x 1, y 0")
 
+    def test_a_layer_too_short_for_every_peer_is_left_out_and_counted(self):
+        def short(name="x"):
+            return {name: {"median_us": None, "reason": "too short to be told from its call (6.7 us)"}}
+
+        layers = [self.layer("timed", 10.0, 10.0, {"x": self.peer(11.0, 1.1)}), self.layer("short", 0.3, 0.3, short()),
+                  self.layer("wrong too", 0.3, 0.3, short() | {"y": {"median_us": None, "reason": "wrong at 3"}}),
+                  self.layer("crash", None, None, short()), self.layer("no peer", 0.3, 0.3, {})]
+        self.assertEqual(reports.fastest_ratios({"layers": layers}),
+                         {"timed": 1.1, "wrong too": 0.01, "crash": 0.01, "no peer": 0.01})
+        self.assertEqual(reports.times_of(layers), "of 5 layers: times of x 1, y 0; 1 too short for any peer")
+
     def test_random_layers_are_those_of_their_seed(self):
         self.assertEqual(random_layers(1, 5), random_layers(1, 5))
         self.assertNotEqual(random_layers(1, 5), random_layers(2, 5))
