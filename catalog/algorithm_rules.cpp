@@ -42,19 +42,21 @@ bool reads_rows(const Workload &w, const Target &target, const Core &core) {
 }
 
 // NCHW on both sides, in vectors of 8: rows are computed as they lie where they fill vectors and windows are narrow, since turning a
-// column costs as much as some taps. Of few channels, vectors are filled less. Where the limits are was measured on Zen 3.
+// column costs as much as some taps. Few channels fill vectors in part. Whole planes are copied, so that the largest that was
+// measured is a limit. All limits are those of races on a Zen 3.
 bool turns_between_rows(const ConvLoops &s, int lanes) {
     if (4 * ceil_div(s.output_channels, lanes) * lanes > 5 * s.output_channels) return false;
     const int64_t columns = s.output[0], reach = (s.kernel[0] - 1) * s.dilation[0] + 1;
     if (columns <= 10) return s.taps() >= 5;
     if (columns <= 40) return s.taps() >= 9 && reach >= 5;
-    return s.taps() >= 25 && reach >= 7;
+    return s.taps() >= 25 && reach >= 7 && columns <= 128 && s.output[1] <= 128;
 }
 
-// Within L2. One side alone is turned on its way in cheaper than its sums are on their way out; on the way out it pays where taps
-// are few and results as many as inputs. NCHW on both sides: rows of results that fill a vector are computed as they lie. Blocks of half a vector need no turning: they are
-// copied for full vectors where the products of many taps decide, and a stride has not spread these over more copies. Vectors of 8
-// lanes are turned on their way in wherever the image lies, as rows would be stored element by element. No window of one column pays.
+// In vectors of 16, channels are turned within L2 alone. One side alone is turned on its way in cheaper than its sums are on their
+// way out; on the way out it pays where taps are few and results as many as inputs. Where both sides are NCHW, rows of results that
+// fill a vector are computed as they lie. Blocks of half a vector need no turning: they are copied for full vectors where the products
+// of many taps decide, and a stride has not spread these over more copies. Vectors of 8 lanes are turned on their way in wherever the
+// image lies, as rows would be stored element by element. No window of one column pays.
 bool turns_channels(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = conv_loops(w);
     const int lanes = vector_lanes(target);
@@ -98,8 +100,8 @@ constexpr AlgorithmRule rules[] = {
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_turned", turns_channels,
-     "depthwise, and one side has channels apart, or both with rows that fill no vector or windows of many taps; or "
-     "blocks of half a vector: channels are brought together once for all taps"},
+     "depthwise, with AVX-512 within L2, and one side has channels apart, or both with rows that fill no vector or "
+     "windows of many taps; or blocks of half a vector: channels are brought together once for all taps"},
     {"depthwise_rows", reads_rows,
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},

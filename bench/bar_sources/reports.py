@@ -1,6 +1,7 @@
 """What an answer of `kiln bench --format json` says about a bar."""
 
 import collections
+import re
 import statistics
 
 from bar_sources.job import Value
@@ -55,9 +56,11 @@ def without_times(layer: dict, time: str = "median_us") -> str:
 
 
 def is_too_short(layer: dict) -> bool:
-    """Whether we have a time, and every peer took no longer than a call of it without work: nobody knows how long."""
+    """Whether every peer took less than half of a call without work beyond such a call, and we took no more than that half: nobody
+    knows who is faster."""
     reasons = [peer.get("reason") or "" for peer in layer["peers"].values()]
-    return bool(layer["median_us"] and reasons) and all(reason.startswith("too short") for reason in reasons)
+    calls = [re.match(r"too short .*\(([\d.]+) us\)", reason) for reason in reasons]
+    return bool(layer["median_us"] and calls) and all(call and layer["median_us"] <= float(call[1]) / 2 for call in calls)
 
 
 def fastest_ratios(report: dict) -> dict[str, float]:

@@ -31,9 +31,9 @@ struct Lanes {
 void fetch_next_block(ConvStages &stages, const CpuTileKnobs &k, const Lanes &lanes, const Var &panel,
                       const Var &x_block) {
     constexpr int64_t floats_of_line = 16;
-    const int64_t sharing = floats_of_line / (k.vectors * lanes.channels);
+    const int64_t width = k.vectors * lanes.channels, sharing = floats_of_line / width;
     Var at = panel;
-    if (sharing > 1 && k.panel_block % sharing == 0) {
+    if (sharing > 1 && floats_of_line % width == 0 && k.panel_block % sharing == 0) {
         at = Var("panels_of_line");
         stages.output.split(panel, at, panel, extent(sharing));
     }

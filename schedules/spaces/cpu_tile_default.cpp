@@ -339,14 +339,15 @@ void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomai
 }
 
 // Whether the rows of a tile have driven each other out of L2 when the next row of tiles reads some of them again. Then fetches
-// pay with AVX2, too, where two panels share each line; but neither for 3x3 without strides nor for wide windows. By races on a
-// Zen 3.
+// pay with AVX2, too, where two panels share each line, for the windows that were faster in races on a Zen 3: 3x3 with strides, and
+// 5x5.
 bool loses_rows(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     const double row_bytes = 4.0 * double(s.all_input_channels() * s.input[0]);
     const bool is_fetched_once = f.lanes * 8 == f.core.line_bytes && k.vectors == 1 && k.panel_block % 2 == 0;
-    const bool reads_far = s.kernel[0] <= 5 && (s.stride[0] > 1 || s.kernel[0] > 3);
-    return is_fetched_once && reads_far && row_bytes * double(s.reach(k.rows, 1)) > double(f.core.l2_bytes) * 0.75;
+    const bool is_square = s.kernel[0] == s.kernel[1] && s.stride[0] == s.stride[1];
+    const bool was_faster = is_square && (s.kernel[0] == 5 || (s.kernel[0] == 3 && s.stride[0] == 2));
+    return is_fetched_once && was_faster && row_bytes * double(s.reach(k.rows, 1)) > double(f.core.l2_bytes) * 0.75;
 }
 
 // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. Where several panels read a block, all

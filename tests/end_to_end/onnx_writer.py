@@ -25,11 +25,13 @@ def field(tag, value):
 
 
 def tensor(name, numbers):
-    """Numbers are a numpy array, or another buffer with a shape. Elements that ELEMENTS does not have become floats."""
+    """Numbers are a numpy array, or another buffer with a shape. Doubles become floats."""
     view = memoryview(numbers)
     kind, data = view.format, view.tobytes()
-    if kind not in ELEMENTS:
+    if kind == "d":
         kind, data = "f", array.array("f", array.array(kind, data)).tobytes()
+    if kind not in ELEMENTS:
+        raise ValueError(f"tensor {name} has elements of the format {kind}")
     shape = b"".join(field(1, extent) for extent in view.shape)
     return shape + field(2, ELEMENTS[kind]) + field(8, name) + field(9, data)
 

@@ -154,6 +154,26 @@ TEST_F(DepthwiseKernels, BlocksBehindTheLastVector) {
     }
 }
 
+// Panels that fetch the lines of the next tiles together, in blocks that the channels fill and do not fill.
+TEST_F(DepthwiseKernels, PanelsThatShareLines) {
+    const std::string tile =
+        "/pixels:2/prefetch:1/row_block:2/rows:2/share_rows:1/skip_rows:0/stage_input:0/unroll:1/unroll_columns:1/"
+        "unroll_rows:1/unroll_tiles:0/vectors:1/x_block:2";
+    for (const int64_t channels : {32, 24, 40}) {
+        const std::string c = std::to_string(channels);
+        const auto workload = parse_workload_key("conv2d/input:1x11x13x" + c + "/kernel:5x5x1x" + c +
+                                                 "/strides:2x2/padding:2,2x2,2/feature_group_count:" + c);
+        ASSERT_TRUE(workload) << workload.error().message;
+        for (const int threads : {1, 2}) {
+            const std::string text = std::string("direct@1/cpu_tile@2/inline_sum:0/panel_block:2") +
+                                     (threads > 1 ? "/parallel:1" : "") + "/partition:1" + tile;
+            const auto candidate = parse_candidate(text);
+            ASSERT_TRUE(candidate) << candidate.error().message;
+            EXPECT_EQ(problem(*workload, *parse_target("avx2", threads, ""), *candidate), "") << c << ' ' << text;
+        }
+    }
+}
+
 TEST_F(DepthwiseKernels, OnThreadsAndNarrowerTargets) {
     size_t turn = test_seed();
     for (size_t s = 0; s < std::size(shapes); s++, turn++) {

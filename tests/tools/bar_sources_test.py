@@ -1,6 +1,8 @@
 """What the sources of bench/bars make of answers: what has no time never raises a value, and notes say what one leaves out.
 Usage: bar_sources_test.py [unittest's arguments]"""
 
+import array
+import importlib
 import json
 import pathlib
 import sys
@@ -47,11 +49,11 @@ class Reports(unittest.TestCase):
             return {name: {"median_us": None, "reason": "too short to be told from its call (6.7 us)"}}
 
         layers = [self.layer("timed", 10.0, 10.0, {"x": self.peer(11.0, 1.1)}), self.layer("short", 0.3, 0.3, short()),
-                  self.layer("wrong too", 0.3, 0.3, short() | {"y": {"median_us": None, "reason": "wrong at 3"}}),
+                  self.layer("slower", 3.4, 3.4, short()), self.layer("wrong too", 0.3, 0.3, short() | {"y": {"median_us": None, "reason": "wrong at 3"}}),
                   self.layer("crash", None, None, short()), self.layer("no peer", 0.3, 0.3, {})]
         self.assertEqual(reports.fastest_ratios({"layers": layers}),
-                         {"timed": 1.1, "wrong too": 0.01, "crash": 0.01, "no peer": 0.01})
-        self.assertEqual(reports.times_of(layers), "of 5 layers: times of x 1, y 0; 1 too short for any peer")
+                         {"timed": 1.1, "slower": 0.01, "wrong too": 0.01, "crash": 0.01, "no peer": 0.01})
+        self.assertEqual(reports.times_of(layers), "of 6 layers: times of x 1, y 0; 1 too short for any peer")
 
     def test_random_layers_are_those_of_their_seed(self):
         self.assertEqual(random_layers(1, 5), random_layers(1, 5))
@@ -63,8 +65,21 @@ class Stems(unittest.TestCase):
         stem = {"name": "s", "input": [1, 9, 8, 3], "kernel": [3, 3, 3, 5], "strides": [2, 2], "padding": [[1, 1], [0, 1]]}
         with tempfile.TemporaryDirectory() as folder, mock.patch.dict(sys.modules, {"numpy": None}):
             path = pathlib.Path(networks.stem_model(mock.Mock(folder=pathlib.Path(folder)), stem))
-            data, weights = path.read_bytes(), 4 * 3 * 3 * 3 * 5
-            self.assertTrue(weights < len(data) < 2 * weights, len(data))
+            data = path.read_bytes()
+            again = pathlib.Path(networks.stem_model(mock.Mock(folder=pathlib.Path(folder)), stem)).read_bytes()
+        onnx_writer = importlib.import_module("onnx_writer")  # the model's writer
+        shape_of_weights = b"".join(onnx_writer.field(1, extent) for extent in (5, 3, 3, 3))
+        self.assertEqual(data, again)
+        self.assertIn(shape_of_weights + onnx_writer.field(2, 1) + onnx_writer.field(8, "w"), data)
+        self.assertIn(onnx_writer.value("y", [1, 5, 5, 4]), data)
+
+    def test_tensors_of_buffers(self):
+        sys.path.insert(0, str(pathlib.Path(networks.ROOT) / "tests" / "end_to_end"))
+        onnx_writer = importlib.import_module("onnx_writer")
+        floats = b"\x08\x02\x10\x01\x42\x01t\x4a\x08" + b"\x00\x00\x80\x3f\x00\x00\x00\x40"
+        for kind in "fd":
+            self.assertEqual(onnx_writer.tensor("t", array.array(kind, [1, 2])), floats)
+        self.assertRaises(ValueError, onnx_writer.tensor, "t", memoryview(b"\x01").cast("?"))
 
 
 class Networks(unittest.TestCase):

@@ -159,11 +159,14 @@ Shape window_counts(const Window &window, const Shape &image) {
 void col2im(NodeLowering &node) {
     const Shape shape = node.shape(node.input(0));
     const Shape image = node.known_integers(1, "image_shape"), block = node.known_integers(2, "block_shape");
-    const auto is_bad = [](int64_t extent) { return extent < 1 || extent > most_elements; };
+    constexpr int64_t most = int64_t{1} << 31;
+    const auto is_bad = [](int64_t extent) { return extent < 1 || extent >= most; };
     if (image.empty() || image.size() != block.size() || std::ranges::any_of(image, is_bad) ||
         std::ranges::any_of(block, is_bad))
         reject("its image of " + to_text(image) + " does not consist of blocks of " + to_text(block));
     const Window window = window_of_rank(node, image.size(), block);
+    if (std::ranges::any_of(window.padding, [](const Padding &side) { return side.lo < 0 || side.hi < 0; }))
+        reject("its attribute 'pads' has negative entries");
     const Shape counts = window_counts(window, image);
     const int64_t taps = checked_count(block), windows = checked_count(counts);
     if (shape.size() != 3 || shape[1] % taps != 0 || shape[2] != windows) {
@@ -175,6 +178,9 @@ void col2im(NodeLowering &node) {
     Shape apart = outer, merged = outer, spread = outer, result = outer;
     apart.insert(apart.end(), block.begin(), block.end());
     apart.insert(apart.end(), counts.begin(), counts.end());
+    result.insert(result.end(), image.begin(), image.end());
+    check_size(apart);
+    check_size(result);
     std::vector<int> permutation{0, 1}, overlapping;
     std::vector<IndexedAxis> axes;
     for (size_t d = 0; d < image.size(); d++) {
@@ -184,10 +190,8 @@ void col2im(NodeLowering &node) {
         merged.push_back(block[d] * counts[d]);
         if (overlap.most > 1) overlapping.push_back(static_cast<int>(spread.size()));
         spread.insert(spread.end(), {overlap.most, image[d]});
-        result.push_back(image[d]);
         axes.push_back({axis, std::move(overlap.indices)});
     }
-    check_size(result);
     const ValueId columns = node.reshape(node.transpose(node.reshape(node.input(0), apart), permutation), merged);
     ValueId y = take(node, columns, std::move(axes));
     if (!overlapping.empty()) y = node.add(Reduce{Reduce::Kind::sum, overlapping}, {node.reshape(y, spread)});
