@@ -49,7 +49,7 @@ bool turns_between_rows(const ConvLoops &s, int lanes) {
     const int64_t columns = s.output[0], reach = (s.kernel[0] - 1) * s.dilation[0] + 1;
     if (columns <= 10) return s.taps() >= 5;
     if (columns <= 40) return s.taps() >= 9 && reach >= 5;
-    return s.taps() >= 25 && reach >= 7 && columns <= 128 && s.output[1] <= 128;
+    return s.taps() >= 25 && reach >= 7 && columns <= 200 && s.output[1] <= 200;
 }
 
 // In vectors of 16, channels are turned within L2 alone. One side alone is turned on its way in cheaper than its sums are on their

@@ -157,11 +157,11 @@ TEST_F(DepthwiseKernels, BlocksBehindTheLastVector) {
 // Panels that fetch the lines of the next tiles together, in blocks that the channels fill and do not fill.
 TEST_F(DepthwiseKernels, PanelsThatShareLines) {
     const std::string tile =
-        "/pixels:2/prefetch:1/row_block:2/rows:2/share_rows:1/skip_rows:0/stage_input:0/unroll:1/unroll_columns:1/"
+        "/pixels:4/prefetch:1/row_block:2/rows:2/share_rows:1/skip_rows:0/stage_input:0/unroll:1/unroll_columns:1/"
         "unroll_rows:1/unroll_tiles:0/vectors:1/x_block:2";
     for (const int64_t channels : {32, 24, 40}) {
         const std::string c = std::to_string(channels);
-        const auto workload = parse_workload_key("conv2d/input:1x11x13x" + c + "/kernel:5x5x1x" + c +
+        const auto workload = parse_workload_key("conv2d/input:1x11x21x" + c + "/kernel:5x5x1x" + c +
                                                  "/strides:2x2/padding:2,2x2,2/feature_group_count:" + c);
         ASSERT_TRUE(workload) << workload.error().message;
         for (const int threads : {1, 2}) {

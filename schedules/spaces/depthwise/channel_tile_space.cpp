@@ -51,11 +51,13 @@ double tile_cost(const Facts &f, const ChannelTileKnobs &k) {
     return tiles * (std::max(products / f.core.multiply_adds * few, loads / f.core.loads) + 0.1 * loads + outputs + 6);
 }
 
-// Tiles of one row: the longest that share it evenly, up to half of the registers.
+// Tiles of one row: the longest that share it evenly, up to half of the registers. Few columns are too few sums at a time, and take
+// two rows, unless a stride keeps these apart.
 ChannelTileKnobs even_tile(const Facts &f, const ChannelTileDomains &domains) {
     ChannelTileKnobs k;
     const int64_t tiles = ceil_div(f.loops.output[0], f.registers / 2);
     k.pixels = std::min(ceil_div(f.loops.output[0], tiles), domains.pixels.back());
+    if (k.pixels <= 4 && f.loops.stride[1] == 1) k.rows = std::min<int64_t>(2, domains.rows.back());
     while (f.products(k) > most_channel_tile_products && k.pixels > 1) k.pixels--;
     k.parallel = domains.parallel.back();
     return k;

@@ -104,11 +104,13 @@ TEST(Col2Im, Refused) {
         {{x, list({4, 4}), list({5, 2})}, {}, "its image of 4x4 has no room for a block of 5x2"},
         {{x, list({4, 4}), list({2, 2})}, {integers("strides", {2})}, "its attribute 'strides' has 1 entries"},
         {{x, list({4, 4}), list({2, 2})}, {integers("pads", {1, 1})}, "its attribute 'pads' has 2 entries"},
-        {{x, list({4, 4}), list({2, 2})}, {integers("pads", {0, 0, -1, 0})}, "its attribute 'pads' has negative entries"},
+        {{x, list({4, 4}), list({2, 2})},
+         {integers("pads", {0, 0, -1, 0})},
+         "its attribute 'pads' has negative entries"},
         {{x, list({4, 4}), list({int64_t{1} << 33, 2})}, {}, "does not consist of blocks of 8589934592x2"},
         {{counted({1, 1, 1}), list(std::vector<int64_t>(20, 1 << 24)), list(std::vector<int64_t>(20, 1))},
          {integers("strides", std::vector<int64_t>(20, 1 << 30))},
-         ""},
+         "has more than 2^40 elements"},
         {{x, line({4, 4}), list({2, 2})}, {}, "its input 'image_shape' must have integers"},
     };
     for (const Bad &bad : rows) {
