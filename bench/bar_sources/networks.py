@@ -183,7 +183,7 @@ def stem_model(job: Job, stem: dict) -> str:
     return str(path)
 
 
-STEM_TRIALS = "24"  # a kernel
+STEM_TRIALS = 24  # a kernel
 STEM_TURNS = 3
 
 
@@ -192,7 +192,7 @@ def stems(job: Job) -> dict[str, Value]:
     values = {}
     for stem in json.loads((ROOT / "workloads" / "stems.json").read_text())["workloads"]:
         network = ["--network", stem_model(job, stem), "--db", str(job.folder / f"{stem['name']}.db")]
-        job.run("tune", *network, "--trials", STEM_TRIALS)
+        job.run("tune", *network, "--trials", str(job.trials or STEM_TRIALS))
         kinds = ([], ["--without", "space_to_depth"])
         times: list[list[float]] = [[] for _ in kinds]
         for _ in range(STEM_TURNS):
