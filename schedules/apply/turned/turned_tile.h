@@ -17,7 +17,7 @@ struct TurnedTile {
     std::vector<Halide::Func> stages{};  // loaded, then what shuffles make of it; empty where nothing is turned
 
     bool defined() const { return !stages.empty(); }
-    // Shuffles of AVX2 move elements within 128 bits in one instruction, and across them in three.
+    // With AVX2 an exchange takes one instruction a vector within 128 bits, and two across them.
     bool in_halves() const { return rows == 8 && columns == 8; }
 };
 
