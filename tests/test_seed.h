@@ -14,8 +14,10 @@ inline uint64_t from_environment(const char *name, uint64_t otherwise) {
 
 inline uint64_t test_seed() { return from_environment("KILN_TEST_SEED", 1); }
 
+inline constexpr uint64_t runs_of_a_table = 5;  // that take all of its cases between them
+
 // Of case `index` of a table, whether this run does all that there is to do: one case in `of`, or all.
-inline bool is_turn(uint64_t index, uint64_t of = 3) {
+inline bool is_turn(uint64_t index, uint64_t of = runs_of_a_table) {
     return from_environment("KILN_TEST_ALL", 0) != 0 || (index + test_seed()) % of == 0;
 }
 

@@ -72,7 +72,8 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/winograd": (
-        ["catalog", "catalog/winograd", "generators", "schedules", "schedules/apply", "schedules/spaces", "rewrites", "workload"],
+        ["catalog", "catalog/winograd", "generators", "generators/turned", "schedules", "schedules/apply", "schedules/spaces", "rewrites",
+         "workload"],
         ["Halide.h"],
     ),
     "generators/movement": (

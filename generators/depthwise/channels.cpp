@@ -17,6 +17,7 @@
 #include "generators/shared_rows.h"
 #include "generators/turned/turned_tile.h"
 #include "schedules/apply/depthwise/channel_tile.h"
+#include "schedules/turned_columns.h"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,7 @@
 // Winograd convolution F(m x m, r x r), fused: input transform, batched product, output transform with the epilogue.
 //
 //   transformed(ci; tile; fy, fx) = bt_y D bt_x^T, D the tile's inputs behind the prologue, padding included
+//   copied_rows(ci; x, y)         = the same inputs, where `stage_input` has rows copied first
 //   sum(co; tile; fy, fx)         = sum over ci of weights(co; ci; fy, fx) * transformed(ci; tile; fy, fx)
 //   output(co; tile)              = epilogue(at_y sum at_x^T)
 //   weights(co; ci; fy, fx)       = g_y K g_x^T, by the pack generator
@@ -16,9 +17,11 @@
 #include "generators/conv_prologue.h"
 #include "generators/conv_result.h"
 #include "generators/fetched_lines.h"
+#include "generators/turned/turned_tile.h"
 #include "generators/winograd/winograd_generator.h"
 #include "generators/winograd/winograd_sums.h"
 #include "schedules/apply/winograd.h"
+#include "schedules/turned_columns.h"
 
 namespace kiln {
 namespace {
@@ -54,19 +57,62 @@ public:
     }
 
 private:
+    // With zeros around it, also where the last tiles reach behind it.
+    ElementMap padded_map() const {
+        ElementMap map = loops.input_map;
+        map[input_index::x].outside = map[input_index::y].outside = Outside::zero;
+        return map;
+    }
+
+    // The last vector of channels is filled up.
+    Expr known_channel(const Expr &ci) const {
+        return facts.summed_channels() != loops.input_channels ? min(ci, extent(loops.input_channels - 1)) : ci;
+    }
+    Expr zero_behind_channels(const Expr &ci, const Expr &value) const {
+        const bool filled = facts.summed_channels() != loops.input_channels;
+        return filled ? select(likely(ci < extent(loops.input_channels)), value, 0.0f) : value;
+    }
+
     // The input with zeros around it, in f32.
     Expr padded(const Expr &ci, const Expr &x, const Expr &y) const {
-        const int channels = extent(loops.input_channels);
-        const bool filled = facts.summed_channels() != channels;
-        ElementMap map = loops.input_map;
-        map[input_index::x].outside = map[input_index::y].outside = Outside::zero;  // of the last tiles, too
-        const Expr value =
-            loaded(input, map, {filled ? min(ci, channels - 1) : ci, x, y, s.z, s.n}, tests_of(this->knobs.partition));
-        return filled ? select(likely(ci < channels), value, 0.0f) : value;
+        const Exprs at{known_channel(ci), x, y, s.z, s.n};
+        return zero_behind_channels(ci, loaded(input, padded_map(), at, tests_of(this->knobs.partition)));
+    }
+
+    // Columns count from the first of the padding.
+    void define_copied_rows() {
+        const Expr ci = s.channels * extent(facts.channel_step()) + s.lane, x = s.x - extent(loops.pad_lo[0]);
+        s.copied_rows(s.lane, s.x, s.y, s.channels, s.z, s.n) =
+            facts.turns_input() ? turned_element(ci, x) : padded(ci, x, s.y);
+    }
+
+    // padded() of a row whose channels lie apart.
+    Expr turned_element(const Expr &ci, const Expr &column) {
+        TurnedTile &tile = s.turned_input;
+        const int columns = extent(turned_columns(facts.lanes));
+        tile.rows = facts.lanes, tile.columns = columns;
+        const Var of_row("tile_of_row");
+        const Expr x = of_row * columns + loaded_column(tile) - extent(loops.pad_lo[0]);
+        const int64_t width = loops.input_map[input_index::x].extent;
+        const ElementMap map = padded_map();
+        const Exprs indices{known_channel(s.channels * facts.lanes + loaded_row(tile)), x, s.y, s.z, s.n};
+        Exprs at;
+        for (const Place &place : map) at.push_back(nearest(place, indices));
+        const Expr value = input(0, promised(x, width), at[input_index::y], at[input_index::z], at[input_index::c],
+                                 at[input_index::n]);
+        turn_tile(&tile, masked_load(likely(x >= 0 && x < extent(width)), value), {of_row, s.y, s.channels, s.z, s.n});
+        const Expr element = turned(tile, s.lane, s.x % columns, {s.x / columns, s.y, s.channels, s.z, s.n});
+        const Expr known = zero_outside(map, {ci, column, s.y, s.z, s.n}, element, Tests::likely);
+        return zero_behind_channels(ci, known);
     }
 
     void define_transformed() {
-        const Expr value = transformed_tile([this](const auto &...at) { return padded(at...); });
+        const bool copies = this->knobs.stage_input != 0;
+        if (copies) define_copied_rows();
+        const Expr value = transformed_tile([&](const Expr &ci, const Expr &x, const Expr &y) {
+            const Expr copied_x = x + extent(loops.pad_lo[0]);
+            return copies ? Expr(s.copied_rows(s.lane, copied_x, y, s.channels, s.z, s.n)) : padded(ci, x, y);
+        });
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
             this->knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
     }

@@ -14,6 +14,7 @@ struct Loops {
     Var vector;         // vectors of output channels of a tile
     Var channel_block;  // blocks of output channels
     Var block;          // where input is transformed
+    Var rows;           // where its rows are copied
 };
 
 class Template {
@@ -29,6 +30,7 @@ public:
         transform_output(loops);
         multiply(loops);
         transform_input(loops);
+        if (k.stage_input) copy_input(loops);
     }
 
 private:
@@ -53,10 +55,11 @@ private:
         s.output.vectorize(lane);
         // The guards cost little; copies of the whole body without them multiply the time to compile.
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
-        Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block};
+        Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block, y_block};
         if (k.parallel == 1) {
             s.output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
             if (k.stage_rows) loops.block = slice;
+            loops.rows = slice;
         }
         if (k.parallel == 3) {
             s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
@@ -148,6 +151,25 @@ private:
             s.input_tile.split(s.lane, piece, lane, together).vectorize(lane).unroll(piece);
         } else {
             s.input_tile.vectorize(s.lane, step);
+        }
+    }
+
+    void copy_input(const Loops &loops) {
+        const int step = extent(f.channel_step()), together = piece_of_vector(f.shape.input_block, step);
+        Var tile("tile"), column("column"), piece("piece"), lane("lane_in");
+        Func &rows = s.copied_rows;
+        rows.compute_at(s.output, loops.rows).bound(s.lane, 0, step).bound(s.x, 0, extent(winograd_copied_width(f, k)));
+        if (s.turned_input.defined()) {
+            rows.split(s.x, tile, column, s.turned_input.columns)
+                .reorder(s.lane, column, tile, s.y, s.channels, s.z, s.n)
+                .vectorize(s.lane)
+                .unroll(column);
+            keep_in_registers(s.turned_input, rows, tile);
+        } else {
+            rows.split(s.lane, piece, lane, together)
+                .reorder(lane, piece, s.channels, s.x, s.y, s.z, s.n)
+                .vectorize(lane)
+                .unroll(piece);
         }
     }
 

@@ -35,6 +35,8 @@ struct Winograd {
     T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_lines.h)
     T prefetch{0};       // tiles ahead whose input and output lines are fetched while one is transformed
     T partition{0};      // 1: tiles whose input has no padding are read by code of their own, without tests
+    // 1: the rows of a row of blocks are copied first, with their padding, in vectors of channels; these are turned where they lie apart
+    T stage_input{0};
     // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
     T parallel{0};
 };
@@ -62,6 +64,7 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.may_lack("partition", k.partition);
     visit.may_lack("images", k.images);
     visit.may_lack("tile_images", k.tile_images);
+    visit.may_lack("stage_input", k.stage_input);
 }
 
 }  // namespace kiln

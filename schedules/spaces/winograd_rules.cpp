@@ -7,6 +7,7 @@
 #include "rewrites/panels.h"
 #include "schedules/spaces/fetched_weights.h"
 #include "schedules/spaces/spilled_sums.h"
+#include "schedules/turned_columns.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -58,6 +59,17 @@ int64_t WinogradFacts::result_step() const {
     return block > 1 ? block * m[0] : 0;
 }
 
+bool WinogradFacts::may_stage_input() const {
+    const Place &column = shape.input_map[input_index::x];
+    const bool is_apart = shape.stored_input.block < channel_step();
+    return is_apart && parts == 1 && !shape.folds() && column.form.is_index(input_index::x) && column.hole == 1;
+}
+
+bool WinogradFacts::turns_input() const {
+    const bool fills_vectors = lanes >= 8 && channel_step() == lanes;
+    return may_stage_input() && fills_vectors && shape.stored_input.block == 1 && !shape.converts;
+}
+
 int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
 
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts) {
@@ -84,11 +96,23 @@ int64_t bytes_of_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
 
 }  // namespace
 
+int64_t winograd_copied_width(const WinogradFacts &f, const WinogradKnobs &b) {
+    const int64_t columns = ceil_div(f.tiles[0], b.block_x) * b.block_x * f.m[0] + f.shape.kernel[0] - 1;
+    const int64_t in_tile = f.turns_input() ? turned_columns(f.lanes) : 1;
+    return ceil_div(columns, in_tile) * in_tile;
+}
+
+int64_t winograd_copied_rows(const WinogradFacts &f, const WinogradKnobs &b) {
+    return b.block_y * f.m[1] + f.shape.kernel[1] - 1;
+}
+
 int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
     const TilesInMemory in = transformed_tiles(f, b), out = product_tiles(b);
     const int64_t input = in.x * in.y * f.summed_channels() * bytes_of_transformed(f, b);
     const int64_t products = out.x * out.y * out.vectors * f.lanes * 4;
-    return f.frequencies() * (input + products) * images_of_block(b);
+    const int64_t pixels = winograd_copied_width(f, b) * winograd_copied_rows(f, b);
+    const int64_t copied = b.stage_input ? 4 * pixels * f.summed_channels() : 0;
+    return (f.frequencies() * (input + products) + copied) * images_of_block(b);
 }
 
 TilesInMemory transformed_tiles(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -294,6 +318,15 @@ int64_t default_winograd_prefetch(const WinogradFacts &f, const WinogradDomains 
     return is_far && std::ranges::count(domains.prefetch, tiles) > 0 ? tiles : 0;
 }
 
+// Raced with AVX2 alone (docs/measurements/layouts.md).
+bool stages_input(const WinogradFacts &f, const WinogradKnobs &k) {
+    if (f.lanes != 8 || !f.turns_input() || k.parallel == 3) return false;
+    const auto blocks = double(ceil_div(f.tiles[1], k.block_y));
+    const double copied = blocks * double(winograd_copied_rows(f, k) * winograd_copied_width(f, k));
+    constexpr double most = 1.6;  // times the image; small ones have more columns and rows that are copied in vain
+    return copied <= most * double(f.shape.stored_input.space[0] * f.shape.stored_input.space[1]);
+}
+
 }  // namespace
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
@@ -309,6 +342,7 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
         const double cost = winograd_cost(f, blocking);
         if (cost < least * 0.999) least = cost, best = blocking;
     });
+    best.stage_input = stages_input(f, best) ? domains.stage_input.back() : 0;
     best.prefetch = default_winograd_prefetch(f, domains);
     // Wide vectors have masks for free, and the code takes twice as long to compile.
     best.partition = f.lanes < 16 ? domains.partition.back() : 0;

@@ -40,6 +40,10 @@ struct WinogradFacts {
     // From a tile to the next in x, in elements of the stored input and result, where channels lie side by side; else 0.
     int64_t input_step() const, result_step() const;
     int64_t images() const { return shape.batch * shape.output[2]; }
+    // Whether rows of the input may be copied: where fewer channels than a vector lie side by side, and columns are those that are
+    // stored. And whether tiles of channels that lie apart are turned in registers then.
+    bool may_stage_input() const;
+    bool turns_input() const;
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts = 1);
 
@@ -50,7 +54,7 @@ inline int64_t images_of_tile(const WinogradKnobs &k) { return std::max<int64_t>
 // Tiles of a register tile: so many products share a vector of weights.
 inline int64_t tiles_of_tile(const WinogradKnobs &k) { return k.tiles_x * k.tiles_y * images_of_tile(k); }
 
-// The bytes of transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
+// The bytes of copied and transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
 // not counted.
 int64_t winograd_workspace(const WinogradFacts &facts, const WinogradKnobs &knobs);
@@ -71,6 +75,10 @@ TilesInMemory product_tiles(const WinogradKnobs &knobs);
 // or read. Products have no more vectors.
 TilesInMemory stored_transformed(const WinogradFacts &facts, const WinogradKnobs &knobs);
 TilesInMemory stored_products(const WinogradFacts &facts, const WinogradKnobs &knobs);
+
+// Columns and rows that are copied for a row of blocks, with those of the padding; of turned ones whole tiles.
+int64_t winograd_copied_width(const WinogradFacts &facts, const WinogradKnobs &knobs);
+int64_t winograd_copied_rows(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

@@ -54,6 +54,7 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     const bool has_lines = f.lanes > 1 && f.parts == 1 && f.input_step() + f.result_step() > 0;
     if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
     if (!f.shape.folds()) d.partition = {0, 1};
+    if (f.may_stage_input()) d.stage_input = {0, 1};
     if (f.threads > 1) d.parallel = {1, 2, 3};
     return d;
 }
@@ -77,6 +78,8 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
          [=](const K &k) { return k.panel_block <= ceil_div(f.output_vectors(), k.vectors); }},
         {"stage_rows needs several blocks a row, which one thread computes",
          [=](const K &k) { return !k.stage_rows || (k.block_x < f.tiles[0] && k.parallel != 3); }},
+        {"copied input is that of whole rows, which no thread has alone",
+         [](const K &k) { return !k.stage_input || k.parallel != 3; }},
         {"some threads would be without work", [=](const K &k) { return winograd_gives_all_threads_work(f, k); }},
         {"transformed input and products of a block need more than 16 MiB",
          [=](const K &k) { return winograd_workspace(f, k) <= workspace; }},
@@ -95,7 +98,7 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
         knob.zero_left_out =
             knob.name == knob_name(&WinogradKnobs::fetch_weights) || knob.name == knob_name(&WinogradKnobs::prefetch) ||
             knob.name == knob_name(&WinogradKnobs::images) || knob.name == knob_name(&WinogradKnobs::tile_images) ||
-            knob.name == knob_name(&WinogradKnobs::partition);
+            knob.name == knob_name(&WinogradKnobs::partition) || knob.name == knob_name(&WinogradKnobs::stage_input);
     }
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;

@@ -30,10 +30,10 @@ class SoftCore(unittest.TestCase):
         return self.run_kiln("check", "--suite", str(suite), *target, *arguments, path=path)
 
     def part_of_suite(self):
-        """A suite of every third case, which ones the seed says; with KILN_TEST_ALL=1 of all (tests/test_seed.h)."""
+        """A suite of every fifth case, which ones the seed says; with KILN_TEST_ALL=1 of all (tests/test_seed.h)."""
         suite = json.loads(pathlib.Path(SUITE).read_text())
         every = int(os.environ.get("KILN_TEST_ALL", "0"))
-        suite["cases"] = [case for i, case in enumerate(suite["cases"]) if every or (i + seed()) % 3 == 0]
+        suite["cases"] = [case for i, case in enumerate(suite["cases"]) if every or (i + seed()) % 5 == 0]
         for case in suite["cases"]:
             for tensor in case["tensors"].values():
                 copy = self.job.folder / tensor["file"]
@@ -46,7 +46,7 @@ class SoftCore(unittest.TestCase):
     @needs_compiler
     def test_litert_bit_for_bit(self):
         suite, cases = self.part_of_suite()
-        self.assertGreaterEqual(cases, 41 // 3)
+        self.assertGreaterEqual(cases, 41 // 5)
         answer = self.check("--format", "json", suite=suite)
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertEqual(json.loads(answer.stdout)["passed"], cases)

@@ -87,7 +87,8 @@ std::vector<Case> cases() {
           {"points", 0},
           {"prefetch", 0},
           {"images", 0},
-          {"tile_images", 0}},
+          {"tile_images", 0},
+          {"stage_input", 0}},
          {"block_x", "block_y", "panel_block", "stage_rows", "tile_major", "tiles_x", "tiles_y", "unroll", "vectors"}},
     };
 }

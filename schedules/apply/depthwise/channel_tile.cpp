@@ -3,6 +3,7 @@
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
+#include "schedules/turned_columns.h"
 
 namespace kiln {
 namespace {

@@ -28,9 +28,6 @@ enum class ChannelsInMemory {
 };
 ChannelsInMemory channels_in_memory(const StoredActivation &stored, int64_t lanes);
 
-// Columns of a tile that is turned in registers: rows of channels become columns of them.
-inline int64_t turned_columns(int64_t lanes) { return lanes < 8 ? lanes : 8; }
-
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone. Precondition: the
 // convolution is depthwise without a multiplier and without holes.
 Space channel_tile_space(Candidate base, const ConvLoops &loops, const Target &target, const Core &core);
