@@ -16,6 +16,9 @@ constexpr TileCase cases[] = {
      Sum::columns_unrolled, 1, 0, true, Block::one_tile, false,
      "one input channel for each output: nothing to reduce over channels, and the rows of a tile read each row of the "
      "input once for all of them; a channel multiplier is more outputs of the same input"},
+    {"depthwise, many taps", [](const TileFacts &f, const RegisterTile &) { return f.sums_depthwise_taps(); },
+     Sum::columns_unrolled, 1, 0, false, Block::one_tile, false,
+     "windows of one row, or whose rows are apart: written out, so many taps would leave the registers"},
     {"depthwise, dilated", [](const TileFacts &f, const RegisterTile &) { return f.writes_out_sums(); },
      Sum::written_out, 1, 0, false, Block::one_tile, false,
      "rows of a tile have no rows of the input side by side; written out, its outputs share the loads that they have "

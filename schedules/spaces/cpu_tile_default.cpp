@@ -109,6 +109,18 @@ bool stores_decide(const TileFacts &f, int64_t vectors) {
     return f.stores_evenly() && f.lanes == 8 && has_order && is_short && is_far;
 }
 
+// Panels that take turns on a tile: those of a block of the input, but `at_least` so many where there are, without a smaller last
+// block if possible.
+int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int64_t in_block, int64_t at_least) {
+    const int64_t whole = nearest_divisor(values, panels, std::max(in_block, at_least));
+    if (whole >= at_least) return whole;
+    constexpr int64_t few = 8;
+    for (const int64_t more : values) {
+        if (more > at_least && more <= few && panels % more == 0) return more;
+    }
+    return nearest(values, double(at_least));
+}
+
 // How many tiles make a block of pixels.
 void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const ConvLoops &s = f.shape;
@@ -128,10 +140,11 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         // Where channels lie in blocks, the next block's input is far away: the panels of one walk over its plane in order.
         if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) {
             const int64_t in_block = std::max<int64_t>(1, s.input_block / (k->vectors * f.lanes));
-            // The compiler loads the weights of one panel before the loop over its tiles, and 16 registers have no room for them:
-            // tiles with strides then took up to 1.3 times as long as those of two panels in turns, on Zen 3.
-            const int64_t at_least = s.stride[0] > 1 && f.registers <= 16 ? 2 : 1;
-            k->panel_block = nearest_divisor(domains.panel_block, panels, std::max(in_block, at_least));
+            // The compiler loads the weights and the bias of one panel before the loop over its tiles, and 16 registers have no room
+            // for them: tiles then take up to 2.8 times as long as those of two panels in turns, by races on a Zen 3 with AVX2. With SSE
+            // two panels gain where there are strides.
+            const bool spills = f.registers <= 16 && (s.stride[0] > 1 || (f.lanes == 8 && k->vectors == 1));
+            k->panel_block = panels_in_turns(domains.panel_block, panels, in_block, spills ? 2 : 1);
         }
         k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
         return;
@@ -191,6 +204,7 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
+    if (f.sums_depthwise_taps()) k->unroll_rows = domains.unroll_rows.back();
     // A line of a turned copy comes once for all taps: they are the body of the loop over channels.
     if (f.turns_input() && s.taps() > 1) {
         k->unroll = 1;
@@ -399,7 +413,8 @@ void choose_masks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnob
 CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domains) {
     CpuTileKnobs k;
     const bool streams = streams_depthwise(f);
-    k.inline_sum = f.sums_depthwise_rows() && !streams ? 0 : domains.inline_sum.back();
+    const bool has_sums = f.sums_depthwise_rows() || f.sums_depthwise_taps();
+    k.inline_sum = has_sums && !streams ? 0 : domains.inline_sum.back();
     const RegisterTile tile =
         streams ? RegisterTile{domains.vectors.front(), domains.pixels.front(), nearest(domains.rows, 4)}
                 : cheapest_tile(f, domains, k.inline_sum);

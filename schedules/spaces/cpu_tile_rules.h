@@ -13,6 +13,7 @@ namespace kiln {
 
 // Largest value of `unroll`.
 inline constexpr int64_t most_unrolled_channels = 8;
+inline constexpr int64_t most_written_out_taps = 8;
 
 struct TileFacts {
     ConvLoops shape;
@@ -59,6 +60,11 @@ struct TileFacts {
     bool shares_rows() const { return shape.groups > 1 && shape.kernel[1] > 1 && shape.dilation[1] == 1; }
     // Few taps of one channel, whose sums stay in registers while the rows of a tile pass.
     bool sums_depthwise_rows() const { return writes_out_sums() && shares_rows(); }
+    // So many taps that, written out, their products and loads leave the registers. By races on a Zen 3 with AVX2; other targets are
+    // not measured.
+    bool sums_depthwise_taps() const {
+        return writes_out_sums() && !shares_rows() && lanes == 8 && shape.taps() > most_written_out_taps;
+    }
     // Lanes read neighbouring channels, but those are not neighbours in the input's layout, or the groups lie in the
     // batch: a copy that makes them neighbours is part of every schedule.
     bool needs_copy() const {
