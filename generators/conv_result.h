@@ -78,7 +78,7 @@ protected:
             numbers.push_back(stage);
             return Expr(stage(s.c, s.x, s.y, s.z, s.b, s.n));
         };
-        Expr value = !is_quantized(w) ? apply_steps(w.epilogue, w.special_values, total, operands)
+        Expr value = !is_quantized(w) ? apply_steps(w.epilogue, w.special_values, total, operands, sums_are_apart)
                      : adds_quantized(this->workload)
                          ? requantize_and_add(this->workload, total, requantization(known),
                                               addition(operands.at(EpilogueStep::Kind::add)), staged)
@@ -186,6 +186,10 @@ protected:
     std::vector<Halide::Func> numbers;  // stages between the sum and the result, as the output's variables count
     // Vectors of the output may reach behind the last channel, or the last column; their stores are masked.
     bool masks_channels = false, masks_columns = false;
+    // Whether the epilogue's first addition is rounded for itself. LLVM joins it to an unrolled sum otherwise and reorders all addends,
+    // and then sums of many taps have no room in the registers. For sums that are functions of their own: a sum that is written out
+    // would lose its fused multiply-adds.
+    bool sums_are_apart = false;
 };
 
 }  // namespace kiln

@@ -24,14 +24,15 @@ Expr value_of(const EpilogueStep &step, const std::vector<Expr> &values) {
 
 }  // namespace
 
-Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, Expr value,
-                 const StepValues &operands) {
+Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, Expr value, const StepValues &operands,
+                 bool apart) {
     const bool keeps_nan = special == SpecialValues::exact;
     for (const EpilogueStep &step : steps) {
         const auto operand = operands.find(step.kind);
         std::vector<Expr> values{value};
         if (operand != operands.end()) values.push_back(operand->second);
-        const Expr result = value_of(step, values);
+        Expr result = value_of(step, values);
+        if (apart && &step == &steps[0] && is_addition(step.kind)) result = strict_float(result);
         value = keeps_nan && !is_addition(step.kind) ? select(is_not_a_number(value), value, result) : result;
     }
     return value;

@@ -14,8 +14,9 @@ namespace kiln {
 using StepValues = std::map<EpilogueStep::Kind, Halide::Expr>;
 
 // Steps of an epilogue or a prologue. With special_values exact a NaN stays one.
+// With `apart` a first addition is rounded for itself (strict_float).
 Halide::Expr apply_steps(const std::vector<EpilogueStep> &steps, SpecialValues special, Halide::Expr value,
-                         const StepValues &operands);
+                         const StepValues &operands, bool apart = false);
 
 // The value as it is stored: rounded to nearest even; with special_values exact a NaN stays one.
 Halide::Expr convert_result(const Workload &workload, const Halide::Type &type, const Halide::Expr &value);

@@ -45,6 +45,7 @@ public:
         } else {
             by_masks ? define_masked_copy(masked_rows()) : copy_rows();
         }
+        sums_are_apart = true;
         masks_columns = by_masks && stores_columns(loops);
         masks_channels = knobs.masked && !stores_columns(loops);
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();

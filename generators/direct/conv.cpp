@@ -52,6 +52,7 @@ public:
                                                     : loaded(input, map, at, tests);
         }
         masks_channels = knobs.masked != 0;
+        sums_are_apart = !knobs.inline_sum && loops.taps() > 9;
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
 
