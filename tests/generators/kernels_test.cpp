@@ -206,7 +206,7 @@ TEST_F(Kernels, AwkwardShapesOnNarrowerTargets) {
 TEST_F(Kernels, AwkwardShapesOnThreads) {
     const Target target = *parse_target("host", 3, machine_.halide_target);  // a count that divides little
     for (size_t i = 0; i < std::size(awkward); i++) {
-        if (is_turn(i, 4)) expect_candidates_right(awkward[i], target, 1);
+        if (is_turn(i, 8)) expect_candidates_right(awkward[i], target, 1);
     }
 }
 
