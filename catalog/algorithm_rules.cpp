@@ -1,5 +1,7 @@
 #include "catalog/algorithm_rules.h"
 
+#include <algorithm>
+
 #include "catalog/conv_rewrites.h"
 #include "catalog/fold_algorithm.h"
 #include "catalog/fold_cost.h"
@@ -26,8 +28,19 @@ bool quantized_winograd_is_fastest(const Workload &w, const Target &target, cons
     return quantized_winograd_pays(m, w, target, core);
 }
 
-bool is_grouped(const Workload &w, const Target &, const Core &) {
-    return w.feature_group_count > 1 && !(w.kernel[w.spatial_rank] == 1);
+// Depthwise: windows of many taps share rows of the input then, and those that are wide beside the image lose their taps in the
+// padding. Limits are those of races on a Zen 3 with AVX2, of NHWC; nothing else is measured.
+bool phases_of_input_pay(const Workload &w, const Target &target, const Core &) {
+    if (w.feature_group_count == 1) return false;
+    if (w.kernel[w.spatial_rank] > 1) return true;
+    const ConvLoops s = conv_loops(w);
+    const int lanes = vector_lanes(target);
+    const bool is_measured = lanes == 8 && s.kernel[0] > 1 && s.kernel[1] > 1 && s.kernel[2] == 1 &&
+                             s.dilation[1] > 1 &&
+                             channels_in_memory(s.stored_input, lanes) == ChannelsInMemory::together &&
+                             channels_in_memory(s.stored_result, lanes) == ChannelsInMemory::together;
+    const bool is_wide = std::min(s.dilation[0], s.dilation[1]) >= 6 && s.groups >= 128;
+    return is_measured && (s.taps() > 9 || is_wide);
 }
 
 bool fold_pays(const Workload &w, const Target &target, const Core &core) { return fold_cost(w, target, core).pays(); }
@@ -96,8 +109,10 @@ constexpr AlgorithmRule rules[] = {
     {"winograd_5", winograd_is_fastest<5>,
      "as winograd_4, with 49 products for 225: tiles that fill better, as in 14x14, or short vectors and many "
      "channels"},
-    {"input_phases", is_grouped,
-     "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes"},
+    {"input_phases", phases_of_input_pay,
+     "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes; with AVX2 "
+     "depthwise ones of "
+     "many taps or wide windows, too"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_turned", turns_channels,
      "depthwise, with AVX-512 within L2, and one side has channels apart, or both with rows that fill no vector or "
