@@ -319,8 +319,10 @@ int64_t default_winograd_prefetch(const WinogradFacts &f, const WinogradDomains 
 }
 
 // Raced with AVX2 alone (docs/measurements/layouts.md).
-bool stages_input(const WinogradFacts &f, const WinogradKnobs &k) {
+bool stages_input(const WinogradFacts &f, WinogradKnobs k) {
     if (f.lanes != 8 || !f.turns_input() || k.parallel == 3) return false;
+    k.stage_input = 1;
+    if (winograd_workspace(f, k) > winograd_workspace_limit(f)) return false;  // long rows of many channels
     const auto blocks = double(ceil_div(f.tiles[1], k.block_y));
     const double copied = blocks * double(winograd_copied_rows(f, k) * winograd_copied_width(f, k));
     constexpr double most = 1.6;  // times the image; small ones have more columns and rows that are copied in vain

@@ -43,6 +43,28 @@ TEST(WinogradSpace, EveryTargetHasOne) {
     }
 }
 
+// Whole rows are copied: those of small images mostly in vain, and long rows of many channels need too much memory.
+TEST(WinogradSpace, RowsOfNchwAreCopiedWhereThatPays) {
+    const struct {
+        const char *image, *target;
+        int64_t stage_input;
+    } rows[] = {
+        {"1x56x56x64", "avx2", 1},     {"1x56x56x64", "avx512", 0}, {"1x56x56x64", "baseline", 0},
+        {"1x14x14x64", "avx2", 0},     {"1x56x56x6", "avx2", 0},    {"1x16x2000x64", "avx2", 1},
+        {"1x64x20000x256", "avx2", 0},
+    };
+    for (const auto &[image, target, stage_input] : rows) {
+        const std::string channels = std::string(image).substr(std::string(image).rfind('x') + 1);
+        const std::string key =
+            std::string("conv2d/input:") + image + "/kernel:3x3x" + channels + "x32/padding:1,1x1,1";
+        const Space apart = space_of(*parse_workload_key(key + "/input_layout:NCHW"), *parse_target(target, 1, ""));
+        EXPECT_TRUE(apart.check(apart.default_candidate())) << key << " " << target;
+        EXPECT_EQ(knobs_of(apart.default_candidate()).stage_input, stage_input) << key << " " << target;
+        const Space together = space_of(*parse_workload_key(key), *parse_target(target, 1, ""));
+        EXPECT_EQ(knobs_of(together.default_candidate()).stage_input, 0) << key << " " << target;
+    }
+}
+
 // A target without vectors has lanes of one channel and half of the registers of AVX-512.
 TEST(WinogradSpace, AScalarTargetHasSmallTiles) {
     const Workload w = convolution({1, 58, 58, 64}, {3, 3, 64, 64});
