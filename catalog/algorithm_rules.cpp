@@ -111,8 +111,7 @@ constexpr AlgorithmRule rules[] = {
      "channels"},
     {"input_phases", phases_of_input_pay,
      "groups with dilation: without it, the rows of a tile share inputs that were spread over lanes; with AVX2 "
-     "depthwise ones of "
-     "many taps or wide windows, too"},
+     "depthwise ones of many taps or wide windows, too"},
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_turned", turns_channels,
      "depthwise, with AVX-512 within L2, and one side has channels apart, or both with rows that fill no vector or "

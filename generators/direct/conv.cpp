@@ -52,7 +52,7 @@ public:
                                                     : loaded(input, map, at, tests);
         }
         masks_channels = knobs.masked != 0;
-        sums_are_apart = !knobs.inline_sum && loops.taps() > 9;
+        sums_are_apart = !knobs.inline_sum && loops.taps() > 9;  // no fewer gain (docs/measurements/depthwise.md)
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
 

@@ -12,9 +12,8 @@ namespace kiln {
 
 // lane: channels of a vector; frequency: fy * a(0) + fx; row_frequency: fy alone. All dimensions innermost first.
 struct WinogradStages {
-    TurnedTile turned_input;  // (.., tile, y, channels, z, n): tiles of rows whose channels lie apart
-    Halide::Func
-        copied_rows;  // (lane, x, y, channels, z, n): rows of the input with padding, x from 0, where they are copied
+    TurnedTile turned_input;      // (.., tile, y, channels, z, n): of rows that are copied, where channels lie apart
+    Halide::Func copied_rows;     // (lane, x, y, channels, z, n): with padding, x from 0; undefined without copies
     Halide::Func input_tile;      // (lane, in_tile, in_tile_y, tile_x, tile_y, channels, z, n): with padding, f32
     Halide::Func input_columns;   // (lane, in_tile, row_frequency, tile_x, tile_y, channels, z, n): columns transformed
     Halide::Func transformed;     // (lane, tile_x, tile_y, channels, frequency, z, n): input, rows too

@@ -78,10 +78,10 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
          [=](const K &k) { return k.panel_block <= ceil_div(f.output_vectors(), k.vectors); }},
         {"stage_rows needs several blocks a row, which one thread computes",
          [=](const K &k) { return !k.stage_rows || (k.block_x < f.tiles[0] && k.parallel != 3); }},
-        {"copied input is that of whole rows, which no thread has alone",
+        {"stage_input copies whole rows, which no thread has alone",
          [](const K &k) { return !k.stage_input || k.parallel != 3; }},
         {"some threads would be without work", [=](const K &k) { return winograd_gives_all_threads_work(f, k); }},
-        {"transformed input and products of a block need more than 16 MiB",
+        {"copied and transformed input and products of a block need more than 16 MiB",
          [=](const K &k) { return winograd_workspace(f, k) <= workspace; }},
     };
 }

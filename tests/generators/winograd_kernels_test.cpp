@@ -130,8 +130,8 @@ TEST_F(WinogradKernels, AwkwardShapesOnNarrowerTargetsAndThreads) {
         expect_some_right(awkward[i], target);
         tried++;
     }
-    EXPECT_GE(tried, std::size(awkward) / runs_of_a_table / std::size(targets) *
-                         2);  // all but those for AVX2, where that is the host or is missing
+    // All but those for AVX2, where that is the host or is missing.
+    EXPECT_GE(tried, std::size(awkward) / runs_of_a_table / std::size(targets) * 2);
 }
 
 // Threads get rows of tiles, blocks of channels or blocks of tiles, with counts that do not divide.
