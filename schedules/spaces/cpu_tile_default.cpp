@@ -112,6 +112,7 @@ bool stores_decide(const TileFacts &f, int64_t vectors) {
 // Panels that take turns on a tile: those of a block of the input, but `at_least` so many where there are, without a smaller last
 // block if possible.
 int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int64_t in_block, int64_t at_least) {
+    at_least = std::min(at_least, panels);
     const int64_t whole = nearest_divisor(values, panels, std::max(in_block, at_least));
     if (whole >= at_least) return whole;
     constexpr int64_t few = 8;

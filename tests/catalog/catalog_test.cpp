@@ -89,14 +89,34 @@ TEST(Catalog, DefaultsOfEachMachineLieInTheSpaceOfAll) {
     }
 }
 
-// A tile of the sums that a core needs may have more than keep the products in registers.
+// Blocks of channels that panels do not divide, that have one panel, or that are not filled.
+TEST(Catalog, DefaultsOfDepthwiseBlocksLieInTheirSpace) {
+    ConvolutionDrawer drawer(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40});
+    const auto draw = [&](int64_t lo, int64_t hi) { return std::to_string(drawer.draw(lo, hi)); };
+    for (int i = 0; i < 400; i++) {
+        const std::string channels = draw(2, 70), rows = draw(1, 7), columns = draw(1, 9);
+        const std::string layout = "NCHW" + draw(2, 33) + "c";
+        auto w = parse_workload_key("conv2d/input:1x" + draw(9, 40) + "x" + draw(9, 40) + "x" + channels +
+                                    "/kernel:" + rows + "x" + columns + "x1x" + channels +
+                                    "/padding:2,2x3,3/feature_group_count:" + channels + "/input_layout:" + layout +
+                                    "/output_layout:" + layout);
+        ASSERT_TRUE(w) << w.error().message;
+        w->strides = {drawer.draw(1, 4), drawer.draw(1, 4)};
+        for (const char *name : {"baseline", "avx2", "avx512"})
+            expect_in_space(*w, *parse_target(name, 1, avx512), Machine(), drawer.rng());
+    }
+}
+
+// A tile of the sums that a core needs may have more than keep the products in registers; panels that would take turns are one.
 TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
     const Target target = *parse_target("avx2", 1, avx512);
-    const Workload w = *parse_workload_key(
-        "conv2d/input:2x8x7x4/kernel:3x1x4x1/strides:1x3/padding:0,3x2,0/dtype:u8/input_layout:NCHW/"
-        "epilogue:bias,requantize_litert,add/kernel_zero_point:true");
     Rng rng(test_seed());
-    expect_in_space(w, target, Machine(), rng);
+    for (const char *key :
+         {"conv2d/input:2x8x7x4/kernel:3x1x4x1/strides:1x3/padding:0,3x2,0/dtype:u8/input_layout:NCHW/"
+          "epilogue:bias,requantize_litert,add/kernel_zero_point:true",
+          "conv2d/input:1x5x3x17/kernel:5x7x1x17/strides:3x4/padding:2,2x3,3/feature_group_count:17/"
+          "input_layout:NCHW8c/output_layout:NCHW8c"})
+        expect_in_space(*parse_workload_key(key), target, Machine(), rng);
 }
 
 // Unrolling that is taken back leaves nothing that needs it.
