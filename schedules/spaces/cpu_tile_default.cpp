@@ -99,14 +99,28 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
 
 // Whether stores take most of the time: sums of few products, more results than the caches near a core keep. All panels of a tile
 // follow each other then, so that results are written in the order of memory. Threads share one row in blocks of several tiles, which
-// have no such order. By races on a Zen 3 with AVX2; other targets are not measured.
+// have no such order. By races on a Zen 3 with AVX2, and on an Emerald Rapids with AVX-512; other targets are not measured.
 bool stores_decide(const TileFacts &f, int64_t vectors) {
     const ConvLoops &s = f.shape;
-    const int64_t few_products = s.taps() == 1 ? 64 : 32;
-    const bool is_short = s.taps() * s.input_channels <= few_products && !s.converts && !s.computes_results;
-    const bool is_far = f.result_bytes() > 4 * double(f.core.l2_bytes);
-    const bool has_order = f.panels(vectors) > 1 && (f.threads == 1 || s.output[1] > 1);
-    return f.stores_evenly() && f.lanes == 8 && has_order && is_short && is_far;
+    const int64_t products = s.taps() * s.input_channels;
+    const bool is_plain = f.stores_evenly() && !s.converts && !s.computes_results;
+    if (!is_plain || f.result_bytes() <= 4 * double(f.core.l2_bytes)) return false;
+    if (f.lanes == 8) {
+        const bool has_order = f.panels(vectors) > 1 && (f.threads == 1 || s.output[1] > 1);
+        return has_order && products <= (s.taps() == 1 ? 64 : 32);
+    }
+    return f.core.has_two_wide_multipliers && s.taps() > 1 && products <= 16 && s.output_channels >= 64;
+}
+
+// The most tiles that pass before the next panel, of pixels that are one stretch of memory, where panels are near. Results are then
+// written, and what is added to them is read, almost in the order of memory. By races on an Emerald Rapids with AVX-512; other targets
+// are not measured.
+std::optional<int64_t> few_tiles_a_panel(const TileFacts &f, int64_t vectors) {
+    const bool is_raced = f.core.has_two_wide_multipliers && f.reads_stretches() && f.stores_evenly();
+    if (!is_raced || f.shape.output[1] > 1 || f.panels(vectors) == 1) return std::nullopt;
+    if (f.weight_bytes() <= double(f.core.l1_bytes)) return 1;
+    if (f.weight_bytes() * 4 <= double(f.core.l2_bytes)) return 4;
+    return std::nullopt;
 }
 
 // Panels that take turns on a tile: those of a block of the input, but `at_least` so many where there are, without a smaller last
@@ -164,6 +178,7 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         if (2 * whole >= k->row_block) k->row_block = whole;
     }
     k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
+    if (const auto few = few_tiles_a_panel(f, k->vectors)) k->x_block = block(domains.x_block, *few, double(k->x_block));
     if (requantizes_often(s) && s.output[1] == 1) {
         // Panels write parts of cache lines of the result, which stay in the L1 cache until the last panel has passed.
         const double written = double(s.output_channels * k->pixels) + tile_bytes;
