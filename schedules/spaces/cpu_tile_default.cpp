@@ -178,7 +178,8 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         if (2 * whole >= k->row_block) k->row_block = whole;
     }
     k->x_block = block(domains.x_block, x_tiles, s.output[1] > 1 ? double(x_tiles) : room / tile_bytes);
-    if (const auto few = few_tiles_a_panel(f, k->vectors)) k->x_block = block(domains.x_block, *few, double(k->x_block));
+    if (const auto few = few_tiles_a_panel(f, k->vectors))
+        k->x_block = block(domains.x_block, *few, double(k->x_block));
     if (requantizes_often(s) && s.output[1] == 1) {
         // Panels write parts of cache lines of the result, which stay in the L1 cache until the last panel has passed.
         const double written = double(s.output_channels * k->pixels) + tile_bytes;

@@ -26,6 +26,18 @@ std::vector<int64_t> tile_sizes(int64_t extent, int64_t limit, double tolerated,
     return sizes;
 }
 
+// Blocks of some of `extent` elements, and, where these are few, of all tiles of each size: a smaller block beside one of most tiles
+// would pass over the weights once more.
+std::vector<int64_t> tile_blocks(int64_t extent, const std::vector<int64_t> &tiles) {
+    constexpr int64_t few = 32;
+    const std::vector<int64_t> blocks = block_sizes(extent);
+    std::set<int64_t> sizes(blocks.begin(), blocks.end());
+    for (const int64_t tile : tiles) {
+        if (const int64_t count = ceil_div(extent, tile); count <= few) sizes.insert(count);
+    }
+    return {sizes.begin(), sizes.end()};
+}
+
 // Divisors up to most_unrolled_channels of the innermost loop's length, with and without the columns joined to the
 // channels.
 std::vector<int64_t> unroll_sizes(const ConvLoops &s) {
@@ -95,9 +107,9 @@ CpuTileDomains domains(const TileFacts &f) {
     if (f.threads > 1 && !s.is_input_computed()) d.parallel.push_back(2);  // it is computed once for all panels
     if (f.threads > 1 && f.x_tiles(1) > 1) d.parallel.push_back(3);
     // Blocks depend on the tile; these domains cover the smallest one, limits refuse what is too large.
-    d.row_block = block_sizes(s.output[1]);
-    d.x_block = block_sizes(f.x_tiles(1));
-    if (!s.is_input_computed()) d.panel_block = block_sizes(f.panels(1));
+    d.row_block = tile_blocks(s.output[1], d.rows);
+    d.x_block = tile_blocks(f.x_tiles(1), d.pixels);
+    if (!s.is_input_computed()) d.panel_block = tile_blocks(f.panels(1), d.vectors);
     if (s.is_input_computed()) d.depthwise_rows = d.depthwise_pixels = {1, 2, 4};
     if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)

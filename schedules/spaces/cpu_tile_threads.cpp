@@ -43,16 +43,17 @@ double image_bytes(const ConvLoops &s) {
 
 }  // namespace
 
+// Domains have blocks of all tiles of a size, too, which are for one thread.
 void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     const int64_t images = f.shape.batch * f.shape.output[2], x_tiles = f.x_tiles(k->pixels);
     const int64_t y_tiles = ceil_div(f.shape.output[1], k->rows), panels = f.panels(k->vectors);
     const double image_by_weights = image_bytes(f.shape) / f.weight_bytes();
-    const Split by_rows = even_split(f, {y_tiles, images, k->row_block}, domains.row_block);
+    const Split by_rows = even_split(f, {y_tiles, images, k->row_block}, block_sizes(f.shape.output[1]));
     Split by_pixels;
     if (x_tiles > 1 && (k->stage_input == 0 || k->stage_input == 4) && !(k->prefetch && f.shape.groups > 1)) {
         constexpr int64_t few = 8;  // tiles that walk with a panel even where one tile would do
         std::vector<int64_t> blocks;
-        std::ranges::copy_if(domains.x_block, std::back_inserter(blocks),
+        std::ranges::copy_if(block_sizes(f.x_tiles(1)), std::back_inserter(blocks),
                              [&](int64_t block) { return blocks_are_apart(f, k->pixels, block); });
         by_pixels =
             even_split(f, {x_tiles, images * ceil_div(y_tiles, k->row_block), std::max(k->x_block, few)}, blocks);
@@ -60,7 +61,7 @@ void split_over_threads(const TileFacts &f, const CpuTileDomains &domains, CpuTi
     // Each block of panels makes its own copies of the input.
     const bool copies = k->stage_input != 0 && k->stage_input != 2;
     const double reread = copies ? 0.25 : 0.1 * std::min(1.0, image_by_weights);
-    const Split by_panels = even_split(f, {panels, 1, ceil_div(panels, f.threads), reread}, domains.panel_block);
+    const Split by_panels = even_split(f, {panels, 1, ceil_div(panels, f.threads), reread}, block_sizes(f.panels(1)));
     // Quantized images are a quarter of the bytes.
     const double written_elsewhere = image_by_weights < 1 ? 0.8 : f.shape.parts > 1 ? 1.05 : 1.25;
     const bool by_panels_at_all = std::ranges::count(domains.parallel, 2) > 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/cpu_tile_space.h"
 
 namespace kiln {
@@ -142,6 +143,8 @@ TEST(TileCases, FetchesResultsOfFewProducts) {
     }
 }
 
+constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
+
 // Where stores decide, the panels of one tile follow each other.
 TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
     const struct {
@@ -158,6 +161,11 @@ TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
         {"conv2d/input:1x320x320x16/kernel:2x2x16x32/strides:2x2", "avx2", false},
         {"conv2d/input:1x32x32x16/kernel:1x1x16x96", "avx2", false},
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx512", false},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", "avx512", true},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", zen4, false},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,silu", "avx512", false},
+        {"conv2d/input:1x901x161x1/kernel:5x5x1x128/padding:2,2x2,2", "avx512", false},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x32/padding:1,1x1,1", "avx512", false},
         {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1", "avx2", true, 2},
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx2", false, 2},  // one row of all pixels
     };
@@ -168,6 +176,34 @@ TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
         const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
         EXPECT_EQ(k.x_block == 1 && k.row_block <= 4, row.in_order) << row.key << " " << row.target;
         EXPECT_TRUE(!row.in_order || k.panel_block > 1) << row.key;
+    }
+}
+
+// Untuned blocks of x tiles of layers whose pixels are one row.
+TEST(TileCases, BlocksOfTilesThatShareAPanel) {
+    const struct {
+        const char *key, *target;
+        int64_t x_block;  // 0: all tiles
+    } rows[] = {
+        // Weights in L1, in L2 and beyond a quarter of it; no such core; one panel; an input that is turned first.
+        {"conv2d/input:1x56x56x32/kernel:1x1x32x128/epilogue:bias,add,relu", "avx512", 1},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,add,relu", "avx512", 4},
+        {"conv2d/input:1x28x28x512/kernel:1x1x512x256", "avx512", 8},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,add,relu", zen4, 128},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x64", "avx512", 128},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW", "avx512", 128},
+        // Weights beyond L2 pass once: there is one block, whatever the number of its tiles.
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048/epilogue:bias,add,relu", "avx512", 0},
+        {"conv2d/input:1x7x7x512/kernel:1x1x512x2048/epilogue:bias,add,relu", "avx2", 0},
+        {"conv2d/input:1x7x7x2048/kernel:1x1x2048x512/epilogue:bias,relu", "avx2", 0},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Core core = core_of(Machine(), target);
+        const CpuTileKnobs k = knobs_of(cpu_tile_space({}, loops, target, core).default_candidate());
+        const TileFacts facts = tile_facts(loops, tile_lanes(k, target), target, core);
+        EXPECT_EQ(k.x_block, row.x_block ? row.x_block : facts.x_tiles(k.pixels)) << row.key << " " << row.target;
     }
 }
 
