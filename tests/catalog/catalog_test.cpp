@@ -517,54 +517,6 @@ TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
     }
 }
 
-// Sums of few dot products: small tiles where one vector of products starts in a cycle, whole ones where two do. Numbers with a
-// sign are shifted in a copy of a tile, but for cores that do so beside the products.
-TEST(Catalog, TilesOfQuantizedSumsFollowFromTheCore) {
-    const Workload w =
-        *parse_workload_key("conv2d/input:1x56x56x256/kernel:1x1x256x64/dtype:i8/epilogue:bias,requantize_onnx");
-    const struct {
-        const char *target;
-        int64_t least, most;
-        bool copies;
-    } table[] = {
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, 6, true},
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41",
-         12, 32, false},
-        {"avx512vnni", 12, 32, true},
-        {"avxvnni", 4, 8, true}};
-    for (const auto &row : table) {
-        const Target target = *parse_target(row.target, 1, "");
-        const auto candidate = default_candidate(w, target, core_of(Machine(), target), default_error_budget);
-        ASSERT_TRUE(candidate) << candidate.error().message;
-        int64_t sums = 1;
-        for (const auto &[name, value] : candidate->knobs) {
-            if (name == "vectors" || name == "pixels" || name == "rows") sums *= value;
-        }
-        EXPECT_GE(sums, row.least) << to_text(*candidate);
-        EXPECT_LE(sums, row.most) << to_text(*candidate);
-        EXPECT_EQ(to_text(*candidate).find("stage_input:4") != std::string::npos, row.copies) << to_text(*candidate);
-    }
-}
-
-// Halide 21 has the dot product of 8 bits for AVX-512 only, and takes four times as long where it is asked for without.
-TEST(Catalog, ChannelsOfAStep) {
-    const struct {
-        const char *target;
-        int64_t parts;
-    } table[] = {
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 4},
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_sapphirerapids-f16c-fma-sse41", 4},
-        {"avx512vnni", 4},
-        {"avx512", 2},
-        {"avxvnni", 2},
-        {"avx2", 2},
-        {"baseline", 2}};
-    const Workload w =
-        *parse_workload_key("conv2d/input:1x56x56x256/kernel:1x1x256x64/dtype:u8/epilogue:requantize_onnx");
-    for (const auto &row : table)
-        EXPECT_EQ(quantized_loops(w, *parse_target(row.target, 1, "")).parts, row.parts) << row.target;
-}
-
 // Halide took a second for the first one, and more than a minute for the other.
 TEST(Catalog, SumsSpreadNoMoreThanCompiles) {
     const Workload w =
@@ -578,20 +530,6 @@ TEST(Catalog, SumsSpreadNoMoreThanCompiles) {
     const Status accepted = check_candidate(*parse_candidate(before + "4" + behind), w, target);
     EXPECT_TRUE(accepted) << accepted.error().message;
     const Status refused = check_candidate(*parse_candidate(before + "8" + behind), w, target);
-    ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().message.find("are too much code"), std::string::npos) << refused.error().message;
-}
-
-// Halide took more than a minute for the second one.
-TEST(Catalog, QuantizedSumsSpreadNoMoreThanCompiles) {
-    const Workload w = *parse_workload_key(
-        "conv2d/input:2x5x5x7/kernel:1x1x7x34/strides:4x6/padding:-2,-1x1,2/lhs_dilation:11x13/rhs_dilation:13x1/"
-        "batch_group_count:2/dtype:u8/output_layout:NCHW17c/kernel_layout:HWOI/epilogue:bias,requantize_litert");
-    const Target target = *parse_target("avx512", 1, "");
-    const std::string before = "quantized@1/cpu_tile@2/panel_block:2/pixels:10/row_block:1/rows:",
-                      behind = "/spread:1/stage_input:1/unroll:7/unroll_tiles:1/vectors:1/x_block:1";
-    EXPECT_TRUE(check_candidate(*parse_candidate(before + "1" + behind), w, target));
-    const Status refused = check_candidate(*parse_candidate(before + "3" + behind), w, target);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().message.find("are too much code"), std::string::npos) << refused.error().message;
 }
