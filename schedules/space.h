@@ -91,7 +91,7 @@ public:
     Status check(const Candidate &candidate) const;
 
     // A uniform draw among the valid candidates by rejection; nothing when `tries` draws found none.
-    std::optional<Candidate> sample(Rng &rng, int tries = 10000) const;
+    std::optional<Candidate> sample(Rng &rng, int tries = 100000) const;
 
     // Takes zeros out of a candidate's knobs where they are not written.
     void leave_out_zeros(Knobs *knobs) const;

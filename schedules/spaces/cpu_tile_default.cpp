@@ -123,6 +123,16 @@ std::optional<int64_t> few_tiles_a_panel(const TileFacts &f, int64_t vectors) {
     return std::nullopt;
 }
 
+// Whether tiles of a depthwise layer are for two panels in turns at least. The compiler loads the weights and the bias of one panel before
+// the loop over its tiles, and 16 registers have no room for them: tiles then take up to 2.8 times as long, by races on a Zen 3 with
+// AVX2. With SSE two panels gain where there are strides. With AVX-512, windows of up to 9 taps gain on an Emerald Rapids, and 5x5 loses;
+// other CPUs are not measured.
+bool two_take_turns(const TileFacts &f, int64_t vectors) {
+    const ConvLoops &s = f.shape;
+    if (f.registers <= 16) return s.stride[0] > 1 || (f.lanes == 8 && vectors == 1);
+    return f.core.has_two_wide_multipliers && s.taps() <= 9 && vectors == 1;
+}
+
 // Panels that take turns on a tile: those of a block of the input, but `at_least` so many where there are, without a smaller last
 // block if possible.
 int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int64_t in_block, int64_t at_least) {
@@ -155,11 +165,8 @@ void choose_blocks(const TileFacts &f, const TileCase &kind, const CpuTileDomain
         // Where channels lie in blocks, the next block's input is far away: the panels of one walk over its plane in order.
         if (f.depthwise() && !f.is_nhwc() && !f.needs_copy()) {
             const int64_t in_block = std::max<int64_t>(1, s.input_block / (k->vectors * f.lanes));
-            // The compiler loads the weights and the bias of one panel before the loop over its tiles, and 16 registers have no room
-            // for them: tiles then take up to 2.8 times as long as those of two panels in turns, by races on a Zen 3 with AVX2. With SSE
-            // two panels gain where there are strides.
-            const bool spills = f.registers <= 16 && (s.stride[0] > 1 || (f.lanes == 8 && k->vectors == 1));
-            k->panel_block = panels_in_turns(domains.panel_block, panels, in_block, spills ? 2 : 1);
+            k->panel_block =
+                panels_in_turns(domains.panel_block, panels, in_block, two_take_turns(f, k->vectors) ? 2 : 1);
         }
         k->x_block = block(domains.x_block, 1, 1), k->row_block = block(domains.row_block, 1, 1);
         return;
@@ -286,7 +293,7 @@ bool tests_fold_away(const TileFacts &f, const CpuTileKnobs &k) {
 void choose_unrolling(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     k->unroll_tiles = tests_fold_away(f, *k) ? domains.unroll_tiles.back() : 0;
     const bool leaves_out = !k->inline_sum && !f.depthwise() && (k->rows == 1 || k->share_rows);
-    k->skip_rows = leaves_out ? domains.skip_rows.back() : 0;
+    k->skip_rows = leaves_out && (!k->unroll_rows || k->share_rows) ? domains.skip_rows.back() : 0;
     unroll_less(f, domains, k);
 }
 
@@ -459,7 +466,10 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.fetch_result = default_fetch_result(f, domains, k.vectors);
     choose_masks(f, domains, &k);
     k.parallel = domains.parallel.front();
-    if (f.threads > 1) split_over_threads(f, domains, &k);
+    if (f.threads > 1) {
+        split_over_threads(f, domains, &k);
+        unroll_less(f, domains, &k);  // fewer tiles of a row are at the border in some blocks only
+    }
     if (f.shape.is_input_computed()) choose_depthwise_tile(f, domains, &k);
     choose_weight_fetches(f, domains, &k);
     return k;

@@ -89,6 +89,15 @@ TEST(Catalog, DefaultsOfEachMachineLieInTheSpaceOfAll) {
     }
 }
 
+// Threads take a part of the tiles that one thread unrolls.
+TEST(Catalog, DefaultsOfUnrolledTilesOfThreadsLieInTheirSpace) {
+    Rng rng(test_seed());
+    const Workload w = *parse_workload_key(
+        "conv2d_backprop_input/input:1x19x59x5/kernel:1x9x5x112/strides:4x3/padding:-1,0x37,12/rhs_dilation:1x5/"
+        "input_layout:NCHW/output_layout:NCHW/kernel_layout:HWOI");
+    expect_in_space(w, *parse_target("avx2", 2, avx512), Machine(), rng);
+}
+
 // Blocks of channels that panels do not divide, that have one panel, or that are not filled.
 TEST(Catalog, DefaultsOfDepthwiseBlocksLieInTheirSpace) {
     ConvolutionDrawer drawer(test_seed(), {70, 300, int64_t{1} << 40, int64_t{1} << 40});
@@ -107,7 +116,8 @@ TEST(Catalog, DefaultsOfDepthwiseBlocksLieInTheirSpace) {
     }
 }
 
-// A tile of the sums that a core needs may have more than keep the products in registers; panels that would take turns are one.
+// A tile of the sums that a core needs may have more than keep the products in registers; panels that would take turns are one; rows
+// whose input is turned are unrolled.
 TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
     const Target target = *parse_target("avx2", 1, avx512);
     Rng rng(test_seed());
@@ -115,7 +125,8 @@ TEST(Catalog, DefaultsOfFewTilesLieInTheirSpace) {
          {"conv2d/input:2x8x7x4/kernel:3x1x4x1/strides:1x3/padding:0,3x2,0/dtype:u8/input_layout:NCHW/"
           "epilogue:bias,requantize_litert,add/kernel_zero_point:true",
           "conv2d/input:1x5x3x17/kernel:5x7x1x17/strides:3x4/padding:2,2x3,3/feature_group_count:17/"
-          "input_layout:NCHW8c/output_layout:NCHW8c"})
+          "input_layout:NCHW8c/output_layout:NCHW8c",
+          "conv2d_backprop_input/input:1x68x42x3/kernel:8x3x3x8/padding:8,4x3,15/rhs_dilation:2x7"})
         expect_in_space(*parse_workload_key(key), target, Machine(), rng);
 }
 

@@ -56,23 +56,28 @@ TEST(FewRegisters, SumsOfOneVectorStayInThem) {
 }
 
 // Panels end where blocks of channels do, and the panels of one take turns: they share its lines. Two panels at least take turns with
-// AVX2, and where there are strides with SSE; three to eight where only they divide all.
+// AVX2, where there are strides with SSE, and of up to 9 taps with AVX-512; three to eight where only they divide all.
 TEST(FewRegisters, PanelsFillBlocks) {
     const std::string depthwise = "conv2d/input:1x28x28x96/kernel:3x3x1x96/padding:1,1x1,1/feature_group_count:96",
                       strided =
                           "conv2d/input:1x28x28x96/kernel:3x3x1x96/strides:2x2/padding:1,1x1,1/feature_group_count:96",
                       of_five = "conv2d/input:1x28x28x40/kernel:3x3x1x40/padding:1,1x1,1/feature_group_count:40",
                       of_eleven = "conv2d/input:1x20x20x88/kernel:3x3x1x88/padding:1,1x1,1/feature_group_count:88",
+                      of_five_by_five =
+                          "conv2d/input:1x28x28x96/kernel:5x5x1x96/padding:2,2x2,2/feature_group_count:96",
                       dense = "conv2d/input:1x28x28x64/kernel:1x1x64x96";
     const struct {
         std::string key;
         const char *target, *layout;
         int64_t panel_block;  // 0: any
     } rows[] = {
-        {depthwise, "avx2", "NCHW8c", 2},     {depthwise, "avx2", "NCHW16c", 2}, {depthwise, "avx2", "NCHW32c", 4},
-        {of_five, "avx2", "NCHW8c", 5},       {of_eleven, "avx2", "NCHW8c", 2},  {depthwise, "baseline", "NCHW4c", 1},
-        {depthwise, "baseline", "NCHW8c", 2}, {strided, "avx2", "NCHW8c", 2},    {strided, "avx2", "NCHW16c", 2},
-        {dense, "avx2", "NCHW8c", 0},         {dense, "avx2", "NCHW16c", 0},     {dense, "baseline", "NCHW16c", 0},
+        {depthwise, "avx2", "NCHW8c", 2},     {depthwise, "avx2", "NCHW16c", 2},
+        {depthwise, "avx2", "NCHW32c", 4},    {of_five, "avx2", "NCHW8c", 5},
+        {of_eleven, "avx2", "NCHW8c", 2},     {depthwise, "baseline", "NCHW4c", 1},
+        {depthwise, "avx512", "NCHW16c", 2},  {of_five_by_five, "avx512", "NCHW16c", 1},
+        {depthwise, "baseline", "NCHW8c", 2}, {strided, "avx2", "NCHW8c", 2},
+        {strided, "avx2", "NCHW16c", 2},      {dense, "avx2", "NCHW8c", 0},
+        {dense, "avx2", "NCHW16c", 0},        {dense, "baseline", "NCHW16c", 0},
     };
     for (const auto &row : rows) {
         const std::string key = row.key + "/input_layout:" + row.layout + "/output_layout:" + row.layout;
