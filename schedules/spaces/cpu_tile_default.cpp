@@ -468,7 +468,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     k.parallel = domains.parallel.front();
     if (f.threads > 1) {
         split_over_threads(f, domains, &k);
-        unroll_less(f, domains, &k);  // fewer tiles of a row are at the border in some blocks only
+        unroll_less(f, domains, &k);  // a block that is a part of a row tests whether it is at the border
     }
     if (f.shape.is_input_computed()) choose_depthwise_tile(f, domains, &k);
     choose_weight_fetches(f, domains, &k);

@@ -26,8 +26,8 @@ std::vector<int64_t> tile_sizes(int64_t extent, int64_t limit, double tolerated,
     return sizes;
 }
 
-// Blocks of some of `extent` elements, and, where these are few, of all tiles of each size: a smaller block beside one of most tiles
-// would pass over the weights once more.
+// Sizes of blocks of tiles: those for tiles of one element, and the number of all tiles of each size, where it is small. Without it
+// five tiles would be a block of four and one of one, and weights would pass twice.
 std::vector<int64_t> tile_blocks(int64_t extent, const std::vector<int64_t> &tiles) {
     constexpr int64_t few = 32;
     const std::vector<int64_t> blocks = block_sizes(extent);

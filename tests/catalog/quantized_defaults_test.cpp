@@ -10,6 +10,8 @@
 namespace kiln {
 namespace {
 
+constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
+
 // Sums of few dot products: small tiles where one vector of products starts in a cycle, whole ones where two do. Numbers with a
 // sign are shifted in a copy of a tile, but for cores that do so beside the products.
 TEST(QuantizedDefaults, TilesOfQuantizedSumsFollowFromTheCore) {
@@ -20,7 +22,7 @@ TEST(QuantizedDefaults, TilesOfQuantizedSumsFollowFromTheCore) {
         int64_t least, most;
         bool copies;
     } table[] = {
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, 6, true},
+        {zen4, 1, 6, true},
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41",
          12, 32, false},
         {"avx512vnni", 12, 32, true},
@@ -45,7 +47,7 @@ TEST(QuantizedDefaults, ChannelsOfAStep) {
         const char *target;
         int64_t parts;
     } table[] = {
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 4},
+        {zen4, 4},
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_sapphirerapids-f16c-fma-sse41", 4},
         {"avx512vnni", 4},
         {"avx512", 2},
@@ -75,10 +77,9 @@ TEST(QuantizedDefaults, QuantizedSumsSpreadNoMoreThanCompiles) {
 // Padding is tested for in place where some tile of a row has none, and on CPUs where nobody compared. Whole panels are fetched by
 // loops that leave no rows out.
 TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {
-    const std::string zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
     const struct {
         const char *shape;
-        std::string target;
+        const char *target;
         bool copies, fetches_panels;
     } table[] = {
         {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "avx512vnni", true, true},
