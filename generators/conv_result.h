@@ -67,7 +67,12 @@ protected:
                 if (!is_like_result(step)) return Expr(buffer(known));
                 return cast(types.sum, masked_column(s.x, buffer(s.c, column_of(s.x), s.y, s.z, s.b, s.n)));
             };
-            operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
+            if (keeps_addend && is_like_result(step)) {
+                const Halide::Func kept = kept_operand(s, *input);
+                operands[step] = masks_channels ? read(MaskedChannels{kept, channels}) : read(kept);
+            } else {
+                operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
+            }
         }
         // Sums of integers have their bias from the start.
         const Workload &w = this->workload;
@@ -102,6 +107,7 @@ protected:
         }
         for (const QuantizationOperand &operand : quantization_operands(this->workload))
             fix(*quantization[operand.role], {operand.count});
+        for (Halide::Func &copy : kept) copy_first(copy);
         s->output = *output;
         if constexpr (requires { s->numbers; }) s->numbers = {numbers, adds_quantized(this->workload)};
         if constexpr (requires { s->scattered; }) {
@@ -114,6 +120,28 @@ private:
     Expr masked_column(const Expr &x, const Expr &value) const {
         if (!masks_columns) return value;
         return masked_load(Halide::likely(x < extent(stored_result.space[0])), value);
+    }
+
+    template<typename Stages>
+    Halide::Func kept_operand(const Stages &s, const Halide::GeneratorInput<Halide::Buffer<>> &input) {
+        Halide::Func copy("kept");
+        copy(s.c, s.x, s.y, s.z, s.b, s.n) = input(s.c, s.x, s.y, s.z, s.b, s.n);
+        kept.push_back(copy);
+        return copy;
+    }
+
+    void copy_first(Halide::Func &copy) const {
+        constexpr int lanes = 16;
+        const StoredActivation stored = memory_of_result();
+        const std::vector<Halide::Var> at = copy.args();
+        const int64_t sizes[] = {stored.block,
+                                 stored.space[0],
+                                 stored.space[1],
+                                 stored.space[2],
+                                 (stored.channels + stored.block - 1) / stored.block,
+                                 stored.images};
+        for (size_t d = 0; d < at.size(); d++) copy.bound(at[d], 0, extent(sizes[d]));
+        copy.compute_root().vectorize(stored.block > 1 ? at[0] : at[1], lanes, Halide::TailStrategy::GuardWithIf);
     }
 
     template<typename Stages>
@@ -184,6 +212,10 @@ protected:
     std::map<Role, Halide::GeneratorInput<Halide::Buffer<>> *> quantization;
     Halide::Func gathered{"gathered"};
     std::vector<Halide::Func> numbers;  // stages between the sum and the result, as the output's variables count
+    // Copies of what the epilogue adds, made first. A kernel may be told to write its result over the tensor that it adds. Where
+    // `keeps_addend` holds, it computes some results a second time, when the first lie there.
+    bool keeps_addend = false;
+    std::vector<Halide::Func> kept;
     // Vectors of the output may reach behind the last channel, or the last column; their stores are masked.
     bool masks_channels = false, masks_columns = false;
     // Whether the epilogue's first addition is rounded for itself. LLVM joins it to an unrolled sum otherwise and reorders all addends,

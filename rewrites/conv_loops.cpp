@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "workload/separable/separable.h"
+#include "workload/signature.h"
 
 namespace kiln {
 namespace {
@@ -212,6 +213,7 @@ ConvLoops conv_loops(const Workload &w, Dimensions dimensions) {
     s.input_block = s.stored_input.block, s.output_block = s.stored_result.block;
     s.converts = w.dtype != DType::f32 || !w.prologue.empty();
     s.computes_results = std::ranges::any_of(w.epilogue, is_long);
+    s.adds_tensor = std::ranges::any_of(w.epilogue, [](const EpilogueStep &step) { return is_like_result(step.kind); });
     for (int d = 0; d < 3; d++) s.outside[d] = s.leaves_input(d);
     s.input_map = plain_input_map(s);
     s.kernel_map = kernel_map_of(s, turned);

@@ -79,6 +79,7 @@ struct ConvLoops : ConvShape {
     bool group_panels = false;
     bool converts = false;          // the input is not f32, or a prologue changes it
     bool computes_results = false;  // a step of the epilogue is a function of several instructions
+    bool adds_tensor = false;       // the epilogue does: a tensor like the result, which may lie in its place
     int64_t joined = 0;  // channels of one column, where a row's columns and channels are one dimension (panels.h)
     int64_t phases = 1;  // with sums, of the outputs of one group, side by side as further channels (output_phases.h)
     // Dimensions that have other phases than those; what they add to the channel of a result's sum is not in `result`.

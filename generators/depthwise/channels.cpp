@@ -47,6 +47,7 @@ public:
         if (!is_apart(loops.stored_result)) {
             const Expr stored = channel_of(loops.stored_result, s.c, s.b);
             masks_channels = channels_in_memory(loops.stored_result, lanes) == ChannelsInMemory::together;
+            keeps_addend = adds_twice(knobs, loops);
             define_result(s, s.sum(stored % lanes, s.x, s.y % height, s.y / height, known_vector(stored), s.z, s.n));
             return;
         }

@@ -48,6 +48,7 @@ public:
         sums_are_apart = true;
         masks_columns = by_masks && stores_columns(loops);
         masks_channels = knobs.masked && !stores_columns(loops);
+        keeps_addend = adds_twice(knobs, loops, stores_columns(loops));
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
         const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);
         const Expr channel = loops.stored_result.is_filled_up() ? min(stored, last) : stored;

@@ -53,6 +53,7 @@ public:
         }
         masks_channels = knobs.masked != 0;
         sums_are_apart = !knobs.inline_sum && loops.taps() > 9;  // no fewer gain (docs/measurements/depthwise.md)
+        keeps_addend = adds_twice(knobs, loops, target_of_kiln);
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
 

@@ -40,6 +40,7 @@ public:
         s.padded(s.c, s.x, s.y, s.z, s.n) = shifted_input({s.c, s.x, s.y, s.z, s.n}, map_of_padded(), input_type());
         Expr total = direct_sum({loops, knobs, lanes, weights, s, first});
         if (workload.kernel_zero_point) total -= weights_offset();
+        keeps_addend = adds_twice(knobs, loops, target_of_kiln);
         define_result(s, total);
     }
 

@@ -37,6 +37,7 @@ public:
 
     void generate() {
         s.padded(s.c, s.x, s.y, s.z, s.n) = behind_prologue(s.c, depthwise_sum());
+        keeps_addend = adds_twice(knobs, loops, target_of_kiln);
         define_result(s, direct_sum({loops, knobs, lanes, weights, s}));
     }
 

@@ -117,7 +117,8 @@ private:
     void join(const Node &node, int step) {
         if (bytes(node.output) == 0) return;
         if (std::holds_alternative<Concat>(node.op)) return join_concat(node);
-        if (std::holds_alternative<Elementwise>(node.op)) return join_elementwise(node, step);
+        if (std::holds_alternative<Elementwise>(node.op) || std::holds_alternative<Convolution>(node.op))
+            return write_over_input(node, step);
         if (node.inputs.size() != 1) return;
         const ValueId input = node.inputs[0];
         std::optional<int64_t> offset = offset_of_part(node.op, stored(input), stored(node.output));
@@ -152,9 +153,11 @@ private:
         }
     }
 
-    void join_elementwise(const Node &node, int step) {
-        for (ValueId id : node.inputs) {
-            if (!is_elementwise_alike(node.op, stored(id), stored(node.output)) || !may_be_overwritten(id, node, step))
+    void write_over_input(const Node &node, int step) {
+        for (size_t i = 0; i < node.inputs.size(); i++) {
+            const ValueId id = node.inputs[i];
+            if (!may_write_over(node, i, stored(node.inputs[0]), stored(id), stored(node.output)) ||
+                !may_be_overwritten(id, node, step))
                 continue;
             const InBuffer part = parts_[id];
             if (buffers_[node.output].memory == Memory::workspace) {

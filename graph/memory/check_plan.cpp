@@ -170,15 +170,17 @@ private:
         return {};
     }
 
-    // Whether a node destroys none of its inputs while it writes. An element-wise node writes each element where it read it,
-    // and the parts of a concatenation that lie where they belong stay.
+    // Whether a node destroys none of its inputs while it writes. Some write each element where they read it, and the parts of a
+    // concatenation that lie where they belong stay.
     bool is_beside_inputs(const Node &node) const {
         if (std::holds_alternative<Concat>(node.op)) return parts_are_beside_inputs(node);
-        return std::ranges::none_of(node.inputs, [&](ValueId id) {
-            const bool is_alike =
-                offset(id) == offset(node.output) && is_elementwise_alike(node.op, stored(id), stored(node.output));
-            return overlap(id, node.output) && !is_alike;
-        });
+        for (size_t i = 0; i < node.inputs.size(); i++) {
+            const ValueId id = node.inputs[i];
+            const bool is_alike = offset(id) == offset(node.output) &&
+                                  may_write_over(node, i, stored(node.inputs[0]), stored(id), stored(node.output));
+            if (overlap(id, node.output) && !is_alike) return false;
+        }
+        return true;
     }
 
     bool parts_are_beside_inputs(const Node &node) const {

@@ -2,8 +2,8 @@
 // whose size is known before.
 //
 // Values share memory in two ways. Some are the bytes of others: reshapes, transposes that move nothing, parts, and the inputs
-// of a concatenation, which are computed where it wants them. And element-wise nodes write over an input that nobody reads
-// afterwards. All other values that are alive at the same time lie apart.
+// of a concatenation, which are computed where it wants them. And element-wise nodes, and convolutions that add to their sums, write
+// over an input that nobody reads afterwards. All other values that are alive at the same time lie apart.
 #pragma once
 
 #include <cstdint>

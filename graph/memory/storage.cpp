@@ -5,6 +5,8 @@
 #include <numeric>
 #include <set>
 
+#include "graph/convolution_inputs.h"
+
 namespace kiln::graph {
 namespace {
 
@@ -60,6 +62,14 @@ std::vector<MemoryLoop> inside_of(int axis, const Stored &stored) {
     std::vector<MemoryLoop> loops = wide_loops(stored);
     if (!loops.empty() && loops.front().axis == axis) loops.erase(loops.begin());
     return loops;
+}
+
+// Whether a convolution adds this input to its sums, and reads it as nothing else. Every kernel reads the element of an addend before it
+// writes that of the result, and writes it once.
+bool is_addend(const Convolution &op, const Node &node, size_t index, const Stored &first, const Stored &result) {
+    constexpr size_t own = 2;  // the input and the weights
+    if (index < own || std::ranges::count(node.inputs, node.inputs[index]) > 1) return false;
+    return further_inputs(op, *first.form, shape(result))[index - own].role == Role::addend;
 }
 
 }  // namespace
@@ -140,11 +150,12 @@ bool joins_bytes(const Operator &op, const std::vector<Stored> &inputs, const St
     return bytes == result.storage->bytes;
 }
 
-bool is_elementwise_alike(const Operator &op, const Stored &input, const Stored &result) {
-    const auto *elementwise = std::get_if<Elementwise>(&op);
-    if (!elementwise || shape(input) != elementwise->shape || input.storage->bytes != result.storage->bytes)
-        return false;
-    return wide_loops(input) == wide_loops(result);
+bool may_write_over(const Node &node, size_t index, const Stored &first, const Stored &input, const Stored &result) {
+    const auto *convolution = std::get_if<Convolution>(&node.op);
+    const bool reads_place_by_place = convolution ? is_addend(*convolution, node, index, first, result)
+                                                  : std::holds_alternative<Elementwise>(node.op);
+    return reads_place_by_place && shape(input) == shape(result) && input.storage->bytes == result.storage->bytes &&
+           wide_loops(input) == wide_loops(result);
 }
 
 }  // namespace kiln::graph

@@ -59,7 +59,8 @@ std::optional<int64_t> offset_of_part(const Operator &op, const Stored &input, c
 // Whether a Concat's result is the bytes of its inputs, one after the other.
 bool joins_bytes(const Operator &op, const std::vector<Stored> &inputs, const Stored &result);
 
-// Whether each element of an Elementwise's result lies where the element of this input does that it is computed from.
-bool is_elementwise_alike(const Operator &op, const Stored &input, const Stored &result);
+// Whether a node may write its result over input number `index`: each element of the result lies where the one element of this input
+// does that it is computed from. `first` is the node's first input.
+bool may_write_over(const Node &node, size_t index, const Stored &first, const Stored &input, const Stored &result);
 
 }  // namespace kiln::graph

@@ -26,6 +26,22 @@ struct Lanes {
     int of_vector() const { return std::max(channels, pixels); }
 };
 
+Lanes lanes_of(const CpuTileKnobs &k, const Target &target) {
+    return {.channels = tile_lanes(k, target), .pixels = k.lanes == 1 ? vector_lanes(target) : 1};
+}
+
+bool is_row_of_tiles(const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes) {
+    return shape.output[0] % (k.pixels * lanes.pixels) == 0;
+}
+
+// Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Where a tensor is added to them, which may
+// lie in their place, tests leave out what the row does not have; vectors of pixels have none (adds_twice).
+TailStrategy tail_of_row(const CpuTileKnobs &k, const ConvLoops &shape, const Lanes &lanes) {
+    const bool adds_here = shape.adds_tensor && !shape.scatters();
+    const bool is_tested = adds_here && lanes.pixels == 1 && !is_row_of_tiles(k, shape, lanes);
+    return is_tested ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
 // A panel asks for what the same panel reads of the next block of tiles: the lines of its pixels lie apart, and from memory they
 // come late. Panels that share a line ask for it together. Beyond the input's end a prefetch does nothing.
 void fetch_next_block(ConvStages &stages, const CpuTileKnobs &k, const Lanes &lanes, const Var &panel,
@@ -49,8 +65,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
     Var slice("slice"), piece("piece");
     const int together = shape.group_panels ? lanes.channels : piece_of_vector(shape.output_block, lanes.channels);
 
-    // Tiles at the right edge are shifted inwards: they compute some outputs twice, in full tiles. Rows cannot be: the
-    // sum counts them from the tile's first.
+    // Rows at the lower edge cannot be shifted inwards: the sum counts them from the tile's first.
     if (k.masked) {  // such a split is the last one of its lanes
         out.split(channel_loop(out, stages.c, stages.b, shape), ci, lane, lanes.channels, TailStrategy::PredicateStores)
             .split(ci, panel, vector, extent(k.vectors), TailStrategy::GuardWithIf);
@@ -62,7 +77,7 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         if (together < lanes.channels) out.split(lane, piece, lane, together).unroll(piece);
     }
     out.split(panel, panel_group, panel, extent(k.panel_block), TailStrategy::GuardWithIf)
-        .split(x, x_tile, xi, extent(k.pixels * lanes.pixels), TailStrategy::ShiftInwards)
+        .split(x, x_tile, xi, extent(k.pixels * lanes.pixels), tail_of_row(k, shape, lanes))
         .split(x_tile, x_block, x_tile, extent(k.x_block), TailStrategy::GuardWithIf)
         .split(y, y_tile, yi, extent(k.rows), TailStrategy::GuardWithIf)
         .split(y_tile, y_block, y_tile, extent(k.row_block), TailStrategy::GuardWithIf)
@@ -226,9 +241,14 @@ void compute_input(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &s
 
 }  // namespace
 
+bool adds_twice(const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
+    const Lanes lanes = lanes_of(k, target);
+    const bool is_shifted = lanes.pixels > 1 && !is_row_of_tiles(k, shape, lanes);
+    return shape.adds_tensor && !shape.scatters() && is_shifted;
+}
+
 void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &shape, const Target &target) {
-    Lanes lanes{.channels = tile_lanes(k, target)};
-    if (k.lanes == 1) lanes.pixels = vector_lanes(target);
+    const Lanes lanes = lanes_of(k, target);
     if (stages.scattered.defined()) {
         scatter_output(stages.output, stages.scattered,
                        {stages.c, stages.x, stages.y, lanes.of_vector(), stages.scattered_block, k.parallel != 0});
@@ -236,7 +256,9 @@ void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &
     const Loops loops = tile_output(stages, k, shape, lanes);
     if (lanes.pixels == 1 && !k.masked) {
         const TileExtents tile{.lanes = lanes.channels, .vectors = k.vectors, .columns = k.pixels, .rows = k.rows};
-        compute_numbers(stages, loops.tile, tile, shape, shape.output[1] % k.rows == 0);
+        const bool is_whole =
+            shape.output[1] % k.rows == 0 && tail_of_row(k, shape, lanes) == TailStrategy::ShiftInwards;
+        compute_numbers(stages, loops.tile, tile, shape, is_whole);
     }
     if (stages.sum.defined()) tile_sum(stages, k, shape, lanes, loops);
     if (stages.spread.defined()) spread_input(stages, k, shape, lanes.channels);

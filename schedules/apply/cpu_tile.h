@@ -46,6 +46,10 @@ struct ConvStages {
     int64_t scattered_block = 1;  // channels of one block of `scattered`
 };
 
+// Whether the last tile of a row computes results that the one before has stored, though the epilogue adds a tensor that may have been
+// in their place.
+bool adds_twice(const CpuTileKnobs &knobs, const ConvLoops &shape, const Target &target);
+
 void apply_cpu_tile(ConvStages &stages, const CpuTileKnobs &knobs, const ConvLoops &shape, const Target &target);
 
 }  // namespace kiln

@@ -58,9 +58,11 @@ bool requantizes_often(const ConvLoops &s) {
     return s.parts == 4 && has_long_rows && s.input_channels * s.taps() <= most_requantized_steps;
 }
 
+enum class Rows { any, of_whole_tiles };
+
 // Nothing where no tile has as few sums as `most`.
 std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum,
-                                             int64_t most) {
+                                             int64_t most, Rows rows = Rows::any) {
     std::optional<RegisterTile> best;
     double least = 1e300;
     const int64_t fewest = inline_sum ? 1 : fewest_sums(f, domains);
@@ -72,6 +74,7 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
                 if (!fits_registers(f, tile, inline_sum) || !(inline_sum || f.panels_fill_blocks(v))) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 if (tile.sums() > most) continue;
+                if (rows == Rows::of_whole_tiles && f.shape.output[0] % (p * f.x_lanes) != 0) continue;
                 const bool has_enough = tile.sums() >= f.core.latency_sums();
                 const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
@@ -90,7 +93,13 @@ bool keeps_products(const TileFacts &f) { return f.shape.parts == 2 && f.registe
 RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum) {
     constexpr int64_t any = std::numeric_limits<int64_t>::max();
     if (requantizes_often(f.shape) && f.core.vectors_a_cycle() * f.core.latency <= double(most_requantized_sums)) {
-        if (const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums)) return *small;
+        const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums);
+        if (small && f.shape.adds_tensor && f.shape.output[0] % small->pixels != 0) {
+            // Tiles that are tested for the end of the row are not requantized stage by stage.
+            constexpr int64_t most = most_requantized_sums + 2;
+            if (const auto whole = cheapest_tile_of(f, domains, inline_sum, most, Rows::of_whole_tiles)) return *whole;
+        }
+        if (small) return *small;
     }
     const int64_t most = f.depthwise() ? most_depthwise_sums : keeps_products(f) ? f.registers / 2 : any;
     if (const auto tile = cheapest_tile_of(f, domains, inline_sum, most)) return *tile;

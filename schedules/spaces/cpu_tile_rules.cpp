@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "rewrites/panels.h"
 #include "schedules/spaces/spilled_sums.h"
@@ -105,6 +106,20 @@ double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
     return fetch + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels - kept));
 }
 
+// Whether so many pixels of a tile share a set of the L1 cache that they push each other out between two channels of a line.
+bool crowds_sets(const TileFacts &f, const RegisterTile &tile) {
+    const ConvLoops &s = f.shape;
+    const int64_t pixel = 4 * s.input_channels * s.groups, row = pixel * s.stored_input.space[0];
+    std::vector<int64_t> lines(size_t(f.core.l1_sets), 0);
+    for (int64_t y = 0; y < tile.rows; y++) {
+        for (int64_t x = 0; x < tile.pixels; x++) {
+            const int64_t at = y * s.stride[1] * s.input_step[1] * row + x * s.stride[0] * s.input_step[0] * pixel;
+            if (++lines[size_t(at / f.core.line_bytes % f.core.l1_sets)] > f.core.l1_ways) return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 bool shares_panels(const TileFacts &f, const CpuTileKnobs &k) {
@@ -164,9 +179,7 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     const bool turns = f.x_lanes > 1 && s.input_block > 1;
     const double of_pixel = !turns ? 0 : s.taps() == 1 ? 1 : 0.25 / double(s.taps());
     const double turned = of_pixel * double(s.output[0]) * s.output[1] * s.output[2];
-    // Pixels that share a set of the L1 cache push each other out.
-    const bool aliased = f.is_nhwc() && s.input_channels * s.groups * s.stride[0] * 4 % f.core.l1_set_stride() == 0 &&
-                         tile.pixels > f.core.l1_ways;
+    const bool aliased = f.is_nhwc() && crowds_sets(f, tile);
     // Tiles of one vector load a number for each product. Where that is an instruction of its own, they took 1.5 times as long as those
     // of five vectors, whose weights come from L2, by a race of 64x64x240 to 40 on a Zen 3.
     const bool loads_each = f.x_lanes == 1 && f.lanes < 16 && tile.vectors == 1 && f.channel_vectors() > 1;

@@ -33,6 +33,10 @@ public:
     int compute(const LoadedKernel &kernel, KernelContext &context);
 
     void poison_output();
+
+    // Copies an operand into the output's memory, where compute() reads it from then on. Precondition: the workload has it, and it has as
+    // many bytes.
+    void lay_on_output(Role role);
     std::span<const std::byte> output() const { return output_->memory.data(); }
 
     // The weights as compute() reads them, empty where it has none, and everything else that it reads or writes.

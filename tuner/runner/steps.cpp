@@ -47,6 +47,7 @@ struct Start {
     const OperandPaths &operands;
     Call::Place place;
     CallContext &context;
+    std::optional<Role> on_output = {};  // an operand that the output's memory has
 };
 
 // Places a data set and makes one call.
@@ -57,6 +58,7 @@ End start(const KernelCalls &calls, const Start &start, std::unique_ptr<Call> *c
         return environment_failed(created.error());
     }
     *call = std::move(*created);
+    if (start.on_output) (*call)->lay_on_output(*start.on_output);
     if (const int code = (*call)->prepare(calls.kernel, start.context.context())) {
         return kernel_error("the kernel's pack or prepare function", code);
     }
@@ -78,10 +80,12 @@ private:
         const RunnerData &data;
         Call::Place place;
         CallContext &context;
+        std::optional<Role> on_output = {};
     };
 
     End find_workspace();
     End check(const Check &check);
+    End check_in_place();
     End measure(const SamplingOrder &order);
 
     const JudgeJob &job_;
@@ -115,11 +119,23 @@ End Judgement::find_workspace() {
 
 End Judgement::check(const Check &check) {
     std::unique_ptr<Call> call;
-    if (End end = start(calls_, {check.step, check.data.operands, check.place, check.context}, &call)) {
+    if (End end =
+            start(calls_, {check.step, check.data.operands, check.place, check.context, check.on_output}, &call)) {
         return end;
     }
     return compare_output({calls_.workload, call->output(), job_, check.data, check.step}, calls_.send,
                           &answer_.errors);
+}
+
+// Networks have the result written over a tensor that is added to it, where nobody needs that tensor afterwards.
+End Judgement::check_in_place() {
+    for (const StepOperand &operand : step_operands()) {
+        if (!is_like_result(operand.step) || !has_step(calls_.workload.epilogue, operand.step)) continue;
+        const std::string step =
+            fmt::format("check with the {} in the result's memory, {}", operand.name, calls_.threads());
+        if (End end = check({step, job_.data.other, Call::Place::end_at_guard, *parallel_, operand.role})) return end;
+    }
+    return {};
 }
 
 End Judgement::measure(const SamplingOrder &order) {
@@ -181,6 +197,9 @@ RunnerAnswer Judgement::judge() {
         }
     }
     if (End end = check({"check on other inputs, " + threads, data.other, Call::Place::end_at_guard, *parallel_})) {
+        return *end;
+    }
+    if (End end = check_in_place()) {
         return *end;
     }
     if (End end =

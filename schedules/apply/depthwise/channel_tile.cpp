@@ -116,6 +116,10 @@ void copy_input(ChannelStages &stages, const Loops &made, int lanes) {
 
 }  // namespace
 
+bool adds_twice(const ChannelTileKnobs &k, const ConvLoops &loops) {
+    return loops.adds_tensor && loops.output[0] % k.pixels != 0;
+}
+
 void apply_channel_tile(ChannelStages &stages, const ChannelTileKnobs &k, const ConvLoops &loops, int lanes) {
     const bool turns = stages.turned_sums.defined();
     const Loops made = turns ? turn_output(stages, k, loops, lanes) : store_output(stages, k, loops, lanes);

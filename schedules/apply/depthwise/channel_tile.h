@@ -37,6 +37,10 @@ struct ChannelStages {
     std::vector<Copied> copied;
 };
 
+// Whether the last tile of a row computes results that the one before has stored, though the epilogue adds a tensor that may have been
+// in their place. For sums that are stored as they are computed.
+bool adds_twice(const ChannelTileKnobs &knobs, const ConvLoops &loops);
+
 void apply_channel_tile(ChannelStages &stages, const ChannelTileKnobs &knobs, const ConvLoops &loops, int lanes);
 
 }  // namespace kiln

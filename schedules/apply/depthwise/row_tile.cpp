@@ -202,6 +202,11 @@ void make_planes(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loop
 
 }  // namespace
 
+bool adds_twice(const RowTileKnobs &k, const ConvLoops &loops, bool stores_columns) {
+    const bool is_shifted = stores_columns && computed_columns(loops, k) == loops.output[0];
+    return loops.adds_tensor && is_shifted && loops.output[0] % (k.lanes * k.vectors) != 0;
+}
+
 void apply_row_tile(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
     const Loops made = tile_output(stages, k, loops);
     tile_sum(stages, k, made);

@@ -47,6 +47,10 @@ struct RowStages {
     std::vector<Columns> copied;  // by update i of `copy`
 };
 
+// Whether the last tile of a row computes results that the one before has stored, though the epilogue adds a tensor that may have been
+// in their place. Rows that are turned on their way are stored once.
+bool adds_twice(const RowTileKnobs &knobs, const ConvLoops &loops, bool stores_columns);
+
 void apply_row_tile(RowStages &stages, const RowTileKnobs &knobs, const ConvLoops &loops);
 
 }  // namespace kiln

@@ -25,6 +25,8 @@ std::string places(const MemoryPlan &plan) {
     return text;
 }
 
+const Convolution adding{.padding = {{1, 1}, {1, 1}}, .epilogue = {EpilogueStep{EpilogueStep::Kind::add}}};
+
 struct Row {
     const char *what;
     std::function<std::vector<ValueId>(Sketch &)> graph;
@@ -54,6 +56,27 @@ TEST(MemoryPlan, table) {
              return Ids{s.node(Reduce{Reduce::Kind::sum, {0}}, {b})};
          },
          "input0 +128 input1 +0 output0", 192},
+        {"convolutions write over what they add",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4, 4}), a = s.elementwise("exp(x0)", {x});
+             const auto b = s.elementwise("neg(x0)", {s.convolution({x, a}, 2, {3, 3}, adding)});
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {1}}, {b})};
+         },
+         "input0 +0 constant +0 +0 output0", 128},
+        {"but not where it is their input, too",
+         [](Sketch &s) {
+             const auto a = s.elementwise("exp(x0)", {s.input({1, 2, 4, 4})}),
+                        b = s.convolution({a, a}, 2, {3, 3}, adding);
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {1}}, {b})};
+         },
+         "input0 +0 constant +128 output0", 256},
+        {"nor where it is read later",
+         [](Sketch &s) {
+             const auto x = s.input({1, 2, 4, 4}), a = s.elementwise("exp(x0)", {x}),
+                        b = s.convolution({x, a}, 2, {3, 3}, adding);
+             return Ids{s.node(Reduce{Reduce::Kind::sum, {1}}, {s.node(Concat{1}, {b, s.pad(a, 1, 1, 0)})})};
+         },
+         "input0 +320 constant +0 +128 +0 output0", 448},
         {"a chain into an output lies in its memory",
          [](Sketch &s) {
              const auto a = s.elementwise("exp(x0)", {s.input({16})});

@@ -120,6 +120,23 @@ TEST_F(ProcessRunnerTest, EndsTheSamplingOfASlowKernelEarly) {
     EXPECT_LT(cut_off.value().samples.size(), whole.value().samples.size());
 }
 
+// Networks have the result written over a tensor that is added to it.
+TEST_F(ProcessRunnerTest, JudgesInTheAddendsMemory) {
+    ProcessRunner runner(options_);
+    RunRequest adds = request("adds");
+    adds.workload.epilogue.push_back(EpilogueStep{EpilogueStep::Kind::add});
+    const RunResult right = run(runner, adds);
+    EXPECT_TRUE(right.ok()) << right.failure().message;
+
+    RunRequest twice = request("adds_twice");
+    twice.workload = adds.workload;
+    const RunResult wrong = run(runner, twice);
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_EQ(wrong.failure().status, TrialStatus::wrong_result);
+    const std::string &message = wrong.failure().message;
+    EXPECT_NE(message.find("(check with the addend in the result's memory"), std::string::npos) << message;
+}
+
 class HeatTest : public ProcessRunnerTest {
 protected:
     static HeatRequest heat(const std::vector<std::string> &kernels) {
