@@ -60,6 +60,19 @@ bool requantizes_often(const ConvLoops &s) {
 
 enum class Rows { any, of_whole_tiles };
 
+bool has_whole_tiles(const TileFacts &f, const RegisterTile &tile) {
+    return f.shape.output[0] % (tile.pixels * f.x_lanes) == 0;
+}
+
+// What a last tile costs that is shifted inwards, by share. Where results of 1x1 sums are functions of several instructions, LLVM may
+// keep the constants of these in registers then, and sums in memory: 30x30x192 to 384 with `gelu` or `silu` took 1.5 times as long on a
+// Zen 4 with AVX-512. Other windows do not gain, and code for fewer registers is not measured.
+double shifted_cost(const TileFacts &f, const RegisterTile &tile) {
+    const bool is_long = f.shape.computes_results || f.shape.parts > 1;
+    const bool fills_registers = f.registers >= 32 && 2 * tile.sums() > f.registers;
+    return is_long && fills_registers && f.shape.taps() == 1 && !has_whole_tiles(f, tile) ? 1.05 : 1;
+}
+
 // Nothing where no tile has as few sums as `most`.
 std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum,
                                              int64_t most, Rows rows = Rows::any) {
@@ -74,9 +87,10 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
                 if (!fits_registers(f, tile, inline_sum) || !(inline_sum || f.panels_fill_blocks(v))) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 if (tile.sums() > most) continue;
-                if (rows == Rows::of_whole_tiles && f.shape.output[0] % (p * f.x_lanes) != 0) continue;
+                if (rows == Rows::of_whole_tiles && !has_whole_tiles(f, tile)) continue;
                 const bool has_enough = tile.sums() >= f.core.latency_sums();
-                const double cost = has_enough ? tile_cost(f, tile) : tile_cost(f, tile) / tile.sums();
+                const double whole = tile_cost(f, tile) * shifted_cost(f, tile);
+                const double cost = has_enough ? whole : whole / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {
                     least = cost, best = tile, enough = has_enough;
                 }
@@ -94,7 +108,7 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
     constexpr int64_t any = std::numeric_limits<int64_t>::max();
     if (requantizes_often(f.shape) && f.core.vectors_a_cycle() * f.core.latency <= double(most_requantized_sums)) {
         const auto small = cheapest_tile_of(f, domains, inline_sum, most_requantized_sums);
-        if (small && f.shape.adds_tensor && f.shape.output[0] % small->pixels != 0) {
+        if (small && f.shape.adds_tensor && !has_whole_tiles(f, *small)) {
             // Tiles that are tested for the end of the row are not requantized stage by stage.
             constexpr int64_t most = most_requantized_sums + 2;
             if (const auto whole = cheapest_tile_of(f, domains, inline_sum, most, Rows::of_whole_tiles)) return *whole;
@@ -320,13 +334,24 @@ InPlace in_place(const TileFacts &f, const CpuTileDomains &domains, const CpuTil
 }
 
 // Whether each tile of a row reads padding: the first one, the last one, and there is none between them. Steps of four channels then
-// test for it in all tiles. By races on an Emerald Rapids with VNNI, 20 layers take 0.74 to 0.91 of the time with a copy, and those
-// with a tile that needs no test up to 1.11; other targets are not measured.
+// test for it in all tiles.
 bool tests_each_tile(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
-    if (!f.core.has_two_wide_multipliers || s.parts != 4 || s.groups > 1 || !f.is_nhwc() || k.rows > 1) return false;
+    if (s.parts != 4 || s.groups > 1 || !f.is_nhwc() || k.rows > 1) return false;
     const bool first = s.pad_lo[0] > 0, last = s.reach(s.output[0], 0) - s.pad_lo[0] > s.dilated(0);
     return f.x_tiles(k.pixels) <= int64_t{first} + int64_t{last};
+}
+
+// By races on an Emerald Rapids with VNNI, 20 such layers take 0.74 to 0.91 of the time with a copy, and those with a tile that needs no
+// test up to 1.11.
+bool copies_tested_tiles(const TileFacts &f, const CpuTileKnobs &k) {
+    return f.core.has_two_wide_multipliers && tests_each_tile(f, k);
+}
+
+// By races on a Zen 4, eight such layers take 0.86 to 1.01 of the time without code of its own for tiles that need no test, which none
+// runs.
+bool has_one_code(const TileFacts &f, const CpuTileKnobs &k) {
+    return f.core.half_vectors_as_fast && tests_each_tile(f, k);
 }
 
 enum class Copy { none, of_rows, of_all, of_turned_tiles, of_converted_tiles, of_few_tiles };
@@ -344,7 +369,7 @@ Copy chosen_copy(const TileFacts &f, const TileCase &kind, const CpuTileDomains 
     const bool tests_are_free = tests_fold_away(f, k) && k.unroll_columns;
     const bool wants_copy =  // conversions, the search for holes and for channels in blocks are done once for all taps
         (s.converts && !converts_for_free) || s.has_holes() || f.gathers_parts() || (f.spreads() && !f.is_nhwc()) ||
-        tests_each_tile(f, k) || (kind.copies_padding && !tests_are_free && !in_place(f, domains, k).pays);
+        copies_tested_tiles(f, k) || (kind.copies_padding && !tests_are_free && !in_place(f, domains, k).pays);
     if (may_copy_rows(domains) && wants_copy)
         return s.converts && f.copies_blocks() ? Copy::of_converted_tiles : Copy::of_rows;
     // Each channel of a tile's pixels is a cache line of its own, most of which the next tiles need. Where L1 cannot keep these lines,
@@ -448,7 +473,7 @@ void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, Cp
 
 void choose_masks(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
     // A test is an instruction for each vector, and a register for each place that is tested. Unrolled tiles have none.
-    k->partition = k->stage_input || k->unroll_tiles ? 0 : domains.partition.back();
+    k->partition = k->stage_input || k->unroll_tiles || has_one_code(f, *k) ? 0 : domains.partition.back();
     // Where a target has masks for free.
     k->masked = f.lanes >= 16 ? domains.masked.back() : 0;
 }

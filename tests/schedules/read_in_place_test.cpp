@@ -55,6 +55,22 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
+// The pixels of these tiles, of which strides leave every second one, lie a multiple of 4 KiB apart: all are in one set of L1.
+TEST(TileCases, PixelsThatStridesLeaveShareFewSets) {
+    for (const char *key : {"conv2d/input:1x28x28x512/kernel:1x1x512x1024/strides:2x2/epilogue:bias,add,relu",
+                            "conv2d/input:1x56x56x512/kernel:1x1x512x512/strides:2x2/epilogue:bias,relu",
+                            "conv2d/input:1x14x14x1024/kernel:1x1x1024x2048/strides:2x2/epilogue:bias,relu"}) {
+        for (const char *name : {"avx512", "avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41-avx512-avx512_skylake-"
+                                                   "avx512_cannonlake-avx512_zen4"}) {
+            const Target target = *parse_target(name, 1, "");
+            const Core core = core_of(Machine(), target);
+            const Space space = cpu_tile_space({}, conv_loops(*parse_workload_key(key)), target, core);
+            const CpuTileKnobs k = knobs_of(space.default_candidate());
+            EXPECT_LE(k.pixels * k.rows, core.l1_ways) << key << " " << name;
+        }
+    }
+}
+
 // Vectors that are a part of a line would fetch it several times. Two panels share a fetch where L2 does not keep rows that are read
 // again.
 TEST(TileCases, FetchesPartsOfLinesWhereRowsAreLost) {
