@@ -105,5 +105,78 @@ TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {
     }
 }
 
+// Where each tile tests for padding, a Zen 4 gains by tests without code of its own for tiles that need none.
+TEST(QuantizedDefaults, TestedTilesHaveOneCode) {
+    const struct {
+        const char *shape;
+        const char *target;
+        int64_t partition;
+    } table[] = {
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, 0},
+        {"1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", zen4, 0},
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4, 1},  // four tiles
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", 1},
+    };
+    for (const auto &row : table) {
+        const auto w =
+            parse_workload_key(std::string("conv2d/input:") + row.shape + "/dtype:u8/epilogue:bias,requantize_onnx");
+        ASSERT_TRUE(w) << w.error().message;
+        const Target target = *parse_target(row.target, 1, "");
+        const Space space = find_algorithm("quantized")->space(*w, target, core_of(Machine(), target));
+        const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+        EXPECT_EQ(k.partition, row.partition) << row.shape << " " << row.target;
+        EXPECT_EQ(k.stage_input, 0) << row.shape << " " << row.target;
+        // Loops that leave out rows would fetch no panel.
+        EXPECT_EQ(k.fetch_panels, 0) << row.shape << " " << row.target;
+    }
+}
+
+// Tiles of long epilogues end where rows do: sums would be kept in memory, and requantizations with an addend not be staged.
+TEST(QuantizedDefaults, RowsAreWholeTilesWhereEpiloguesAreLong) {
+    const struct {
+        const char *shape;
+        int64_t pixels;  // of a row
+    } table[] = {
+        {"1x14x14x1024/kernel:1x1x1024x2048/strides:2x2/dtype:u8/epilogue:bias,requantize_onnx", 49},
+        {"1x7x7x2048/kernel:1x1x2048x512/dtype:i8/epilogue:bias,requantize_litert", 49},
+        {"1x56x56x64/kernel:1x1x64x256/dtype:u8/epilogue:bias,requantize_onnx,add", 56 * 56},
+        {"1x30x30x192/kernel:1x1x192x384/epilogue:bias,gelu", 900},
+        {"1x30x30x256/kernel:1x1x256x384/epilogue:bias,silu", 900},
+    };
+    for (const auto &row : table) {
+        const auto w = parse_workload_key(std::string("conv2d/input:") + row.shape);
+        ASSERT_TRUE(w) << w.error().message;
+        const Target target = *parse_target(zen4, 1, "");
+        const auto candidate = default_candidate(*w, target, core_of(Machine(), target), default_error_budget);
+        ASSERT_TRUE(candidate) << candidate.error().message;
+        const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(candidate->knobs);
+        EXPECT_EQ(row.pixels % k.pixels, 0) << to_text(*candidate);
+    }
+}
+
+// Without VNNI wherever it takes fewer cycles, and on a Zen 4 beside it.
+TEST(QuantizedDefaults, WinogradBesideDotProducts) {
+    const struct {
+        const char *shape, *target, *algorithm;
+    } table[] = {
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4, "quantized_winograd_3"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4, "quantized_winograd_3"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx512vnni", "quantized"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx2", "quantized_winograd_3"},
+        {"1x56x56x32/kernel:3x3x32x32/padding:1,1x1,1", zen4, "quantized"},     // transforms of few channels
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, "quantized"},  // F(3) could leave 32 bits
+        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen4, "quantized"},
+    };
+    for (const auto &row : table) {
+        const auto w =
+            parse_workload_key(std::string("conv2d/input:") + row.shape + "/dtype:u8/epilogue:bias,requantize_onnx");
+        ASSERT_TRUE(w) << w.error().message;
+        const Target target = *parse_target(row.target, 1, "");
+        const auto candidate = default_candidate(*w, target, core_of(Machine(), target), default_error_budget);
+        ASSERT_TRUE(candidate) << candidate.error().message;
+        EXPECT_EQ(candidate->algorithm, row.algorithm) << row.shape << " " << row.target;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

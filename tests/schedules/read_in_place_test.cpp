@@ -60,8 +60,9 @@ TEST(TileCases, PixelsThatStridesLeaveShareFewSets) {
     for (const char *key : {"conv2d/input:1x28x28x512/kernel:1x1x512x1024/strides:2x2/epilogue:bias,add,relu",
                             "conv2d/input:1x56x56x512/kernel:1x1x512x512/strides:2x2/epilogue:bias,relu",
                             "conv2d/input:1x14x14x1024/kernel:1x1x1024x2048/strides:2x2/epilogue:bias,relu"}) {
-        for (const char *name : {"avx512", "avx2", "x86-64-linux-avx-avx2-f16c-fma-sse41-avx512-avx512_skylake-"
-                                                   "avx512_cannonlake-avx512_zen4"}) {
+        for (const char *name : {"avx512", "avx2",
+                                 "x86-64-linux-avx-avx2-f16c-fma-sse41-avx512-avx512_skylake-"
+                                 "avx512_cannonlake-avx512_zen4"}) {
             const Target target = *parse_target(name, 1, "");
             const Core core = core_of(Machine(), target);
             const Space space = cpu_tile_space({}, conv_loops(*parse_workload_key(key)), target, core);
