@@ -122,6 +122,7 @@ private:
         return masked_load(Halide::likely(x < extent(stored_result.space[0])), value);
     }
 
+    // `keeps_addend` says why.
     template<typename Stages>
     Halide::Func kept_operand(const Stages &s, const Halide::GeneratorInput<Halide::Buffer<>> &input) {
         Halide::Func copy("kept");

@@ -46,7 +46,7 @@ TEST_F(SharedLoops, CopiesOfTheirInputAreRight) {
     for (int64_t staged : {0, 1, 2}) {
         Candidate candidate = space.default_candidate();
         candidate.knobs["parallel"] = 3, candidate.knobs["x_block"] = 2, candidate.knobs["row_block"] = 1;
-        candidate.knobs["vectors"] = 2,
+        candidate.knobs["vectors"] = 2, candidate.knobs["panel_block"] = 1;  // with AVX-512 one panel
         candidate.knobs["pixels"] = 5;  // tiles of 19 pixels, the last of which is moved onto the third
         candidate.knobs["stage_input"] = staged;
         candidate.knobs["unroll_tiles"] = 0;
