@@ -78,9 +78,14 @@ void fix_kernel(BufferParameter &kernel, bool hwio, const ElementMap &map) {
     fix(kernel, {map[hwio ? 0 : 1].extent, map[hwio ? 1 : 0].extent, map[2].extent, map[3].extent, map[4].extent});
 }
 
+// Of a buffer of it: c in block, x, y, z, block, n.
+inline std::vector<int64_t> extents_of(const StoredActivation &s) {
+    return {s.block, s.space[0], s.space[1], s.space[2], (s.channels + s.block - 1) / s.block, s.images};
+}
+
 template<typename BufferParameter>
 void fix_activation(BufferParameter &buffer, const StoredActivation &s) {
-    fix(buffer, {s.block, s.space[0], s.space[1], s.space[2], (s.channels + s.block - 1) / s.block, s.images});
+    fix(buffer, extents_of(s));
 }
 
 }  // namespace kiln

@@ -67,12 +67,11 @@ protected:
                 if (!is_like_result(step)) return Expr(buffer(known));
                 return cast(types.sum, masked_column(s.x, buffer(s.c, column_of(s.x), s.y, s.z, s.b, s.n)));
             };
-            if (keeps_addend && is_like_result(step)) {
-                const Halide::Func kept = kept_operand(s, *input);
-                operands[step] = masks_channels ? read(MaskedChannels{kept, channels}) : read(kept);
-            } else {
-                operands[step] = masks_channels ? read(MaskedChannels{*input, channels}) : read(*input);
-            }
+            const auto read_there = [&](const auto &buffer) {
+                return masks_channels ? read(MaskedChannels{buffer, channels}) : read(buffer);
+            };
+            const bool is_kept = keeps_addend && is_like_result(step);
+            operands[step] = is_kept ? read_there(kept_operand(s, *input)) : read_there(*input);
         }
         // Sums of integers have their bias from the start.
         const Workload &w = this->workload;
@@ -135,12 +134,7 @@ private:
         constexpr int lanes = 16;
         const StoredActivation stored = memory_of_result();
         const std::vector<Halide::Var> at = copy.args();
-        const int64_t sizes[] = {stored.block,
-                                 stored.space[0],
-                                 stored.space[1],
-                                 stored.space[2],
-                                 (stored.channels + stored.block - 1) / stored.block,
-                                 stored.images};
+        const std::vector<int64_t> sizes = extents_of(stored);
         for (size_t d = 0; d < at.size(); d++) copy.bound(at[d], 0, extent(sizes[d]));
         copy.compute_root().vectorize(stored.block > 1 ? at[0] : at[1], lanes, Halide::TailStrategy::GuardWithIf);
     }

@@ -12,6 +12,15 @@ namespace {
 
 constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
 
+// Of u8, without Winograd.
+CpuTileKnobs untuned_direct_sum(const char *shape, const char *target_name) {
+    const Workload w =
+        *parse_workload_key(std::string("conv2d/input:") + shape + "/dtype:u8/epilogue:bias,requantize_onnx");
+    const Target target = *parse_target(target_name, 1, "");
+    const Space space = find_algorithm("quantized")->space(w, target, core_of(Machine(), target));
+    return *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+}
+
 // Sums of few dot products: small tiles where one vector of products starts in a cycle, whole ones where two do. Numbers with a
 // sign are shifted in a copy of a tile, but for cores that do so beside the products.
 TEST(QuantizedDefaults, TilesOfQuantizedSumsFollowFromTheCore) {
@@ -93,12 +102,7 @@ TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {
         {"1x16x16x64/kernel:3x3x64x64", "avx512vnni", false, false},
     };
     for (const auto &row : table) {
-        const auto w =
-            parse_workload_key(std::string("conv2d/input:") + row.shape + "/dtype:u8/epilogue:bias,requantize_onnx");
-        ASSERT_TRUE(w) << w.error().message;
-        const Target target = *parse_target(row.target, 1, "");
-        const Space space = find_algorithm("quantized")->space(*w, target, core_of(Machine(), target));
-        const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+        const CpuTileKnobs k = untuned_direct_sum(row.shape, row.target);
         EXPECT_EQ(k.stage_input, row.copies) << row.shape << " " << row.target;
         EXPECT_EQ(k.fetch_panels, row.fetches_panels) << row.shape << " " << row.target;
         EXPECT_TRUE(!k.fetch_panels || !k.skip_rows) << row.shape << " " << row.target;
@@ -118,12 +122,7 @@ TEST(QuantizedDefaults, TestedTilesHaveOneCode) {
         {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", 1},
     };
     for (const auto &row : table) {
-        const auto w =
-            parse_workload_key(std::string("conv2d/input:") + row.shape + "/dtype:u8/epilogue:bias,requantize_onnx");
-        ASSERT_TRUE(w) << w.error().message;
-        const Target target = *parse_target(row.target, 1, "");
-        const Space space = find_algorithm("quantized")->space(*w, target, core_of(Machine(), target));
-        const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+        const CpuTileKnobs k = untuned_direct_sum(row.shape, row.target);
         EXPECT_EQ(k.partition, row.partition) << row.shape << " " << row.target;
         EXPECT_EQ(k.stage_input, 0) << row.shape << " " << row.target;
         // Loops that leave out rows would fetch no panel.

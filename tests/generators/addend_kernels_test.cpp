@@ -20,11 +20,11 @@ constexpr const char *added_shapes[] = {
     "conv2d/input:1x19x21x8/kernel:3x3x8x4/padding:1,1x1,1/epilogue:add",
     "conv2d/input:1x19x19x32/kernel:3x3x8x32/padding:1,1x1,1/feature_group_count:4/epilogue:bias,add",
     "conv2d/input:1x7x7x8/kernel:4x4x8x8/padding:2,2x2,2/lhs_dilation:2x2/epilogue:add",
+    "conv2d/input:1x13x17x24/kernel:1x1x24x40/padding:1,1x1,1/epilogue:bias,add/depthwise:3x3",
     "conv2d/input:1x19x23x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48/epilogue:bias,add,relu",
     "conv2d/input:1x19x23x19/kernel:5x5x1x19/strides:2x2/padding:2,2x2,2/feature_group_count:19/epilogue:add",
     "conv2d/input:1x19x23x20/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/"
-    "output_layout:NCHW/"
-    "epilogue:add",
+    "output_layout:NCHW/epilogue:add",
     "conv2d/input:1x19x23x20/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:20/output_layout:NCHW/epilogue:add",
     "conv2d/input:1x19x23x20/kernel:3x3x1x20/padding:1,1x1,1/feature_group_count:20/input_layout:NCHW/epilogue:add",
     "conv2d/input:1x19x23x32/kernel:3x3x1x32/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW16c/"
