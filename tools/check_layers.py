@@ -37,8 +37,12 @@ FOLDERS = {
     "schedules/spaces/matrix": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/scalar": (["schedules", "rewrites", "workload"], []),
     "schedules/spaces/movement": (["schedules", "rewrites", "runtime/transpose/matrix_transpose.h", "workload"], []),
+    "schedules/spaces/winograd": (
+        ["schedules", "schedules/spaces/fetched_weights.h", "schedules/spaces/spilled_sums.h", "rewrites", "workload"], []
+    ),
     "schedules/apply/turned": ([], ["Halide.h"]),
-    "schedules/apply": (["schedules", "schedules/apply/turned", "schedules/spaces", "schedules/spaces/matrix", "schedules/spaces/scalar", "rewrites", "workload"], ["Halide.h"]),
+    "schedules/apply": (["schedules", "schedules/apply/turned", "schedules/spaces", "schedules/spaces/matrix", "schedules/spaces/scalar", "schedules/spaces/winograd",
+                         "rewrites", "workload"], ["Halide.h"]),
     "schedules/apply/depthwise": (["schedules", "schedules/apply", "schedules/apply/turned", "schedules/spaces/depthwise", "rewrites", "workload"],
                                   ["Halide.h"]),
     "schedules/apply/movement": (["schedules/apply", "schedules/spaces/movement", "rewrites"], ["Halide.h"]),
@@ -55,11 +59,12 @@ FOLDERS = {
     ),
     "catalog/winograd": (
         ["catalog/conv_checks.h", "catalog/conv_rewrites.h", "catalog/winograd_matrices.h", "rewrites", "schedules",
-         "schedules/spaces", "workload", "workload/quantization"],
+         "schedules/spaces/winograd", "workload", "workload/quantization"],
         [],
     ),
     "catalog": (["catalog/matrix", "catalog/operators", "catalog/scalar", "catalog/winograd", "schedules", "schedules/spaces",
-                 "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement", "rewrites", "workload"], []),
+                 "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement",
+                 "schedules/spaces/winograd", "rewrites", "workload"], []),
     "generators": (
         ["catalog", "generators/c", "generators/nest/float_functions.h", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
          "schedules/apply/movement", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
@@ -72,7 +77,7 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/winograd": (
-        ["catalog", "catalog/winograd", "generators", "generators/turned", "schedules", "schedules/apply", "schedules/spaces", "rewrites",
+        ["catalog", "catalog/winograd", "generators", "generators/turned", "schedules", "schedules/apply", "schedules/spaces/winograd", "rewrites",
          "workload"],
         ["Halide.h"],
     ),

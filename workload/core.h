@@ -36,6 +36,9 @@ struct Core {
     // Bitwise operations start beside as many multiply-adds as a cycle has.
     bool logic_beside_products = false;
 
+    // Winograd's products fetch whole panels of weights, and its first layers their results, where that was faster in races.
+    bool fetches_for_winograd = false;
+
     // Of weights, beside multiply-adds.
     double l2_bytes_a_cycle = 32, l3_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
     FetchRate from_l2{256, 32}, from_l3{96, 8}, from_memory{16, 4};
@@ -73,6 +76,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
     if (is_zen5) core.half_vector_cost = 1;
     core.logic_beside_products = is_zen5;
+    core.fetches_for_winograd = is_zen5;
     // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
     // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {

@@ -12,8 +12,8 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/winograd/winograd_algorithm.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/winograd_rules.h"
-#include "schedules/spaces/winograd_space.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_space.h"
 #include "workload/division.h"
 #include "workload/quantization/quantization.h"
 

@@ -9,7 +9,7 @@
 #include "catalog/conv_rewrites.h"
 #include "catalog/winograd_matrices.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/winograd_space.h"
+#include "schedules/spaces/winograd/winograd_space.h"
 #include "workload/signature.h"
 
 namespace kiln {

@@ -5,7 +5,7 @@
 
 #include "catalog/conv_rewrites.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 #include "workload/division.h"
 
 namespace kiln {

@@ -73,8 +73,25 @@ private:
         return filled ? select(likely(ci < extent(loops.input_channels)), value, 0.0f) : value;
     }
 
+    // padded() of blocks of pixels: those of a row are one stretch of memory, and so is what a vector loads of it.
+    Expr of_stretch(const Expr &ci, const Expr &x, const Expr &y, int64_t elements) const {
+        const ElementMap map = padded_map();
+        const Place &column = map[input_index::x], &row = map[input_index::y];
+        const Exprs at{ci, x, y, s.z, s.n}, at_first{0, x, y, s.z, s.n};
+        const int channels = extent(loops.stored_input.channels);
+        const Expr first = value_of(column.form, at_first) * channels;
+        const Expr place = first + ci % extent(elements), width = extent(column.extent) * channels;
+        const Expr inside = place >= 0 && place < width && is_inside(row, at);
+        const Expr known = promised(place, column.extent * channels);
+        const Expr value = input(known % channels, known / channels, nearest(row, at), nearest(map[input_index::z], at),
+                                 0, nearest(map[input_index::n], at));
+        const Expr read = behind_prologue(ci % channels, cast<float>(masked_load(likely(inside), value)));
+        return select(likely(inside), read, 0.0f);
+    }
+
     // The input with zeros around it, in f32.
     Expr padded(const Expr &ci, const Expr &x, const Expr &y) const {
+        if (const int64_t elements = facts.side_by_side()) return of_stretch(ci, x, y, elements);
         const Exprs at{known_channel(ci), x, y, s.z, s.n};
         return zero_behind_channels(ci, loaded(input, padded_map(), at, tests_of(this->knobs.partition)));
     }

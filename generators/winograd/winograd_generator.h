@@ -11,8 +11,8 @@
 #include "catalog/winograd_matrices.h"
 #include "generators/conv_generator.h"
 #include "rewrites/panels.h"
-#include "schedules/spaces/winograd_knobs.h"
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_knobs.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 
 namespace kiln {
 

@@ -144,7 +144,8 @@ private:
             .vectorize(s.lane, step)
             .unroll(s.in_tile)
             .unroll(s.row_frequency);
-        const int together = piece_of_vector(f.shape.input_block, step);
+        const int64_t in_row = f.side_by_side();
+        const int together = in_row ? std::min(step, extent(in_row)) : piece_of_vector(f.shape.input_block, step);
         Var piece("piece"), lane("lane_in");
         s.input_tile.compute_at(s.transformed, tile_loop).unroll(s.in_tile).unroll(s.in_tile_y);
         if (together < step) {

@@ -1,4 +1,4 @@
-// The schedule template `winograd`, the half with Halide: maps knobs (schedules/spaces/winograd_knobs.h)
+// The schedule template `winograd`, the half with Halide: maps knobs (schedules/spaces/winograd/winograd_knobs.h)
 // to the stages of a convolution by transforms, which it knows by their role only.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "schedules/apply/tile_numbers.h"
 #include "schedules/apply/turned/turned_tile.h"
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 
 namespace kiln {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
-#include "schedules/spaces/winograd_knobs.h"
+#include "schedules/spaces/winograd/winograd_knobs.h"
 #include "tests/test_seed.h"
 
 namespace kiln {

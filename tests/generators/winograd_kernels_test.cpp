@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 #include "tests/generators/built_kernels.h"
 
 namespace kiln {
@@ -94,6 +94,11 @@ constexpr const char *awkward[] = {
     "conv2d/input:2x15x17x20/kernel:3x3x20x36/strides:2x2/padding:1,1x-1,2/epilogue:bias,prelu",
     "conv2d/input:1x17x23x3/kernel:7x7x3x40/strides:2x2/padding:3,3x3,3",
     "conv2d/input:1x27x31x3/kernel:11x11x3x24/strides:4x4/padding:2,2x2,1/epilogue:bias,relu",
+    // rows of a block side by side: a part of a vector, a whole one, three
+    "conv2d/input:1x14x17x3/kernel:7x7x3x20/strides:2x2/padding:3,3x3,3/dtype:f16/epilogue:bias",
+    "conv2d/input:2x15x18x4/kernel:5x5x4x17/strides:2x2/padding:-1,2x3,-1/epilogue:add",
+    "conv2d/input:1x13x15x8/kernel:3x3x8x20/strides:2x2/padding:1,1x1,1/prologue:scale,bias,relu",
+    "conv2d/input:1x15x17x24/kernel:3x3x24x20/strides:2x2/padding:1,1x1,1/epilogue:bias,relu",
     "conv2d/input:1x13x14x12/kernel:3x3x12x24/padding:1,1x1,1",
     "conv2d/input:1x17x18x48/kernel:5x5x48x16/strides:2x2/padding:2,2x1,2/kernel_layout:HWOI/epilogue:add",
     "conv2d/input:1x14x15x16/kernel:4x3x16x17/strides:2x1/padding:1,1x1,1/output_layout:NCHW",

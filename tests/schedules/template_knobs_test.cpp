@@ -13,7 +13,7 @@
 #include "schedules/spaces/scalar/scalar_tile_knobs.h"
 #include "schedules/spaces/scalar/shared_tile_knobs.h"
 #include "schedules/spaces/transform_tile_knobs.h"
-#include "schedules/spaces/winograd_knobs.h"
+#include "schedules/spaces/winograd/winograd_knobs.h"
 
 namespace kiln {
 namespace {
@@ -88,7 +88,8 @@ std::vector<Case> cases() {
           {"prefetch", 0},
           {"images", 0},
           {"tile_images", 0},
-          {"stage_input", 0}},
+          {"stage_input", 0},
+          {"fetch_panels", 0}},
          {"block_x", "block_y", "panel_block", "stage_rows", "tile_major", "tiles_x", "tiles_y", "unroll", "vectors"}},
     };
 }

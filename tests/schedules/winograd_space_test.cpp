@@ -1,4 +1,4 @@
-#include "schedules/spaces/winograd_space.h"
+#include "schedules/spaces/winograd/winograd_space.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "rewrites/input_phases.h"
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 #include "tests/test_seed.h"
 
 namespace kiln {
@@ -343,6 +343,113 @@ TEST(WinogradSpace, ChannelsAreSummedInVectorsThatTheyFill) {
         const WinogradFacts facts = winograd_facts(conv_loops(w), 4, *parse_target(row.target, 1, ""), Core());
         EXPECT_EQ(facts.channel_step(), row.step) << row.channels << " " << row.target;
         EXPECT_EQ(facts.summed_channels(), row.summed) << row.channels << " " << row.target;
+    }
+}
+
+// Pixels of a block that lie side by side are loaded together where vectors reach over pixels.
+TEST(WinogradSpace, RowsOfBlocksLieSideBySide) {
+    constexpr struct {
+        const char *key, *target;
+        int64_t elements;
+    } rows[] = {
+        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2", "avx512", 6},     // two rows in twelve lanes
+        {"conv2d/input:1x20x20x3/kernel:7x7x3x64/strides:2x2", "avx2", 0},       // four lanes at a time
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x2", "avx512", 8},     // two rows in a vector
+        {"conv2d/input:1x20x20x8/kernel:3x3x8x64/strides:2x2", "avx512", 16},    // one
+        {"conv2d/input:1x20x20x24/kernel:3x3x24x64/strides:2x2", "avx512", 48},  // a third of one
+        {"conv2d/input:1x20x20x32/kernel:3x3x32x64/strides:2x2", "avx512", 0},   // whole vectors of one pixel
+        {"conv2d/input:1x20x20x20/kernel:3x3x20x64/strides:2x2", "avx512", 0},   // neither parts nor whole vectors
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:1x2", "avx512", 8},
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x1", "avx512", 0},  // blocks of one column
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x2/input_layout:NCHW", "avx512", 0},
+        {"conv2d/input:1x20x20x3/kernel:3x3x3x64", "avx512", 0},
+    };
+    for (const auto &row : rows) {
+        const ConvLoops loops = unit_strides(conv_loops(*parse_workload_key(row.key)));
+        EXPECT_EQ(winograd_facts(loops, 4, *parse_target(row.target, 1, ""), Core()).side_by_side(), row.elements)
+            << row.key << " " << row.target;
+    }
+}
+
+constexpr const char *zen4_target =
+    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
+constexpr const char *zen5_target =
+    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
+
+Machine machine_of_zen5() {
+    Machine machine;
+    machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
+    return machine;
+}
+
+// Whole panels are fetched on a Zen 5 where weights are far and a panel serves so many tiles that few lines are on their way at once.
+TEST(WinogradSpace, WholePanelsAreFetchedForManyTiles) {
+    constexpr struct {
+        const char *key, *target;
+        int64_t fetch_panels;
+    } rows[] = {
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen5_target, 1},
+        {"conv2d/input:1x28x28x512/kernel:3x3x512x512/padding:1,1x1,1", zen5_target, 1},
+        {"conv2d/input:1x56x56x256/kernel:3x3x256x256/padding:1,1x1,1", zen5_target, 1},
+        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen5_target, 0},  // sixteen tiles
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen5_target, 0},     // near weights
+        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4_target, 0},  // not raced
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(machine_of_zen5(), target));
+        const WinogradKnobs k = knobs_of(space.default_candidate());
+        EXPECT_TRUE(space.check(space.default_candidate())) << row.key;
+        EXPECT_EQ(k.fetch_panels, row.fetch_panels) << row.key << " " << row.target;
+        EXPECT_TRUE(!k.fetch_panels || !k.fetch_weights) << row.key;
+    }
+}
+
+TEST(WinogradSpace, SharedPanelsAloneAreFetched) {
+    const Workload w = *parse_workload_key("conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1");  // 7x7 tiles
+    const Space space = space_of(w, *parse_target("avx512", 1, ""));
+    constexpr struct {
+        const char *what;
+        int64_t block_x, block_y, tiles_x, fetch_panels, fetch_weights;
+        bool fits;
+    } rows[] = {
+        {"seven tiles a block", 7, 7, 7, 1, 0, true},
+        {"two tiles, the last one shifted", 7, 1, 4, 1, 0, true},
+        {"one tile a block", 7, 1, 7, 1, 0, false},
+        {"a block of three rows beside one of four", 7, 4, 7, 1, 0, false},
+        {"kilobytes, too", 7, 7, 7, 1, 8, false},
+        {"kilobytes alone", 7, 7, 7, 0, 8, true},
+    };
+    for (const auto &row : rows) {
+        Candidate candidate = space.default_candidate();
+        candidate.knobs["vectors"] = candidate.knobs["panel_block"] = candidate.knobs["tiles_y"] = 1;
+        candidate.knobs["block_x"] = row.block_x, candidate.knobs["block_y"] = row.block_y;
+        candidate.knobs["tiles_x"] = row.tiles_x, candidate.knobs["stage_rows"] = 0;
+        candidate.knobs.erase("fetch_weights");
+        if (row.fetch_panels) candidate.knobs["fetch_panels"] = row.fetch_panels;
+        if (row.fetch_weights) candidate.knobs["fetch_weights"] = row.fetch_weights;
+        const Status status = space.check(candidate);
+        EXPECT_EQ(status.ok(), row.fits) << row.what << ": " << (status ? "" : status.error().message);
+    }
+}
+
+// The memory of a first layer's result is far; that is known of a Zen 5.
+TEST(WinogradSpace, ResultsOfFirstLayersAreFetched) {
+    constexpr struct {
+        const char *key, *target;
+        int64_t prefetch;
+    } rows[] = {
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen5_target, 2},
+        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen4_target, 0},
+        {"conv2d/input:1x112x112x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen5_target, 0},
+        {"conv2d/input:1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen5_target, 0},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = unit_strides(conv_loops(*parse_workload_key(row.key)));
+        const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(machine_of_zen5(), target));
+        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.key << " " << row.target;
     }
 }
 

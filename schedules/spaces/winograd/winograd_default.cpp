@@ -1,187 +1,14 @@
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_default.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "rewrites/panels.h"
 #include "schedules/spaces/fetched_weights.h"
 #include "schedules/spaces/spilled_sums.h"
-#include "schedules/turned_columns.h"
 #include "workload/division.h"
 
 namespace kiln {
-
-int64_t WinogradFacts::channel_step() const {
-    const int64_t channels = shape.input_channels;
-    if (parts > 1) return lanes * parts;
-    // Half vectors without channels of zeros, whose products would be as many as those of the others.
-    const bool fills_halves = lanes > 1 && channels % lanes != 0 && channels % (lanes / 2) == 0;
-    return fills_halves && channels < 2 * lanes ? lanes / 2 : std::min<int64_t>(lanes, channels);
-}
-
-int64_t WinogradFacts::summed_channels() const {
-    return ceil_div(shape.input_channels, channel_step()) * channel_step();
-}
-
-bool WinogradFacts::skips_pixels() const {
-    const bool some = pixels[0].to_last_tap < pixels[0].all || pixels[1].to_last_tap < pixels[1].all;
-    return some && shape.input_channels % (channel_step() * pixels[0].all * pixels[1].all) == 0;
-}
-
-double WinogradFacts::products_left() const {
-    double left = 1;
-    for (int d = 0; d < 2 && skips_pixels(); d++) {
-        const auto [all, to_last_tap] = pixels[d];
-        left *= double(all * (a(d) - 1) + to_last_tap) / double(all * a(d));
-    }
-    return left;
-}
-
-double WinogradFacts::weight_bytes() const {
-    return double(operand_bytes()) * double(frequencies() * summed_channels()) * double(output_vectors() * lanes);
-}
-
-double WinogradFacts::image_bytes() const {
-    const auto elements = [](const StoredActivation &of) {
-        return double(of.channels * of.space[0] * of.space[1]) * double(of.space[2] * of.images);
-    };
-    return 4 * (elements(shape.stored_input) + elements(shape.stored_result));
-}
-
-int64_t WinogradFacts::input_step() const {
-    const int64_t block = shape.stored_input.block;
-    return block > 1 ? block * m[0] * pixels[0].all : 0;
-}
-
-int64_t WinogradFacts::result_step() const {
-    const int64_t block = shape.stored_result.block;
-    return block > 1 ? block * m[0] : 0;
-}
-
-bool WinogradFacts::may_stage_input() const {
-    const Place &column = shape.input_map[input_index::x];
-    const bool is_apart = shape.stored_input.block < channel_step();
-    return is_apart && parts == 1 && !shape.folds() && column.form.is_index(input_index::x) && column.hole == 1;
-}
-
-bool WinogradFacts::turns_input() const {
-    const bool fills_vectors = lanes >= 8 && channel_step() == lanes;
-    return may_stage_input() && fills_vectors && shape.stored_input.block == 1 && !shape.converts;
-}
-
-int64_t WinogradFacts::output_vectors() const { return ceil_div(shape.stored_channels(), lanes); }
-
-WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts) {
-    WinogradFacts f;
-    f.parts = parts;
-    f.shape = rows_of_one_image(shape);
-    for (int d = 0; d < 2; d++) {
-        f.m[d] = f.shape.kernel[d] == 1 ? 1 : m;
-        f.tiles[d] = ceil_div(f.shape.output[d], f.m[d]);
-        f.pixels[d] = folded_pixels(f.shape, d);
-    }
-    f.lanes = vector_lanes(target), f.registers = vector_registers(target);
-    f.core = core;
-    f.threads = target.threads;
-    return f;
-}
-
-namespace {
-
-// Of a transformed input.
-int64_t bytes_of_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
-    return b.demote == 2 ? 2 : f.operand_bytes();
-}
-
-}  // namespace
-
-int64_t winograd_copied_width(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t columns = ceil_div(f.tiles[0], b.block_x) * b.block_x * f.m[0] + f.shape.kernel[0] - 1;
-    const int64_t in_tile = f.turns_input() ? turned_columns(f.lanes) : 1;
-    return ceil_div(columns, in_tile) * in_tile;
-}
-
-int64_t winograd_copied_rows(const WinogradFacts &f, const WinogradKnobs &b) {
-    return b.block_y * f.m[1] + f.shape.kernel[1] - 1;
-}
-
-int64_t winograd_workspace(const WinogradFacts &f, const WinogradKnobs &b) {
-    const TilesInMemory in = transformed_tiles(f, b), out = product_tiles(b);
-    const int64_t input = in.x * in.y * f.summed_channels() * bytes_of_transformed(f, b);
-    const int64_t products = out.x * out.y * out.vectors * f.lanes * 4;
-    const int64_t pixels = winograd_copied_width(f, b) * winograd_copied_rows(f, b);
-    const int64_t copied = b.stage_input ? 4 * pixels * f.summed_channels() : 0;
-    return (f.frequencies() * (input + products) + copied) * images_of_block(b);
-}
-
-TilesInMemory transformed_tiles(const WinogradFacts &f, const WinogradKnobs &b) {
-    return {b.stage_rows ? f.tiles[0] : b.block_x, b.block_y, f.summed_channels() / f.channel_step()};
-}
-
-TilesInMemory product_tiles(const WinogradKnobs &b) { return {b.block_x, b.block_y, b.panel_block * b.vectors}; }
-
-int64_t winograd_workspace_limit(const WinogradFacts &f) {
-    constexpr int64_t limit = int64_t{16} << 20;
-    return std::max(limit, winograd_workspace(f, WinogradKnobs{}));
-}
-
-namespace {
-
-constexpr int64_t least_stride = 1024;  // 4 of 64 sets of lines of 64 bytes: 48 lines in 12 ways, 32 in 8
-constexpr int64_t most_places = 16;
-
-// One more along as few dimensions as make the bytes no multiple of `least_stride`; `of`, where none do.
-TilesInMemory moved_apart(const WinogradFacts &f, const TilesInMemory &of, int64_t vector_bytes, bool may_add_vectors) {
-    const auto collides = [&](const TilesInMemory &t) {
-        return t.x * t.y * t.vectors * vector_bytes % least_stride == 0;
-    };
-    if (f.frequencies() <= most_places || !collides(of)) return of;
-    constexpr TilesInMemory more[] = {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}, {0, 1, 1}, {1, 1, 0}, {1, 1, 1}};
-    for (const auto &[x, y, vectors] : more) {
-        const TilesInMemory moved{of.x + x, of.y + y, of.vectors + vectors};
-        if ((may_add_vectors || vectors == 0) && !collides(moved)) return moved;
-    }
-    return of;
-}
-
-}  // namespace
-
-TilesInMemory stored_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
-    return moved_apart(f, transformed_tiles(f, b), f.channel_step() * bytes_of_transformed(f, b), true);
-}
-
-TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
-    return moved_apart(f, product_tiles(b), int64_t{4} * f.lanes, false);
-}
-
-bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
-    // Sums, the vectors of weights of one step, and an input; products of pairs before they are added.
-    return b.vectors * tiles_of_tile(b) + b.vectors + f.parts <= f.registers;
-}
-
-double winograd_waste(const WinogradKnobs &b) {
-    const int64_t x = ceil_div(b.block_x, b.tiles_x) * b.tiles_x, y = ceil_div(b.block_y, b.tiles_y) * b.tiles_y;
-    const int64_t in_block = images_of_block(b), in_tile = images_of_tile(b), n = ceil_div(in_block, in_tile) * in_tile;
-    return double(x * y * n) / double(b.block_x * b.block_y * in_block);
-}
-
-bool winograd_gives_all_threads_work(const WinogradFacts &f, const WinogradKnobs &b) {
-    const int64_t threads = f.threads, images = f.images() / images_of_block(b);
-    if (b.parallel == 1) {
-        return images * ceil_div(f.tiles[1], b.block_y) >= std::min(threads, f.images() * f.tiles[1]);
-    }
-    if (b.parallel == 3) {
-        const int64_t blocks = images * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
-        return blocks >= std::min(threads, f.images() * f.tiles[0] * f.tiles[1]);
-    }
-    if (b.parallel == 2) {
-        const int64_t blocks = ceil_div(ceil_div(f.output_vectors(), b.vectors), b.panel_block);
-        return blocks >= std::min(threads, f.output_vectors());
-    }
-    return true;
-}
-
 namespace {
 
 // Bytes a cycle from the cache that holds `bytes`.
@@ -227,10 +54,11 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
     return cycles;
 }
 
-}  // namespace
+// A cycle brings so many bytes of a panel that is fetched into L2 and read again by each register tile: by races on a Zen 5.
+constexpr double panel_bytes_a_cycle = 20;
 
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
-// from beyond the L1 cache. The transforms cost the same whatever the knobs.
+// from beyond the L1 cache, in cycles that compare candidates. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double steps = double(f.summed_channels() / f.parts), frequencies = double(f.frequencies());
     const double vectors = double(b.vectors), tiles = double(tiles_of_tile(b));
@@ -260,14 +88,19 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double first = stay_in_l2 ? from_l2 : from_memory, again = stay_in_l2 ? from_l2 : from_l3;
     const double next = product + panel_bytes / bytes_a_cycle(f.core, 2 * panel_bytes, true);
     double cycles = panels * frequencies * (first + (blocks - 1) * again + (tiles_a_panel - blocks) * next);
+    if (b.fetch_panels) {
+        // Memory has the time of all register tiles of a block.
+        const bool is_near = 2 * panel_bytes <= double(f.core.l1_bytes);
+        const double late = is_near ? 0 : std::max(0.0, 4 * vectors * f.lanes / panel_bytes_a_cycle - step);
+        const double products = double(register_tiles_of_block(b)) * (product + steps * late);
+        cycles = panels * frequencies * blocks * std::max(products, panel_bytes / f.core.memory_bytes_a_cycle);
+    }
     // Transformed input passes once a block of channels; products are written and read.
     const double held = input_bytes + product_bytes + 2 * panel_bytes;
     cycles += blocks * (channel_blocks + 1) * input_bytes / bytes_a_cycle(f.core, held, false);
     cycles += blocks * channel_blocks * 2 * product_bytes / bytes_a_cycle(f.core, 2 * product_bytes, false);
     return cycles_of_threads(f, b, cycles);
 }
-
-namespace {
 
 // Every blocking of the domains, cut short where a choice cannot fit any more.
 template<typename Visit>
@@ -309,13 +142,47 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
     }
 }
 
+// Whether a blocking that fetches whole panels may be a default. As many lines are on their way as memory takes cycles to answer
+// by those between two lines, and a core keeps track of few. Weights near by come in time.
+bool panels_may_pay(const WinogradFacts &f, const WinogradKnobs &b) {
+    if (!f.core.fetches_for_winograd || !shares_winograd_panels(f, b)) return false;
+    constexpr double least_cycles = 16;
+    const auto steps = double(f.summed_channels() / f.parts), vector_bytes = 4.0 * f.lanes;
+    const double panel_bytes = steps * double(b.vectors) * vector_bytes;
+    const double products = double(register_tiles_of_block(b) * tiles_of_tile(b) * b.vectors);
+    const double lines = double(b.vectors) * vector_bytes / double(f.core.line_bytes);
+    const bool is_in_time = products / f.core.multiply_adds / lines >= least_cycles;
+    return is_in_time && panel_bytes * 4 <= double(f.core.l2_bytes) && f.weight_bytes() * 2 > double(f.core.l2_bytes);
+}
+
+// The cheapest one, with whole panels fetched where that is cheaper by more than the estimate is wrong.
+WinogradKnobs best_blocking(const WinogradFacts &f, const WinogradDomains &domains, const WinogradKnobs &k) {
+    struct Best {
+        WinogradKnobs knobs;
+        double cost = std::numeric_limits<double>::max();
+        void meet(const WinogradFacts &of, const WinogradKnobs &other) {
+            const double other_cost = winograd_cost(of, other);
+            if (other_cost < cost * 0.999) cost = other_cost, knobs = other;
+        }
+    };
+    Best best{k}, with_panels{k};
+    for_every_blocking(f, domains, k, [&](WinogradKnobs blocking) {
+        best.meet(f, blocking);
+        if (!panels_may_pay(f, blocking)) return;
+        blocking.fetch_panels = domains.fetch_panels.back();
+        if (blocking.fetch_panels) with_panels.meet(f, blocking);
+    });
+    return with_panels.cost < 0.97 * best.cost ? with_panels.knobs : best.knobs;
+}
+
 // Images from memory or from the far side of a large cache. A tile takes a tenth of a microsecond and more, as long as memory
-// does to answer; one of few channels takes less.
+// does to answer; one of few channels takes less. In front of a network's first layer nobody has used the memory of its result for long.
 int64_t default_winograd_prefetch(const WinogradFacts &f, const WinogradDomains &domains) {
     const auto l2 = double(f.core.l2_bytes), l3 = double(f.core.l3_bytes);
     const bool is_far = f.image_bytes() > std::min(8 * l2, std::max(l2, l3));
+    const bool is_first = f.core.fetches_for_winograd && f.side_by_side() > 0 && f.result_bytes() > 2 * l2;
     const int64_t tiles = 4 * f.input_step() < 1024 ? 2 : 1;
-    return is_far && std::ranges::count(domains.prefetch, tiles) > 0 ? tiles : 0;
+    return (is_far || is_first) && std::ranges::count(domains.prefetch, tiles) > 0 ? tiles : 0;
 }
 
 // Raced with AVX2 alone (docs/measurements/layouts.md).
@@ -338,18 +205,15 @@ WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomai
         const int64_t steps = f.channel_step() / f.parts;
         if (unroll <= 4 && (steps <= 8 || steps / unroll >= 4)) k.unroll = unroll;
     }
-    double least = std::numeric_limits<double>::max();
-    WinogradKnobs best = k;
-    for_every_blocking(f, domains, k, [&](const WinogradKnobs &blocking) {
-        const double cost = winograd_cost(f, blocking);
-        if (cost < least * 0.999) least = cost, best = blocking;
-    });
+    WinogradKnobs best = best_blocking(f, domains, k);
     best.stage_input = stages_input(f, best) ? domains.stage_input.back() : 0;
     best.prefetch = default_winograd_prefetch(f, domains);
     // Wide vectors have masks for free, and the code takes twice as long to compile.
     best.partition = f.lanes < 16 ? domains.partition.back() : 0;
-    best.fetch_weights =
-        default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), tiles_of_tile(best), f.core);
+    if (!best.fetch_panels) {
+        best.fetch_weights =
+            default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), tiles_of_tile(best), f.core);
+    }
     return best;
 }
 

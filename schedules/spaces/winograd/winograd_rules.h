@@ -8,7 +8,7 @@
 
 #include "rewrites/conv_loops.h"
 #include "rewrites/fold.h"
-#include "schedules/spaces/winograd_knobs.h"
+#include "schedules/spaces/winograd/winograd_knobs.h"
 #include "workload/core.h"
 #include "workload/target.h"
 
@@ -33,10 +33,13 @@ struct WinogradFacts {
     int64_t summed_channels() const;
     // Whether pixels of a block are left out of products with weights of zero: where no vector has channels of two.
     bool skips_pixels() const;
+    // Elements of a block of pixels that lie side by side, where vectors of channels are whole such rows or parts of one, and reach over
+    // pixels; else 0. Each vector then loads pieces of memory.
+    int64_t side_by_side() const;
     double products_left() const;    // their share of all, beside those that skipped pixels do not have
     int64_t output_vectors() const;  // vectors of output channels
     double weight_bytes() const;
-    double image_bytes() const;  // of input and result, of f32
+    double image_bytes() const, result_bytes() const;  // of input and result, of the result alone, of f32
     // From a tile to the next in x, in elements of the stored input and result, where channels lie side by side; else 0.
     int64_t input_step() const, result_step() const;
     int64_t images() const { return shape.batch * shape.output[2]; }
@@ -53,6 +56,12 @@ inline int64_t images_of_tile(const WinogradKnobs &k) { return std::max<int64_t>
 
 // Tiles of a register tile: so many products share a vector of weights.
 inline int64_t tiles_of_tile(const WinogradKnobs &k) { return k.tiles_x * k.tiles_y * images_of_tile(k); }
+
+// Register tiles of a block: so many read a panel of weights in turn.
+int64_t register_tiles_of_block(const WinogradKnobs &knobs);
+
+// Whether several register tiles of a block read a panel of weights in turn, in loops whose extents are known: all blocks are whole.
+bool shares_winograd_panels(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
 // The bytes of copied and transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
@@ -89,11 +98,5 @@ inline constexpr double most_winograd_waste = 1.34;
 
 // Whether there are parallel tasks for all threads, or as many as the image and the channels allow.
 bool winograd_gives_all_threads_work(const WinogradFacts &facts, const WinogradKnobs &knobs);
-
-// Estimated cycles of the product of the whole convolution in units that compare candidates.
-double winograd_cost(const WinogradFacts &facts, const WinogradKnobs &knobs);
-
-// The default knobs: a function of the facts alone, chosen from the domains.
-WinogradKnobs default_winograd_knobs(const WinogradFacts &facts, const WinogradDomains &domains);
 
 }  // namespace kiln

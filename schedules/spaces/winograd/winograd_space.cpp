@@ -1,10 +1,11 @@
-#include "schedules/spaces/winograd_space.h"
+#include "schedules/spaces/winograd/winograd_space.h"
 
 #include <algorithm>
 #include <set>
 
 #include "schedules/spaces/fetched_weights.h"
-#include "schedules/spaces/winograd_rules.h"
+#include "schedules/spaces/winograd/winograd_default.h"
+#include "schedules/spaces/winograd/winograd_rules.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -50,7 +51,8 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
         if (f.channel_step() / f.parts % u == 0) d.unroll.push_back(u);
     }
     if (transform.may_demote) d.demote = {0, 1, 2};
-    if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights) d.fetch_weights = fetched_kilobytes;
+    if (f.lanes > 1 && f.weight_bytes() >= least_fetched_weights)
+        d.fetch_weights = fetched_kilobytes, d.fetch_panels = {0, 1};
     const bool has_lines = f.lanes > 1 && f.parts == 1 && f.input_step() + f.result_step() > 0;
     if (has_lines && f.image_bytes() >= least_fetched_image) d.prefetch = {0, 1, 2};
     if (!f.shape.folds()) d.partition = {0, 1};
@@ -80,6 +82,10 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
          [=](const K &k) { return !k.stage_rows || (k.block_x < f.tiles[0] && k.parallel != 3); }},
         {"stage_input copies whole rows, which no thread has alone",
          [](const K &k) { return !k.stage_input || k.parallel != 3; }},
+        {"weights are fetched by kilobytes or by panels",
+         [](const K &k) { return !k.fetch_weights || !k.fetch_panels; }},
+        {"a panel that one register tile of a block reads, or blocks that are not whole, is not fetched by several",
+         [=](const K &k) { return !k.fetch_panels || shares_winograd_panels(f, k); }},
         {"some threads would be without work", [=](const K &k) { return winograd_gives_all_threads_work(f, k); }},
         {"copied and transformed input and products of a block need more than 16 MiB",
          [=](const K &k) { return winograd_workspace(f, k) <= workspace; }},
@@ -98,7 +104,8 @@ Space winograd_space(Candidate base, const WinogradTransform &transform, const C
         knob.zero_left_out =
             knob.name == knob_name(&WinogradKnobs::fetch_weights) || knob.name == knob_name(&WinogradKnobs::prefetch) ||
             knob.name == knob_name(&WinogradKnobs::images) || knob.name == knob_name(&WinogradKnobs::tile_images) ||
-            knob.name == knob_name(&WinogradKnobs::partition) || knob.name == knob_name(&WinogradKnobs::stage_input);
+            knob.name == knob_name(&WinogradKnobs::partition) || knob.name == knob_name(&WinogradKnobs::stage_input) ||
+            knob.name == knob_name(&WinogradKnobs::fetch_panels);
     }
     base.schedule = winograd_name;
     base.schedule_version = winograd_version;

@@ -1,4 +1,4 @@
-// The space of the schedule template `winograd`: which knobs (schedules/spaces/winograd_knobs.h) a convolution may
+// The space of the schedule template `winograd`: which knobs (schedules/spaces/winograd/winograd_knobs.h) a convolution may
 // have. schedules/apply/winograd.h applies them; this half is std only, so the tuner can search it without
 // Halide.
 #pragma once

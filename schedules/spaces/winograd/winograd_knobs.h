@@ -37,6 +37,8 @@ struct Winograd {
     T partition{0};      // 1: tiles whose input has no padding are read by code of their own, without tests
     // 1: the rows of a row of blocks are copied first, with their padding, in vectors of channels; these are turned where they lie apart
     T stage_input{0};
+    T fetch_panels{
+        0};  // 1: while register tiles share a panel of weights, they fetch the next one (generators/fetched_panels.h)
     // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
     T parallel{0};
 };
@@ -65,6 +67,7 @@ void visit_knobs(Visitor &visit, Winograd<T> &k) {
     visit.may_lack("images", k.images);
     visit.may_lack("tile_images", k.tile_images);
     visit.may_lack("stage_input", k.stage_input);
+    visit.may_lack("fetch_panels", k.fetch_panels);
 }
 
 }  // namespace kiln
