@@ -7,6 +7,7 @@
 #include "catalog/fold_cost.h"
 #include "catalog/matrix/matrix_algorithm.h"
 #include "catalog/winograd/quantized_winograd.h"
+#include "catalog/winograd/strassen.h"
 #include "catalog/winograd/winograd_cost.h"
 #include "rewrites/conv_loops.h"
 #include "schedules/spaces/depthwise/channel_tile_space.h"
@@ -120,6 +121,9 @@ constexpr AlgorithmRule rules[] = {
      "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
      "loaded as they lie; or the output has, and large images would be stored element by element"},
     {"separable", always, "the only way to a depthwise convolution and one of 1x1 behind it"},
+    {"strassen", strassen_pays,
+     "one tap, channels side by side, and seven products of halves are estimated to take fewer cycles than eight, on a "
+     "Zen 5"},
     {"direct", always, "the definition needs no transforms, and its sums are the most accurate"},
     {"scalar_dense", has_many_outputs_a_channel,
      "many outputs of each channel, on a core without vectors: what a pixel reads is gathered once for all of them"},
@@ -130,7 +134,7 @@ constexpr AlgorithmRule rules[] = {
      "depthwise: a lane has one channel, and its columns fill the units that multiply several numbers a lane"},
     {"quantized_winograd_3", quantized_winograd_is_fastest<3>,
      "products of pairs of i16, as direct sums have without VNNI: for 3x3 25 of them for 81, where few channels keep "
-     "sums exact; on a Zen 4 beside VNNI's fours, too"},
+     "sums exact; on a Zen 4 and a Zen 5 beside VNNI's fours, too"},
     {"quantized_winograd_2", quantized_winograd_is_fastest<2>,
      "as quantized_winograd_3, with 16 products for 36: more channels, tiles that fill better, or fewer weights"},
     {"quantized", always, "the definition, several input channels a lane"},

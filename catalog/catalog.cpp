@@ -10,6 +10,7 @@
 #include "catalog/quantized_algorithm.h"
 #include "catalog/scalar/scalar_algorithms.h"
 #include "catalog/winograd/quantized_winograd.h"
+#include "catalog/winograd/strassen.h"
 #include "catalog/winograd/winograd_algorithm.h"
 
 namespace kiln {
@@ -46,6 +47,7 @@ constexpr Algorithm algorithms[] = {
     {"winograd_3", 1, "Winograd, 3 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
     {"winograd_5", 1, "Winograd, 5 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
     {"winograd_6", 1, "Winograd, 6 outputs a tile side", winograd_applies, winograd_space, true, false, false, true},
+    {"strassen", 1, "seven products of halves for eight", strassen_applies, strassen_space, true, false, false, true},
     {"quantized_winograd_2", 1, "Winograd in integers, 2 outputs a tile side", quantized_winograd_applies,
      quantized_winograd_space},
     {"quantized_winograd_3", 1, "Winograd in integers, 3 outputs a tile side", quantized_winograd_applies,

@@ -48,6 +48,7 @@ constexpr Rewrite rewrites[] = {
     {"winograd_4", of_unit_strides},
     {"winograd_5", of_unit_strides},
     {"winograd_6", of_unit_strides},
+    {"strassen", of_unit_strides},
     {"quantized_winograd_2", of_unit_strides},
     {"quantized_winograd_3", of_unit_strides},
 };

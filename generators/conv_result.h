@@ -91,6 +91,18 @@ protected:
         (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = convert_result(this->workload, types.result, value);
     }
 
+    // The same in an update, at a channel that is an expression of its loops. Precondition: sums are of floats and lie where they are
+    // stored.
+    template<typename Stages>
+    void update_result(const Stages &s, const Expr &channel, const Expr &total) {
+        (*output)(s.c, s.x, s.y, s.z, s.b, s.n) = Halide::undef(ConvTypes(this->workload).result);
+        const struct {
+            Expr c;
+            Halide::Var x, y, z, b, n;
+        } at{channel, s.x, s.y, s.z, s.b, s.n};
+        define_result(at, total);
+    }
+
     // Hands the output over to a schedule, with all shapes fixed. Stages without `scattered` are for sums that lie where
     // they are stored.
     template<typename Stages>

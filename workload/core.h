@@ -36,8 +36,11 @@ struct Core {
     // Bitwise operations start beside as many multiply-adds as a cycle has.
     bool logic_beside_products = false;
 
-    // Winograd's products fetch whole panels of weights, and its first layers their results, where that was faster in races.
-    bool fetches_for_winograd = false;
+    // What was faster in races; where nobody raced, it is left out.
+    bool fetches_for_winograd = false;      // whole panels of weights for its products, the results of its first layers
+    bool gains_by_strassen = false;         // products of halves of 1x1 layers
+    bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
+    bool copies_quantized_padding = false;  // where each quantized tile would test for it
 
     // Of weights, beside multiply-adds.
     double l2_bytes_a_cycle = 32, l3_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
@@ -76,7 +79,9 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.half_vectors_as_fast = has_feature(target, "avx512_zen4") && !is_zen5;
     if (is_zen5) core.half_vector_cost = 1;
     core.logic_beside_products = is_zen5;
-    core.fetches_for_winograd = is_zen5;
+    core.fetches_for_winograd = core.gains_by_strassen = is_zen5;
+    core.gains_by_pairs = has_feature(target, "avx512_zen4");  // on a Zen 4 and a Zen 5, which has its features, too
+    core.copies_quantized_padding = is_zen5;
     // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
     // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {
@@ -84,6 +89,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
         core.from_l2.scattered = 96, core.from_l3.scattered = 16, core.from_memory.scattered = 8;
         core.l3_share = 0.75;
         core.has_two_wide_multipliers = !has_feature(target, "avx512_zen4");
+        core.copies_quantized_padding |= core.has_two_wide_multipliers;
         // By measurement of 18 layers of 3x3 on an Emerald Rapids.
         if (core.has_two_wide_multipliers) core.memory_bytes_a_cycle = 5.5;
     }

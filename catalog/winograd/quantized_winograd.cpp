@@ -115,8 +115,8 @@ Space quantized_winograd_space(const Candidate &base, const Workload &w, const T
 }
 
 bool quantized_winograd_pays(int m, const Workload &w, const Target &target, const Core &core) {
-    // A direct sum has four products a lane there. Winograd's pairs gain on a Zen 4 all the same; other CPUs are not measured.
-    if (has_dot_products(target) && !core.half_vectors_as_fast) return false;
+    // A direct sum has four products a lane there. Winograd's pairs gain on a Zen 4 and a Zen 5 all the same; other CPUs are not measured.
+    if (has_dot_products(target) && !core.gains_by_pairs) return false;
     const ConvLoops stated = conv_loops(w);
     // Direct sums of few channels have several columns in a step.
     if (unit_loops(w, target).folds() && stated.input_channels < 16) return false;

@@ -16,8 +16,8 @@
 
 #include "generators/conv_prologue.h"
 #include "generators/conv_result.h"
-#include "generators/fetched_lines.h"
 #include "generators/turned/turned_tile.h"
+#include "generators/winograd/fetched_image.h"
 #include "generators/winograd/winograd_generator.h"
 #include "generators/winograd/winograd_sums.h"
 #include "schedules/apply/winograd.h"
@@ -53,7 +53,7 @@ public:
         fix_prologue_operands();
         give_result_to(&s);
         apply_winograd(s, this->knobs, facts);
-        fetch_image_ahead();
+        fetch_image_ahead(this->get_pipeline(), workload, facts, this->knobs.prefetch, input.type().bytes());
     }
 
 private:
@@ -149,19 +149,6 @@ private:
 
     void define_output() {
         define_result(s, transformed_back([](const Expr &product) { return product; }));
-    }
-
-    void fetch_image_ahead() {
-        const int64_t tiles = this->knobs.prefetch;
-        const int64_t read = tiles * facts.input_step() * input.type().bytes();
-        const int64_t written = tiles * facts.result_step() * ConvTypes(workload).result.bytes();
-        Pipeline all = this->get_pipeline();
-        if (read > 0) fetch_ahead(all, "input", read);
-        if (written > 0) fetch_ahead(all, "output", written, Access::written);
-        for (const StepOperand &operand : step_operands()) {
-            const bool is_read = is_like_result(operand.step) && has_step(workload.epilogue, operand.step);
-            if (written > 0 && is_read) fetch_ahead(all, std::string(operand.name), written);
-        }
     }
 };
 

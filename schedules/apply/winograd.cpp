@@ -11,10 +11,10 @@ using namespace Halide;
 
 // The loops that the other stages are computed in.
 struct Loops {
-    Var vector;         // vectors of output channels of a tile
-    Var channel_block;  // blocks of output channels
-    Var block;          // where input is transformed
-    Var rows;           // where its rows are copied
+    LoopLevel vector;         // vectors of output channels of a tile
+    LoopLevel channel_block;  // blocks of output channels
+    LoopLevel block;          // where input is transformed
+    LoopLevel rows;           // where its rows are copied
 };
 
 class Template {
@@ -26,7 +26,7 @@ public:
         if (s.scattered.defined()) {
             scatter_output(s.output, s.scattered, {s.c, s.x, s.y, f.lanes, s.scattered_block, k.parallel != 0});
         }
-        const Loops loops = tile_output();
+        const Loops loops = f.halves_channels ? tile_halves() : tile_output();
         transform_output(loops);
         multiply(loops);
         transform_input(loops);
@@ -55,24 +55,60 @@ private:
         s.output.vectorize(lane);
         // The guards cost little; copies of the whole body without them multiply the time to compile.
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
-        Loops loops{ci, channel_block, k.stage_rows ? y_block : x_block, y_block};
+        const auto at = [&](const Var &loop) { return LoopLevel(s.output, loop); };
+        const TileExtents tile{.lanes = f.lanes, .columns = f.m[0], .rows = f.m[1]};
+        compute_numbers(s, ci, tile, f.shape, tile.divides_image(f.shape) || !s.numbers.read_results);
+        Loops loops{at(ci), at(channel_block), at(k.stage_rows ? y_block : x_block), at(y_block)};
         if (k.parallel == 1) {
             s.output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
-            if (k.stage_rows) loops.block = slice;
-            loops.rows = slice;
+            if (k.stage_rows) loops.block = at(slice);
+            loops.rows = at(slice);
         }
         if (k.parallel == 3) {
             s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
-            loops.block = slice;
+            loops.block = at(slice);
         }
         if (k.parallel == 2) s.output.parallel(channel_block);
         return loops;
     }
 
+    // The same where a product has the sums of two channels: both are in the innermost loops, which update the output.
+    Loops tile_halves() {
+        const RVar half(s.halves_and_channels[0]), channel(s.halves_and_channels[1]);
+        RVar vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block");
+        Var xi("xi"), xo("xo"), x_block("x_block"), yo("yo"), y_block("y_block"), slice("slice"), n_block("n_block"),
+            ni("ni");
+        const auto guard = TailStrategy::GuardWithIf;
+        Stage output = s.output.update();
+        output.allow_race_conditions()
+            .split(channel, vector, lane, f.lanes)
+            .split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
+            .split(s.x, xo, xi, extent(f.m[0]), guard)
+            .split(xo, x_block, xo, extent(k.block_x), guard)
+            .split(s.y, y_block, yo, extent(k.block_y), guard)
+            .split(s.n, n_block, ni, extent(images_of_block(k)))
+            .reorder(xi, half, lane, ci, xo, yo, ni, channel_block, x_block, y_block, s.z, n_block)
+            .unroll(xi)
+            .unroll(half)
+            .vectorize(lane);
+        for (const Var &loop : {xo, yo, x_block, y_block}) output.partition(loop, Partition::Never);
+        const auto at = [&](const VarOrRVar &loop) { return LoopLevel(s.output, loop); };
+        Loops loops{at(ci), at(channel_block), at(k.stage_rows ? y_block : x_block), at(y_block)};
+        if (k.parallel == 1) {
+            output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
+            if (k.stage_rows) loops.block = at(slice);
+        }
+        if (k.parallel == 3) {
+            output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
+            loops.block = at(slice);
+        }
+        if (k.parallel == 2) output.parallel(channel_block);
+        return loops;
+    }
+
     void transform_output(const Loops &loops) {
-        const TileExtents tile{.lanes = f.lanes, .columns = f.m[0], .rows = f.m[1]};
-        compute_numbers(s, loops.vector, tile, f.shape, tile.divides_image(f.shape) || !s.numbers.read_results);
-        s.output_columns.compute_at(s.output, loops.vector).vectorize(s.c, f.lanes).unroll(s.in_tile).unroll(s.out_row);
+        if (f.halves_channels) return;  // a few sums of what is loaded
+        s.output_columns.compute_at(loops.vector).vectorize(s.c, f.lanes).unroll(s.in_tile).unroll(s.out_row);
     }
 
     void multiply(const Loops &loops) {
@@ -81,7 +117,7 @@ private:
         // No bound_storage here: where the bounds of guarded channels are inferred too wide, Halide 21 takes its
         // assertion for a fact and drops the guards. Register tiles at the edge of a block are shifted inwards: they
         // compute some products twice, in full tiles.
-        s.products.compute_at(s.output, loops.channel_block)
+        s.products.compute_at(loops.channel_block)
             .bound_extent(s.lane, f.lanes)
             .bound_extent(s.vector, vectors)
             .split(s.tile_x, xo, xi, extent(k.tiles_x), TailStrategy::ShiftInwards)
@@ -126,7 +162,7 @@ private:
 
     void transform_input(const Loops &loops) {
         const int step = extent(f.channel_step());
-        s.transformed.compute_at(s.output, loops.block)
+        s.transformed.compute_at(loops.block)
             .reorder(s.lane, s.frequency, s.channels, s.tile_x, s.tile_y, s.z, s.n)
             .vectorize(s.lane, step)
             .unroll(s.frequency);
@@ -159,7 +195,7 @@ private:
         const int step = extent(f.channel_step()), together = piece_of_vector(f.shape.input_block, step);
         Var tile("tile"), column("column"), piece("piece"), lane("lane_in");
         Func &rows = s.copied_rows;
-        rows.compute_at(s.output, loops.rows).bound(s.lane, 0, step).bound(s.x, 0, extent(winograd_copied_width(f, k)));
+        rows.compute_at(loops.rows).bound(s.lane, 0, step).bound(s.x, 0, extent(winograd_copied_width(f, k)));
         if (s.turned_input.defined()) {
             rows.split(s.x, tile, column, s.turned_input.columns)
                 .reorder(s.lane, column, tile, s.y, s.channels, s.z, s.n)

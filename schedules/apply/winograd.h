@@ -26,6 +26,8 @@ struct WinogradStages {
     int64_t scattered_block = 1;  // channels of one block of it
     Halide::Var lane, vector, panel, tile_x, tile_y, channels, frequency, in_tile, in_tile_y, row_frequency, out_row;
     Halide::Var c, b, x, y, z, n;
+    Halide::RDom
+        halves_and_channels;  // halves of the output's channels, where a product has one of them; channels of a half
     // Channels of a vector, vectors of input channels; also columns and rows of a block of pixels; or the parts of a step, where
     // the facts say several.
     Halide::RDom taps;

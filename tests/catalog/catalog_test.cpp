@@ -365,6 +365,7 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
          "input_layout:NCHW8c/output_layout:NCHW8c",
          "direct"},
         {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024", "strassen", "x86-64-linux-avx512_zen5"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1/dtype:i8/epilogue:requantize_litert", "quantized",
          "x86-64-linux-avx512_zen4"},
@@ -420,7 +421,9 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         const auto workload = parse_workload_key(row.key);
         ASSERT_TRUE(workload) << row.key << ": " << workload.error().message;
         const Target target = *parse_target(row.target, 1, avx512);
-        const auto standard = default_candidate(*workload, target, core, default_error_budget);
+        Core with_races = core;
+        with_races.gains_by_strassen = core_of(Machine(), target).gains_by_strassen;
+        const auto standard = default_candidate(*workload, target, with_races, default_error_budget);
         EXPECT_EQ(standard->algorithm, row.algorithm) << row.key;
         EXPECT_TRUE(check_candidate(*standard, *workload, target)) << row.key << ": " << to_text(*standard);
         EXPECT_EQ(by_preference(*workload, target, core, default_error_budget).size(), catalog().size());

@@ -10,6 +10,8 @@
 namespace kiln {
 namespace {
 
+constexpr const char *zen5 =
+    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
 constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
 
 // Of u8, without Winograd.
@@ -30,12 +32,7 @@ TEST(QuantizedDefaults, TilesOfQuantizedSumsFollowFromTheCore) {
         const char *target;
         int64_t least, most;
         bool copies;
-    } table[] = {
-        {zen4, 1, 6, true},
-        {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41",
-         12, 32, false},
-        {"avx512vnni", 12, 32, true},
-        {"avxvnni", 4, 8, true}};
+    } table[] = {{zen4, 1, 6, true}, {zen5, 12, 32, false}, {"avx512vnni", 12, 32, true}, {"avxvnni", 4, 8, true}};
     for (const auto &row : table) {
         const Target target = *parse_target(row.target, 1, "");
         const auto candidate = default_candidate(w, target, core_of(Machine(), target), default_error_budget);
@@ -93,6 +90,8 @@ TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {
     } table[] = {
         {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "avx512vnni", true, true},
         {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, false, false},
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen5, true, true},
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen5, false, false},
         {"1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", true, false},   // two tiles, weights in L2
         {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", false, false},  // four tiles
         {"1x56x56x32/kernel:3x3x32x32/strides:2x2/padding:1,1x1,1", "avx512vnni", false, false},  // two, one in padding
@@ -153,18 +152,20 @@ TEST(QuantizedDefaults, RowsAreWholeTilesWhereEpiloguesAreLong) {
     }
 }
 
-// Without VNNI wherever it takes fewer cycles, and on a Zen 4 beside it.
+// Without VNNI wherever it takes fewer cycles, and on a Zen 4 and a Zen 5 beside it.
 TEST(QuantizedDefaults, WinogradBesideDotProducts) {
     const struct {
         const char *shape, *target, *algorithm;
     } table[] = {
         {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4, "quantized_winograd_3"},
         {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4, "quantized_winograd_3"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen5, "quantized_winograd_3"},
         {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx512vnni", "quantized"},
         {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx2", "quantized_winograd_3"},
         {"1x56x56x32/kernel:3x3x32x32/padding:1,1x1,1", zen4, "quantized"},     // transforms of few channels
         {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, "quantized"},  // F(3) could leave 32 bits
         {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen4, "quantized"},
+        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen5, "quantized"},
     };
     for (const auto &row : table) {
         const auto w =

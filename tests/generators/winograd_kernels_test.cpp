@@ -99,6 +99,8 @@ constexpr const char *awkward[] = {
     "conv2d/input:2x15x18x4/kernel:5x5x4x17/strides:2x2/padding:-1,2x3,-1/epilogue:add",
     "conv2d/input:1x13x15x8/kernel:3x3x8x20/strides:2x2/padding:1,1x1,1/prologue:scale,bias,relu",
     "conv2d/input:1x15x17x24/kernel:3x3x24x20/strides:2x2/padding:1,1x1,1/epilogue:bias,relu",
+    "conv2d/input:1x9x25x1/kernel:4x3x1x1/strides:1x3/padding:2,2x4,2/rhs_dilation:1x2/output_layout:NCHW/"
+    "epilogue:bias",
     "conv2d/input:1x13x14x12/kernel:3x3x12x24/padding:1,1x1,1",
     "conv2d/input:1x17x18x48/kernel:5x5x48x16/strides:2x2/padding:2,2x1,2/kernel_layout:HWOI/epilogue:add",
     "conv2d/input:1x14x15x16/kernel:4x3x16x17/strides:2x1/padding:1,1x1,1/output_layout:NCHW",

@@ -360,7 +360,8 @@ TEST(WinogradSpace, RowsOfBlocksLieSideBySide) {
         {"conv2d/input:1x20x20x32/kernel:3x3x32x64/strides:2x2", "avx512", 0},   // whole vectors of one pixel
         {"conv2d/input:1x20x20x20/kernel:3x3x20x64/strides:2x2", "avx512", 0},   // neither parts nor whole vectors
         {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:1x2", "avx512", 8},
-        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x1", "avx512", 0},  // blocks of one column
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x2/rhs_dilation:1x3", "avx512", 0},  // every third pixel
+        {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x1", "avx512", 0},                   // blocks of one column
         {"conv2d/input:1x20x20x4/kernel:5x5x4x64/strides:2x2/input_layout:NCHW", "avx512", 0},
         {"conv2d/input:1x20x20x3/kernel:3x3x3x64", "avx512", 0},
     };

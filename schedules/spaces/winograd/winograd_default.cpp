@@ -91,7 +91,10 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     if (b.fetch_panels) {
         // Memory has the time of all register tiles of a block.
         const bool is_near = 2 * panel_bytes <= double(f.core.l1_bytes);
-        const double late = is_near ? 0 : std::max(0.0, 4 * vectors * f.lanes / panel_bytes_a_cycle - step);
+        // Beside the fetches LLVM keeps some of so many sums in memory.
+        const bool spills = vectors * tiles + vectors + 3 > f.registers;
+        const double late = (is_near ? 0 : std::max(0.0, 4 * vectors * f.lanes / panel_bytes_a_cycle - step)) +
+                            (spills ? 0.1 * step : 0);
         const double products = double(register_tiles_of_block(b)) * (product + steps * late);
         cycles = panels * frequencies * blocks * std::max(products, panel_bytes / f.core.memory_bytes_a_cycle);
     }
@@ -142,8 +145,8 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
     }
 }
 
-// Whether a blocking that fetches whole panels may be a default. As many lines are on their way as memory takes cycles to answer
-// by those between two lines, and a core keeps track of few. Weights near by come in time.
+// Whether a blocking that fetches whole panels may be a default. Memory answers after hundreds of cycles, and a core keeps track of a few
+// dozen lines that are on their way, so they must not come too close upon each other. Weights near by come in time anyhow.
 bool panels_may_pay(const WinogradFacts &f, const WinogradKnobs &b) {
     if (!f.core.fetches_for_winograd || !shares_winograd_panels(f, b)) return false;
     constexpr double least_cycles = 16;

@@ -9,6 +9,9 @@
 //       output transform: tiles / vectors of channels / columns, then rows of a tile, epilogue, guarded stores
 // A panel is the output channels of a register tile: [vectors] vectors. A frequency is one of the a x a products of a
 // tile. Transformed input and products of a block should stay in the L2 cache together with the weights of a panel.
+//
+// Strassen's products (catalog/winograd/strassen.h) have the same loops: a frequency is one of seven products, a tile is two pixels of a
+// row, and the channels are those of a half.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,9 @@ bool WinogradFacts::skips_pixels() const {
 int64_t WinogradFacts::side_by_side() const {
     const StoredActivation &stored = shape.stored_input;
     const int64_t row = stored.channels * pixels[0].all, step = channel_step();
-    const bool is_row = shape.folds() && parts == 1 && stored.block == stored.channels && row > stored.channels;
+    const bool is_dense = shape.input_phases == 1 && shape.input_step[0] == 1;  // pixels of a block are neighbours
+    const bool is_row =
+        shape.folds() && is_dense && parts == 1 && stored.block == stored.channels && row > stored.channels;
     const bool reaches_over_pixels = stored.channels % step != 0;
     return is_row && reaches_over_pixels && (step % row == 0 || row % step == 0) ? row : 0;
 }
@@ -104,6 +106,17 @@ int64_t bytes_of_transformed(const WinogradFacts &f, const WinogradKnobs &b) {
 }
 
 }  // namespace
+
+WinogradFacts strassen_facts(const ConvLoops &shape, const Target &target, const Core &core) {
+    ConvLoops half = shape;
+    half.input_channels = ceil_div(shape.input_channels, 2);
+    const int64_t vectors = ceil_div(shape.output_channels, int64_t{2} * vector_lanes(target));
+    half.output_channels = half.output_block = vectors * vector_lanes(target);
+    WinogradFacts f = winograd_facts(half, 1, target, core);
+    f.halves_channels = true;
+    f.m[0] = 2, f.tiles[0] = ceil_div(f.shape.output[0], 2);
+    return f;
+}
 
 int64_t winograd_copied_width(const WinogradFacts &f, const WinogradKnobs &b) {
     const int64_t columns = ceil_div(f.tiles[0], b.block_x) * b.block_x * f.m[0] + f.shape.kernel[0] - 1;

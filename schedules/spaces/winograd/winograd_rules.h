@@ -14,6 +14,8 @@
 
 namespace kiln {
 
+inline constexpr int64_t strassen_products = 7;
+
 // Index 0 is x, 1 is y, as in ConvLoops.
 struct WinogradFacts {
     ConvLoops shape;
@@ -24,9 +26,13 @@ struct WinogradFacts {
     int parts = 1;                       // channels that a lane multiplies at once and adds up: 2 of i16, else 1
     Core core;
     int threads = 1;
+    // Strassen's products: `shape` has half of the input channels and half of the output channels, those of one product, and a tile is
+    // two pixels of a row.
+    bool halves_channels = false;
 
     int64_t a(int d) const { return m[d] + shape.kernel[d] - 1; }  // inputs of a tile
-    int64_t frequencies() const { return a(0) * a(1); }            // products of a tile and a pair of channels
+    // Products of a tile and a pair of channels; of a pair of each half.
+    int64_t frequencies() const { return halves_channels ? strassen_products : a(0) * a(1); }
     int64_t operand_bytes() const { return 4 / parts; }  // of a transformed input or weight that is not demoted
     // Input channels are summed in vectors of this many, the last one filled up with zeros; in half vectors, where those have none.
     int64_t channel_step() const;
@@ -49,6 +55,8 @@ struct WinogradFacts {
     bool turns_input() const;
 };
 WinogradFacts winograd_facts(const ConvLoops &shape, int m, const Target &target, const Core &core, int parts = 1);
+// The first half of the output channels fills vectors. Precondition: a kernel of one tap; channels lie side by side.
+WinogradFacts strassen_facts(const ConvLoops &shape, const Target &target, const Core &core);
 
 // Images of a block, and of its register tiles.
 inline int64_t images_of_block(const WinogradKnobs &k) { return std::max<int64_t>(1, k.images); }

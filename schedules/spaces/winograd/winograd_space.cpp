@@ -96,7 +96,9 @@ std::vector<Limit<WinogradKnobs>> limits(const WinogradFacts &f) {
 
 Space winograd_space(Candidate base, const WinogradTransform &transform, const ConvLoops &shape, const Target &target,
                      const Core &core) {
-    const WinogradFacts facts = winograd_facts(shape, transform.m, target, core, transform.parts);
+    const WinogradFacts facts = transform.halves_channels
+                                    ? strassen_facts(shape, target, core)
+                                    : winograd_facts(shape, transform.m, target, core, transform.parts);
     const WinogradDomains allowed = domains(facts, transform);
     std::vector<Knob> knobs = knob_list(allowed);
     // Candidates were recorded without them.

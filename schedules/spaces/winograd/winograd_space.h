@@ -17,8 +17,9 @@ inline constexpr int winograd_version = 1;
 struct WinogradTransform {
     int m = 2;
     int point_choices = 1;
-    bool may_demote = false;  // operands or output are coarse already, and the tile is small
-    int parts = 1;            // channels that a lane multiplies at once and adds up
+    bool may_demote = false;       // operands or output are coarse already, and the tile is small
+    int parts = 1;                 // channels that a lane multiplies at once and adds up
+    bool halves_channels = false;  // Strassen's products in place of those of tiles of m outputs
 };
 
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
