@@ -43,7 +43,7 @@ public:
 
     void generate() {
         define_transformed();
-        define_sum();
+        define_float_sum(weights);
         define_output();
     }
 
@@ -132,19 +132,6 @@ private:
         });
         s.transformed(s.lane, s.tile_x, s.tile_y, s.channels, s.frequency, s.z, s.n) =
             this->knobs.demote == 2 ? cast<bfloat16_t>(value) : value;
-    }
-
-    void define_sum() {
-        const int step = extent(facts.channel_step());
-        s.taps = summed_loops();
-        const RVar lane(s.taps[0]);
-        const Expr channels = summed_vector();
-        const Expr weight =
-            weights(s.lane, s.vector, channels * step + lane, s.panel % panels, s.frequency, s.panel / panels);
-        const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
-        s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
-            cast<float>(weight) * cast<float>(value);
-        define_products();
     }
 
     void define_output() {

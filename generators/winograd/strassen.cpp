@@ -18,6 +18,7 @@
 #include "generators/winograd/fetched_image.h"
 #include "generators/winograd/strassen_generator.h"
 #include "generators/winograd/transform.h"
+#include "generators/winograd/winograd_sums.h"
 #include "schedules/apply/winograd.h"
 
 namespace kiln {
@@ -25,7 +26,7 @@ namespace {
 
 using namespace Halide;
 
-class StrassenConv : public WithPrologue<WithResult<StrassenGenerator<StrassenConv>>> {
+class StrassenConv : public WinogradSums<WithPrologue<WithResult<StrassenGenerator<StrassenConv>>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
     Input<Buffer<void, 6>> weights{"weights"};  // lane, vector, ci, panel of a block, product, block
@@ -33,14 +34,14 @@ public:
     void configure() {
         read_strassen();
         input.set_type(ConvTypes(workload).operand);
-        weights.set_type(Float(32));
+        weights.set_type(weight_type());
         add_result_operands();
         add_prologue_operands();
     }
 
     void generate() {
         define_transformed();
-        define_products();
+        define_float_sum(weights);
         define_output();
     }
 
@@ -82,18 +83,6 @@ private:
             entry_at(s.frequency, {a11, a12, s4, a22, s1, s2, s3});
     }
 
-    void define_products() {
-        const int step = extent(facts.channel_step());
-        s.taps = RDom(0, step, 0, extent(facts.summed_channels()) / step, "taps");
-        const RVar lane(s.taps[0]), channels(s.taps[1]);
-        const Expr weight =
-            weights(s.lane, s.vector, channels * step + lane, s.panel % panels, s.frequency, s.panel / panels);
-        s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
-            weight * s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
-        s.products(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) =
-            s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n);
-    }
-
     void define_output() {
         const int lanes = facts.lanes, half = extent(facts.shape.output_channels);
         // Loops over the channels of a half say which products a block needs; those over all channels would hide it.
@@ -109,8 +98,6 @@ private:
         const Expr c11 = p[0] + p[1], c12 = u2 + p[4] + p[2], c21 = u3 - p[3], c22 = u3 + p[4];
         update_result(s, channel, entry_at(s.x % 2 + 2 * of_half, {c11, c21, c12, c22}));
     }
-
-    WinogradStages s;
 };
 
 }  // namespace

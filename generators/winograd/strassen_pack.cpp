@@ -20,7 +20,7 @@ public:
     void configure() {
         read_strassen();
         kernel.set_type(ConvTypes(workload).operand);
-        packed.set_type(Float(32));
+        packed.set_type(weight_type());
     }
 
     void generate() {

@@ -1,4 +1,4 @@
-// What Winograd convolutions in f32 and in integers have in common: their stages, tiles of the input transformed, the loops of the
+// What Winograd convolutions in f32 and in integers have in common, and Strassen's in part: their stages, tiles of the input transformed, the loops of the
 // sum, and its transform back.
 #pragma once
 
@@ -57,8 +57,9 @@ protected:
             const auto reaches = [](const FoldedPixels &pixels, const Halide::Expr &at_infinity) {
                 return select(at_infinity, extent(pixels.to_last_tap), extent(pixels.all));
             };
-            taps.where(taps[2] < reaches(x, s.frequency % this->ax == this->ax - 1));
-            taps.where(taps[3] < reaches(y, s.frequency / this->ax == this->ay - 1));
+            const int ax = extent(this->facts.a(0)), ay = extent(this->facts.a(1));
+            taps.where(taps[2] < reaches(x, s.frequency % ax == ax - 1));
+            taps.where(taps[3] < reaches(y, s.frequency / ax == ay - 1));
         }
         return taps;
     }
@@ -69,6 +70,19 @@ protected:
         const auto [x, y] = this->facts.pixels;
         const int of_pixel = extent(this->facts.summed_channels() / (this->facts.channel_step() * x.all * y.all));
         return (s.taps[3] * extent(x.all) + s.taps[2]) * of_pixel + s.taps[1];
+    }
+
+    // The sum of floats, and its products in memory.
+    template<typename Weights>
+    void define_float_sum(const Weights &weights) {
+        s.taps = summed_loops();
+        const Halide::RVar lane(s.taps[0]);
+        const Expr channels = summed_vector(), ci = channels * extent(this->facts.channel_step()) + lane;
+        const Expr weight = weights(s.lane, s.vector, ci, s.panel % this->panels, s.frequency, s.panel / this->panels);
+        const Expr value = s.transformed(lane, s.tile_x, s.tile_y, channels, s.frequency, s.z, s.n);
+        s.sum(s.lane, s.vector, s.panel, s.tile_x, s.tile_y, s.frequency, s.z, s.n) +=
+            Halide::cast<float>(weight) * Halide::cast<float>(value);
+        define_products();
     }
 
     // The sum in memory.

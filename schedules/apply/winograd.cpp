@@ -37,8 +37,7 @@ private:
     // Ragged edges: the last tiles compute all their outputs, guards drop what lies outside.
     Loops tile_output() {
         Var vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block"), xi("xi"), xo("xo"),
-            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), slice("slice"), piece("piece"),
-            n_block("n_block"), ni("ni");
+            x_block("x_block"), yi("yi"), yo("yo"), y_block("y_block"), piece("piece"), n_block("n_block"), ni("ni");
         const auto guard = TailStrategy::GuardWithIf;
         split_channels(s.output, s.c, s.b, f.shape, vector, lane, f.lanes, guard);
         s.output.split(vector, channel_block, ci, extent(k.panel_block * k.vectors), guard)
@@ -55,29 +54,16 @@ private:
         s.output.vectorize(lane);
         // The guards cost little; copies of the whole body without them multiply the time to compile.
         for (const Var &loop : {xo, yo, x_block, y_block}) s.output.partition(loop, Partition::Never);
-        const auto at = [&](const Var &loop) { return LoopLevel(s.output, loop); };
         const TileExtents tile{.lanes = f.lanes, .columns = f.m[0], .rows = f.m[1]};
         compute_numbers(s, ci, tile, f.shape, tile.divides_image(f.shape) || !s.numbers.read_results);
-        Loops loops{at(ci), at(channel_block), at(k.stage_rows ? y_block : x_block), at(y_block)};
-        if (k.parallel == 1) {
-            s.output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
-            if (k.stage_rows) loops.block = at(slice);
-            loops.rows = at(slice);
-        }
-        if (k.parallel == 3) {
-            s.output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
-            loops.block = at(slice);
-        }
-        if (k.parallel == 2) s.output.parallel(channel_block);
-        return loops;
+        return deal_to_threads(s.output, {ci, channel_block, x_block, y_block, n_block});
     }
 
     // The same where a product has the sums of two channels: both are in the innermost loops, which update the output.
     Loops tile_halves() {
         const RVar half(s.halves_and_channels[0]), channel(s.halves_and_channels[1]);
         RVar vector("vector"), ci("ci"), lane("lane"), channel_block("channel_block");
-        Var xi("xi"), xo("xo"), x_block("x_block"), yo("yo"), y_block("y_block"), slice("slice"), n_block("n_block"),
-            ni("ni");
+        Var xi("xi"), xo("xo"), x_block("x_block"), yo("yo"), y_block("y_block"), n_block("n_block"), ni("ni");
         const auto guard = TailStrategy::GuardWithIf;
         Stage output = s.output.update();
         output.allow_race_conditions()
@@ -92,17 +78,31 @@ private:
             .unroll(half)
             .vectorize(lane);
         for (const Var &loop : {xo, yo, x_block, y_block}) output.partition(loop, Partition::Never);
+        return deal_to_threads(output, {ci, channel_block, x_block, y_block, n_block});
+    }
+
+    struct BlockLoops {
+        VarOrRVar vector, channel_block;
+        Var x_block, y_block, n_block;
+    };
+
+    Loops deal_to_threads(Stage output, const BlockLoops &of) {
         const auto at = [&](const VarOrRVar &loop) { return LoopLevel(s.output, loop); };
-        Loops loops{at(ci), at(channel_block), at(k.stage_rows ? y_block : x_block), at(y_block)};
+        const Var slice("slice");
+        Loops loops{at(of.vector), at(of.channel_block), at(k.stage_rows ? of.y_block : of.x_block), at(of.y_block)};
         if (k.parallel == 1) {
-            output.fuse(y_block, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
+            output.fuse(of.y_block, s.z, slice).fuse(slice, of.n_block, slice).parallel(slice);
             if (k.stage_rows) loops.block = at(slice);
+            loops.rows = at(slice);
         }
         if (k.parallel == 3) {
-            output.fuse(x_block, y_block, slice).fuse(slice, s.z, slice).fuse(slice, n_block, slice).parallel(slice);
+            output.fuse(of.x_block, of.y_block, slice)
+                .fuse(slice, s.z, slice)
+                .fuse(slice, of.n_block, slice)
+                .parallel(slice);
             loops.block = at(slice);
         }
-        if (k.parallel == 2) output.parallel(channel_block);
+        if (k.parallel == 2) output.parallel(of.channel_block);
         return loops;
     }
 
