@@ -7,6 +7,7 @@
 #include "catalog/algorithm_rules.h"
 #include "catalog/quantized_algorithm.h"
 #include "tests/drawn_workloads.h"
+#include "tests/target_names.h"
 #include "tests/test_seed.h"
 #include "workload/signature.h"
 
@@ -521,9 +522,7 @@ TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
     machine.l2_bytes = 2 << 20, machine.l3_bytes = 260 << 20;
     for (const auto &row : table) {
         const Workload w = *parse_workload_key(row.key);
-        for (const auto &[name, algorithm] :
-             {std::pair{"avx512vnni", row.two_multipliers},
-              {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", row.zen4}}) {
+        for (const auto &[name, algorithm] : {std::pair{"avx512vnni", row.two_multipliers}, {zen4_target, row.zen4}}) {
             const Target target = *parse_target(name, 1, "");
             const auto candidate = default_candidate(w, target, core_of(machine, target), default_error_budget);
             EXPECT_EQ(candidate->algorithm, algorithm) << row.key << " " << name;

@@ -6,13 +6,10 @@
 #include "catalog/catalog.h"
 #include "catalog/quantized_algorithm.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
+#include "tests/target_names.h"
 
 namespace kiln {
 namespace {
-
-constexpr const char *zen5 =
-    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
-constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
 
 // Of u8, without Winograd.
 CpuTileKnobs untuned_direct_sum(const char *shape, const char *target_name) {
@@ -32,7 +29,8 @@ TEST(QuantizedDefaults, TilesOfQuantizedSumsFollowFromTheCore) {
         const char *target;
         int64_t least, most;
         bool copies;
-    } table[] = {{zen4, 1, 6, true}, {zen5, 12, 32, false}, {"avx512vnni", 12, 32, true}, {"avxvnni", 4, 8, true}};
+    } table[] = {
+        {zen4_target, 1, 6, true}, {zen5_target, 12, 32, false}, {"avx512vnni", 12, 32, true}, {"avxvnni", 4, 8, true}};
     for (const auto &row : table) {
         const Target target = *parse_target(row.target, 1, "");
         const auto candidate = default_candidate(w, target, core_of(Machine(), target), default_error_budget);
@@ -53,7 +51,7 @@ TEST(QuantizedDefaults, ChannelsOfAStep) {
         const char *target;
         int64_t parts;
     } table[] = {
-        {zen4, 4},
+        {zen4_target, 4},
         {"x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_sapphirerapids-f16c-fma-sse41", 4},
         {"avx512vnni", 4},
         {"avx512", 2},
@@ -89,9 +87,9 @@ TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {
         bool copies, fetches_panels;
     } table[] = {
         {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "avx512vnni", true, true},
-        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, false, false},
-        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen5, true, true},
-        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen5, false, false},
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4_target, false, false},
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen5_target, true, true},
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen5_target, false, false},
         {"1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", true, false},   // two tiles, weights in L2
         {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", false, false},  // four tiles
         {"1x56x56x32/kernel:3x3x32x32/strides:2x2/padding:1,1x1,1", "avx512vnni", false, false},  // two, one in padding
@@ -115,9 +113,9 @@ TEST(QuantizedDefaults, TestedTilesHaveOneCode) {
         const char *target;
         int64_t partition;
     } table[] = {
-        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, 0},
-        {"1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", zen4, 0},
-        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4, 1},  // four tiles
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4_target, 0},
+        {"1x28x28x256/kernel:3x3x256x256/strides:2x2/padding:1,1x1,1", zen4_target, 0},
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4_target, 1},  // four tiles
         {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", "avx512vnni", 1},
     };
     for (const auto &row : table) {
@@ -144,7 +142,7 @@ TEST(QuantizedDefaults, RowsAreWholeTilesWhereEpiloguesAreLong) {
     for (const auto &row : table) {
         const auto w = parse_workload_key(std::string("conv2d/input:") + row.shape);
         ASSERT_TRUE(w) << w.error().message;
-        const Target target = *parse_target(zen4, 1, "");
+        const Target target = *parse_target(zen4_target, 1, "");
         const auto candidate = default_candidate(*w, target, core_of(Machine(), target), default_error_budget);
         ASSERT_TRUE(candidate) << candidate.error().message;
         const CpuTileKnobs k = *decode_knobs<CpuTileKnobs>(candidate->knobs);
@@ -157,15 +155,15 @@ TEST(QuantizedDefaults, WinogradBesideDotProducts) {
     const struct {
         const char *shape, *target, *algorithm;
     } table[] = {
-        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4, "quantized_winograd_3"},
-        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4, "quantized_winograd_3"},
-        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen5, "quantized_winograd_3"},
+        {"1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen4_target, "quantized_winograd_3"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4_target, "quantized_winograd_3"},
+        {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen5_target, "quantized_winograd_3"},
         {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx512vnni", "quantized"},
         {"1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", "avx2", "quantized_winograd_3"},
-        {"1x56x56x32/kernel:3x3x32x32/padding:1,1x1,1", zen4, "quantized"},     // transforms of few channels
-        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4, "quantized"},  // F(3) could leave 32 bits
-        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen4, "quantized"},
-        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen5, "quantized"},
+        {"1x56x56x32/kernel:3x3x32x32/padding:1,1x1,1", zen4_target, "quantized"},     // transforms of few channels
+        {"1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen4_target, "quantized"},  // F(3) could leave 32 bits
+        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen4_target, "quantized"},
+        {"1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen5_target, "quantized"},
     };
     for (const auto &row : table) {
         const auto w =

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catalog/catalog.h"
+#include "tests/target_names.h"
 
 namespace kiln {
 namespace {
@@ -52,25 +53,21 @@ TEST(Strassen, AppliesOrSaysWhyNot) {
 // Many channels on both sides pay for the additions, on the CPU on which that was measured; and an error budget below the default keeps
 // direct sums.
 TEST(Strassen, IsTheDefaultOfManyChannels) {
-    constexpr const char *zen4 =
-        "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
-    constexpr const char *zen5 =
-        "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
     constexpr struct {
         const char *key, *target;
         double error_budget;
         const char *algorithm;
     } rows[] = {
-        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5, 1e-5, "strassen"},
-        {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256/epilogue:bias,relu", zen5, 1e-5, "strassen"},
-        {"conv2d/input:1x28x28x512/kernel:1x1x512x1024/strides:2x2/epilogue:bias", zen5, 1e-5, "strassen"},
-        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5, 1e-6, "direct"},
-        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen4, 1e-5, "direct"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5_target, 1e-5, "strassen"},
+        {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256/epilogue:bias,relu", zen5_target, 1e-5, "strassen"},
+        {"conv2d/input:1x28x28x512/kernel:1x1x512x1024/strides:2x2/epilogue:bias", zen5_target, 1e-5, "strassen"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5_target, 1e-6, "direct"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen4_target, 1e-5, "direct"},
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", "avx2", 1e-5, "direct"},
-        {"conv2d/input:1x56x56x256/kernel:1x1x256x64/epilogue:bias,relu", zen5, 1e-5, "direct"},  // few outputs
-        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,relu", zen5, 1e-5, "direct"},   // short sums
-        {"conv1d/input:1x1x2048/kernel:1x2048x1000/epilogue:bias", zen5, 1e-5, "direct"},         // one pixel of two
-        {"conv2d/input:1x6x6x384/kernel:1x1x384x384/epilogue:bias", zen5, 1e-5, "direct"},        // few pixels
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x64/epilogue:bias,relu", zen5_target, 1e-5, "direct"},  // few outputs
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,relu", zen5_target, 1e-5, "direct"},   // short sums
+        {"conv1d/input:1x1x2048/kernel:1x2048x1000/epilogue:bias", zen5_target, 1e-5, "direct"},   // one pixel of two
+        {"conv2d/input:1x6x6x384/kernel:1x1x384x384/epilogue:bias", zen5_target, 1e-5, "direct"},  // few pixels
     };
     for (const auto &row : rows) {
         const Target target = *parse_target(row.target, 1, "");

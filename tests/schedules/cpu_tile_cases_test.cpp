@@ -9,6 +9,7 @@
 
 #include "rewrites/parts.h"
 #include "schedules/spaces/cpu_tile_space.h"
+#include "tests/target_names.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -82,10 +83,10 @@ TEST(TileCases, WidthOfVectors) {
         const char *target;
         int64_t lanes;  // of the default; 0: no choice
     };
-    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
     const Row rows[] = {
-        {8, 32, zen4, 8},   {8, 32, "avx512", 16}, {24, 8, zen4, 8}, {24, 8, "avx512", 16}, {16, 16, zen4, 0},
-        {4, 32, "avx2", 8}, {4, 32, zen4, 0},      {1, 64, zen4, 0}, {64, 1, zen4, 0},      {2, 32, "baseline", 0},
+        {8, 32, zen4_target, 8},  {8, 32, "avx512", 16},  {24, 8, zen4_target, 8}, {24, 8, "avx512", 16},
+        {16, 16, zen4_target, 0}, {4, 32, "avx2", 8},     {4, 32, zen4_target, 0}, {1, 64, zen4_target, 0},
+        {64, 1, zen4_target, 0},  {2, 32, "baseline", 0},
     };
     for (const Row &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
@@ -113,13 +114,12 @@ TEST(TileCases, WidthOfDepthwiseVectors) {
         int64_t lanes;  // of the default; 0: the target's
         int64_t kernel = 3;
     };
-    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
     const Row rows[] = {
         {144, "NHWC", "avx512", 0},    {72, "NHWC", "avx512", 8},      {20, "NHWC", "avx512", 0},
         {21, "NHWC", "avx512", 0},     {144, "NCHW8c", "avx512", 8},   {144, "NCHW16c", "avx512", 0},
         {20, "NCHW8c", "avx512", 8},   {20, "NHWC", "avx2", 4},        {144, "NCHW4c", "avx512", 4},
         {144, "NCHW", "avx512", 0},    {72, "NHWC", "avx512", 0, 5},   {8, "NHWC", "avx512", 8, 5},
-        {144, "NHWC", "avx512", 0, 5}, {72, "NCHW8c", "avx512", 8, 5}, {72, "NHWC", zen4, 8, 5},
+        {144, "NHWC", "avx512", 0, 5}, {72, "NCHW8c", "avx512", 8, 5}, {72, "NHWC", zen4_target, 8, 5},
     };
     for (const Row &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
@@ -141,16 +141,16 @@ TEST(TileCases, WidthOfDepthwiseVectors) {
 
 // Without groups, where they leave fewer lanes without an output. Texts without the knob stay candidates.
 TEST(TileCases, WidthOfVectorsOfThinLayers) {
-    const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
     const struct {
         int64_t outputs;
         const char *target;
         bool has_choice;
         int64_t lanes;  // of the default; 0: the target's
     } rows[] = {
-        {8, zen4, true, 8},     {24, zen4, true, 8},        {24, "avx512", true, 0}, {40, zen4, true, 8},
-        {16, zen4, false, 0},   {80, zen4, false, 0},       {810, zen4, false, 0},   {20, zen4, true, 8},
-        {24, "avx2", false, 0}, {24, "baseline", false, 0},
+        {8, zen4_target, true, 8},    {24, zen4_target, true, 8},  {24, "avx512", true, 0},
+        {40, zen4_target, true, 8},   {16, zen4_target, false, 0}, {80, zen4_target, false, 0},
+        {810, zen4_target, false, 0}, {20, zen4_target, true, 8},  {24, "avx2", false, 0},
+        {24, "baseline", false, 0},
     };
     for (const auto &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
@@ -301,8 +301,7 @@ TEST(TileCases, WhatIsTestedInEachStepIsUnrolledLess) {
 
 // Channels in blocks: whole vectors are stored, and what several groups of a vector read is copied together first.
 TEST(TileCases, GroupsInBlocksOfChannels) {
-    const Target zen4 = *parse_target(
-        "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41", 1, "");
+    const Target zen4 = *parse_target(zen4_target, 1, "");
     const auto workload = parse_workload_key(
         "conv2d/input:1x28x28x256/kernel:3x3x8x256/padding:1,1x1,1/feature_group_count:32/input_layout:NCHW16c/"
         "output_layout:NCHW16c");

@@ -5,6 +5,7 @@
 
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/cpu_tile_space.h"
+#include "tests/target_names.h"
 
 namespace kiln {
 namespace {
@@ -160,8 +161,6 @@ TEST(TileCases, FetchesResultsOfFewProducts) {
     }
 }
 
-constexpr const char *zen4 = "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
-
 // Where stores decide, the panels of one tile follow each other.
 TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
     const struct {
@@ -179,7 +178,7 @@ TEST(TileCases, WritesResultsOfFewProductsInTheOrderOfMemory) {
         {"conv2d/input:1x32x32x16/kernel:1x1x16x96", "avx2", false},
         {"conv2d/input:1x256x256x16/kernel:1x1x16x96", "avx512", false},
         {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", "avx512", true},
-        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", zen4, false},
+        {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,relu", zen4_target, false},
         {"conv2d/input:1x901x161x1/kernel:3x3x1x128/padding:1,1x1,1/epilogue:bias,silu", "avx512", false},
         {"conv2d/input:1x901x161x1/kernel:5x5x1x128/padding:2,2x2,2", "avx512", false},
         {"conv2d/input:1x901x161x1/kernel:3x3x1x32/padding:1,1x1,1", "avx512", false},
@@ -206,7 +205,7 @@ TEST(TileCases, BlocksOfTilesThatShareAPanel) {
         {"conv2d/input:1x56x56x32/kernel:1x1x32x128/epilogue:bias,add,relu", "avx512", 1},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,add,relu", "avx512", 4},
         {"conv2d/input:1x28x28x512/kernel:1x1x512x256", "avx512", 8},
-        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,add,relu", zen4, 128},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,add,relu", zen4_target, 128},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x64", "avx512", 128},
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256/input_layout:NCHW", "avx512", 128},
         // Weights beyond L2 pass once: there is one block, whatever the number of its tiles.

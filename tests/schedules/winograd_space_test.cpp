@@ -7,16 +7,11 @@
 
 #include "rewrites/input_phases.h"
 #include "schedules/spaces/winograd/winograd_rules.h"
+#include "tests/schedules/winograd_spaces.h"
 #include "tests/test_seed.h"
 
 namespace kiln {
 namespace {
-
-Space space_of(const Workload &w, const Target &target, WinogradTransform transform = {4, 2, false}) {
-    return winograd_space({}, transform, conv_loops(w), target, Core());
-}
-
-WinogradKnobs knobs_of(const Candidate &candidate) { return *decode_knobs<WinogradKnobs>(candidate.knobs); }
 
 // Whatever the shape and the target: the default is valid, candidates can be drawn, threads are used where there are
 // some.
@@ -30,13 +25,13 @@ TEST(WinogradSpace, EveryTargetHasOne) {
             for (int threads : {1, 2, 7}) {
                 for (int m : {2, 4, 6}) {
                     const Target target = *parse_target(name, threads, "");
-                    const Space space = space_of(w, target, {m, 2, true});
+                    const Space space = winograd_space_of(w, target, {m, 2, true});
                     const Candidate &chosen = space.default_candidate();
                     const Status fits = space.check(chosen);
                     EXPECT_TRUE(fits) << key << " " << to_text(target) << ": " << fits.error().message;
                     EXPECT_TRUE(space.sample(rng)) << key << " " << to_text(target);
-                    EXPECT_EQ(knobs_of(chosen).parallel > 0, threads > 1) << key << " " << to_text(target);
-                    EXPECT_EQ(knobs_of(chosen).demote, 0) << "f32 unless asked for: " << key;
+                    EXPECT_EQ(winograd_knobs_of(chosen).parallel > 0, threads > 1) << key << " " << to_text(target);
+                    EXPECT_EQ(winograd_knobs_of(chosen).demote, 0) << "f32 unless asked for: " << key;
                 }
             }
         }
@@ -57,11 +52,12 @@ TEST(WinogradSpace, RowsOfNchwAreCopiedWhereThatPays) {
         const std::string channels = std::string(image).substr(std::string(image).rfind('x') + 1);
         const std::string key =
             std::string("conv2d/input:") + image + "/kernel:3x3x" + channels + "x32/padding:1,1x1,1";
-        const Space apart = space_of(*parse_workload_key(key + "/input_layout:NCHW"), *parse_target(target, 1, ""));
+        const Space apart =
+            winograd_space_of(*parse_workload_key(key + "/input_layout:NCHW"), *parse_target(target, 1, ""));
         EXPECT_TRUE(apart.check(apart.default_candidate())) << key << " " << target;
-        EXPECT_EQ(knobs_of(apart.default_candidate()).stage_input, stage_input) << key << " " << target;
-        const Space together = space_of(*parse_workload_key(key), *parse_target(target, 1, ""));
-        EXPECT_EQ(knobs_of(together.default_candidate()).stage_input, 0) << key << " " << target;
+        EXPECT_EQ(winograd_knobs_of(apart.default_candidate()).stage_input, stage_input) << key << " " << target;
+        const Space together = winograd_space_of(*parse_workload_key(key), *parse_target(target, 1, ""));
+        EXPECT_EQ(winograd_knobs_of(together.default_candidate()).stage_input, 0) << key << " " << target;
     }
 }
 
@@ -72,12 +68,12 @@ TEST(WinogradSpace, AScalarTargetHasSmallTiles) {
     const WinogradFacts facts = winograd_facts(conv_loops(w), 4, scalar, Core());
     EXPECT_EQ(facts.lanes, 1);
     EXPECT_EQ(facts.output_vectors(), 64);
-    Candidate candidate = space_of(w, scalar).default_candidate();
-    const WinogradKnobs chosen = knobs_of(candidate);
+    Candidate candidate = winograd_space_of(w, scalar).default_candidate();
+    const WinogradKnobs chosen = winograd_knobs_of(candidate);
     EXPECT_LE(chosen.vectors * chosen.tiles_x * chosen.tiles_y, facts.registers - 2);
     candidate.knobs["vectors"] = 4, candidate.knobs["tiles_x"] = 14, candidate.knobs["tiles_y"] = 1;
     candidate.knobs["block_x"] = 14;
-    const Status status = space_of(w, scalar).check(candidate);
+    const Status status = winograd_space_of(w, scalar).check(candidate);
     ASSERT_FALSE(status);
     EXPECT_NE(status.error().message.find("vector registers"), std::string::npos) << status.error().message;
 }
@@ -107,7 +103,7 @@ TEST(WinogradSpace, RefusesCandidatesThatDoNotFit) {
     const Knobs good{{"points", 0},  {"vectors", 2},     {"tiles_x", 14},   {"tiles_y", 1},    {"block_x", 14},
                      {"block_y", 2}, {"panel_block", 2}, {"tile_major", 0}, {"stage_rows", 0}, {"unroll", 4}};
     for (const Row &row : rows) {
-        const Space space = space_of(w, *parse_target("avx512", row.threads, ""));
+        const Space space = winograd_space_of(w, *parse_target("avx512", row.threads, ""));
         Candidate candidate = space.default_candidate();
         candidate.knobs = good;
         if (row.threads > 1) candidate.knobs["parallel"] = 1;
@@ -135,7 +131,7 @@ TEST(WinogradSpace, ImagesOfFewTilesShareABlock) {
         const ConvLoops loops = input_phases(conv_loops(*parse_workload_key(row.key)));
         const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(Machine(), target));
         const Candidate standard = space.default_candidate();
-        EXPECT_EQ(knobs_of(standard).images > 1, row.untuned) << row.key;
+        EXPECT_EQ(winograd_knobs_of(standard).images > 1, row.untuned) << row.key;
         EXPECT_EQ(standard.knobs.contains("images"), row.untuned) << row.key;
         const auto check_with = [&](const Knobs &changed) {
             Candidate candidate = standard;
@@ -159,37 +155,6 @@ TEST(WinogradSpace, ImagesOfFewTilesShareABlock) {
     }
 }
 
-// Where the weights of a panel come from memory, one register tile of the whole image multiplies them as they come; they are
-// fetched ahead.
-TEST(WinogradSpace, WeightsFromMemoryPassOnce) {
-    const Target target = *parse_target("avx512", 1, "");
-    const Workload w = *parse_workload_key("conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1");
-    const WinogradKnobs far = knobs_of(space_of(w, target).default_candidate());
-    EXPECT_EQ(far.tiles_x * far.tiles_y, 16) << "tiles of the image";
-    EXPECT_EQ(far.fetch_weights, 8);
-    Core large;
-    large.l2_bytes = int64_t{256} << 20;
-    const Space close = winograd_space({}, {4, 2, false}, conv_loops(w), target, large);
-    const WinogradKnobs near = knobs_of(close.default_candidate());
-    EXPECT_EQ(near.fetch_weights, 0);
-    EXPECT_GT(near.vectors, far.vectors) << "more products a load of the input";
-    const Workload small = convolution({1, 14, 14, 8}, {3, 3, 8, 16});
-    EXPECT_FALSE(space_of(small, target).default_candidate().knobs.contains("fetch_weights")) << "18 KiB";
-}
-
-// Products of several images share a load of weights as those of several tiles do.
-TEST(WinogradSpace, WeightsOfImagesThatShareABlockAreFetched) {
-    const Target target = *parse_target("avx2", 1, "");
-    const Workload w =
-        *parse_workload_key("conv2d/input:1x33x33x320/kernel:3x3x320x256/padding:12,12x12,12/rhs_dilation:12x12");
-    const Space space =
-        winograd_space({}, {4, 2, false}, input_phases(conv_loops(w)), target, core_of(Machine(), target));
-    const WinogradKnobs k = knobs_of(space.default_candidate());
-    EXPECT_EQ(k.tiles_x * k.tiles_y, 1) << "tiles of a phase";
-    EXPECT_GE(tiles_of_tile(k), 4);
-    EXPECT_EQ(k.fetch_weights, 8);
-}
-
 // Weights that an L3 cache holds may come again for every block, so that its transformed input stays in L2.
 TEST(WinogradSpace, BlocksStayInL2WhereL3HoldsTheWeights) {
     const Target target = *parse_target("avx2", 1, "");
@@ -198,7 +163,7 @@ TEST(WinogradSpace, BlocksStayInL2WhereL3HoldsTheWeights) {
     const auto block_bytes = [&](const char *key, const Core &of) {
         const ConvLoops loops = conv_loops(*parse_workload_key(key));
         const Space space = winograd_space({}, {4, 2, false}, loops, target, of);
-        const WinogradKnobs k = knobs_of(space.default_candidate());
+        const WinogradKnobs k = winograd_knobs_of(space.default_candidate());
         return k.block_x * k.block_y * winograd_facts(loops, 4, target, of).frequencies() * loops.input_channels * 4;
     };
     for (const char *key : {"conv2d/input:1x112x112x128/kernel:3x3x128x128/padding:1,1x1,1",
@@ -208,34 +173,6 @@ TEST(WinogradSpace, BlocksStayInL2WhereL3HoldsTheWeights) {
         Core slow = core;
         slow.l3_bytes_a_cycle = core.memory_bytes_a_cycle, slow.from_l3 = core.from_l2, slow.l3_share = 0.75;
         EXPECT_GT(block_bytes(key, slow), core.l2_bytes) << key << ", whose weights come slowly each time";
-    }
-}
-
-// Lines of large images are fetched tiles ahead, more of them where a tile has few channels.
-TEST(WinogradSpace, ImagesFromMemoryAreFetched) {
-    const struct {
-        const char *key;
-        bool can;
-        int64_t untuned;
-    } rows[] = {
-        {"conv2d/input:1x224x224x64/kernel:3x3x64x64/padding:1,1x1,1", true, 1},
-        {"conv2d/input:1x320x320x32/kernel:3x3x32x32/padding:1,1x1,1", true, 2},
-        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", true, 0},
-        {"conv2d/input:1x14x14x64/kernel:3x3x64x64/padding:1,1x1,1", false, 0},
-        {"conv2d/input:1x224x224x64/kernel:3x3x64x64/padding:1,1x1,1/input_layout:NCHW/output_layout:NCHW", false, 0},
-    };
-    for (const auto &row : rows) {
-        const auto w = parse_workload_key(row.key);
-        ASSERT_TRUE(w) << w.error().message;
-        Core core;
-        core.l3_bytes = int64_t{32} << 20;
-        const Space space = winograd_space({}, {4, 2, false}, conv_loops(*w), *parse_target("avx512", 1, ""), core);
-        const bool can = std::ranges::any_of(space.knobs(), [](const Knob &knob) { return knob.name == "prefetch"; });
-        EXPECT_EQ(can, row.can) << row.key;
-        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.untuned) << row.key;
-        Candidate before = space.default_candidate();
-        before.knobs.erase("prefetch");
-        EXPECT_TRUE(space.check(before)) << row.key << ": texts from before it came are candidates";
     }
 }
 
@@ -285,7 +222,7 @@ TEST(WinogradSpace, TheWorkspaceHasALimit) {
     const Target target = *parse_target("avx512", 1, "");
     for (const Row &row : rows) {
         const Workload w = *parse_workload_key(row.key);
-        const Space space = space_of(w, target);
+        const Space space = winograd_space_of(w, target);
         EXPECT_TRUE(space.check(space.default_candidate())) << row.key;
         Candidate candidate = space.default_candidate();
         candidate.knobs["vectors"] = candidate.knobs["tiles_x"] = candidate.knobs["tiles_y"] = 1;
@@ -372,88 +309,6 @@ TEST(WinogradSpace, RowsOfBlocksLieSideBySide) {
     }
 }
 
-constexpr const char *zen4_target =
-    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
-constexpr const char *zen5_target =
-    "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
-
-Machine machine_of_zen5() {
-    Machine machine;
-    machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
-    return machine;
-}
-
-// Whole panels are fetched on a Zen 5 where weights are far and a panel serves so many tiles that few lines are on their way at once.
-TEST(WinogradSpace, WholePanelsAreFetchedForManyTiles) {
-    constexpr struct {
-        const char *key, *target;
-        int64_t fetch_panels;
-    } rows[] = {
-        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen5_target, 1},
-        {"conv2d/input:1x28x28x512/kernel:3x3x512x512/padding:1,1x1,1", zen5_target, 1},
-        {"conv2d/input:1x56x56x256/kernel:3x3x256x256/padding:1,1x1,1", zen5_target, 1},
-        {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", zen5_target, 0},  // sixteen tiles
-        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", zen5_target, 0},     // near weights
-        {"conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1", zen4_target, 0},  // not raced
-    };
-    for (const auto &row : rows) {
-        const Target target = *parse_target(row.target, 1, "");
-        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
-        const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(machine_of_zen5(), target));
-        const WinogradKnobs k = knobs_of(space.default_candidate());
-        EXPECT_TRUE(space.check(space.default_candidate())) << row.key;
-        EXPECT_EQ(k.fetch_panels, row.fetch_panels) << row.key << " " << row.target;
-        EXPECT_TRUE(!k.fetch_panels || !k.fetch_weights) << row.key;
-    }
-}
-
-TEST(WinogradSpace, SharedPanelsAloneAreFetched) {
-    const Workload w = *parse_workload_key("conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1");  // 7x7 tiles
-    const Space space = space_of(w, *parse_target("avx512", 1, ""));
-    constexpr struct {
-        const char *what;
-        int64_t block_x, block_y, tiles_x, fetch_panels, fetch_weights;
-        bool fits;
-    } rows[] = {
-        {"seven tiles a block", 7, 7, 7, 1, 0, true},
-        {"two tiles, the last one shifted", 7, 1, 4, 1, 0, true},
-        {"one tile a block", 7, 1, 7, 1, 0, false},
-        {"a block of three rows beside one of four", 7, 4, 7, 1, 0, false},
-        {"kilobytes, too", 7, 7, 7, 1, 8, false},
-        {"kilobytes alone", 7, 7, 7, 0, 8, true},
-    };
-    for (const auto &row : rows) {
-        Candidate candidate = space.default_candidate();
-        candidate.knobs["vectors"] = candidate.knobs["panel_block"] = candidate.knobs["tiles_y"] = 1;
-        candidate.knobs["block_x"] = row.block_x, candidate.knobs["block_y"] = row.block_y;
-        candidate.knobs["tiles_x"] = row.tiles_x, candidate.knobs["stage_rows"] = 0;
-        candidate.knobs.erase("fetch_weights");
-        if (row.fetch_panels) candidate.knobs["fetch_panels"] = row.fetch_panels;
-        if (row.fetch_weights) candidate.knobs["fetch_weights"] = row.fetch_weights;
-        const Status status = space.check(candidate);
-        EXPECT_EQ(status.ok(), row.fits) << row.what << ": " << (status ? "" : status.error().message);
-    }
-}
-
-// The memory of a first layer's result is far; that is known of a Zen 5.
-TEST(WinogradSpace, ResultsOfFirstLayersAreFetched) {
-    constexpr struct {
-        const char *key, *target;
-        int64_t prefetch;
-    } rows[] = {
-        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen5_target, 2},
-        {"conv2d/input:1x224x224x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen4_target, 0},
-        {"conv2d/input:1x112x112x3/kernel:7x7x3x64/strides:2x2/padding:3,3x3,3", zen5_target, 0},
-        {"conv2d/input:1x56x56x128/kernel:3x3x128x128/strides:2x2/padding:1,1x1,1", zen5_target, 0},
-    };
-    for (const auto &row : rows) {
-        const Target target = *parse_target(row.target, 1, "");
-        const ConvLoops loops = unit_strides(conv_loops(*parse_workload_key(row.key)));
-        const Space space = winograd_space({}, {4, 2, false}, loops, target, core_of(machine_of_zen5(), target));
-        EXPECT_EQ(knobs_of(space.default_candidate()).prefetch, row.prefetch) << row.key << " " << row.target;
-    }
-}
-
 // Pixels without a last tap are left out where vectors of channels do not reach over pixels.
 TEST(WinogradSpace, PixelsAreSkippedInWholeVectors) {
     struct Row {
@@ -483,7 +338,7 @@ TEST(WinogradSpace, DefaultsOfFewRegistersKeepTheirSumsInThem) {
         for (int64_t side : {7, 13, 14, 28, 55, 56, 112}) {
             for (int64_t channels : {16, 64, 256}) {
                 const Workload w = convolution({1, side, side, channels}, {3, 3, channels, channels});
-                const Knobs knobs = space_of(w, *parse_target(target, 1, "")).default_candidate().knobs;
+                const Knobs knobs = winograd_space_of(w, *parse_target(target, 1, "")).default_candidate().knobs;
                 EXPECT_TRUE(knobs.at("vectors") > 1 || knobs.at("tiles_x") * knobs.at("tiles_y") <= most_sums)
                     << target << " " << side << " " << channels;
             }
