@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,9 +34,10 @@ Result<PlannedNetwork> plan_network(const NetworkCase &c, const PlanNetwork &pla
 
 struct BuiltNetwork {
     PackagedNetworkFiles files;
-    std::vector<std::string> algorithms;  // of its kernels, each once
-    size_t kernels = 0;                   // distinct ones
-    bool untuned = false;                 // one of them is a default
+    std::vector<std::string> algorithms;              // of its kernels, each once
+    size_t kernels = 0;                               // distinct ones
+    bool untuned = false;                             // one of them is a default
+    std::map<std::string, std::string> objects = {};  // hash of each workload's kernel, by the workload's key
 };
 
 // A network, or what stands in its way and what that makes of the case.

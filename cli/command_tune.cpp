@@ -14,6 +14,7 @@
 #include "cli/layer_options.h"
 #include "cli/measuring/peak_keeper.h"
 #include "cli/network/network_program.h"
+#include "cli/network/network_race.h"
 #include "cli/progress.h"
 #include "cli/tune/tune_results.h"
 #include "text/shell_word.h"
@@ -165,6 +166,66 @@ Result<TrialStore> open_store(const TuneArguments &arguments, const SimulatedCor
     return TrialStore::open(path, OpenMode::create);
 }
 
+// A tenth of a job's time, and at most three minutes, are for the race in the network.
+constexpr double network_race_share = 0.1;
+constexpr int64_t longest_network_race_ns = 180'000'000'000;
+
+// Where all algorithms may win, and cold times choose the kernels of networks.
+bool races_in_network(const TuneArguments &arguments, const TuneOptions &options, const Place &place) {
+    return arguments.layers.of_network() && !place.core && options.cache == caches_of_networks.front() &&
+           options.race_time_ns > 0 && options.algorithm == "*" && options.without.empty();
+}
+
+// A line now and then: a network race has tens of steps.
+class NetworkRaceProgress {
+public:
+    explicit NetworkRaceProgress(std::string network) : network_(std::move(network)), latest_ns_(0) {}
+
+    void say(const std::string &text) {
+        constexpr int64_t between_ns = 10'000'000'000;
+        if (latest_ns_ > 0 && now_ns() < latest_ns_ + between_ns) return;
+        latest_ns_ = now_ns();
+        tell_line(fmt::format("{}: {}", network_, text));
+    }
+
+private:
+    std::string network_;
+    int64_t latest_ns_;
+};
+
+// The kernels that win in the network take the places of those that are fastest alone, in the report, too. Answers what to say.
+Result<std::string> race_in_network(const TuneArguments &arguments, const ChoiceContext &context, TrialStore &store,
+                                    Workshop &workshop, std::optional<int64_t> end_ns, TuneReport *report) {
+    const Result<NetworkPrograms> programs = read_programs(arguments.layers.network, context);
+    if (!programs) return programs.error();
+    const Result<PackageParts> parts = package_parts(workshop);
+    if (!parts) return parts.error();
+    NetworkRaceProgress progress(programs->network.name);
+    const Result<NetworkRaceReport> race = race_kernels({.program = programs->network,
+                                                         .context = context,
+                                                         .store = store,
+                                                         .workshop = workshop,
+                                                         .parts = *parts,
+                                                         .time = {now_ns, interrupted, end_ns, {}},
+                                                         .timestamp = utc_timestamp,
+                                                         .say = [&](const std::string &text) { progress.say(text); }});
+    if (!race && race.error().code == ErrorCode::interrupted) {
+        report->interrupted = true;
+        return std::string();
+    }
+    if (!race) return race.error();
+    for (const NetworkKernel &kernel : race->changes) {
+        const auto measurement = store.measurement_of(kernel.trial.id);
+        if (!measurement) return measurement.error();
+        for (TunedWorkload &tuned : report->workloads) {
+            if (key(tuned.workload.workload) != kernel.trial.workload || !*measurement) continue;
+            tuned.best_candidate = kernel.trial.candidate;
+            tuned.best_ns = (*measurement)->median;
+        }
+    }
+    return race->text;
+}
+
 double speed_of(const TuneProgress &progress) {
     return static_cast<double>(flop_count(progress.workload->workload)) / *progress.best_ns;
 }
@@ -225,6 +286,13 @@ int run(const TuneArguments &arguments) {
                                 place->core || machine.cores > target.threads,  // simulating disturbs nobody
                                 leases ? *leases : Leases()};
     if (arguments.layers.of_network()) environment.wanted = read_wanted;
+    const bool has_network_race = races_in_network(arguments, *options, *place);
+    std::optional<int64_t> job_end_ns;
+    if (options->time_limit_ns) job_end_ns = now_ns() + *options->time_limit_ns;
+    if (options->time_limit_ns && has_network_race) {
+        const auto share = static_cast<int64_t>(network_race_share * static_cast<double>(*options->time_limit_ns));
+        *options->time_limit_ns -= std::min(share, longest_network_race_ns);
+    }
     Result<TuneReport> report = [&] {
         ProgressPrinter printer(
             stderr, [] { return progress_style(STDERR_FILENO); }, now_ns,
@@ -238,6 +306,12 @@ int run(const TuneArguments &arguments) {
         });
     }();
     if (!report) return fail(report.error());
+    std::string in_network;
+    if (has_network_race && !report->interrupted) {
+        Result<std::string> raced = race_in_network(arguments, context, *store, *workshop, job_end_ns, &*report);
+        if (!raced) return fail(raced.error());
+        in_network = std::move(*raced);
+    }
     JobPeaks peaks;
     if (gauge) peaks.f32 = gauge->peak();
     if (int8_keeper) peaks.int8 = int8_keeper->gauge().peak();
@@ -248,6 +322,13 @@ int run(const TuneArguments &arguments) {
     if (summary && arguments.answer.format == TableFormat::table) {
         print_line("");
         print_line(*summary);
+    }
+    if (!in_network.empty()) {
+        if (arguments.answer.format == TableFormat::table) {
+            print_line(in_network);
+        } else {
+            tell(in_network);
+        }
     }
     if (place->core) {
         ChoiceContext of_all = context;

@@ -117,7 +117,8 @@ SELECT
     race.created_at, race_entry.place, race_entry.ratio, race_entry.ratio_lo, race_entry.ratio_hi,
     race_entry.place > 1 AND race_entry.ratio_lo <= 1 AND race_entry.ratio_hi >= 1 AS tie, iif(json_valid(race_entry.samples), json_array_length(race_entry.samples), NULL) AS rounds,
     trials.algorithm, trials.candidate, race.confidence, race.error_budget, trials.target, trials.threads, race.cache,
-    race.metric, trials.toolchain, trials.machine, trials.workload, race.id AS race, race_entry.trial_id AS trial
+    race.metric, trials.toolchain, trials.machine, trials.workload, race.id AS race, race_entry.trial_id AS trial,
+    iif(json_valid(race.conditions), json_extract(race.conditions, '$.network'), NULL) AS network
 FROM race
 JOIN race_entry ON race_entry.race_id = race.id
 JOIN trials ON trials.trial = race_entry.trial_id

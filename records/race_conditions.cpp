@@ -8,7 +8,9 @@
 namespace kiln {
 
 std::string to_json(const RaceConditions &conditions) {
-    std::string text = fmt::format("{{\"heats\":[{}]", fmt::join(conditions.heats, ","));
+    std::string text = "{";
+    if (!conditions.network.empty()) text += fmt::format("\"network\":{},", nlohmann::json(conditions.network).dump());
+    text += fmt::format("\"heats\":[{}]", fmt::join(conditions.heats, ","));
     if (!conditions.qualifying.empty()) {
         nlohmann::ordered_json turns = nlohmann::ordered_json::array();
         for (const QualifyingTurn &turn : conditions.qualifying)
@@ -29,6 +31,12 @@ std::vector<std::string> qualified_trials(const std::string &conditions) {
         if (trial != turn.end() && trial->is_string()) trials.push_back(trial->get<std::string>());
     }
     return trials;
+}
+
+std::string raced_network(const std::string &conditions) {
+    const nlohmann::json json = nlohmann::json::parse(conditions, nullptr, false);
+    const auto network = json.is_object() ? json.find("network") : json.end();
+    return network != json.end() && network->is_string() ? network->get<std::string>() : std::string();
 }
 
 }  // namespace kiln

@@ -192,8 +192,8 @@ FOLDERS = {
     "network/library": (["graph", "network/alter", "workload", "workload/expression"], []),
     "cli/network": (
         ["cli/answers/table.h", "graph", "graph/batch", "graph/lower", "graph/onnx", "graph/passes", "graph/passes/quantization", "check", "compare", "json", "network", "network/alter", "network/library", "package", "package/network",
-         "schedules", "text", "tuner/build", "tuner/job", "tuner/measure", "tuner/process", "workload", "workload/expression",
-         "workload/lists"],
+         "schedules", "text", "tuner/build", "tuner/job", "tuner/job/racing/network_race.h", "tuner/measure", "tuner/process", "workload",
+         "workload/expression", "workload/lists"],
         ["CLI/*", "fmt/*"],
     ),
     "cli/answers": (["catalog", "database", "schedules", "text", "workload"], ["CLI/*", "fmt/*", "nlohmann/*"]),

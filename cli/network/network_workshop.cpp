@@ -48,7 +48,7 @@ struct NetworkWorkshop::State {
     PackageParts parts;
     ExpectedBuilds builds;
     RememberedRuns judgements;
-    std::string folder;  // of the package
+    std::string folder;  // of the package without a version
 
     std::optional<Unbuilt> refusal(const network::Program &program) const;
 };
@@ -71,8 +71,12 @@ NetworkWorkshop::NetworkWorkshop(Workshop &workshop, const ChoiceContext &contex
 NetworkWorkshop::NetworkWorkshop(NetworkWorkshop &&) noexcept = default;
 NetworkWorkshop::~NetworkWorkshop() = default;
 
-void NetworkWorkshop::expect(const network::Program &program) {
+void NetworkWorkshop::expect(const network::Program &program, const NetworkVersion &version) {
     for (const Workload *workload : distinct_workloads(program)) {
+        if (const auto wanted = version.kernels.find(key(*workload)); wanted != version.kernels.end()) {
+            state_->builds.expect({*workload, state_->context.target, wanted->second.candidate});
+            continue;
+        }
         const auto usable = usable_algorithms(*workload, state_->context);
         if (!usable || usable->empty()) continue;
         const auto choice = choose_candidate(*workload, *usable, state_->context);
@@ -80,9 +84,9 @@ void NetworkWorkshop::expect(const network::Program &program) {
     }
 }
 
-Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program) {
+Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program, const NetworkVersion &version) {
     if (auto refusal = state_->refusal(program)) return NetworkBuild(std::move(*refusal));
-    expect(program);
+    expect(program, version);
     const ChoiceContext &context = state_->context;
     const CollectEnvironment environment{.builder = state_->builds,
                                          .runner = state_->judgements,
@@ -91,7 +95,8 @@ Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program) {
                                          .algorithms = context.algorithms,
                                          .error_budget = context.error_budget,
                                          .caches = context.caches,
-                                         .interrupted = interrupted};
+                                         .interrupted = interrupted,
+                                         .wanted = version.kernels};
     BuiltNetwork built;
     std::string missing;  // why the first kernel that is missing is
     const auto see = [&](const KernelReport &report) {
@@ -106,15 +111,17 @@ Result<NetworkBuild> NetworkWorkshop::build(const network::Program &program) {
     }
     if (!package) return package.error();
     package->toolchain = context.toolchain;
-    if (Status s = write_package(*package, state_->parts, state_->folder); !s) return s.error();
+    const std::string folder = version.name.empty() ? state_->folder : state_->folder + "-" + version.name;
+    if (Status s = write_package(*package, state_->parts, folder); !s) return s.error();
     built.kernels = package->kernels.size();
     for (const PackagedKernel &kernel : package->kernels) {
+        built.objects[key(kernel.workload.workload)] = kernel.artifact.object_hash;
         const Result<Candidate> candidate = parse_candidate(kernel.candidate);
         if (!candidate || std::ranges::count(built.algorithms, candidate->algorithm)) continue;
         built.algorithms.push_back(candidate->algorithm);
     }
-    built.files = {.library = fmt::format("{}/lib/lib{}.so", state_->folder, package_name),
-                   .weights = fmt::format("{}/lib/{}.weights", state_->folder, package_name)};
+    built.files = {.library = fmt::format("{}/lib/lib{}.so", folder, package_name),
+                   .weights = fmt::format("{}/lib/{}.weights", folder, package_name)};
     return NetworkBuild(std::move(built));
 }
 

@@ -2,6 +2,7 @@
 // built and judged once.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -13,6 +14,13 @@
 
 namespace kiln {
 
+// One of several packages of a program.
+struct NetworkVersion {
+    std::string name = {};  // of the package's folder; empty: the only one
+    std::map<std::string, CandidateChoice> kernels =
+        {};  // tried before those that the context chooses, by workload's key
+};
+
 class NetworkWorkshop {
 public:
     // Workshop and context outlive it. Its packages lie in a folder of that name in the workshop's.
@@ -22,10 +30,11 @@ public:
     ~NetworkWorkshop();
 
     // Starts to build the kernels of a program that will be built.
-    void expect(const network::Program &program);
+    void expect(const network::Program &program, const NetworkVersion &version = {});
 
-    // A package of the program, which takes the place of the one before. What is wrong with the program's kernels is no error.
-    Result<NetworkBuild> build(const network::Program &program);
+    // A package of the program, which takes the place of the one before of that version. What is wrong with the program's kernels
+    // is no error.
+    Result<NetworkBuild> build(const network::Program &program, const NetworkVersion &version = {});
 
     NetworkRunner &runner();
     const std::string &folder() const;  // for files of a call

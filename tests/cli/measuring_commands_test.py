@@ -137,6 +137,24 @@ class Tune(unittest.TestCase):
                 self.assertIn(layer["count"], [row["count"] for row in rows])
         self.assertLessEqual(known, {row["workload"] for row in self.query("trials")})
 
+    def test_kernels_race_in_their_network(self):
+        command = ["tune", "--network", NETWORK, "--db", self.db, "--trials", "3"]
+        done = kiln(*command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout.splitlines()[-1], r"^n01_residual_broadcast: \d[.\d]* us in the network")
+        races = [row for row in self.query("races") if row["network"]]
+        if "nothing changes" in done.stdout:
+            self.assertEqual(races, [])
+            return
+        self.assertEqual({row["network"] for row in races}, {"n01_residual_broadcast"})
+        winners = {row["workload"]: row["candidate"] for row in races if row["place"] == 1}
+        best = {row["workload"]: row["candidate"] for row in self.query("best")}
+        self.assertLessEqual(winners.items(), best.items())
+        # The same kernels are not raced there again, and not at all where some of them are left out.
+        self.assertNotIn("in the network", kiln(*command, "--trials", "1").stdout)
+        other = ["tune", "--network", NETWORK, "--db", self.folder / "other.db", "--trials", "2", "--without", "strassen"]
+        self.assertNotIn("in the network", kiln(*other).stdout)
+
     def test_most_trials_fail(self):
         bin_folder = self.folder / "bin"
         bin_folder.mkdir()

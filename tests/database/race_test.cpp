@@ -117,12 +117,29 @@ TEST_F(Races, AreAReportOfOneRowAnEntry) {
     append_at("2026-08-21T00:00:00.000Z", {b, a});
     const Table table = store_.report({ReportKind::races})->table;
     ASSERT_EQ(table.rows.size(), 4u);
-    EXPECT_EQ(table.rows[0].back(), Cell(b));
-    EXPECT_EQ(table.rows[1].back(), Cell(a));
-    EXPECT_EQ(table.rows[2].back(), Cell(a));
-    const auto tie = static_cast<size_t>(std::ranges::find(table.columns, "tie") - table.columns.begin());
+    const auto column = [&](const char *name) {
+        return static_cast<size_t>(std::ranges::find(table.columns, name) - table.columns.begin());
+    };
+    const size_t trial = column("trial"), tie = column("tie");
+    EXPECT_EQ(table.rows[0][trial], Cell(b));
+    EXPECT_EQ(table.rows[1][trial], Cell(a));
+    EXPECT_EQ(table.rows[2][trial], Cell(a));
     EXPECT_EQ(table.rows[0][tie], Cell(int64_t{0})) << "the winner ties with nobody";
     EXPECT_EQ(table.rows[1][tie], Cell(int64_t{1})) << "1.125, from 0.875 to 1.375";
+}
+
+TEST_F(Races, NameTheNetworkThatTheyWereIn) {
+    const std::string a = append(sample('a', 100)), b = append(sample('b', 110));
+    for (const char *conditions : {R"({"heats":[{}]})", R"({"network":"net","heats":[{}]})"}) {
+        Race race = sample_race({a, b});
+        race.conditions = conditions;
+        append(race);
+    }
+    const Table table = store_.report({.kind = ReportKind::races, .sort = "network"})->table;
+    ASSERT_EQ(table.rows.size(), 4u);
+    EXPECT_EQ(table.columns.back(), "network");
+    EXPECT_EQ(table.rows[1].back(), Cell("net"));
+    EXPECT_EQ(table.rows[2].back(), Cell());
 }
 
 // A winner whose kernel failed afterwards wins no more; then times decide, as without a race.
