@@ -41,7 +41,8 @@ struct Core {
     bool gains_by_strassen = false;         // products of halves of 1x1 layers
     bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
     bool copies_quantized_padding = false;  // where each quantized tile would test for it
-    bool blocks_depthwise_panels = false;   // those whose input stays in the L1 cache, where L2 has all of it
+    bool streams_few_pixels = false;  // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
+    bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
 
     // Of weights, beside multiply-adds.
     double l2_bytes_a_cycle = 32, l3_bytes_a_cycle = 32, memory_bytes_a_cycle = 8;
@@ -82,7 +83,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.logic_beside_products = is_zen5;
     core.fetches_for_winograd = core.gains_by_strassen = is_zen5;
     core.gains_by_pairs = has_feature(target, "avx512_zen4");  // on a Zen 4 and a Zen 5, which has its features, too
-    core.copies_quantized_padding = core.blocks_depthwise_panels = is_zen5;
+    core.copies_quantized_padding = core.blocks_depthwise_panels = core.streams_few_pixels = is_zen5;
     // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
     // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {
