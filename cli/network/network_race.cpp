@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cli/network/call_files.h"
+#include "tuner/build/expected_builds.h"
 #include "tuner/job/network_field.h"
 
 namespace kiln {
@@ -59,6 +60,7 @@ private:
     std::vector<NetworkKernel> kernels_of(size_t number) const;
     Result<bool> build(size_t number, const std::vector<NetworkKernel> &kernels);
     Status build_versions();
+    bool has_time() const;
     bool has_room_for_more() const;
     Result<Attempt<NetworkRunReport>> run_version(size_t number, int calls);
     Status settle(const NetworkRaceResult &result, NetworkRaceReport *report);
@@ -101,6 +103,12 @@ Result<bool> KernelRace::build(size_t number, const std::vector<NetworkKernel> &
     }
     std::erase_if(layers_, [](const NetworkLayer &layer) { return layer.kernels.size() < 2; });
     return true;
+}
+
+// Whether the first version, which has all kernels to build, could be there in time.
+bool KernelRace::has_time() const {
+    if (!job_.time.end_ns) return true;
+    return job_.time.now_ns() + build_ns(layers_) / std::max(1, building_threads()) < *job_.time.end_ns;
 }
 
 // Weights are packed anew for each version, and half of the time is for the heats.
@@ -204,6 +212,10 @@ Result<NetworkRaceReport> KernelRace::run() {
     if (layers->empty()) return report;
     layers_ = std::move(*layers);
     const std::string name = job_.program.name;
+    if (!has_time()) {
+        report.text = name + ": no race in the network: there was no time for it";
+        return report;
+    }
     job_.say(fmt::format("{} layers race in the network, in {} versions", layers_.size(), version_count(layers_)));
     if (Status s = files_.write_inputs(); !s) return s.error();
     if (Status s = build_versions(); !s) return s.error();

@@ -137,6 +137,13 @@ TEST_F(NetworkRaceTest, VersionsAreComparedByWholeCalls) {
     EXPECT_FALSE(*calls);
 }
 
+TEST_F(NetworkRaceTest, BuildsOfTheKernelsInUseAreCounted) {
+    EXPECT_EQ(build_ns(layers_), 0) << "their trials do not tell";
+    layers_[0].kernels[0].trial.build_ns = 3, layers_[1].kernels[0].trial.build_ns = 4;
+    layers_[0].kernels[1].trial.build_ns = 100;
+    EXPECT_EQ(build_ns(layers_), 7);
+}
+
 TEST_F(NetworkRaceTest, AVersionIsLeftOutWithItsKernels) {
     EXPECT_EQ(version_count(layers_), 3u);
     EXPECT_EQ(kernel_of(layers_[0], 2).trial.id, "a0") << "has none of its own";

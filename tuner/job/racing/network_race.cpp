@@ -187,6 +187,12 @@ size_t version_count(const std::vector<NetworkLayer> &layers) {
     return count;
 }
 
+int64_t build_ns(const std::vector<NetworkLayer> &layers) {
+    int64_t sum = 0;
+    for (const NetworkLayer &layer : layers) sum += layer.kernels.front().trial.build_ns.value_or(0);
+    return sum;
+}
+
 void leave_out_version(size_t version, std::vector<NetworkLayer> *layers) {
     for (NetworkLayer &layer : *layers)
         std::erase_if(layer.kernels, [&](const NetworkKernel &kernel) { return kernel.version == version; });

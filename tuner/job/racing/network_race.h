@@ -41,6 +41,9 @@ const NetworkKernel &kernel_of(const NetworkLayer &layer, size_t version);
 // One more than the last version that a kernel has; 0 without layers.
 size_t version_count(const std::vector<NetworkLayer> &layers);
 
+// What the builds of the kernels in use took, one after the other, as far as their trials tell.
+int64_t build_ns(const std::vector<NetworkLayer> &layers);
+
 // Leaves out the kernels of a version, and layers that have nothing to race then.
 void leave_out_version(size_t version, std::vector<NetworkLayer> *layers);
 
