@@ -98,6 +98,7 @@ const std::map<std::string, Answer> &answers() {
                                            {.name = "ratio_hi", .title = "to", .digits = 3},
                                            {.name = "tie"},
                                            {.name = "rounds"},
+                                           {.name = "network"},
                                            {.name = "candidate"},
                                            trial_id,
                                            {.name = "created_at", .title = "at"}})}},
