@@ -152,8 +152,11 @@ class Tune(unittest.TestCase):
         self.assertLessEqual(winners.items(), best.items())
         # The same kernels are not raced there again, and not at all where some of them are left out.
         self.assertNotIn("in the network", kiln(*command, "--trials", "1").stdout)
-        other = ["tune", "--network", NETWORK, "--db", self.folder / "other.db", "--trials", "2", "--without", "strassen"]
-        self.assertNotIn("in the network", kiln(*other).stdout)
+        other = ["tune", "--network", NETWORK, "--db", self.folder / "other.db", "--trials", "2"]
+        for without in (["--without", "strassen"], ["--filter", "*/n*"], ["--cache", "warm"]):
+            done = kiln(*other, *without)
+            self.assertIn("n01_residual_broadcast: ", done.stdout)
+            self.assertNotIn("in the network", done.stdout)
 
     def test_most_trials_fail(self):
         bin_folder = self.folder / "bin"
