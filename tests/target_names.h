@@ -1,5 +1,7 @@
-// Halide targets of CPUs whose defaults differ, as `host` says there.
+// Halide targets of CPUs whose defaults differ, as `host` says there, and the caches of one of them.
 #pragma once
+
+#include "workload/machine.h"
 
 namespace kiln {
 
@@ -7,5 +9,11 @@ inline constexpr const char *zen4_target =
     "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-f16c-fma-sse41";
 inline constexpr const char *zen5_target =
     "x86-64-linux-avx-avx2-avx512-avx512_cannonlake-avx512_skylake-avx512_zen4-avx512_zen5-avxvnni-f16c-fma-sse41";
+
+inline Machine machine_of_zen5() {
+    Machine machine;
+    machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
+    return machine;
+}
 
 }  // namespace kiln

@@ -226,6 +226,10 @@ Result<NetworkRaceReport> KernelRace::run() {
         report.text = fmt::format("{}: no race in the network: {}", name, first->failure().message);
         return report;
     }
+    if (first->value().steps.size() != job_.program.steps.size()) {
+        report.text = name + ": no race in the network: its steps cannot be told apart";
+        return report;
+    }
     double call_ns = 0;
     for (const Samples &step : first->value().steps) call_ns += summarize(step).median;
     calls_ = std::clamp(int(run_ns / call_ns), fewest_calls, most_calls);

@@ -29,10 +29,11 @@ int64_t panels_in_turns(const std::vector<int64_t> &values, int64_t panels, int6
     return nearest(values, double(at_least));
 }
 
-// Panels of a channels-last depthwise layer that walk over the image together, where all of them would drive out of the L1 cache what the next
-// tile, or the next row of tiles, reads again; nothing: all. Half of L1 holds the rows of the tiles in one row, and L2 the whole image.
-// By races of 32 layers on a Zen 5, 3x3 windows take 0.59 to 0.82 of the time with weights in the caches and 0.68 to 0.97 with weights
-// in memory, and 5x5 windows 0.72 to 1.05 and 0.87 to 1.02. Larger windows do not gain. Pixels whose lines share a set of L1 lose.
+// Panels of a channels-last depthwise layer that walk over the image together, where all of them would drive out of the L1 cache what
+// the next tile, or the next row of tiles, reads again; nothing: all. Half of L1 holds the rows of the tiles in one row, and L2 the whole
+// image. By races of 18 layers on a Zen 5, 3x3 windows take 0.59 to 1.01 of the time with weights in the caches and 0.68 to 0.97 with
+// weights in memory. 5x5 windows take 0.72 to 1.05 and 0.87 to 1.02, but for one that two races do not agree on. Larger windows do not
+// gain. Pixels whose lines share a set of L1 lose.
 std::optional<int64_t> panels_in_l1(const TileFacts &f, const std::vector<int64_t> &values, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
     constexpr int64_t most_taps = 25;
@@ -81,10 +82,9 @@ int64_t nearest_divisor(const std::vector<int64_t> &values, int64_t length, int6
 
 bool streams_to_one_vector(const TileFacts &f) {
     const ConvLoops &s = f.shape;
-    const double input_bytes = 4.0 * double(s.all_input_channels() * s.input[0] * s.input[1] * s.batch);
     const bool is_plain = !f.depthwise() && s.taps() == 1 && s.stride[0] == 1 && s.parts == 1 && s.groups == 1;
     return f.core.streams_few_pixels && is_plain && s.output_channels <= f.lanes &&
-           input_bytes > double(f.core.l2_bytes);
+           f.input_bytes() > double(f.core.l2_bytes);
 }
 
 bool stores_decide(const TileFacts &f, int64_t vectors) {
@@ -118,7 +118,7 @@ std::optional<int64_t> depthwise_panels_together(const TileFacts &f, const std::
 
 bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;
-    const double input_bytes = 4.0 * s.all_input_channels() * s.input[0] * s.input[1] * s.batch;
+    const double input_bytes = f.input_bytes();
     const bool fills_lines = f.lanes * 4 >= f.core.line_bytes;
     const bool is_fetched_once =
         f.depthwise() ? fills_lines || loses_rows(f, k) : f.panels(k.vectors) == 1 && s.stride[0] == 1;

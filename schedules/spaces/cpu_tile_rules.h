@@ -104,6 +104,9 @@ struct TileFacts {
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && !s.scatters() && !s.folds();
         return s.groups == 1 && (!is_nhwc() || x_lanes > 1 || s.converts) && s.taps() == 1 && is_plain;
     }
+    double input_bytes() const {
+        return 4.0 * double(shape.all_input_channels() * shape.input[0] * shape.input[1] * shape.batch);
+    }
     double result_bytes() const {
         return 4.0 * double(shape.batch * shape.output[2] * shape.output[1]) *
                double(shape.output[0] * shape.stored_channels());

@@ -13,12 +13,6 @@
 namespace kiln {
 namespace {
 
-Machine machine_of_zen5() {
-    Machine machine;
-    machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
-    return machine;
-}
-
 // Where the weights of a panel come from memory, one register tile of the whole image multiplies them as they come; they are
 // fetched ahead.
 TEST(WinogradFetches, WeightsFromMemoryPassOnce) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/tuner/job/valid_trials.h"
+
 namespace kiln {
 namespace {
 
@@ -18,32 +20,17 @@ protected:
                 const std::string &workload = "", const ErrorMeasures &errors = {1e-7, 1e-8, 1e-7},
                 double error_budget = 1e-5, CacheMode cache = CacheMode::warm) {
         const std::string hash = std::string(30, '0') + std::to_string(10 + rows_++);
-        Trial trial{.workload = workload.empty() ? key(workload_) : workload,
-                    .target = target_.halide,
-                    .threads = 1,
-                    .machine = key(machine_),
-                    .toolchain = toolchain,
-                    .candidate = candidate,
-                    .origin = "random",
-                    .error_budget = error_budget,
-                    .errors = errors,
-                    .object_hash = hash,
-                    .object_bytes = 1000,
-                    .packed_bytes = 0,
-                    .workspace_bytes = 0,
-                    .workspace_bytes_per_thread = 0,
-                    .build_ns = 1,
-                    .run_ns = 1,
-                    .cache = cache,
-                    .created_at = "2026-01-31T12:00:00.123Z"};
-        Measurement measurement{.object_hash = hash,
-                                .machine = key(machine_),
-                                .cache = cache,
-                                .samples = {median},
-                                .median = median,
-                                .conditions = "{}",
-                                .created_at = "2026-01-31T12:00:00.123Z"};
-        const auto id = store_->append(trial, measurement);
+        const Trial trial = valid_trial({.workload = workload.empty() ? key(workload_) : workload,
+                                         .target = target_.halide,
+                                         .threads = 1,
+                                         .machine = key(machine_),
+                                         .toolchain = toolchain,
+                                         .candidate = candidate,
+                                         .error_budget = error_budget,
+                                         .errors = errors,
+                                         .object_hash = hash,
+                                         .cache = cache});
+        const auto id = append_valid(*store_, trial, median);
         ASSERT_TRUE(id) << id.error().message;
     }
 

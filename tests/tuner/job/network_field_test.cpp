@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/tuner/job/valid_trials.h"
+
 namespace kiln {
 namespace {
 
@@ -21,28 +23,16 @@ protected:
 
     // As `tune` would have written it; answers the trial's id.
     std::string record(const Candidate &candidate, double median, const Row &row) {
-        const std::string hash = "object of " + to_text(candidate);
-        const Trial trial{.workload = key(workload_),
-                          .target = target_.halide,
-                          .threads = 1,
-                          .machine = key(machine_),
-                          .toolchain = row.toolchain,
-                          .candidate = to_text(candidate),
-                          .origin = "random",
-                          .error_budget = row.error_budget,
-                          .errors = {1e-7, 1e-8, 1e-7},
-                          .object_hash = hash,
-                          .object_bytes = 1000,
-                          .cache = row.cache,
-                          .created_at = "2026-01-31T12:00:00.123Z"};
-        const Measurement measurement{.object_hash = hash,
-                                      .machine = key(machine_),
-                                      .cache = row.cache,
-                                      .samples = {median},
-                                      .median = median,
-                                      .conditions = "{}",
-                                      .created_at = "2026-01-31T12:00:00.123Z"};
-        const auto id = store_->append(trial, measurement);
+        const Trial trial = valid_trial({.workload = key(workload_),
+                                         .target = target_.halide,
+                                         .threads = 1,
+                                         .machine = key(machine_),
+                                         .toolchain = row.toolchain,
+                                         .candidate = to_text(candidate),
+                                         .error_budget = row.error_budget,
+                                         .object_hash = "object of " + to_text(candidate),
+                                         .cache = row.cache});
+        const auto id = append_valid(*store_, trial, median);
         EXPECT_TRUE(id) << id.error().message;
         return id ? *id : "";
     }

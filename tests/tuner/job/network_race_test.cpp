@@ -8,6 +8,7 @@
 #include "database/trial_store.h"
 #include "records/race_conditions.h"
 #include "tests/tuner/job/fake_workshop.h"
+#include "tests/tuner/job/valid_trials.h"
 
 namespace kiln {
 namespace {
@@ -158,29 +159,17 @@ TEST_F(NetworkRaceTest, ItsRacesChooseTheBest) {
     ASSERT_TRUE(store);
     for (NetworkLayer &layer : layers_) {
         for (NetworkKernel &k : layer.kernels) {
-            k.trial = {.workload = key(layer.workload),
-                       .target = "x86-64-linux",
-                       .threads = 1,
-                       .machine = "fake",
-                       .toolchain = "test 1",
-                       .candidate = k.candidate.algorithm + "@1/cpu_tile@2",
-                       .origin = "default",
-                       .error_budget = 1e-5,
-                       .errors = {1e-7, 1e-8, 1e-7},
-                       .object_hash = "object of " + k.candidate.algorithm,
-                       .object_bytes = 1000,
-                       .cache = CacheMode::cold,
-                       .created_at = "2026-01-31T12:00:00.123Z"};
+            k.trial = valid_trial({.workload = key(layer.workload),
+                                   .target = "x86-64-linux",
+                                   .threads = 1,
+                                   .machine = "fake",
+                                   .toolchain = "test 1",
+                                   .candidate = k.candidate.algorithm + "@1/cpu_tile@2",
+                                   .error_budget = 1e-5,
+                                   .object_hash = "object of " + k.candidate.algorithm,
+                                   .cache = CacheMode::cold});
             // Alone, the first of each layer is the fastest.
-            const double median = 1000 + 100 * double(k.version);
-            const Measurement measurement{.object_hash = k.trial.object_hash,
-                                          .machine = "fake",
-                                          .cache = CacheMode::cold,
-                                          .samples = {median},
-                                          .median = median,
-                                          .conditions = "{}",
-                                          .created_at = "2026-01-31T12:00:00.123Z"};
-            Result<std::string> id = store->append(k.trial, measurement);
+            Result<std::string> id = append_valid(*store, k.trial, 1000 + 100 * double(k.version));
             ASSERT_TRUE(id) << id.error().message;
             times_[*id] = times_.at(k.candidate.algorithm);
             k.trial.id = *id;

@@ -1,0 +1,75 @@
+// Defaults of tiles that races decided (schedules/spaces/cpu_tile_races.h).
+#include <gtest/gtest.h>
+
+#include "schedules/spaces/cpu_tile_space.h"
+#include "tests/target_names.h"
+
+namespace kiln {
+namespace {
+
+struct DefaultTile {
+    CpuTileKnobs knobs;
+    int64_t panels = 0;
+};
+
+// On the caches of a Zen 5.
+DefaultTile default_tile(const char *key, const char *halide) {
+    const Target target{halide, 1};
+    const ConvLoops loops = conv_loops(*parse_workload_key(key));
+    const Space space = cpu_tile_space({}, loops, target, core_of(machine_of_zen5(), target));
+    const CpuTileKnobs knobs = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
+    return {knobs, loops.panels(knobs.vectors * vector_lanes(target))};
+}
+
+TEST(DepthwisePanels, StayInL1WhereL2HasTheImage) {
+    struct Row {
+        const char *key, *target;
+        int64_t panels_together, panels;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x384/kernel:3x3x1x384/padding:1,1x1,1/feature_group_count:384", zen5_target, 6, 24,
+         "two rows of tiles read two rows in common"},
+        {"conv2d/input:1x14x14x576/kernel:3x3x1x576/strides:2x2/padding:1,1x1,1/feature_group_count:576", zen5_target,
+         2, 36, "a tile of all panels is larger than L1"},
+        {"conv2d/input:1x14x14x384/kernel:3x3x1x384/padding:1,1x1,1/feature_group_count:384", zen4_target, 24, 24,
+         "nobody raced there"},
+        {"conv2d/input:1x28x28x192/kernel:3x3x1x192/padding:1,1x1,1/feature_group_count:192", zen5_target, 12, 12,
+         "tiles of four rows stay in L1"},
+        {"conv2d/input:1x56x56x144/kernel:3x3x1x144/strides:2x2/padding:1,1x1,1/feature_group_count:144", zen5_target,
+         9, 9, "the image is beyond L2"},
+        {"conv2d/input:1x7x7x1024/kernel:3x3x1x1024/padding:1,1x1,1/feature_group_count:1024", zen5_target, 64, 64,
+         "all pixels share sets of L1"},
+        {"conv2d/input:1x20x20x384/kernel:7x7x1x384/padding:3,3x3,3/feature_group_count:384", zen5_target, 24, 24,
+         "many taps a pixel"},
+        {"conv2d/input:1x14x14x48/kernel:3x3x1x48/padding:1,1x1,1/feature_group_count:48", zen5_target, 3, 3,
+         "fewer panels than L1 has room for"},
+    };
+    for (const Row &row : rows) {
+        const DefaultTile tile = default_tile(row.key, row.target);
+        EXPECT_EQ(tile.knobs.panel_block, row.panels_together) << row.key << ": " << row.why;
+        EXPECT_EQ(tile.panels, row.panels) << row.key;
+    }
+}
+
+TEST(StreamedPixels, AreFewWhereL2DoesNotHaveTheImage) {
+    struct Row {
+        const char *key, *target;
+        int64_t pixels, prefetch;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x112x112x32/kernel:1x1x32x16", zen5_target, 14, 0, "many streams lose prefetchers"},
+        {"conv2d/input:1x112x112x32/kernel:1x1x32x16", zen4_target, 28, 1, "nobody raced there"},
+        {"conv2d/input:1x112x112x16/kernel:1x1x16x16", zen5_target, 28, 0, "L2 has the image"},
+        {"conv2d/input:1x112x112x64/kernel:1x1x64x32", zen5_target, 14, 1, "two vectors of outputs"},
+    };
+    for (const Row &row : rows) {
+        const CpuTileKnobs knobs = default_tile(row.key, row.target).knobs;
+        EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
+        EXPECT_EQ(knobs.prefetch, row.prefetch) << row.key << ": " << row.why;
+    }
+}
+
+}  // namespace
+}  // namespace kiln
