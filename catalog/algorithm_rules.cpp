@@ -50,6 +50,8 @@ bool fold_pays(const Workload &w, const Target &target, const Core &core) { retu
 bool reads_rows(const Workload &w, const Target &target, const Core &core) {
     const ConvLoops s = conv_loops(w);
     if (s.stored_input.block == 1) return true;
+    if (has_short_blocks(s, vector_lanes(target)))
+        return core.shuffles_rows && s.kernel[0] > 1 && (s.stride[0] == 1 || s.kernel[0] > 3);
     const bool is_nhwc = s.stored_input.block == s.stored_input.channels;
     return is_nhwc && s.stored_result.block == 1 && s.stride[0] == 1 && vector_lanes(target) >= 16 &&
            is_beyond_l2(s, core);
@@ -64,6 +66,26 @@ bool turns_between_rows(const ConvLoops &s, int lanes) {
     if (columns <= 10) return s.taps() >= 5;
     if (columns <= 40) return s.taps() >= 9 && reach >= 5;
     return s.taps() >= 25 && reach >= 7 && columns <= 200 && s.output[1] <= 200;
+}
+
+// NCHW on both sides, in vectors of 16, without strides: rows leave lanes of their last vector empty, and of many taps weights wait in
+// memory; turning costs as much as 12 taps. Fitted to races on a Zen 5. Channels whose planes share sets of the L1 cache push
+// each other out of it. Images of few columns gain where their weights are in the caches, and lose where they are not.
+bool turns_many_taps(const ConvLoops &s, int lanes, const Core &core) {
+    const double taps = double(s.taps()), columns = double(s.output[0]);
+    const double computed = double(ceil_div(s.output[0], lanes) * lanes);
+    const int64_t plane_bytes = 4 * s.input_map[input_index::x].extent * s.input_map[input_index::y].extent;
+    if (!core.shuffles_rows || s.kernel[0] < 3 || s.kernel[1] < 3 || plane_bytes % core.l1_set_stride() == 0)
+        return false;
+    if (s.kernel[0] <= 5 && s.output[0] < 8) return false;
+    return taps * (computed / columns - 1) + 0.3 * (taps - 9) > 12;
+}
+
+// Blocks of half a vector of 16, where tiles of rows could be copied into registers: planes of a vector of channels are, in place of them,
+// where a window has more taps than there are registers, and L2 has room for such a plane. Raced on a Zen 5.
+bool turns_pieces(const ConvLoops &s, int lanes, const Core &core) {
+    const int64_t plane_bytes = 4 * lanes * s.input_map[input_index::x].extent * s.input_map[input_index::y].extent;
+    return s.kernel[0] > 5 && plane_bytes <= core.l2_bytes;
 }
 
 // In vectors of 16, channels are turned within L2 alone. One side alone is turned on its way in cheaper than its sums are on their
@@ -82,13 +104,15 @@ bool turns_channels(const Workload &w, const Target &target, const Core &core) {
     }
     const bool has_columns = s.kernel[0] > 3 && s.kernel[1] > 3;
     if (in == ChannelsInMemory::in_pieces && s.stored_input.block == s.stored_result.block)
-        return 2 * s.stored_input.block == lanes && has_columns && s.stride[0] == 1 && !core.half_vectors_as_fast;
+        return 2 * s.stored_input.block == lanes && has_columns && s.stride[0] == 1 && !core.half_vectors_as_fast &&
+               (!core.shuffles_rows || turns_pieces(s, lanes, core));
     if (is_beyond_l2(s, core)) return false;
     if (in == ChannelsInMemory::apart && out == ChannelsInMemory::together) return s.kernel[0] > 1;
     if (in == ChannelsInMemory::together && out == ChannelsInMemory::apart)
         return s.kernel[0] > 1 && !has_columns && s.stride[0] == 1;
     if (in != ChannelsInMemory::apart || out != ChannelsInMemory::apart) return false;
-    return s.stride[0] > 1 && ((has_columns && s.output[0] <= lanes) || s.output[0] * 4 <= lanes);
+    if (s.stride[0] == 1) return turns_many_taps(s, lanes, core);
+    return (has_columns && s.output[0] < lanes) || s.output[0] * 4 <= lanes;
 }
 
 // What is gathered for a pixel serves all outputs of its channel.
@@ -116,10 +140,12 @@ constexpr AlgorithmRule rules[] = {
     {fold_fused, fold_pays, "blocks of pixels as channels are estimated to take fewer cycles, their fold included"},
     {"depthwise_turned", turns_channels,
      "depthwise, with AVX-512 within L2, and one side has channels apart, or both with rows that fill no vector or "
-     "windows of many taps; or blocks of half a vector: channels are brought together once for all taps"},
+     "windows of many taps; or blocks of half a vector with many taps: channels are brought together once for all "
+     "taps"},
     {"depthwise_rows", reads_rows,
-     "depthwise, and the input has contiguous rows: vectors of channels would be gathered, vectors of columns are "
-     "loaded as they lie; or the output has, and large images would be stored element by element"},
+     "depthwise, and the input has contiguous rows, or both activations have blocks of fewer channels than a vector: "
+     "vectors of channels would be gathered or half empty, vectors of columns are loaded as they lie; or the output is "
+     "in rows, and large images would be stored element by element"},
     {"separable", always, "the only way to a depthwise convolution and one of 1x1 behind it"},
     {"strassen", strassen_pays,
      "one tap, channels side by side, and seven products of halves are estimated to take fewer cycles than eight, on a "

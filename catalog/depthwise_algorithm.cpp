@@ -27,14 +27,15 @@ Status has_one_output_a_channel(const ConvLoops &loops) {
 
 }  // namespace
 
-Status depthwise_rows_applies(std::string_view, const Workload &w, const Target &) {
+Status depthwise_rows_applies(std::string_view, const Workload &w, const Target &target) {
     if (Status s = convolution_applies(w, {Operation::conv, Operation::conv_backprop_input}); !s) return s;
     const ConvLoops loops = conv_loops(w);
     if (loops.groups == 1 || loops.input_channels != 1) {
         return unsupported("not depthwise: a group has several input channels, or there is one group");
     }
     if (Status s = lies_in_rows(loops); !s) return s;
-    if (loops.stored_input.block != 1 && loops.stored_result.block != 1) {
+    const bool has_rows = loops.stored_input.block == 1 || loops.stored_result.block == 1;
+    if (!has_rows && !copies_to_registers(loops, vector_lanes(target))) {
         return unsupported("channels are side by side in both activations: rows are not contiguous");
     }
     if (loops.kernel[0] > most_row_tile_columns) {

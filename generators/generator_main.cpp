@@ -28,12 +28,15 @@
 
 #include "catalog/catalog.h"
 #include "generators/c/c_source.h"
-#include "generators/fetched_lines.h"
-#include "generators/fetched_panels.h"
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
+#include "generators/passes/fetched_lines.h"
+#include "generators/passes/fetched_panels.h"
+#include "generators/passes/negative_places.h"
+#include "generators/passes/shuffled_registers.h"
 #include "runtime/kernel_abi.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
+#include "schedules/spaces/depthwise/row_tile_space.h"
 #include "text/quoted_text.h"
 #include "workload/signature.h"
 
@@ -166,6 +169,11 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     const int64_t ahead = knob(knob_name(&CpuTileKnobs::fetch_weights));
     if (ahead > 0) fetch_ahead(compute, "weights", ahead << 10);
     if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_panel(compute, "weights");
+    if (request.candidate.schedule == row_tile_name &&
+        is_in_registers({.slide = knob(knob_name(&RowTileKnobs::slide))})) {
+        for (const char *stage : {"copy", "dense"}) shuffle_registers(compute, stage);
+    }
+    allow_negative_places(compute);
     for (const StepOperand &operand : step_operands()) {
         const bool is_read = is_like_result(operand.step) && has_step(request.workload.epilogue, operand.step);
         if (is_read && !is_soft_core(request.target))

@@ -66,18 +66,19 @@ FOLDERS = {
                  "schedules/spaces/depthwise", "schedules/spaces/matrix", "schedules/spaces/movement",
                  "schedules/spaces/winograd", "rewrites", "workload"], []),
     "generators": (
-        ["catalog", "generators/c", "generators/nest/float_functions.h", "generators/nest/scalar_function.h", "schedules", "schedules/apply", "schedules/apply/depthwise",
-         "schedules/apply/movement", "schedules/spaces", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
+        ["catalog", "generators/c", "generators/nest/float_functions.h", "generators/nest/scalar_function.h", "generators/passes", "schedules", "schedules/apply",
+         "schedules/apply/depthwise", "schedules/apply/movement", "schedules/spaces", "schedules/spaces/depthwise", "rewrites", "runtime/kernel_abi.h", "text", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
     "generators/c": ([], ["Halide.h"]),
+    "generators/passes": ([], ["Halide.h"]),
     "generators/turned": (["schedules/apply/turned"], ["Halide.h"]),
     "generators/scalar": (
         ["generators", "schedules", "schedules/apply", "schedules/spaces/scalar", "rewrites", "workload", "workload/quantization"],
         ["Halide.h"],
     ),
     "generators/winograd": (
-        ["catalog", "catalog/winograd", "generators", "generators/turned", "schedules", "schedules/apply", "schedules/spaces/winograd", "rewrites",
+        ["catalog", "catalog/winograd", "generators", "generators/passes", "generators/turned", "schedules", "schedules/apply", "schedules/spaces/winograd", "rewrites",
          "workload"],
         ["Halide.h"],
     ),
@@ -96,7 +97,7 @@ FOLDERS = {
         ["Halide.h"],
     ),
     "generators/direct": (
-        ["catalog", "catalog/matrix", "generators", "generators/turned", "schedules", "schedules/apply", "schedules/spaces", "schedules/spaces/matrix", "rewrites",
+        ["catalog", "catalog/matrix", "generators", "generators/passes", "generators/turned", "schedules", "schedules/apply", "schedules/spaces", "schedules/spaces/matrix", "rewrites",
          "workload", "workload/quantization"],
         ["Halide.h"],
     ),

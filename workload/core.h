@@ -42,6 +42,8 @@ struct Core {
     bool gains_by_pairs = false;            // Winograd in integers, by pairs of i16, beside direct sums of fours
     bool copies_quantized_padding = false;  // where each quantized tile would test for it
     bool streams_few_pixels = false;  // tiles of 1x1 layers of one vector of outputs, where L2 does not have the image
+    bool copies_winograd_rows = false;  // of NCHW, in front of Winograd's tiles
+    bool shuffles_rows = false;  // depthwise ones of NCHW whose rows are a vector, in place of loads for each tap
     bool blocks_depthwise_panels = false;  // those whose input stays in the L1 cache, where L2 has all of it
 
     // Of weights, beside multiply-adds.
@@ -49,8 +51,9 @@ struct Core {
     FetchRate from_l2{256, 32}, from_l3{96, 8}, from_memory{16, 4};
     // What a core keeps for itself of an L3 cache, which other cores and programs share.
     double l3_share = 0.4;
-    double loop_cycles = 2;    // to start the body of an innermost loop again
-    double gather_cycles = 1;  // for an element from anywhere
+    double waits_along_x = 0.4;  // the share of a fetch from L2 that tiles of pixels side by side wait for
+    double loop_cycles = 2;      // to start the body of an innermost loop again
+    double gather_cycles = 1;    // for an element from anywhere
 
     // Bytes that the last cache keeps for it.
     double last_cache() const { return std::max(l3_share * double(l3_bytes), 0.75 * double(l2_bytes)); }
@@ -84,12 +87,14 @@ inline Core core_of(const Machine &machine, const Target &target) {
     core.fetches_for_winograd = core.gains_by_strassen = is_zen5;
     core.gains_by_pairs = has_feature(target, "avx512_zen4");  // on a Zen 4 and a Zen 5, which has its features, too
     core.copies_quantized_padding = core.blocks_depthwise_panels = core.streams_few_pixels = is_zen5;
+    core.shuffles_rows = core.copies_winograd_rows = is_zen5;
     // The rates above were fitted with AVX2 on a Zen 3. These are from a Zen 4, and from a Zen 5 where weights come from memory; an
     // L3 cache's own rate was not looked for there.
     if (vector_lanes(target) >= 16) {
         core.l3_bytes_a_cycle = core.memory_bytes_a_cycle;
         core.from_l2.scattered = 96, core.from_l3.scattered = 16, core.from_memory.scattered = 8;
         core.l3_share = 0.75;
+        core.waits_along_x = is_zen5 ? 0.4 : 0;  // nobody raced it elsewhere
         core.has_two_wide_multipliers = !has_feature(target, "avx512_zen4");
         core.copies_quantized_padding |= core.has_two_wide_multipliers;
         // By measurement of 18 layers of 3x3 on an Emerald Rapids.

@@ -58,8 +58,8 @@ void define_read(const MaskedRows &rows) {
     s.read = Func("read");
     if (is_apart) {
         s.dense = Func("dense");
-        s.dense(s.column, s.tap, s.y, s.channel, s.z, s.n) = value;
-        s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = s.dense(s.x * stride, s.tap, s.y, s.channel, s.z, s.n);
+        s.dense(s.in_block, s.column, s.tap, s.y, s.channel, s.z, s.n) = value;
+        s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = s.dense(0, s.x * stride, s.tap, s.y, s.channel, s.z, s.n);
     } else {
         s.read(s.x, s.tap, s.y, s.channel, s.z, s.n) = value;
     }
@@ -117,8 +117,8 @@ void define_planes_of_phases(const MaskedRows &rows) {
     const Expr column = s.column + s.phase, inside = promised(column, last + 1);
     const Expr load = row_element(rows, places_of_column(rows, inside), channel_of_rows(rows));
     s.dense = Func("dense");
-    s.dense(s.column, s.phase, s.y, s.channel, s.z, s.n) = masked_load(likely(column <= last), load);
-    s.planes(s.x, s.phase, s.y, s.channel, s.z, s.n) = s.dense(s.x * stride, s.phase, s.y, s.channel, s.z, s.n);
+    s.dense(s.in_block, s.column, s.phase, s.y, s.channel, s.z, s.n) = masked_load(likely(column <= last), load);
+    s.planes(s.x, s.phase, s.y, s.channel, s.z, s.n) = s.dense(0, s.x * stride, s.phase, s.y, s.channel, s.z, s.n);
 }
 
 }  // namespace
@@ -131,8 +131,8 @@ void define_masked_rows(const MaskedRows &rows) {
     define_read(rows);
 }
 
-// Each phase loads its own vectors: one that begins in the middle of another would wait for that one to be stored. Masks are of columns
-// alone, so that they are the same for all rows; rows outside have the zeros of a loop of their own.
+// In memory each phase loads its own vectors: one that begins in the middle of another would wait for that one to be stored. Masks are
+// of columns alone, so that they are the same for all rows; rows outside have the zeros of a loop of their own.
 void define_masked_copy(const MaskedRows &rows) {
     RowStages &s = rows.stages;
     const ElementMap &map = rows.loops.input_map;
@@ -149,13 +149,18 @@ void define_masked_copy(const MaskedRows &rows) {
         }
     }
     const Expr in_columns = is_in_range(map[input_index::x], indices);
-    const Expr load = row_element(rows, at, channel_of_rows(rows));
+    const bool shares = channels_of_vector(rows.loops, rows.knobs) > 1;
+    const ChannelPlace channel = shares ? ChannelPlace{s.in_block, s.channel} : channel_of_rows(rows);
+    const Expr load = row_element(rows, at, channel);
     const Expr row = select(likely(in_columns), masked_load(likely(in_columns), load), 0.0f);
     s.copy = Func("copy");
     s.dense = Func("dense");
-    s.dense(s.column, s.phase, s.y, s.channel, s.z, s.n) = select(likely(is_in_row), row, 0.0f);
-    s.copy(s.x, s.phase, s.y, s.channel, s.z, s.n) =
-        s.dense(s.x * extent(rows.loops.stride[0]), s.phase, s.y, s.channel, s.z, s.n);
+    s.dense(s.in_block, s.column, s.phase, s.y, s.channel, s.z, s.n) = select(likely(is_in_row), row, 0.0f);
+    const Expr first = s.x * extent(rows.loops.stride[0]);
+    const bool in_registers = is_in_registers(rows.knobs);
+    s.copy(s.in_block, s.x, s.phase, s.y, s.channel, s.z, s.n) =
+        s.dense(s.in_block, in_registers ? first + s.phase : first, in_registers ? Expr(0) : Expr(s.phase), s.y,
+                s.channel, s.z, s.n);
 }
 
 Expr masked_tap(const MaskedRows &rows, const Expr &column, const Expr &y, const Expr &z) {

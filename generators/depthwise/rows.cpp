@@ -1,9 +1,11 @@
 // Depthwise convolution in vectors of columns, for activations whose rows are contiguous.
 //
-//   copy(x, phase, y, channel, z, n)        = the input at column x * stride + phase - pad, zero outside
-//   sum(x, row, y_tile, channel, z, n)      = sum over taps (s, r, t) of weights(s, r, t, channel) *
-//                                             copy(x + s * dilation / stride, s * dilation % stride, y * stride + ..., ...)
+//   copy(i, x, phase, y, channel, z, n)     = the input at column x * stride + phase - pad, zero outside
+//   sum(i, x, row, y_tile, channel, z, n)   = sum over taps (s, r, t) of weights(i, s, r, t, channel) *
+//                                             copy(i, x + s * dilation / stride, s * dilation % stride, y * stride + ..., ...)
 //   output(c, x, y, z, b, n)                = epilogue(sum)
+//
+// A vector has several columns of a block of few channels, too: then `channel` counts blocks, and i the channels of one; else i is 0.
 //
 // The copy makes rows that need no tests, and neighbours of what a stride leaves apart: each tap loads a vector as it lies.
 // Rows of a tile of outputs share the rows of the copy that they have in common. With masks there is no copy
@@ -20,6 +22,7 @@
 #include "rewrites/padded_row.h"
 #include "schedules/apply/depthwise/row_tile.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -29,7 +32,7 @@ using namespace Halide;
 class DepthwiseRows : public WithResult<ConvGenerator<DepthwiseRows, RowTileKnobs>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
-    Input<Buffer<void, 4>> weights{"weights"};  // s, r, t, channel
+    Input<Buffer<void, 5>> weights{"weights"};  // channel in vector, s, r, t, block of them
 
     void configure() {
         read_convolution();
@@ -39,25 +42,31 @@ public:
     }
 
     void generate() {
-        const bool by_masks = knobs.masked || copies_by_masks(loops, vector_lanes(target_of_kiln));
+        const bool in_rows = stores_columns(loops) || is_in_registers(knobs);
+        const bool by_masks =
+            knobs.masked || is_in_registers(knobs) || copies_by_masks(loops, vector_lanes(target_of_kiln));
         if (knobs.masked) {
             define_masked_rows(masked_rows());
         } else {
             by_masks ? define_masked_copy(masked_rows()) : copy_rows();
         }
         sums_are_apart = true;
-        masks_columns = by_masks && stores_columns(loops);
-        masks_channels = knobs.masked && !stores_columns(loops);
-        keeps_addend = adds_twice(knobs, loops, stores_columns(loops));
+        masks_columns = by_masks && in_rows;
+        masks_channels = knobs.masked && !in_rows;
+        keeps_addend = adds_twice(knobs, loops, in_rows);
         knobs.unroll_rows ? sum_over_shared_rows() : sum_over_taps();
         const Expr stored = channel_of(loops.stored_result, s.c, s.b), last = extent(loops.output_channels - 1);
         const Expr channel = loops.stored_result.is_filled_up() ? min(stored, last) : stored;
+        if (together() > 1) {
+            define_result(s, s.sum(s.c, s.x, s.y % rows(), s.y / rows(), s.b, s.z, s.n));
+            return;
+        }
         if (stores_columns(loops)) {
-            define_result(s, s.sum(s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
+            define_result(s, s.sum(0, s.x, s.y % rows(), s.y / rows(), channel, s.z, s.n));
             return;
         }
         s.in_rows = Func("in_rows");
-        s.in_rows(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n);
+        s.in_rows(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = s.sum(0, s.x, s.row, s.y_tile, s.channel, s.z, s.n);
         if (knobs.masked) {
             define_result(s, turned_sum(stored));
         } else {
@@ -67,13 +76,15 @@ public:
 
     void schedule() {
         fix_activation(input, loops.stored_input);
-        fix(weights, {loops.kernel[0], loops.kernel[1], loops.kernel[2], loops.output_channels});
+        fix(weights, {together(), loops.kernel[0], loops.kernel[1], loops.kernel[2],
+                      ceil_div(loops.output_channels, together())});
         give_result_to(&s);
         apply_row_tile(s, knobs, loops);
     }
 
 private:
     int rows() const { return extent(knobs.rows); }
+    int64_t together() const { return channels_of_vector(loops, knobs); }
 
     MaskedRows masked_rows() { return {loops, knobs, static_cast<ImageParam>(input).parameter(), s}; }
 
@@ -89,7 +100,7 @@ private:
 
     void copy_rows() {
         s.copy = Func("copy");
-        s.copy(s.x, s.phase, s.y, s.channel, s.z, s.n) = undef<float>();
+        s.copy(s.in_block, s.x, s.phase, s.y, s.channel, s.z, s.n) = undef<float>();
         const PaddedRow row = padded_row(loops, computed_columns(loops, knobs));
         for (const PaddedRow::Phase &of : row.phases) {
             copy_columns(of.phase, 0, of.first, false);
@@ -110,7 +121,7 @@ private:
         if (count == 0) return;
         const RDom column(extent(first), extent(count));
         const Expr at = column * extent(loops.stride[0]) + extent(in_phase - loops.pad_lo[0]);
-        s.copy(column, extent(in_phase), s.y, s.channel, s.z, s.n) =
+        s.copy(s.in_block, column, extent(in_phase), s.y, s.channel, s.z, s.n) =
             inside ? element(input, loops.stored_input, map_of_copy(), {s.channel, at, s.y, s.z, s.n}) : Expr(0.0f);
         s.copied.push_back({column, extent(lanes)});
     }
@@ -129,7 +140,7 @@ private:
     Expr copied(const Expr &column, const Expr &y, const Expr &z) {
         if (knobs.masked) return masked_tap(masked_rows(), column, y, z);
         const int dilation = extent(loops.dilation[0]), stride = extent(loops.stride[0]);
-        return s.copy(s.x + column * dilation / stride, column * dilation % stride, y,
+        return s.copy(s.in_block, s.x + column * dilation / stride, column * dilation % stride, y,
                       s.channel / extent(loops.group_outputs()), z, s.n);
     }
 
@@ -138,12 +149,13 @@ private:
     }
 
     Expr weight(const Expr &r) const {
-        return weights(s.taps.x, r, s.taps.z, min(s.channel, extent(loops.output_channels - 1)));
+        const int blocks = extent(ceil_div(loops.output_channels, together()));
+        return weights(s.in_block, s.taps.x, r, s.taps.z, min(s.channel, blocks - 1));
     }
 
     void define_sum(const Expr &product) {
-        s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n) = 0.0f;
-        s.sum(s.x, s.row, s.y_tile, s.channel, s.z, s.n) += product;
+        s.sum(s.in_block, s.x, s.row, s.y_tile, s.channel, s.z, s.n) = 0.0f;
+        s.sum(s.in_block, s.x, s.row, s.y_tile, s.channel, s.z, s.n) += product;
     }
 
     void sum_over_taps() {

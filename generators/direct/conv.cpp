@@ -16,8 +16,8 @@
 #include "generators/conv_result.h"
 #include "generators/direct/panel_generator.h"
 #include "generators/direct/sum.h"
-#include "generators/fetched_lines.h"
 #include "generators/masked_load.h"
+#include "generators/passes/fetched_lines.h"
 #include "generators/turned/turned_tile.h"
 #include "schedules/apply/cpu_tile.h"
 

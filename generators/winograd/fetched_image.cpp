@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "generators/fetched_lines.h"
 #include "generators/halide_type.h"
+#include "generators/passes/fetched_lines.h"
 #include "workload/signature.h"
 
 namespace kiln {

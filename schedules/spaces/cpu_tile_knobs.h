@@ -73,8 +73,8 @@ struct CpuTile {
     // Of a depthwise convolution in front: the pixels that it sums side by side, unrolled. 0: there is none.
     T depthwise_rows{0}, depthwise_pixels{0};
 
-    // How weights come in front of the sum that reads them: so many kilobytes ahead of it (generators/fetched_lines.h), or 1: while
-    // the tiles of a block use one panel, each fetches a part of the next (generators/fetched_panels.h). At most one of both.
+    // How weights come in front of the sum that reads them: so many kilobytes ahead of it (generators/passes/fetched_lines.h), or 1: while
+    // the tiles of a block use one panel, each fetches a part of the next (generators/passes/fetched_panels.h). At most one of both.
     T fetch_weights{0}, fetch_panels{0};
 };
 

@@ -91,19 +91,24 @@ double spilling_cycles(const TileFacts &f, const RegisterTile &tile) {
     return 0.5 * places * std::max(0.0, live - f.registers);
 }
 
-// Cycles that one step of a tile along x takes beyond its products, where there are few registers: for what it spills, as every
-// weight needs a register, and for lines of the input that the channels of a tile push out of L1. Planes that are a multiple of
-// many lines apart crowd into few of its sets. Set by hand to times of 14 tiles for 6 layers on Zen 3.
+// Cycles that one step of a tile along x takes beyond its products: for lines of the input that the channels of a tile push out of L1,
+// and, where there are few registers, for what it spills, as every weight needs a register. Planes that are a multiple of many lines
+// apart crowd into few sets of L1. Set by hand to times of 14 tiles for 6 layers on a Zen 3, and of 30 tiles for 12 on a Zen 5.
 double cycles_along_x(const TileFacts &f, const RegisterTile &tile) {
     const ConvLoops &s = f.shape;
-    constexpr int64_t few_registers = 16, kept = 12;
-    if (f.registers > few_registers) return 0;
     const int64_t lines = ceil_div(4 * tile.pixels * f.x_lanes, f.core.line_bytes);
     const int64_t apart = std::max<int64_t>(1, 4 * s.input[0] * s.input[1] / f.core.line_bytes);
-    const int64_t room = f.core.l1_ways * f.core.l1_sets / std::gcd(f.core.l1_sets, apart);
+    constexpr int64_t few_registers = 16;
+    const bool has_few = f.registers <= few_registers;
+    const int64_t shared = std::gcd(f.core.l1_sets, apart);
+    // Lines side by side are in sets of their own. Where registers are few, they are counted as if they were not.
+    const int64_t room = f.core.l1_bytes / f.core.line_bytes / shared * (has_few ? 1 : std::min(lines, shared));
     const bool stays = s.input_channels * lines <= room * 3 / 4;
-    const double fetch = stays ? 0 : 0.4 * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
-    return fetch + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels - kept));
+    const double fetch = stays ? 0 : f.core.waits_along_x * double(lines * f.core.line_bytes) / f.core.l2_bytes_a_cycle;
+    if (f.core.waits_along_x == 0) return 0;
+    // Of few registers, all weights are taken from memory. A weight that one vector multiplies needs none.
+    const int64_t weights = has_few || tile.pixels == 1 ? 0 : tile.vectors, kept = has_few ? 12 : 34;
+    return fetch + 0.6 * double(std::max<int64_t>(0, tile.sums() + tile.pixels + weights - kept));
 }
 
 // Whether so many pixels of a tile share a set of the L1 cache that they push each other out between two channels of a line.

@@ -1,4 +1,4 @@
-// How far ahead weights are fetched (generators/fetched_lines.h), of all templates that stream them.
+// How far ahead weights are fetched (generators/passes/fetched_lines.h), of all templates that stream them.
 #pragma once
 
 #include <algorithm>

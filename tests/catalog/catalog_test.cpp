@@ -365,6 +365,36 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x14x14x480/kernel:5x5x1x480/strides:2x2/padding:2,2x2,2/feature_group_count:480/"
          "input_layout:NCHW8c/output_layout:NCHW8c",
          "direct"},
+        {"conv2d/input:1x14x14x480/kernel:5x5x1x480/padding:2,2x2,2/feature_group_count:480/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_rows", "x86-64-linux-avx512_zen5"},
+        {"conv2d/input:1x14x14x480/kernel:7x7x1x480/padding:3,3x3,3/feature_group_count:480/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_turned", "x86-64-linux-avx512_zen5"},  // each input is copied once for 49 taps
+        {"conv2d/input:1x256x256x24/kernel:7x7x1x24/padding:3,3x3,3/feature_group_count:24/input_layout:NCHW8c/"
+         "output_layout:NCHW8c",
+         "depthwise_rows", "x86-64-linux-avx512_zen5"},  // beyond L2
+        {"conv2d/input:1x14x14x480/kernel:3x3x1x480/strides:2x2/padding:1,1x1,1/feature_group_count:480/"
+         "input_layout:NCHW8c/output_layout:NCHW8c",
+         "direct", "x86-64-linux-avx512_zen5"},
+        {"conv2d/input:1x32x32x192/kernel:5x5x1x192/strides:2x2/padding:2,2x2,2/feature_group_count:192/"
+         "input_layout:NCHW/output_layout:NCHW",
+         "depthwise_rows"},  // a row of results is a vector
+        {"conv2d/input:1x12x12x200/kernel:5x5x1x200/padding:2,2x2,2/feature_group_count:200/input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_turned", "x86-64-linux-avx512_zen5"},  // a quarter of each vector would be empty
+        {"conv2d/input:1x7x7x200/kernel:5x5x1x200/padding:2,2x2,2/feature_group_count:200/input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_rows", "x86-64-linux-avx512_zen5"},  // turned it loses where weights come from memory
+        {"conv2d/input:1x14x14x200/kernel:5x5x1x200/padding:2,2x2,2/feature_group_count:200/input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_rows", "x86-64-linux-avx512_zen5"},
+        {"conv2d/input:1x24x24x192/kernel:7x7x1x192/padding:3,3x3,3/feature_group_count:192/input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_turned", "x86-64-linux-avx512_zen5"},
+        {"conv2d/input:1x32x32x192/kernel:9x9x1x192/padding:4,4x4,4/feature_group_count:192/input_layout:NCHW/"
+         "output_layout:NCHW",
+         "depthwise_rows", "x86-64-linux-avx512_zen5"},  // planes share sets of L1
         {"conv2d/input:1x28x28x64/kernel:3x3x2x64/feature_group_count:32/input_layout:NCHW", "direct"},
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024", "strassen", "x86-64-linux-avx512_zen5"},
         {"conv2d_backprop_kernel/input:1x14x14x64/kernel:3x3x64x64", "kernel_gradient"},
@@ -423,7 +453,9 @@ TEST(Catalog, ChoosesAnAlgorithmForTheUnmeasured) {
         ASSERT_TRUE(workload) << row.key << ": " << workload.error().message;
         const Target target = *parse_target(row.target, 1, avx512);
         Core with_races = core;
-        with_races.gains_by_strassen = core_of(Machine(), target).gains_by_strassen;
+        const Core of_target = core_of(Machine(), target);
+        with_races.gains_by_strassen = of_target.gains_by_strassen;
+        with_races.shuffles_rows = of_target.shuffles_rows;
         const auto standard = default_candidate(*workload, target, with_races, default_error_budget);
         EXPECT_EQ(standard->algorithm, row.algorithm) << row.key;
         EXPECT_TRUE(check_candidate(*standard, *workload, target)) << row.key << ": " << to_text(*standard);

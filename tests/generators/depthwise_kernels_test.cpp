@@ -28,12 +28,23 @@ protected:
         }
     }
 
+    // Whether the space has candidates that copy rows into registers; one is checked.
+    bool expect_drawn_in_registers(const Workload &workload, const Target &target, const Space &space) {
+        for (int i = 0; i < 100; i++) {
+            const auto candidate = space.sample(rng_);
+            if (!candidate || candidate->knobs.at("slide") != 2) continue;
+            EXPECT_EQ(problem(workload, target, *candidate), "")
+                << key(workload) << " " << to_text(target) << " " << to_text(*candidate);
+            return true;
+        }
+        return false;
+    }
+
     // The default of each algorithm for depthwise convolutions alone.
     void expect_defaults_right(const std::string &text, const Target &target) {
         const auto workload = parse_workload_key(text);
         ASSERT_TRUE(workload) << workload.error().message;
         for (const char *name : {"depthwise_turned", "depthwise_rows"}) {
-            if (name == std::string("depthwise_rows") && workload->strides[0] > 1) continue;  // Halide refuses some
             const Algorithm *algorithm = find_algorithm(name);
             ASSERT_TRUE(algorithm) << name;
             if (!algorithm->applies(*workload, target)) continue;
@@ -137,6 +148,41 @@ TEST_F(DepthwiseKernels, RowsCopiedByMasks) {
         for (size_t i = 0; i < std::size(copied); i++)
             expect_right(with(copied[i], "/epilogue:bias,add", layouts[0]), target, is_turn(i) ? 2 : 0);
     }
+}
+
+// Rows that are loaded once and shuffled for each tap, of one channel or of a block of them: rows that fill no vector, crops, padding
+// beyond the window, gaps between taps, planes, blocks that channels fill in part, tensors that are added to the last columns.
+TEST_F(DepthwiseKernels, RowsInRegisters) {
+    const char *shapes_of_rows[] = {
+        "conv2d/input:1x14x14x5/kernel:3x3x1x5/padding:1,1x1,1/feature_group_count:5",
+        "conv2d/input:1x9x45x12/kernel:5x5x1x12/strides:2x2/padding:2,2x2,2/feature_group_count:12",
+        "conv2d/input:2x7x7x9/kernel:7x7x1x9/padding:3,3x3,3/feature_group_count:9",
+        "conv2d/input:1x12x70x8/kernel:3x4x1x8/strides:1x2/padding:-1,2x5,-3/feature_group_count:8",
+        "conv2d/input:1x11x21x10/kernel:3x5x1x10/padding:2,2x4,4/rhs_dilation:2x2/feature_group_count:10",
+        "conv2d/input:1x1x50x8/kernel:1x9x1x8/padding:0,0x8,8/feature_group_count:8",
+        "conv2d/input:1x6x3x8/kernel:3x3x1x8/strides:2x2/padding:1,1x1,1/feature_group_count:8",
+        "conv3d/input:1x4x5x19x8/kernel:3x3x3x1x8/strides:1x2x2/padding:1,1x1,1x1,1/feature_group_count:8",
+    };
+    const char *layouts_of_rows[] = {"/input_layout:NCHW/output_layout:NCHW",
+                                     "/input_layout:NCHW8c/output_layout:NCHW8c",
+                                     "/input_layout:NCHW4c/output_layout:NCHW4c", ""};
+    int met = 0;
+    for (const Target &target : targets_of({"host", "avx2"}, 2)) {
+        for (size_t s = 0; s < std::size(shapes_of_rows); s++) {
+            for (size_t l = 0; l < std::size(layouts_of_rows); l++) {
+                if (!is_turn(s + l, 3)) continue;
+                const std::string text = with(shapes_of_rows[s], "/epilogue:bias,add", layouts_of_rows[l]);
+                const auto workload = parse_workload_key(text);
+                ASSERT_TRUE(workload) << workload.error().message;
+                const Algorithm *rows = find_algorithm("depthwise_rows");
+                if (!rows->applies(*workload, target)) continue;
+                met += expect_drawn_in_registers(*workload, target,
+                                                 rows->space(*workload, target, core_of(machine_, target)));
+            }
+        }
+    }
+    const bool has_masks = vector_lanes(*parse_target("host", 1, machine_.halide_target)) >= 8;
+    EXPECT_GT(met, has_masks ? 3 : -1);
 }
 
 // Blocks of the result with more vectors than the channels have.

@@ -1,6 +1,6 @@
 // Fetches as instructions of the kind that fills the L2 cache, or that takes a line to write it: one for each line in which a
 // vector begins.
-#include "generators/fetched_lines.h"
+#include "generators/passes/fetched_lines.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

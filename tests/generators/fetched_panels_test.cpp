@@ -1,5 +1,5 @@
 // While tiles use one panel of weights they fetch the next: each line of it at least once, few of them often.
-#include "generators/fetched_panels.h"
+#include "generators/passes/fetched_panels.h"
 
 #include <gtest/gtest.h>
 

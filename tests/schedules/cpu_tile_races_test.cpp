@@ -1,6 +1,8 @@
 // Defaults of tiles that races decided (schedules/spaces/cpu_tile_races.h).
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "schedules/spaces/cpu_tile_space.h"
 #include "tests/target_names.h"
 
@@ -49,6 +51,27 @@ TEST(DepthwisePanels, StayInL1WhereL2HasTheImage) {
         const DefaultTile tile = default_tile(row.key, row.target);
         EXPECT_EQ(tile.knobs.panel_block, row.panels_together) << row.key << ": " << row.why;
         EXPECT_EQ(tile.panels, row.panels) << row.key;
+    }
+}
+
+TEST(TilesAlongX, HaveFewPixelsWhereL1DoesNotHaveThem) {
+    const std::string in_nchw = "/input_layout:NCHW/output_layout:NCHW";
+    struct Row {
+        const char *key, *target;
+        int64_t lanes, pixels, vectors;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x28x28x192/kernel:1x1x192x64", zen5_target, 1, 2, 8, "each channel reads all pixels again"},
+        {"conv2d/input:1x28x28x192/kernel:1x1x192x64", zen4_target, 1, 5, 4, "nobody raced there"},
+        {"conv2d/input:1x56x56x144/kernel:1x1x144x32", zen5_target, 1, 4, 4, "lines side by side share no sets"},
+        {"conv2d/input:1x14x14x512/kernel:1x1x512x512", zen5_target, 0, 14, 2, "results are few beside their sums"},
+    };
+    for (const Row &row : rows) {
+        const CpuTileKnobs knobs = default_tile((row.key + in_nchw).c_str(), row.target).knobs;
+        EXPECT_EQ(knobs.lanes, row.lanes) << row.key << ": " << row.why;
+        EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
+        EXPECT_EQ(knobs.vectors, row.vectors) << row.key << ": " << row.why;
     }
 }
 

@@ -8,6 +8,7 @@
 #include "rewrites/input_phases.h"
 #include "schedules/spaces/winograd/winograd_rules.h"
 #include "tests/schedules/winograd_spaces.h"
+#include "tests/target_names.h"
 #include "tests/test_seed.h"
 
 namespace kiln {
@@ -44,19 +45,32 @@ TEST(WinogradSpace, RowsOfNchwAreCopiedWhereThatPays) {
         const char *image, *target;
         int64_t stage_input;
     } rows[] = {
-        {"1x56x56x64", "avx2", 1},     {"1x56x56x64", "avx512", 0}, {"1x56x56x64", "baseline", 0},
-        {"1x14x14x64", "avx2", 0},     {"1x56x56x6", "avx2", 0},    {"1x16x2000x64", "avx2", 1},
+        {"1x56x56x64", "avx2", 1},
+        {"1x56x56x64", "avx512", 0},
+        {"1x56x56x64", "baseline", 0},
+        {"1x14x14x64", "avx2", 0},
+        {"1x56x56x6", "avx2", 0},
+        {"1x16x2000x64", "avx2", 1},
         {"1x64x20000x256", "avx2", 0},
+        {"1x56x56x64", zen5_target, 1},
+        {"1x56x56x64", zen4_target, 0},
+        {"1x14x14x64", zen5_target, 1},  // copied columns beyond the image cost less than elements one by one
+        {"1x7x7x64", zen5_target, 0},
+        {"1x80x80x40", zen5_target, 1},
+        {"1x64x64x24", zen5_target, 0},  // half vectors, and planes that share sets of L1
     };
     for (const auto &[image, target, stage_input] : rows) {
         const std::string channels = std::string(image).substr(std::string(image).rfind('x') + 1);
         const std::string key =
             std::string("conv2d/input:") + image + "/kernel:3x3x" + channels + "x32/padding:1,1x1,1";
-        const Space apart =
-            winograd_space_of(*parse_workload_key(key + "/input_layout:NCHW"), *parse_target(target, 1, ""));
+        const Target of = *parse_target(target, 1, "");
+        Core core;
+        core.copies_winograd_rows = core_of(Machine(), of).copies_winograd_rows;
+        const ConvLoops loops = conv_loops(*parse_workload_key(key + "/input_layout:NCHW"));
+        const Space apart = winograd_space({}, {4, 2, false}, loops, of, core);
         EXPECT_TRUE(apart.check(apart.default_candidate())) << key << " " << target;
         EXPECT_EQ(winograd_knobs_of(apart.default_candidate()).stage_input, stage_input) << key << " " << target;
-        const Space together = winograd_space_of(*parse_workload_key(key), *parse_target(target, 1, ""));
+        const Space together = winograd_space_of(*parse_workload_key(key), of);
         EXPECT_EQ(winograd_knobs_of(together.default_candidate()).stage_input, 0) << key << " " << target;
     }
 }

@@ -5,6 +5,7 @@
 #include "schedules/apply/channel_loop.h"
 #include "schedules/apply/extent.h"
 #include "schedules/spaces/depthwise/row_tile_space.h"
+#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -19,13 +20,14 @@ struct Loops {
     Var inner;               // the inner one of both
 };
 
-// Cuts a stage into register tiles; answers the loop over those of a row.
-Var tile_columns(Func &stage, const Var &x, const Var &rows, const RowTileKnobs &k, TailStrategy tail) {
+// Cuts a stage into register tiles, whose vectors have so many columns; answers the loop over those of a row.
+Var tile_columns(Func &stage, const Var &x, const Var &rows, const RowTileKnobs &k, int64_t columns,
+                 TailStrategy tail) {
     Var lane("lane"), vector("vector"), column_tile("column_tile");
     if (tail == TailStrategy::PredicateStores) {  // such a split is the last one: a row is one tile
-        stage.split(x, vector, lane, extent(k.lanes), tail).split(vector, column_tile, vector, extent(k.vectors));
+        stage.split(x, vector, lane, extent(columns), tail).split(vector, column_tile, vector, extent(k.vectors));
     } else {
-        stage.split(x, column_tile, lane, extent(k.lanes * k.vectors), tail).split(lane, vector, lane, extent(k.lanes));
+        stage.split(x, column_tile, lane, extent(columns * k.vectors), tail).split(lane, vector, lane, extent(columns));
     }
     stage.vectorize(lane).unroll(vector).unroll(rows);
     stage.reorder(lane, vector, rows, column_tile);
@@ -48,13 +50,19 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
     Func &out = stages.output;
     const Var &x = stages.x, &z = stages.z, &n = stages.n;
     Var row("row_in"), row_tile("row_tile"), in_block("in_block"), block("block"), task("task");
+    const bool shares = channels_of_vector(loops, k) > 1;
     out.split(stages.y, row_tile, row, extent(k.rows), TailStrategy::GuardWithIf);
-    split_channels(out, stages.c, stages.b, loops, block, in_block, extent(k.channel_block), TailStrategy::GuardWithIf);
+    if (shares) {
+        out.vectorize(stages.c).split(stages.b, block, in_block, 1);
+    } else {
+        split_channels(out, stages.c, stages.b, loops, block, in_block, extent(k.channel_block),
+                       TailStrategy::GuardWithIf);
+    }
     const Var &inner = k.by_rows ? block : row_tile, &outer = k.by_rows ? row_tile : block;
     Loops made{out, Var(), row_tile, block, inner};
     if (stages.in_rows.defined()) {
         made.tiled = stages.in_rows;
-        made.column_tile = tile_columns(made.tiled, x, stages.row, k, TailStrategy::RoundUp);
+        made.column_tile = tile_columns(made.tiled, x, stages.row, k, k.lanes, TailStrategy::RoundUp);
         made.tiled.compute_at(out, inner).bound(stages.row, 0, extent(k.rows)).bound_extent(stages.y_tile, 1);
         Var lane("lane"), vector("vector");
         if (stages.turned_sums.defined()) {
@@ -68,9 +76,12 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
         const bool by_masks = k.masked || stages.dense.defined();
         const TailStrategy beyond = by_masks ? TailStrategy::PredicateStores : TailStrategy::GuardWithIf;
         const TailStrategy tail = computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : beyond;
-        made.column_tile = tile_columns(out, x, row, k, tail);
+        made.column_tile = tile_columns(out, x, row, k, columns_of_vector(loops, k), tail);
+        if (shares) out.reorder(stages.c, Var("lane"));
         out.reorder(made.column_tile, in_block, inner, outer, z, n);
     }
+    // The rows of two tiles are known, and with them which are padding.
+    if (is_in_registers(k) && ceil_div(loops.output[1], k.rows) <= 2) out.unroll(row_tile);
     if (k.parallel) {
         out.fuse(outer, z, task).fuse(task, n, task).parallel(task);
         (k.by_rows ? made.row_tile : made.channels) = task;
@@ -78,10 +89,11 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
     return made;
 }
 
-void tile_sum(RowStages &stages, const RowTileKnobs &k, const Loops &loops) {
+void tile_sum(RowStages &stages, const RowTileKnobs &k, const ConvLoops &shape, const Loops &loops) {
     Var lane("lane"), vector("vector");
     const Var &x = stages.x, &row = stages.row;
-    const int width = extent(k.lanes * k.vectors), lanes = extent(k.lanes);
+    const int lanes = extent(columns_of_vector(shape, k)), width = extent(lanes * k.vectors);
+    const bool shares = channels_of_vector(shape, k) > 1;
     stages.sum.compute_at(loops.tiled, loops.column_tile)
         .store_in(MemoryType::Register)
         .bound_extent(x, width)
@@ -100,6 +112,9 @@ void tile_sum(RowStages &stages, const RowTileKnobs &k, const Loops &loops) {
         .unroll(row)
         .unroll(column);
     if (k.unroll_rows) update.unroll(tap_row);
+    if (!shares) return;
+    stages.sum.bound(stages.in_block, 0, extent(channels_of_vector(shape, k))).vectorize(stages.in_block);
+    update.reorder(stages.in_block, lane).vectorize(stages.in_block);
 }
 
 // Whole vectors, whatever those of the sums are. Unrolled, each vector of a short row knows its mask.
@@ -121,7 +136,29 @@ void copy_by_masks(RowStages &stages, const RowTileKnobs &k, const ConvLoops &lo
         .vectorize(stages.column, lanes * stride);
 }
 
+// What a tile reads of a row, as the rows of the kernel come to it.
+void copy_in_registers(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
+    const int lanes = extent(columns_of_vector(loops, k)), stride = extent(loops.stride[0]);
+    const int64_t shift = (loops.kernel[0] - 1) * loops.dilation[0] / stride, together = channels_of_vector(loops, k);
+    const int columns = extent(ceil_div(lanes * k.vectors + shift, lanes)) * lanes;
+    const auto keep = [&](Func &stage, const Var &x, int count) {
+        Var lane("lane"), vector("vector");
+        stage.compute_at(stages.sum, RVar(stages.taps[1]))
+            .store_in(MemoryType::Register)
+            .bound_extent(x, count)
+            .split(x, vector, lane, lanes)
+            .vectorize(lane)
+            .unroll(vector)
+            .unroll(stages.phase);
+        if (loops.kernel[1] == 1) stage.unroll(stages.y);
+        if (together > 1) stage.bound(stages.in_block, 0, extent(together)).vectorize(stages.in_block);
+    };
+    keep(stages.copy.bound(stages.phase, 0, stride), stages.x, columns);
+    if (stride > 1) keep(stages.dense, stages.column, columns * stride);
+}
+
 void copy_rows(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops, const Loops &made) {
+    if (is_in_registers(k)) return copy_in_registers(stages, k, loops);
     if (k.slide) {
         stages.copy.compute_at(stages.output, made.row_tile).store_at(stages.output, made.channels);
     } else {
@@ -204,12 +241,12 @@ void make_planes(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loop
 
 bool adds_twice(const RowTileKnobs &k, const ConvLoops &loops, bool stores_columns) {
     const bool is_shifted = stores_columns && computed_columns(loops, k) == loops.output[0];
-    return loops.adds_tensor && is_shifted && loops.output[0] % (k.lanes * k.vectors) != 0;
+    return loops.adds_tensor && is_shifted && loops.output[0] % (columns_of_vector(loops, k) * k.vectors) != 0;
 }
 
 void apply_row_tile(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loops) {
     const Loops made = tile_output(stages, k, loops);
-    tile_sum(stages, k, made);
+    tile_sum(stages, k, loops, made);
     if (!k.masked) {
         copy_rows(stages, k, loops, made);
         return;

@@ -21,13 +21,17 @@ inline constexpr int turned_side = turned_tile_side;
 //                                              block b
 //   in_rows(x, row, y_tile, channel, z, n)    the sums of a block of channels, where the output has channels side by
 //                                              side; else undefined
-//   sum(x, row, y_tile, channel, z, n)         y = y_tile * rows + row. Its update reduces over `taps`
-//   copy(x, phase, y, channel, z, n)           padded rows of the input; each update writes some columns of a phase.
+//   sum(in_block, x, row, y_tile, channel, z, n)
+//                                              y = y_tile * rows + row. Its update reduces over `taps`. Where channels share a vector,
+//                                              `channel` is a block of them, and in_block one of these; else that is 0, here and below
+//   copy(in_block, x, phase, y, channel, z, n)
+//                                              padded rows of the input; each update writes some columns of a phase.
 //                                              Undefined where rows are read as they lie
 //   read(x, tap, y, channel, z, n)             rows as a tap of the kernel's row sees them, with zeros outside; else undefined
 //   planes(x, phase, y, channel, z, n)         what `read` reads where a stride, or channels side by side, have neighbours
 //                                              apart; else undefined
-//   dense(column, phase, y, channel, z, n)     rows of the input from `phase` on, whose columns `planes` takes apart; or as a tap
+//   dense(in_block, column, phase, y, channel, z, n)
+//                                              rows of the input from `phase` on, whose columns `planes` or `copy` takes apart; or as a tap
 //                                              sees them, whose columns `read` does (tap in the place of phase); else undefined
 //   turned_input, turned_sums                  tiles of the input's channels on their way to `planes`, and of `in_rows` on
 //                                              their way to the output
@@ -35,7 +39,7 @@ struct RowStages {
     Halide::Func output, in_rows, sum{"sum"}, copy, read, planes, dense;
     TurnedTile turned_input{turned_side, turned_side}, turned_sums{turned_side, turned_side};
     Halide::Var c{"c"}, b{"b"}, x{"x"}, y{"y"}, z{"z"}, n{"n"};
-    Halide::Var channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
+    Halide::Var in_block{"in_block"}, channel{"channel"}, row{"row"}, y_tile{"y_tile"}, phase{"phase"};
     Halide::Var column{"column"}, tap{"tap"}, c_tile{"c_tile"}, x_tile{"x_tile"};
     Halide::RDom taps;  // (kernel column, row, kernel plane)
 

@@ -22,9 +22,11 @@ struct RowTile {
     T lanes{1};             // of a vector
     T vectors{1}, rows{1};  // the register tile
     T unroll_rows{0};       // 1: the input's rows of a tile are unrolled, each read once for all rows of outputs
-    T slide{0};             // the padded copy. 0: of whole planes; 1: of a tile's rows, kept for the next tile
-    T channel_block{1};     // channels that are copied before their sums, and stored together
-    T parallel{0};          // 0: one thread; 1: blocks of channels (and batch, planes) in parallel
+    // The padded copy. 0: of whole planes; 1: of a tile's rows, kept for the next tile; 2: of a row, in registers, from which its
+    // taps are shuffled
+    T slide{0};
+    T channel_block{1};  // channels that are copied before their sums, and stored together
+    T parallel{0};       // 0: one thread; 1: blocks of channels (and batch, planes) in parallel
     // 1: rows are read as they lie, with masks; channels that lie side by side are turned into rows, and rows of sums into
     // channels, by tiles in registers. `slide` is then of the turned rows, or of those whose columns a stride takes apart.
     // 2: the same, but columns are taken apart in registers, for each tap anew

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "schedules/spaces/depthwise/tile_rows.h"
 #include "workload/division.h"
@@ -63,11 +64,19 @@ RowTileDomains domains(const Facts &f) {
     RowTileDomains d;  // what does not apply stays 0
     d.lanes = {f.lanes};
     if (f.lanes >= 8) d.lanes.insert(d.lanes.begin(), f.lanes / 2);
-    const int64_t in_row = ceil_div(s.output[0], d.lanes.front());
-    d.vectors = up_to(std::clamp<int64_t>(in_row, 1, f.may_be_masked() ? 8 : most_copied_vectors));
-    d.rows = up_to(std::min<int64_t>(s.output[1], 8));
+    const bool in_registers = copies_to_registers(s, f.lanes), is_of_blocks = has_short_blocks(s, f.lanes);
+    if (is_of_blocks) d.lanes = {f.lanes};
+    const int64_t in_row = ceil_div(s.output[0], d.lanes.front() / (is_of_blocks ? s.stored_input.block : 1));
+    d.vectors = up_to(std::clamp<int64_t>(in_row, 1, f.may_be_masked() || in_registers ? 8 : most_copied_vectors));
+    d.rows = up_to(std::min<int64_t>(s.output[1], in_registers ? 16 : 8));
     if (s.kernel[1] > 1 && f.shares_rows()) d.unroll_rows = {0, 1};
     if (s.output[1] > 1) d.slide = {0, 1};
+    if (in_registers) d.slide.push_back(2);
+    if (is_of_blocks) {
+        d.slide = {2}, d.channel_block = {1};
+        if (f.threads > 1) d.parallel = {0, 1};
+        return d;
+    }
     d.channel_block = channel_blocks(s);
     if (f.threads > 1) d.parallel = {0, 1};
     if (f.may_be_masked()) d.masked = {0, 1};
@@ -83,10 +92,16 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
 
     return {
         {"the register tile needs more vector registers than the target has", [=](const K &k) { return f.fits(k); }},
-        {"a row has fewer vectors", [=](const K &k) { return (k.vectors - 1) * k.lanes < width; }},
+        {"a row has fewer vectors",
+         [=](const K &k) { return (k.vectors - 1) * columns_of_vector(f.loops, k) < width; }},
         {"the unrolled reduction is too much code", [=](const K &k) { return f.steps(k) <= most_row_tile_steps; }},
         {"the register tile of a copy is too wide",
-         [](const K &k) { return k.masked || k.vectors <= most_copied_vectors; }},
+         [](const K &k) { return k.masked || k.slide == 2 || k.vectors <= most_copied_vectors; }},
+        {"tiles of more than 8 rows are for rows in registers", [](const K &k) { return k.rows <= 8 || k.slide == 2; }},
+        {"rows in registers are of one channel, and unrolled, or one a tile",
+         [=](const K &k) {
+             return k.slide != 2 || (!k.masked && k.channel_block == 1 && (k.unroll_rows || k.rows == 1 || one_row));
+         }},
         {"rows that are read as they lie are unrolled, or one a tile",
          [=](const K &k) { return !k.masked || k.unroll_rows || k.rows == 1 || one_row; }},
         {"rows that are read as they lie have no copy that slides",
@@ -195,7 +210,67 @@ bool gains_by_masks(const Facts &f) {
     return window <= 3 || (window <= 5 && (width <= f.lanes || width > 2 * f.lanes));
 }
 
+// A tile whose rows are read as they lie, or copied into registers.
+RowTileKnobs tile_of_rows(const Facts &f, const RowTileDomains &domains, int64_t vectors, int64_t rows) {
+    RowTileKnobs k{.lanes = f.lanes, .vectors = vectors, .rows = std::min(rows, f.loops.output[1])};
+    k.unroll_rows = domains.unroll_rows.back();
+    k.parallel = domains.parallel.back();
+    if (!k.unroll_rows && f.loops.kernel[1] > 1) k.rows = 1;
+    const auto is_too_large = [&] { return f.steps(k) > most_row_tile_steps || !f.fits(k); };
+    while (is_too_large() && k.rows > 1) k.rows--;
+    while (is_too_large() && k.vectors > 1) k.vectors--;
+    if (is_too_large()) k.unroll_rows = 0;
+    return k;
+}
+
+RowTileKnobs tile_in_registers(const Facts &f, const RowTileDomains &domains, int64_t vectors, int64_t rows) {
+    RowTileKnobs k = tile_of_rows(f, domains, vectors, rows);
+    k.slide = 2;
+    return k;
+}
+
+// A tile where a choice was raced, on a Zen 5 (docs/measurements/layouts.md); else none. In registers each input is loaded once, and its
+// row shuffled for each tap. Columns that a stride takes apart are shuffled in any case, so that this is less work on every CPU.
+// Neighbours are loads that meet two cache lines each. More than about eight sums are more weights that wait in memory.
+std::optional<RowTileKnobs> raced_tile(const Facts &f, const RowTileDomains &domains) {
+    const ConvLoops &s = f.loops;
+    if (!f.has_mask_registers() || !copies_by_masks(s, f.lanes) || s.kernel[0] == 1 || !f.shares_rows()) return {};
+    if ((s.kernel[0] - 1) * s.dilation[0] > f.lanes) return {};
+    const int64_t in_row = ceil_div(s.output[0], f.lanes);
+    if (s.stride[0] > 1) {
+        const int64_t share = ceil_div(in_row, ceil_div(in_row, 4));
+        return tile_in_registers(f, domains, share, std::max<int64_t>(8 / share, 2));
+    }
+    if (!f.core.shuffles_rows) return {};
+    const bool is_whole = s.output[0] % f.lanes == 0, is_wide = in_row == 6 || in_row == 7;
+    if (in_row == 1) {
+        if (2 * s.output[0] <= f.lanes || (is_whole && s.kernel[0] <= 3)) return {};
+        return tile_in_registers(f, domains, 1, 8);
+    }
+    if (s.kernel[0] <= 3) return is_wide ? std::optional(tile_in_registers(f, domains, in_row, 2)) : std::nullopt;
+    if (is_whole && (s.kernel[0] > 5 || !is_wide)) return {};
+    if (s.kernel[0] > 5) return in_row % 2 == 0 ? std::optional(tile_in_registers(f, domains, 2, 4)) : std::nullopt;
+    RowTileKnobs masked = tile_of_rows(f, domains, 1, 4);
+    masked.masked = 1;
+    return masked;
+}
+
+// Of blocks of channels that a vector has several columns of: what was fastest on a Zen 5 (docs/measurements/layouts.md).
+RowTileKnobs tile_of_blocks(const Facts &f, const RowTileDomains &domains) {
+    const ConvLoops &s = f.loops;
+    const int64_t in_row = ceil_div(s.output[0], f.lanes / s.stored_input.block);
+    if (s.kernel[0] > 3) {
+        if (s.stride[0] == 1) return tile_in_registers(f, domains, 1, 7);
+        return in_row <= 8 ? tile_in_registers(f, domains, in_row, std::max<int64_t>(6 / in_row, 1))
+                           : tile_in_registers(f, domains, 1, 4);
+    }
+    if (in_row <= 4) return tile_in_registers(f, domains, in_row, 4);
+    return tile_in_registers(f, domains, in_row <= 8 ? in_row : 4, 2);
+}
+
 RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
+    if (has_short_blocks(f.loops, f.lanes)) return tile_of_blocks(f, domains);
+    if (const auto raced = raced_tile(f, domains)) return *raced;
     RowTileKnobs k;
     const bool in_columns = f.reads_columns() && stores_columns(f.loops);
     k.masked = f.has_mask_registers() || (in_columns && gains_by_masks(f)) ? domains.masked.back() : 0;
@@ -204,16 +279,35 @@ RowTileKnobs default_knobs(const Facts &f, const RowTileDomains &domains) {
     k.channel_block = k.masked && in_columns ? least_masked_block(f.loops, k) : default_channel_block(f, domains);
     k = cheapest_tile(f, domains, k);
     k.by_rows = k.masked && is_beyond_l2(f.loops, f.core) ? domains.by_rows.back() : 0;
-    k.slide = !k.by_rows && slides(f, k) ? domains.slide.back() : 0;
+    k.slide = !k.by_rows && f.loops.output[1] > 1 && slides(f, k) ? 1 : 0;
     k.parallel = domains.parallel.back();
     return k;
 }
 
 }  // namespace
 
+bool has_short_blocks(const ConvLoops &loops, int lanes) {
+    const int64_t block = loops.stored_input.block;
+    return block > 1 && block == loops.stored_result.block && block < lanes && lanes % block == 0;
+}
+
+int64_t channels_of_vector(const ConvLoops &loops, const RowTileKnobs &k) {
+    return is_in_registers(k) ? loops.stored_input.block : 1;
+}
+
+int64_t columns_of_vector(const ConvLoops &loops, const RowTileKnobs &k) {
+    return k.lanes / channels_of_vector(loops, k);
+}
+
+bool copies_to_registers(const ConvLoops &loops, int lanes) {
+    if (copies_by_masks(loops, lanes)) return true;
+    return has_short_blocks(loops, lanes) && can_be_masked(loops, lanes) && loops.group_outputs() == 1;
+}
+
 int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &k) {
-    const int64_t width = k.lanes * k.vectors, columns = loops.output[0];
-    return stores_columns(loops) && columns >= width ? columns : ceil_div(columns, width) * width;
+    const int64_t width = columns_of_vector(loops, k) * k.vectors, columns = loops.output[0];
+    return (stores_columns(loops) || is_in_registers(k)) && columns >= width ? columns
+                                                                             : ceil_div(columns, width) * width;
 }
 
 bool is_beyond_l2(const ConvLoops &loops, const Core &core) {

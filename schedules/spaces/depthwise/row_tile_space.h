@@ -23,6 +23,12 @@ inline constexpr int64_t most_row_tile_columns = 64;
 // Whether outputs lie in memory as sums are computed: neighbouring columns side by side.
 inline bool stores_columns(const ConvLoops &loops) { return loops.stored_result.block == 1; }
 
+// Whether both activations have the same few channels of a block side by side, of which a vector takes several columns.
+bool has_short_blocks(const ConvLoops &loops, int lanes);
+// How many channels, and how many columns, a vector has of such activations, or of others.
+int64_t channels_of_vector(const ConvLoops &loops, const RowTileKnobs &knobs);
+int64_t columns_of_vector(const ConvLoops &loops, const RowTileKnobs &knobs);
+
 // Columns that are computed of a row of outputs. Tiles that a row is too short for reach behind its end; others are shifted
 // inwards, where the output is written at once.
 int64_t computed_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
@@ -35,6 +41,10 @@ bool is_beyond_l2(const ConvLoops &loops, const Core &core);
 
 // Whether a padded copy of rows is made by masked loads, in vectors, for a target whose vectors have so many lanes.
 bool copies_by_masks(const ConvLoops &loops, int lanes);
+// Whether rows may be copied into registers, where they lie in vectors of columns.
+bool copies_to_registers(const ConvLoops &loops, int lanes);
+// Whether a copy is one of a row, in registers.
+inline bool is_in_registers(const RowTileKnobs &knobs) { return knobs.slide == 2; }
 // Columns of a row of that copy, for each phase of a stride: whole vectors of them.
 int64_t copied_columns(const ConvLoops &loops, const RowTileKnobs &knobs);
 // Vectors of a row that are copied in code of their own, rather than in a loop.

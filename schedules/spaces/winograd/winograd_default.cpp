@@ -188,14 +188,25 @@ int64_t default_winograd_prefetch(const WinogradFacts &f, const WinogradDomains 
     return (is_far || is_first) && std::ranges::count(domains.prefetch, tiles) > 0 ? tiles : 0;
 }
 
-// Raced with AVX2 alone (docs/measurements/layouts.md).
+// Whether vectors of a channel's columns, or parts of them, are copied in less time than tiles gather them element by element. Channels
+// that share a set of the L1 cache push each other out of it.
+bool gathers_rows(const WinogradFacts &f) {
+    if (f.turns_input()) return f.lanes == 8 || f.core.copies_winograd_rows;
+    const StoredActivation &stored = f.shape.stored_input;
+    const int64_t plane_bytes = 4 * stored.space[0] * stored.space[1];
+    return f.core.copies_winograd_rows && f.may_stage_input() && stored.block == 1 && !f.shape.converts &&
+           plane_bytes % f.core.l1_set_stride() != 0;
+}
+
+// Raced with AVX2 on a Zen 3, and with AVX-512 on a Zen 5 (docs/measurements/layouts.md).
 bool stages_input(const WinogradFacts &f, WinogradKnobs k) {
-    if (f.lanes != 8 || !f.turns_input() || k.parallel == 3) return false;
+    if (!gathers_rows(f) || k.parallel == 3) return false;
     k.stage_input = 1;
     if (winograd_workspace(f, k) > winograd_workspace_limit(f)) return false;  // long rows of many channels
     const auto blocks = double(ceil_div(f.tiles[1], k.block_y));
     const double copied = blocks * double(winograd_copied_rows(f, k) * winograd_copied_width(f, k));
-    constexpr double most = 1.6;  // times the image; small ones have more columns and rows that are copied in vain
+    const double most =
+        f.lanes == 8 ? 1.6 : 3;  // times the image; small ones have more columns and rows that are copied in vain
     return copied <= most * double(f.shape.stored_input.space[0] * f.shape.stored_input.space[1]);
 }
 

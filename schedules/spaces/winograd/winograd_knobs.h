@@ -30,18 +30,19 @@ struct Winograd {
     // How many images, or phases of a dilation, a block has, and how many the register tile. Where one alone has few tiles, several
     // share a block, which reads each weight once for all of them. 0: one.
     T images{0}, tile_images{0};
-    T panel_block{1};    // panels whose products are held at once
-    T tile_major{0};     // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile
-    T stage_rows{0};     // 1: input is transformed for all blocks of a block row at once; 0: for each block
-    T unroll{1};         // input channels unrolled in the innermost loop
-    T demote{0};         // operands of the product stored as bf16. 0: none; 1: weights; 2: both
-    T fetch_weights{0};  // kilobytes ahead of the product that its weights are fetched (generators/fetched_lines.h)
-    T prefetch{0};       // tiles ahead whose input and output lines are fetched while one is transformed
-    T partition{0};      // 1: tiles whose input has no padding are read by code of their own, without tests
+    T panel_block{1};  // panels whose products are held at once
+    T tile_major{0};   // transformed input. 0: a vector of channels of all tiles together; 1: all channels of a tile
+    T stage_rows{0};   // 1: input is transformed for all blocks of a block row at once; 0: for each block
+    T unroll{1};       // input channels unrolled in the innermost loop
+    T demote{0};       // operands of the product stored as bf16. 0: none; 1: weights; 2: both
+    T fetch_weights{
+        0};          // kilobytes ahead of the product that its weights are fetched (generators/passes/fetched_lines.h)
+    T prefetch{0};   // tiles ahead whose input and output lines are fetched while one is transformed
+    T partition{0};  // 1: tiles whose input has no padding are read by code of their own, without tests
     // 1: the rows of a row of blocks are copied first, with their padding, in vectors of channels; these are turned where they lie apart
     T stage_input{0};
     T fetch_panels{
-        0};  // 1: while register tiles share a panel of weights, they fetch the next one (generators/fetched_panels.h)
+        0};  // 1: while register tiles share a panel of weights, they fetch the next one (generators/passes/fetched_panels.h)
     // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
     T parallel{0};
 };

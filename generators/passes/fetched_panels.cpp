@@ -1,10 +1,10 @@
-#include "generators/fetched_panels.h"
+#include "generators/passes/fetched_panels.h"
 
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "generators/line_fetch.h"
+#include "generators/passes/line_fetch.h"
 
 namespace kiln {
 namespace {

@@ -1,4 +1,4 @@
-#include "generators/line_fetch.h"
+#include "generators/passes/line_fetch.h"
 
 namespace kiln {
 

@@ -1,4 +1,4 @@
-#include "generators/fetched_lines.h"
+#include "generators/passes/fetched_lines.h"
 
 #include <utility>
 

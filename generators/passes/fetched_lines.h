@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <string>
 
-#include "generators/line_fetch.h"
+#include "generators/passes/line_fetch.h"
 
 namespace kiln {
 
