@@ -68,15 +68,16 @@ bool turns_between_rows(const ConvLoops &s, int lanes) {
     return s.taps() >= 25 && reach >= 7 && columns <= 200 && s.output[1] <= 200;
 }
 
+// Of one channel of the input.
+int64_t plane_bytes(const ConvLoops &s) { return 4 * s.stored_input.space[0] * s.stored_input.space[1]; }
+
 // NCHW on both sides, in vectors of 16, without strides: rows leave lanes of their last vector empty, and of many taps weights wait in
 // memory; turning costs as much as 12 taps. Fitted to races on a Zen 5. Channels whose planes share sets of the L1 cache push
 // each other out of it. Images of few columns gain where their weights are in the caches, and lose where they are not.
 bool turns_many_taps(const ConvLoops &s, int lanes, const Core &core) {
     const double taps = double(s.taps()), columns = double(s.output[0]);
     const double computed = double(ceil_div(s.output[0], lanes) * lanes);
-    const int64_t plane_bytes = 4 * s.input_map[input_index::x].extent * s.input_map[input_index::y].extent;
-    if (!core.shuffles_rows || s.kernel[0] < 3 || s.kernel[1] < 3 || plane_bytes % core.l1_set_stride() == 0)
-        return false;
+    if (!core.shuffles_rows || s.kernel[0] < 3 || s.kernel[1] < 3 || core.shares_l1_sets(plane_bytes(s))) return false;
     if (s.kernel[0] <= 5 && s.output[0] < 8) return false;
     return taps * (computed / columns - 1) + 0.3 * (taps - 9) > 12;
 }
@@ -84,8 +85,7 @@ bool turns_many_taps(const ConvLoops &s, int lanes, const Core &core) {
 // Blocks of half a vector of 16, where tiles of rows could be copied into registers: planes of a vector of channels are, in place of them,
 // where a window has more taps than there are registers, and L2 has room for such a plane. Raced on a Zen 5.
 bool turns_pieces(const ConvLoops &s, int lanes, const Core &core) {
-    const int64_t plane_bytes = 4 * lanes * s.input_map[input_index::x].extent * s.input_map[input_index::y].extent;
-    return s.kernel[0] > 5 && plane_bytes <= core.l2_bytes;
+    return s.kernel[0] > 5 && lanes * plane_bytes(s) <= core.l2_bytes;
 }
 
 // In vectors of 16, channels are turned within L2 alone. One side alone is turned on its way in cheaper than its sums are on their

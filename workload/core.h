@@ -61,8 +61,8 @@ struct Core {
     double vectors_a_cycle() const { return half_vectors_as_fast ? multiply_adds / 2.0 : multiply_adds; }
     // Independent sums that keep the multipliers busy while results are on their way.
     int64_t latency_sums() const { return int64_t{multiply_adds} * latency; }
-    // Addresses that differ by a multiple of this share a set of the L1 cache.
-    int64_t l1_set_stride() const { return l1_sets * line_bytes; }
+    // Whether addresses so far apart share a set of the L1 cache.
+    bool shares_l1_sets(int64_t bytes_apart) const { return bytes_apart % (l1_sets * line_bytes) == 0; }
 };
 
 // Cycles of multiply-adds beside a fetch of what they need: neither waits for most of the other, where it is fetched ahead.

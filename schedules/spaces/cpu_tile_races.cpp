@@ -41,7 +41,7 @@ std::optional<int64_t> panels_in_l1(const TileFacts &f, const std::vector<int64_
     if (!is_raced || k.inline_sum) return std::nullopt;
     const double pixel_bytes = 4.0 * double(s.all_input_channels()), room = double(f.core.l1_bytes) / 2;
     if (pixel_bytes * double(s.input[0] * s.input[1]) > double(f.core.l2_bytes)) return std::nullopt;
-    if (s.all_input_channels() * 4 % f.core.l1_set_stride() == 0) return std::nullopt;
+    if (f.core.shares_l1_sets(4 * s.all_input_channels())) return std::nullopt;
     const int64_t rows = std::min(s.reach(k.rows, 1), s.input[1]), columns = std::min(s.reach(k.pixels, 0), s.input[0]);
     const bool reads_rows_twice = rows >= 2 * k.rows * s.stride[1];
     if (pixel_bytes * double(rows * columns) <= room && !reads_rows_twice) return std::nullopt;

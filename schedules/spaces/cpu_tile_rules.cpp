@@ -77,7 +77,7 @@ double waiting_cycles(const TileFacts &f, const RegisterTile &tile) {
     const double lines = rows * (stays ? double(tile.pixels * s.stride[0]) : columns) * s.kernel[2];
     // Rows that are a multiple of a way apart share sets of the cache, and push each other out.
     const int64_t row = 4 * s.groups * s.input[0];
-    const bool aliased = f.is_nhwc() && row % f.core.l1_set_stride() == 0 && s.reach(tile.rows, 1) >= f.core.l1_ways;
+    const bool aliased = f.is_nhwc() && f.core.shares_l1_sets(row) && s.reach(tile.rows, 1) >= f.core.l1_ways;
     const double for_line = (aliased ? 4 : 1) * (bytes <= f.core.l1_bytes ? 0 : bytes <= f.core.l2_bytes ? 0.5 : 1);
     return lines * for_line * double(tile.vectors) * f.lanes * 4 / double(f.core.line_bytes);
 }

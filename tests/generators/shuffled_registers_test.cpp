@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "generators/passes/negative_places.h"
 

@@ -101,9 +101,8 @@ TEST(RowTileSpace, DefaultsLieInTheirSpace) {
 TEST(RowTileSpace, RefusesWhatRegistersDoNotHold) {
     const Space space = rows_of(depthwise_key(28, 32, 3, 1, in_nchw), avx512_target);
     Candidate c = space.default_candidate();
-    for (const auto &[name, value] : {std::pair{"slide", 2}, {"masked", 0}, {"unroll_rows", 1}, {"channel_block", 1}})
-        c.knobs[name] = value;
     c.knobs.erase("masked");
+    c.knobs["slide"] = 2, c.knobs["unroll_rows"] = 1, c.knobs["channel_block"] = 1;
     c.knobs["vectors"] = 1, c.knobs["rows"] = 16;
     EXPECT_TRUE(space.check(c));
     const struct {

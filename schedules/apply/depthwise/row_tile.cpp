@@ -77,7 +77,6 @@ Loops tile_output(RowStages &stages, const RowTileKnobs &k, const ConvLoops &loo
         const TailStrategy beyond = by_masks ? TailStrategy::PredicateStores : TailStrategy::GuardWithIf;
         const TailStrategy tail = computed_columns(loops, k) == loops.output[0] ? TailStrategy::ShiftInwards : beyond;
         made.column_tile = tile_columns(out, x, row, k, columns_of_vector(loops, k), tail);
-        if (shares) out.reorder(stages.c, Var("lane"));
         out.reorder(made.column_tile, in_block, inner, outer, z, n);
     }
     // The rows of two tiles are known, and with them which are padding.

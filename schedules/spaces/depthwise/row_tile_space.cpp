@@ -96,11 +96,13 @@ std::vector<Limit<RowTileKnobs>> limits(const Facts &f) {
          [=](const K &k) { return (k.vectors - 1) * columns_of_vector(f.loops, k) < width; }},
         {"the unrolled reduction is too much code", [=](const K &k) { return f.steps(k) <= most_row_tile_steps; }},
         {"the register tile of a copy is too wide",
-         [](const K &k) { return k.masked || k.slide == 2 || k.vectors <= most_copied_vectors; }},
-        {"tiles of more than 8 rows are for rows in registers", [](const K &k) { return k.rows <= 8 || k.slide == 2; }},
+         [](const K &k) { return k.masked || is_in_registers(k) || k.vectors <= most_copied_vectors; }},
+        {"tiles of more than 8 rows are for rows in registers",
+         [](const K &k) { return k.rows <= 8 || is_in_registers(k); }},
         {"rows in registers are of one channel, and unrolled, or one a tile",
          [=](const K &k) {
-             return k.slide != 2 || (!k.masked && k.channel_block == 1 && (k.unroll_rows || k.rows == 1 || one_row));
+             return !is_in_registers(k) ||
+                    (!k.masked && k.channel_block == 1 && (k.unroll_rows || k.rows == 1 || one_row));
          }},
         {"rows that are read as they lie are unrolled, or one a tile",
          [=](const K &k) { return !k.masked || k.unroll_rows || k.rows == 1 || one_row; }},

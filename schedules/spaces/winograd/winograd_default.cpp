@@ -195,7 +195,7 @@ bool gathers_rows(const WinogradFacts &f) {
     const StoredActivation &stored = f.shape.stored_input;
     const int64_t plane_bytes = 4 * stored.space[0] * stored.space[1];
     return f.core.copies_winograd_rows && f.may_stage_input() && stored.block == 1 && !f.shape.converts &&
-           plane_bytes % f.core.l1_set_stride() != 0;
+           !f.core.shares_l1_sets(plane_bytes);
 }
 
 // Raced with AVX2 on a Zen 3, and with AVX-512 on a Zen 5 (docs/measurements/layouts.md).
@@ -205,8 +205,8 @@ bool stages_input(const WinogradFacts &f, WinogradKnobs k) {
     if (winograd_workspace(f, k) > winograd_workspace_limit(f)) return false;  // long rows of many channels
     const auto blocks = double(ceil_div(f.tiles[1], k.block_y));
     const double copied = blocks * double(winograd_copied_rows(f, k) * winograd_copied_width(f, k));
-    const double most =
-        f.lanes == 8 ? 1.6 : 3;  // times the image; small ones have more columns and rows that are copied in vain
+    // Times the image: small ones have more columns and rows that are copied in vain.
+    const double most = f.lanes == 8 ? 1.6 : 3;
     return copied <= most * double(f.shape.stored_input.space[0] * f.shape.stored_input.space[1]);
 }
 

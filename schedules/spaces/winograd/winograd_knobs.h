@@ -35,14 +35,14 @@ struct Winograd {
     T stage_rows{0};   // 1: input is transformed for all blocks of a block row at once; 0: for each block
     T unroll{1};       // input channels unrolled in the innermost loop
     T demote{0};       // operands of the product stored as bf16. 0: none; 1: weights; 2: both
-    T fetch_weights{
-        0};          // kilobytes ahead of the product that its weights are fetched (generators/passes/fetched_lines.h)
+    // Kilobytes ahead of the product that its weights are fetched (generators/passes/fetched_lines.h).
+    T fetch_weights{0};
     T prefetch{0};   // tiles ahead whose input and output lines are fetched while one is transformed
     T partition{0};  // 1: tiles whose input has no padding are read by code of their own, without tests
     // 1: the rows of a row of blocks are copied first, with their padding, in vectors of channels; these are turned where they lie apart
     T stage_input{0};
-    T fetch_panels{
-        0};  // 1: while register tiles share a panel of weights, they fetch the next one (generators/passes/fetched_panels.h)
+    // 1: while register tiles share a panel of weights, they fetch the next one (generators/passes/fetched_panels.h)
+    T fetch_panels{0};
     // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
     T parallel{0};
 };
