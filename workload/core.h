@@ -23,8 +23,12 @@ struct Core {
     int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 0;  // data caches; L3 is 0 where there is none
     int64_t line_bytes = 64, l1_sets = 64, l1_ways = 8;
 
-    // Vectors: multiply-adds and loads that start in a cycle, and cycles from a multiply-add to its result.
+    // Vectors: multiply-adds and loads that start in a cycle, and cycles from a multiply-add to its result, most of which every candidate
+    // hides.
     int multiply_adds = 2, loads = 2, latency = 4;
+    // The same for defaults of long sums of floats. Short ones, as of a depthwise window, end soon, and those of the next tile begin
+    // beside them.
+    int float_latency = 4;
     // Two multiply-adds of 256 bits start in a cycle, or one of 512.
     bool half_vectors_as_fast = false;
     // A multiply-add of 256 bits beside one of 512, where it is not known which of both a CPU does.
@@ -76,7 +80,7 @@ inline double beside_weights(double products, double weight_bytes, const Core &c
     return is_far ? beside_fetch(products, weight_bytes / core.memory_bytes_a_cycle) : products;
 }
 
-// The machine's caches; what a cycle starts is the target's.
+// The machine's caches; what a cycle starts is the target's, but for a machine whose latency and memory are known.
 inline Core core_of(const Machine &machine, const Target &target) {
     Core core;
     core.l1_bytes = machine.l1_bytes, core.l2_bytes = machine.l2_bytes, core.l3_bytes = machine.l3_bytes;
@@ -99,6 +103,10 @@ inline Core core_of(const Machine &machine, const Target &target) {
         core.copies_quantized_padding |= core.has_two_wide_multipliers;
         // By measurement of 18 layers of 3x3 on an Emerald Rapids.
         if (core.has_two_wide_multipliers) core.memory_bytes_a_cycle = 5.5;
+    } else if (machine.cpu_id.starts_with("AuthenticAMD-23-")) {
+        // Zen, Zen+ and Zen 2 have this latency (A. Fog, Instruction tables). The rates are by races of 22 layers of 3x3 and 5x5 on a Zen 2.
+        core.float_latency = 5, core.memory_bytes_a_cycle = 4.5, core.from_l3.scattered = 12;
+        core.fetches_for_winograd = true;
     }
     return core;
 }

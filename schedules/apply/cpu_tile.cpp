@@ -86,8 +86,8 @@ Loops tile_output(ConvStages &stages, const CpuTileKnobs &k, const ConvLoops &sh
         .unroll(vector)
         .unroll(xi)
         .unroll(yi);
-    // The last tile alone has code with tests, not the whole block that it ends.
-    if (tail_of_row(k, shape, lanes) == TailStrategy::GuardWithIf) out.never_partition(x_block);
+    // The last tile alone has code with tests, not the whole block that it ends. Blocks of one tile have no loop of tiles inside.
+    if (tail_of_row(k, shape, lanes) == TailStrategy::GuardWithIf && k.x_block > 1) out.never_partition(x_block);
     if (together < lanes.channels) out.reorder(lane, piece, vector);
     if (lanes.pixels > 1)
         out.split(xi, xi, x_lane, lanes.pixels, TailStrategy::RoundUp).reorder(x_lane, lane).vectorize(x_lane);

@@ -72,7 +72,7 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 if (tile.sums() > most) continue;
                 if (rows == Rows::of_whole_tiles && !has_whole_tiles(f, tile)) continue;
-                const bool has_enough = tile.sums() >= f.core.latency_sums();
+                const bool has_enough = tile.sums() >= int64_t{f.core.multiply_adds} * f.latency();
                 const double whole = tile_cost(f, tile) * shifted_cost(f, tile);
                 const double cost = has_enough ? whole : whole / tile.sums();
                 if ((has_enough && !enough) || (has_enough == enough && cost < least * 0.999)) {

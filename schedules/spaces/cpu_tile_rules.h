@@ -25,6 +25,8 @@ struct TileFacts {
 
     // Every output has a channel of the input of its own.
     bool depthwise() const { return shape.groups > 1 && shape.input_channels == 1 && shape.parts == 1; }
+    // Cycles from a product to its sum that defaults hide.
+    int latency() const { return depthwise() || shape.parts > 1 ? core.latency : core.float_latency; }
     bool is_nhwc() const { return shape.input_block == shape.image_channels; }
     // A kernel row's columns and channels are neighbours in memory, and nothing lies between them.
     bool joins_columns() const {

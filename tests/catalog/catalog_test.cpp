@@ -562,6 +562,34 @@ TEST(Catalog, LargeWeightsDecideByTheRateOfMemory) {
     }
 }
 
+// With 16 registers, some images have no register tile that divides their tiles and keeps the multipliers busy.
+TEST(Catalog, RegisterTilesDecideAmongTileSizes) {
+    const struct {
+        const char *layer, *zen2, *zen3;
+    } table[] = {
+        {"28x28x128/kernel:3x3x128x128", "winograd_5", "winograd_5"},  // six tiles a row for seven
+        {"28x28x64/kernel:3x3x64x96", "winograd_4", "winograd_4"},
+        {"56x56x64/kernel:3x3x64x64", "winograd_4", "winograd_4"},
+        {"40x40x64/kernel:3x3x64x64", "winograd_4", "winograd_4"},
+        {"40x40x96/kernel:3x3x96x96", "winograd_5", "winograd_5"},
+        {"75x101x128/kernel:3x3x128x128", "winograd_5", "winograd_5"},
+        {"300x161x128/kernel:3x3x128x64", "winograd_5", "winograd_5"},
+        {"300x161x64/kernel:3x3x64x64", "winograd_5", "winograd_5"},
+        {"35x35x96/kernel:3x3x96x96", "winograd_5", "winograd_4"},
+        {"14x14x256/kernel:3x3x256x256", "winograd_4", "winograd_5"},  // weights from memory
+        {"12x12x512/kernel:3x3x512x512", "winograd_3", "winograd_4"},
+    };
+    const Target target = *parse_target("avx2", 1, "");
+    for (const auto &row : table) {
+        const Workload w = *parse_workload_key("conv2d/input:1x" + std::string(row.layer) + "/padding:1,1x1,1");
+        const auto on = [&](const Machine &machine) {
+            return default_candidate(w, target, core_of(machine, target), default_error_budget)->algorithm;
+        };
+        EXPECT_EQ(on(machine_of_zen2()), row.zen2) << row.layer;
+        EXPECT_EQ(on(machine_of_zen3()), row.zen3) << row.layer;
+    }
+}
+
 // Halide took a second for the first one, and more than a minute for the other.
 TEST(Catalog, SumsSpreadNoMoreThanCompiles) {
     const Workload w =

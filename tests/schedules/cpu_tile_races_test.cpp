@@ -14,11 +14,10 @@ struct DefaultTile {
     int64_t panels = 0;
 };
 
-// On the caches of a Zen 5.
-DefaultTile default_tile(const char *key, const char *halide) {
+DefaultTile default_tile(const char *key, const char *halide, const Machine &machine = machine_of_zen5()) {
     const Target target{halide, 1};
     const ConvLoops loops = conv_loops(*parse_workload_key(key));
-    const Space space = cpu_tile_space({}, loops, target, core_of(machine_of_zen5(), target));
+    const Space space = cpu_tile_space({}, loops, target, core_of(machine, target));
     const CpuTileKnobs knobs = *decode_knobs<CpuTileKnobs>(space.default_candidate().knobs);
     return {knobs, loops.panels(knobs.vectors * vector_lanes(target))};
 }
@@ -91,6 +90,29 @@ TEST(StreamedPixels, AreFewWhereL2DoesNotHaveTheImage) {
         const CpuTileKnobs knobs = default_tile(row.key, row.target).knobs;
         EXPECT_EQ(knobs.pixels, row.pixels) << row.key << ": " << row.why;
         EXPECT_EQ(knobs.prefetch, row.prefetch) << row.key << ": " << row.why;
+    }
+}
+
+TEST(LongSums, HideTheLatencyOfTheMachine) {
+    struct Row {
+        const char *key;
+        int64_t on_zen2, on_zen3;  // sums of a register tile
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x56x56x128/kernel:1x1x128x256/strides:2x2", 12, 8, "ten hide five cycles"},
+        {"conv2d/input:1x14x14x512/kernel:3x3x512x512/strides:2x2/padding:1,1x1,1", 12, 8, "the same, of several taps"},
+        {"conv2d/input:1x28x28x512/kernel:1x1x512x128", 12, 12, "enough for both"},
+        {"conv2d/input:1x60x60x96/kernel:7x7x1x96/padding:3,3x3,3/feature_group_count:96", 9, 9,
+         "the next tile begins beside a short sum"},
+    };
+    for (const Row &row : rows) {
+        const auto sums = [&](const Machine &machine) {
+            const CpuTileKnobs k = default_tile(row.key, "x86-64-linux-avx-avx2-f16c-fma-sse41", machine).knobs;
+            return k.vectors * k.pixels * k.rows;
+        };
+        EXPECT_EQ(sums(machine_of_zen2()), row.on_zen2) << row.key << ": " << row.why;
+        EXPECT_EQ(sums(machine_of_zen3()), row.on_zen3) << row.key << ": " << row.why;
     }
 }
 

@@ -96,6 +96,20 @@ TEST(WinogradFetches, WholePanelsAreFetchedForManyTiles) {
     }
 }
 
+TEST(WinogradFetches, WholePanelsOnAZen2) {
+    const Target target = *parse_target("avx2", 1, "");
+    const ConvLoops loops =
+        conv_loops(*parse_workload_key("conv2d/input:1x28x28x128/kernel:3x3x128x128/padding:1,1x1,1"));
+    const auto default_on = [&](const Machine &machine) {
+        const Space space = winograd_space({}, {5, 2, false}, loops, target, core_of(machine, target));
+        return winograd_knobs_of(space.default_candidate());
+    };
+    const WinogradKnobs zen2 = default_on(machine_of_zen2()), zen3 = default_on(machine_of_zen3());
+    EXPECT_EQ(zen2.fetch_panels, 1);
+    EXPECT_GT(zen2.block_y, zen3.block_y);  // weights pass fewer times
+    EXPECT_EQ(zen3.fetch_panels, 0);
+}
+
 TEST(WinogradFetches, SharedPanelsAloneAreFetched) {
     const Workload w = *parse_workload_key("conv2d/input:1x28x28x64/kernel:3x3x64x64/padding:1,1x1,1");  // 7x7 tiles
     const Space space = winograd_space_of(w, *parse_target("avx512", 1, ""));

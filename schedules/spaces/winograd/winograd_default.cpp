@@ -57,6 +57,19 @@ double cycles_of_threads(const WinogradFacts &f, const WinogradKnobs &b, double 
 // A cycle brings so many bytes of a panel that is fetched into L2 and read again by each register tile: by races on a Zen 5.
 constexpr double panel_bytes_a_cycle = 20;
 
+constexpr int64_t short_sum = 16;  // channels; the next register tile begins beside fewer
+
+// Of a register tile, for one channel: multiply-adds, and loads competing with them.
+double step_cycles(const WinogradFacts &f, const WinogradKnobs &b) {
+    const double loads = double(b.vectors + tiles_of_tile(b)), products = double(b.vectors * tiles_of_tile(b));
+    const bool is_short = f.parts > 1 || f.summed_channels() < short_sum;
+    const double latency = is_short ? f.core.latency : f.core.float_latency;
+    return std::max({products / f.core.multiply_adds, loads / f.core.loads, latency}) + 0.05 * loads;
+}
+
+// Of a register tile, for its first and last step.
+double cycles_around_steps(const WinogradKnobs &b) { return 2.0 * double(b.vectors * tiles_of_tile(b)) + 10; }
+
 // The product: multiply-adds, loads competing with them, and the weights, transformed input and products that come
 // from beyond the L1 cache, in cycles that compare candidates. The transforms cost the same whatever the knobs.
 double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
@@ -68,11 +81,9 @@ double winograd_cost(const WinogradFacts &f, const WinogradKnobs &b) {
     const double tiles_a_panel = images * double(ceil_div(images_of_block(b), images_of_tile(b))) *
                                  register_tiles(f.tiles[0], b.block_x, b.tiles_x) *
                                  register_tiles(f.tiles[1], b.block_y, b.tiles_y);
-    const double loads = vectors + tiles;
     const double step =
-        std::max({vectors * tiles / f.core.multiply_adds, loads / f.core.loads, double(f.core.latency)}) +
-        0.05 * loads + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, int64_t(tiles))));
-    const double product = steps * step + 2 * vectors * tiles + 10;  // of a register tile
+        step_cycles(f, b) + (b.unroll < 2 ? 0 : double(spilled_sums(f.registers, b.vectors, int64_t(tiles))));
+    const double product = steps * step + cycles_around_steps(b);  // of a register tile
 
     const double blocks = images * ceil_div(f.tiles[0], b.block_x) * ceil_div(f.tiles[1], b.block_y);
     const double block_tiles = double(b.block_x * b.block_y) * together;
@@ -148,7 +159,9 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
 // Whether a blocking that fetches whole panels may be a default. Memory answers after hundreds of cycles, and a core keeps track of a few
 // dozen lines that are on their way, so they must not come too close upon each other. Weights near by come in time anyhow.
 bool panels_may_pay(const WinogradFacts &f, const WinogradKnobs &b) {
-    if (!f.core.fetches_for_winograd || !shares_winograd_panels(f, b)) return false;
+    // Pairs of integers wait for their tiles with AVX2: two of seven layers lost a seventh, and none gained (races on a Zen 2).
+    const bool are_pairs = f.parts > 1 && f.lanes < 16;
+    if (!f.core.fetches_for_winograd || are_pairs || !shares_winograd_panels(f, b)) return false;
     constexpr double least_cycles = 16;
     const auto steps = double(f.summed_channels() / f.parts), vector_bytes = 4.0 * f.lanes;
     const double panel_bytes = steps * double(b.vectors) * vector_bytes;
@@ -211,6 +224,28 @@ bool stages_input(const WinogradFacts &f, WinogradKnobs k) {
 }
 
 }  // namespace
+
+double winograd_slowness(const WinogradFacts &f) {
+    const double steps = double(f.summed_channels() / f.parts);
+    const RegisterTileLimits most = most_of_register_tile(f);
+    double least = std::numeric_limits<double>::max();
+    WinogradKnobs k;
+    const auto compare = [&] {
+        const auto vectors = double(ceil_div(f.output_vectors(), k.vectors));
+        const auto of_image = double(ceil_div(f.tiles[0], k.tiles_x) * ceil_div(f.tiles[1], k.tiles_y));
+        const auto tiles = of_image * vectors / double(images_of_tile(k));
+        least = std::min(least, tiles * (steps * step_cycles(f, k) + cycles_around_steps(k)));
+    };
+    for (k.vectors = 1; k.vectors <= most.vectors; k.vectors++) {
+        for (k.tile_images = 1; k.tile_images <= most.images; k.tile_images++) {
+            for (k.tiles_y = 1; k.tiles_y <= most.tiles_y; k.tiles_y++) {
+                for (k.tiles_x = 1; k.tiles_x <= most.tiles_x && winograd_fits_registers(f, k); k.tiles_x++) compare();
+            }
+        }
+    }
+    const auto products = steps * double(f.tiles[0] * f.tiles[1] * f.output_vectors());
+    return least * f.core.multiply_adds / products;
+}
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
     WinogradKnobs k;

@@ -177,6 +177,13 @@ TilesInMemory stored_products(const WinogradFacts &f, const WinogradKnobs &b) {
     return moved_apart(f, product_tiles(b), int64_t{4} * f.lanes, false);
 }
 
+RegisterTileLimits most_of_register_tile(const WinogradFacts &f) {
+    return {.vectors = std::min<int64_t>(4, f.output_vectors()),
+            .tiles_x = std::min<int64_t>(f.tiles[0], f.registers - 2),
+            .tiles_y = std::min<int64_t>(f.tiles[1], 8),
+            .images = shares_blocks(f) ? std::min<int64_t>(8, f.shape.batch) : 1};
+}
+
 bool winograd_fits_registers(const WinogradFacts &f, const WinogradKnobs &b) {
     // Sums, the vectors of weights of one step, and an input; products of pairs before they are added.
     return b.vectors * tiles_of_tile(b) + b.vectors + f.parts <= f.registers;

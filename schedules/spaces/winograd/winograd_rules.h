@@ -71,6 +71,12 @@ int64_t register_tiles_of_block(const WinogradKnobs &knobs);
 // Whether several register tiles of a block read a panel of weights in turn, in loops whose extents are known: all blocks are whole.
 bool shares_winograd_panels(const WinogradFacts &facts, const WinogradKnobs &knobs);
 
+// Images of so few tiles may share a block; more tiles make blocks of their own.
+inline bool shares_blocks(const WinogradFacts &f) {
+    constexpr int64_t few_tiles = 16;
+    return f.shape.batch > 1 && f.tiles[0] * f.tiles[1] <= few_tiles;
+}
+
 // The bytes of copied and transformed input and products of one block, and their limit. Beyond it a block leaves every cache, and a
 // library would ask its caller for too much memory. The least possible size is always allowed. What moves places apart is
 // not counted.
@@ -96,6 +102,12 @@ TilesInMemory stored_products(const WinogradFacts &facts, const WinogradKnobs &k
 // Columns and rows that are copied for a row of blocks, with those of the padding; of turned ones whole tiles.
 int64_t winograd_copied_width(const WinogradFacts &facts, const WinogradKnobs &knobs);
 int64_t winograd_copied_rows(const WinogradFacts &facts, const WinogradKnobs &knobs);
+
+// The largest register tiles of the space, as far as registers do not say less.
+struct RegisterTileLimits {
+    int64_t vectors = 1, tiles_x = 1, tiles_y = 1, images = 1;
+};
+RegisterTileLimits most_of_register_tile(const WinogradFacts &facts);
 
 // Whether the sums of the register tile stay in registers, beside the operands of one step.
 bool winograd_fits_registers(const WinogradFacts &facts, const WinogradKnobs &knobs);

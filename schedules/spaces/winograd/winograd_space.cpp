@@ -21,12 +21,10 @@ std::vector<int64_t> blocks_and_shares(int64_t count) {
     return {sizes.begin(), sizes.end()};
 }
 
-constexpr int64_t few_tiles = 16;  // of an image; more make blocks of their own
-
 // Nothing but 0 where an image makes blocks of its own, or there is one.
 std::vector<int64_t> images_of_blocks(const WinogradFacts &f) {
     std::vector<int64_t> sizes{0};
-    if (f.tiles[0] * f.tiles[1] > few_tiles) return sizes;
+    if (!shares_blocks(f)) return sizes;
     for (int64_t images : block_sizes(f.shape.batch)) {
         if (images > 1 && f.shape.batch % images == 0) sizes.push_back(images);
     }
@@ -37,13 +35,13 @@ WinogradDomains domains(const WinogradFacts &f, const WinogradTransform &transfo
     WinogradDomains d;  // what does not apply stays 0
     d.points.clear();
     for (int64_t p = 0; p < transform.point_choices; p++) d.points.push_back(p);
-    d.vectors = up_to(std::min<int64_t>(4, f.output_vectors()));
-    d.tiles_x = up_to(std::min<int64_t>(f.tiles[0], f.registers - 2));
-    d.tiles_y = up_to(std::min<int64_t>(f.tiles[1], 8));
+    const RegisterTileLimits most = most_of_register_tile(f);
+    d.vectors = up_to(most.vectors), d.tiles_x = up_to(most.tiles_x), d.tiles_y = up_to(most.tiles_y);
     d.block_x = blocks_and_shares(f.tiles[0]);
     d.block_y = blocks_and_shares(f.tiles[1]);
     d.images = images_of_blocks(f);
-    for (int64_t images = 2; images <= std::min<int64_t>(8, d.images.back()); images++) d.tile_images.push_back(images);
+    for (int64_t images = 2; images <= std::min(most.images, d.images.back()); images++)
+        d.tile_images.push_back(images);
     d.panel_block = blocks_and_shares(f.output_vectors());
     d.tile_major = d.stage_rows = {0, 1};
     d.unroll.clear();
