@@ -28,7 +28,7 @@ constexpr Row rows[] = {
     {"conv2d/input:1x28x28x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "direct"},
     {"conv2d/input:1x32x32x40/kernel:5x5x1x40/strides:2x2/padding:1,2x2,1/feature_group_count:40", "direct"},
     {"conv2d/input:1x3x2x64/kernel:7x7x1x64/padding:3,3x3,3/feature_group_count:64", "direct", false},
-    {"conv2d/input:1x20x22x64/kernel:3x3x16x64/padding:1,1x1,1/feature_group_count:4/epilogue:bias,relu", "direct"},
+    {"conv2d/input:1x20x24x64/kernel:3x3x16x64/padding:1,1x1,1/feature_group_count:4/epilogue:bias,relu", "direct"},
     {"conv2d/input:2x20x16x32/kernel:3x3x1x32/padding:2,2x2,2/rhs_dilation:2x2/feature_group_count:32", "direct"},
     {"conv3d/input:1x6x12x14x32/kernel:3x3x3x1x32/padding:1,1x1,1x1,1/feature_group_count:32", "direct"},
     {"conv2d/input:1x30x26x16/kernel:3x3x16x32/padding:1,1x1,1", "winograd_4"},

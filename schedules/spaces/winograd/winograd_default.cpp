@@ -159,7 +159,7 @@ void for_every_blocking(const WinogradFacts &f, const WinogradDomains &domains, 
 // Whether a blocking that fetches whole panels may be a default. Memory answers after hundreds of cycles, and a core keeps track of a few
 // dozen lines that are on their way, so they must not come too close upon each other. Weights near by come in time anyhow.
 bool panels_may_pay(const WinogradFacts &f, const WinogradKnobs &b) {
-    // Pairs of integers wait for their tiles with AVX2: two of seven layers lost a seventh, and none gained (races on a Zen 2).
+    // Of pairs of integers with AVX2, two of seven layers lost a seventh, and one gained 4 % (races on a Zen 2).
     const bool are_pairs = f.parts > 1 && f.lanes < 16;
     if (!f.core.fetches_for_winograd || are_pairs || !shares_winograd_panels(f, b)) return false;
     constexpr double least_cycles = 16;
