@@ -55,7 +55,7 @@ double window_cycles(int m, const ConvLoops &s, const Target &target, const Core
     // Most layers take longer with five outputs a side than their products say: with AVX-512 those of docs/winograd.md, with AVX2
     // the same 42.
     const double odd = m != 5 ? 1 : has_wide_vectors ? 1.15 : 1.05;
-    // With 32 registers some register tile always keeps the multipliers busy.
+    // With 32 registers most images have a register tile that keeps the multipliers busy; nothing was raced there.
     const double slowness = has_wide_vectors ? 1 : winograd_slowness(winograd_facts(s, m, target, core));
     const double cycles = odd * tiles * places * (slowness * in * out / double(lanes) + added) / core.vectors_a_cycle();
     return beside_weights(cycles, 4 * places * in * out, core);
