@@ -31,7 +31,7 @@
 #include "generators/halide_type.h"
 #include "generators/loop_nest.h"
 #include "generators/passes/fetched_lines.h"
-#include "generators/passes/fetched_panels.h"
+#include "generators/passes/fetched_parts.h"
 #include "generators/passes/negative_places.h"
 #include "generators/passes/shuffled_registers.h"
 #include "runtime/kernel_abi.h"
@@ -168,7 +168,8 @@ std::vector<KernelFunction> functions_of(const Request &request, const Halide::T
     Halide::Pipeline &compute = functions.front().made.pipeline;
     const int64_t ahead = knob(knob_name(&CpuTileKnobs::fetch_weights));
     if (ahead > 0) fetch_ahead(compute, "weights", ahead << 10);
-    if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_panel(compute, "weights");
+    if (knob(knob_name(&CpuTileKnobs::fetch_panels))) fetch_next_part(compute, "weights");
+    if (knob(knob_name(&CpuTileKnobs::fetch_blocks))) fetch_next_part(compute, "input");
     if (request.candidate.schedule == row_tile_name &&
         is_in_registers({.slide = knob(knob_name(&RowTileKnobs::slide))})) {
         for (const char *stage : {"copy", "dense"}) shuffle_registers(compute, stage);

@@ -58,7 +58,7 @@ private:
             if (op->name != what_.buffer || !lanes || !is_const_one(lanes->stride)) return store;
             return after_fetch(store, lanes->base, op->value.type().element_of());
         }
-        VectorLoads loads(what_.buffer);
+        Loads loads(what_.buffer);
         op->value.accept(&loads);
         for (const Expr &place : loads.places) store = after_fetch(store, place, loads.element);
         return store;
@@ -75,17 +75,17 @@ private:
 };
 
 // What a loop's body loads after the first loop inside of it, but not in one.
-class LoadsBehindLoops : public VectorLoads {
+class LoadsBehindLoops : public Loads {
 public:
-    using VectorLoads::VectorLoads;
+    using Loads::Loads;
 
 private:
-    using VectorLoads::visit;
+    using Loads::visit;
 
     void visit(const For *) override { has_loop_ = true; }
 
     void visit(const Load *op) override {
-        if (has_loop_) VectorLoads::visit(op);
+        if (has_loop_) Loads::visit(op);
     }
 
     bool has_loop_ = false;

@@ -5,11 +5,12 @@ namespace kiln {
 using namespace Halide;
 using namespace Halide::Internal;
 
-void VectorLoads::visit(const Load *op) {
+void Loads::visit(const Load *op) {
     IRVisitor::visit(op);
     const auto *lanes = op->index.as<Ramp>();
-    if (op->name != buffer_ || !lanes || !is_const_one(lanes->stride)) return;
-    Expr place = lanes->base;
+    const bool is_vector = lanes && is_const_one(lanes->stride), is_single = op->index.type().is_scalar();
+    if (op->name != buffer_ || !(is_vector || (is_single && kind_ == of_any_kind))) return;
+    Expr place = is_vector ? lanes->base : op->index;
     for (size_t i = bound_.size(); i-- > 0;) place = substitute(bound_[i].first, bound_[i].second, place);
     places.push_back(place);
     element = op->type.element_of();

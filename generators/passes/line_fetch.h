@@ -19,10 +19,11 @@ enum class Access { read, written };
 // Which caches a line comes into, as LLVM numbers them.
 enum class Locality { l2 = 2, l1 = 3 };
 
-// The places that an expression or statement loads whole vectors of a buffer from.
-class VectorLoads : public Halide::Internal::IRVisitor {
+// The places that an expression or statement loads whole vectors of a buffer from, or single elements, too.
+class Loads : public Halide::Internal::IRVisitor {
 public:
-    explicit VectorLoads(const std::string &buffer) : buffer_(buffer) {}
+    enum Kind { of_vectors, of_any_kind };
+    explicit Loads(const std::string &buffer, Kind kind = of_vectors) : buffer_(buffer), kind_(kind) {}
 
     std::vector<Halide::Expr> places;  // elements
     Halide::Type element;
@@ -44,6 +45,7 @@ private:
     }
 
     const std::string &buffer_;
+    const Kind kind_;
     std::vector<std::pair<std::string, Halide::Expr>> bound_;
 };
 

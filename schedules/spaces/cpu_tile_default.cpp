@@ -404,6 +404,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     }
     if (f.shape.is_input_computed()) choose_depthwise_tile(f, domains, &k);
     choose_weight_fetches(f, domains, &k);
+    k.fetch_blocks = fetches_blocks(f, k) ? domains.fetch_blocks.back() : 0;
     return k;
 }
 

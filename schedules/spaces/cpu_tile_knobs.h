@@ -74,8 +74,11 @@ struct CpuTile {
     T depthwise_rows{0}, depthwise_pixels{0};
 
     // How weights come in front of the sum that reads them: so many kilobytes ahead of it (generators/passes/fetched_lines.h), or 1: while
-    // the tiles of a block use one panel, each fetches a part of the next (generators/passes/fetched_panels.h). At most one of both.
+    // the tiles of a block use one panel, each fetches a part of the next (generators/passes/fetched_parts.h). At most one of both.
     T fetch_weights{0}, fetch_panels{0};
+
+    T fetch_blocks{
+        0};  // 1: while the panels use one block of pixels, each step fetches a part of the next, in the same way
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -111,6 +114,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("depthwise_pixels", k.depthwise_pixels);
     visit.may_lack("turned", k.turned);
     visit.may_lack("fetch_result", k.fetch_result);
+    visit.may_lack("fetch_blocks", k.fetch_blocks);
 }
 
 }  // namespace kiln

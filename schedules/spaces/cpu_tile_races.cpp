@@ -100,7 +100,8 @@ bool stores_decide(const TileFacts &f, int64_t vectors) {
 }
 
 std::optional<int64_t> few_tiles_a_panel(const TileFacts &f, int64_t vectors) {
-    const bool is_raced = f.core.has_two_wide_multipliers && f.reads_stretches() && f.stores_evenly();
+    const bool is_raced =
+        f.core.has_two_wide_multipliers && f.reads_stretches() && f.shape.parts == 1 && f.stores_evenly();
     if (!is_raced || f.shape.output[1] > 1 || f.panels(vectors) == 1) return std::nullopt;
     if (f.weight_bytes() <= double(f.core.l1_bytes)) return 1;
     if (f.weight_bytes() * 4 <= double(f.core.l2_bytes)) return 4;
@@ -128,8 +129,18 @@ bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     return is_fetched_once && input_bytes > near && !stays && !streams_to_one_vector(f);
 }
 
+// In a network, an activation that is larger than half of L2 has left it in part when the next layer reads it, and the lines of the
+// result, too, have.
+bool leaves_l2(const TileFacts &f, double bytes) { return bytes * 2 > double(f.core.l2_bytes); }
+
+bool fetches_blocks(const TileFacts &f, const CpuTileKnobs &k) {
+    return shares_blocks(f, k) && !k.prefetch && leaves_l2(f, f.input_bytes());
+}
+
 int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, int64_t vectors) {
     constexpr int64_t few_products = 128, few_panels = 4;
+    if (f.reads_one_stretch() && f.panels(vectors) > 1 && leaves_l2(f, f.result_bytes()))
+        return nearest(domains.fetch_result, 1);
     const bool is_short = f.shape.taps() * f.shape.input_channels <= few_products;
     const bool is_far = f.result_bytes() > double(f.core.l2_bytes);
     const bool is_scattered = f.panels(vectors) > few_panels && f.lanes == 8;

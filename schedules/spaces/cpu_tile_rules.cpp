@@ -133,6 +133,11 @@ bool shares_panels(const TileFacts &f, const CpuTileKnobs &k) {
     return f.shape.groups == 1 && !k.unroll_tiles && tiles > 1 && f.panels(k.vectors) > 1;
 }
 
+bool shares_blocks(const TileFacts &f, const CpuTileKnobs &k) {
+    const bool is_shared = k.panel_block > 1, is_followed = f.x_tiles(k.pixels) > k.x_block;
+    return f.reads_one_stretch() && !k.stage_input && !k.unroll_tiles && is_shared && is_followed;
+}
+
 bool streams_depthwise(const TileFacts &f) {
     return f.writes_out_sums() && f.is_nhwc() && f.shape.taps() <= 9 && f.shape.groups * 4 >= 4 * f.core.line_bytes &&
            f.core.l3_bytes && activation_bytes(f.shape) > f.core.l3_bytes / 2.0;

@@ -97,8 +97,12 @@ struct TileFacts {
         const bool is_plain = !s.has_holes() && s.input_phases == 1 && !s.scatters() && !needs_copy() &&
                               s.input_step == std::array<int64_t, 3>{1, 1, 1};
         const bool stays_inside = !s.reads_outside(0) && !s.reads_outside(1) && !s.reads_outside(2);
-        return s.groups == 1 && is_nhwc() && s.parts == 1 && s.taps() == 1 && x_lanes == 1 && is_plain &&
-               stays_inside && !s.is_input_computed();
+        return s.groups == 1 && is_nhwc() && s.taps() == 1 && x_lanes == 1 && is_plain && stays_inside &&
+               !s.is_input_computed();
+    }
+    // All pixels follow each other, so that blocks of tiles are stretches, too.
+    bool reads_one_stretch() const {
+        return reads_stretches() && shape.stride[0] == 1 && shape.output[1] == 1 && shape.output[2] == 1;
     }
     // What a tile reads lies apart, or is converted, and no other tile in x reads it: a copy of a block of tiles brings it together.
     bool copies_blocks() const {
@@ -135,6 +139,10 @@ TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, co
 
 // Whether several tiles of a block read a panel of weights in turn, and another panel follows. Tiles that are unrolled are one body.
 bool shares_panels(const TileFacts &facts, const CpuTileKnobs &knobs);
+
+// Whether several panels of weights read a block of pixels in turn, and another block follows. Threads compute blocks in
+// order.
+bool shares_blocks(const TileFacts &facts, const CpuTileKnobs &knobs);
 
 // Whether a depthwise convolution is as fast as memory, beyond most of the L3 cache: few loads at a time, each walking
 // through memory in order, are what prefetchers follow.

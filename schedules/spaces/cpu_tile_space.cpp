@@ -72,8 +72,9 @@ std::vector<int64_t> stagings(const TileFacts &f) {
     return values;
 }
 
-// The bytes of a result that the smallest L2 caches may not keep. What a machine's own cache keeps decides the default alone.
-constexpr double least_fetched_result = 256 << 10;
+// The bytes of a result or an input that the smallest L2 caches may not keep. What a machine's own cache keeps decides the default
+// alone.
+constexpr double least_fetched_result = 256 << 10, least_fetched_input = 256 << 10;
 
 CpuTileDomains domains(const TileFacts &f) {
     const ConvLoops &s = f.shape;
@@ -111,7 +112,8 @@ CpuTileDomains domains(const TileFacts &f) {
     d.x_block = tile_blocks(f.x_tiles(1), d.pixels);
     if (!s.is_input_computed()) d.panel_block = tile_blocks(f.panels(1), d.vectors);
     if (s.is_input_computed()) d.depthwise_rows = d.depthwise_pixels = {1, 2, 4};
-    if (f.reads_stretches() || f.depthwise()) d.prefetch = {0, 1, 2};
+    if ((f.reads_stretches() && s.parts == 1) || f.depthwise()) d.prefetch = {0, 1, 2};
+    if (f.reads_one_stretch() && f.input_bytes() > least_fetched_input) d.fetch_blocks = choice;
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
         d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
     if (f.ends_in_part()) d.masked = choice;
@@ -188,6 +190,10 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [](const K &k) { return !k.fetch_weights || !k.fetch_panels; }},
         {"a panel that one tile of a block reads is not fetched by several",
          [=](const K &k) { return !k.fetch_panels || shares_panels(f, k); }},
+        {"blocks of the input are fetched by tiles or by panels",
+         [](const K &k) { return !k.fetch_blocks || !k.prefetch; }},
+        {"a block of the input that one panel reads, or that no block follows, is not fetched by several",
+         [=](const K &k) { return !k.fetch_blocks || shares_blocks(f, k); }},
         {"the unrolled reduction is too much code", [=](const K &k) { return !is_too_much_code(s, k); }},
     };
 }
@@ -278,9 +284,10 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
-           name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
-           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::fetch_result) ||
-           name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::fetch_blocks) || name == knob_name(&CpuTileKnobs::partition) ||
+           name == knob_name(&CpuTileKnobs::masked) || name == knob_name(&CpuTileKnobs::turned) ||
+           name == knob_name(&CpuTileKnobs::fetch_result) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
+           name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

@@ -165,8 +165,8 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         for (const Knob &knob : space.knobs()) {
             EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" ||
                                               knob.name == "fetch_weights" || knob.name == "fetch_panels" ||
-                                              knob.name == "fetch_result" || knob.name == "masked" ||
-                                              knob.name == "partition")
+                                              knob.name == "fetch_blocks" || knob.name == "fetch_result" ||
+                                              knob.name == "masked" || knob.name == "partition")
                 << knob.name;
         }
     }

@@ -131,19 +131,39 @@ TEST(TileCases, FetchesPanelsOfWeights) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_panels, row);
 }
 
-// Results beyond L2, side by side; untuned with AVX2, of few products in many panels.
-TEST(TileCases, FetchesResultsOfFewProducts) {
+// Blocks of pixels that follow each other in memory, where several panels read one and another follows; untuned beyond half of L2.
+TEST(TileCases, FetchesBlocksOfTheInput) {
+    const FetchRow rows[] = {
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x64", true, 1},
+        {"conv2d/input:4x28x28x512/kernel:1x1x512x128", true, 1},
+        {"conv2d/input:1x56x56x64/kernel:1x1x64x256", true, 1},
+        {"conv2d/input:1x28x28x96/kernel:1x1x96x64", true, 0},     // stays in L2
+        {"conv2d/input:1x56x56x16/kernel:1x1x16x64", false, 0},    // stays in any
+        {"conv2d/input:1x7x7x2048/kernel:1x1x2048x512", true, 0},  // one block
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x16", true, 0},   // one panel
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x64/strides:2x2", false, 0},
+        {"conv2d/input:1x56x56x64/kernel:3x3x64x64/padding:1,1x1,1", false, 0},
+        {"conv2d/input:1x56x56x256/kernel:1x1x64x256/feature_group_count:4", false, 0},
+        {"conv2d/input:1x56x56x256/kernel:1x1x256x64/input_layout:NCHW", false, 0},
+        {"conv2d/input:1x112x112x256/kernel:1x1x256x128/dtype:u8/epilogue:bias,requantize_onnx", true, 0},  // converted
+    };
+    for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_blocks, row);
+}
+
+// Results beyond L2, side by side; untuned those of several panels of 1x1 layers, and others of few products in many panels.
+TEST(TileCases, FetchesResults) {
     const struct {
         const char *key, *target;
         bool can;
         int64_t untuned;
     } rows[] = {
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx2", true, 1},
-        {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx512", true, 0},
-        {"conv2d/input:1x64x64x512/kernel:1x1x512x810", "avx2", true, 0},
+        {"conv2d/input:1x64x64x64/kernel:1x1x64x810", "avx512", true, 1},
+        {"conv2d/input:1x64x64x512/kernel:1x1x512x810", "avx2", true, 1},
+        {"conv2d/input:1x64x64x256/kernel:3x3x256x128/padding:1,1x1,1", "avx2", true, 0},
         {"conv2d/input:1x256x256x64/kernel:1x1x64x32", "avx2", true, 1},
         {"conv2d/input:1x256x256x64/kernel:1x1x64x16", "avx2", true, 0},  // one panel
-        {"conv2d/input:1x128x128x96/kernel:1x1x96x32", "avx2", true, 0},  // few panels, and stores do not decide
+        {"conv2d/input:1x128x128x96/kernel:1x1x96x32", "avx2", true, 1},
         {"conv2d/input:1x16x16x64/kernel:1x1x64x32", "avx2", false, 0},
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810/output_layout:NCHW8c", "avx2", false, 0},
         {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", false, 0},

@@ -41,7 +41,7 @@ struct Winograd {
     T partition{0};  // 1: tiles whose input has no padding are read by code of their own, without tests
     // 1: the rows of a row of blocks are copied first, with their padding, in vectors of channels; these are turned where they lie apart
     T stage_input{0};
-    // 1: while register tiles share a panel of weights, they fetch the next one (generators/passes/fetched_panels.h)
+    // 1: while register tiles share a panel of weights, they fetch the next one (generators/passes/fetched_parts.h)
     T fetch_panels{0};
     // 0: one thread; 1: block rows (and batch, planes) in parallel; 2: blocks of output channels; 3: blocks of tiles
     T parallel{0};
