@@ -29,7 +29,7 @@ using namespace Halide;
 class DirectConv : public WithPrologue<WithResult<PanelGenerator<DirectConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
-    Input<Buffer<void, 7>> weights{"weights"};  // lane, vector, ci, s, r, t, panel
+    Input<Buffer<void, 7>> weights{"weights"};  // as PanelForm says
 
     void configure() {
         read_panels();
@@ -59,7 +59,7 @@ public:
 
     void schedule() {
         fix_activation(input, loops.stored_input);
-        fix(weights, packed_extents(loops));
+        panel_form().fix(weights, loops);
         fix_prologue_operands();
         give_result_to(&s);
         s.input = input;

@@ -15,7 +15,7 @@ using namespace Halide;
 class DirectConvPack : public PanelGenerator<DirectConvPack> {
 public:
     Input<Buffer<void, 5>> kernel{"kernel"};   // as stored, innermost first: (co, ci) or (ci, co), s, r, t
-    Output<Buffer<void, 7>> packed{"packed"};  // lane, vector, ci, s, r, t, panel
+    Output<Buffer<void, 7>> packed{"packed"};  // as PanelForm says
 
     void configure() {
         read_panels();
@@ -24,11 +24,13 @@ public:
     }
 
     void generate() {
-        const int vectors = extent(knobs.vectors), outputs = extent(loops.group_outputs());
+        const PanelForm form = panel_form();
+        const int outputs = extent(loops.group_outputs());
         const int row = loops.group_panels ? outputs : extent(loops.output_channels);  // outputs of a row of panels
         const int row_panels = (row + panel_width() - 1) / panel_width();
         const Expr panel_in_row = loops.group_panels ? panel % row_panels : Expr(panel);
-        const Expr in_row = (panel_in_row * vectors + vector) * lanes + lane, known = min(in_row, row - 1);
+        const Expr in_row = (panel_in_row * form.vectors() + vector) * form.lanes() + lane,
+                   known = min(in_row, row - 1);
         const Expr group = loops.group_panels ? panel / row_panels : loops.groups > 1 ? known / outputs : Expr(0);
         const Expr co = loops.group_panels || loops.groups == 1 ? known : known % outputs;
         packed(lane, vector, ci, s, r, t, panel) =
@@ -37,8 +39,8 @@ public:
 
     void schedule() {
         fix_kernel(kernel, hwio(), loops.kernel_map);
-        fix(packed, packed_extents(loops));
-        apply_panel_pack(packed, {lane, lanes}, hwio());
+        panel_form().fix(packed, loops);
+        apply_panel_pack(packed, {lane, panel_form().lanes()}, hwio());
     }
 
 private:

@@ -2,9 +2,8 @@
 // the register tile.
 #pragma once
 
-#include <vector>
-
 #include "generators/conv_generator.h"
+#include "generators/direct/panel_form.h"
 #include "rewrites/panels.h"
 #include "schedules/spaces/cpu_tile_knobs.h"
 #include "schedules/spaces/cpu_tile_space.h"
@@ -28,11 +27,7 @@ protected:
 
     int panel_width() const { return lanes * extent(this->knobs.vectors); }
 
-    // Extents of the packed weights, innermost first.
-    std::vector<int64_t> packed_extents(const ConvLoops &s) const {
-        return {lanes,       this->knobs.vectors, s.input_channels,       s.kernel[0],
-                s.kernel[1], s.kernel[2],         s.panels(panel_width())};
-    }
+    PanelForm panel_form() const { return {this->knobs, lanes}; }
 
     int lanes = 1;  // of a vector
 };

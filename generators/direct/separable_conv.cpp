@@ -22,7 +22,7 @@ using namespace Halide;
 class SeparableConv : public WithPrologue<WithResult<PanelGenerator<SeparableConv>>> {
 public:
     Input<Buffer<void, 6>> input{"input"};      // c in block, x, y, z, block, n
-    Input<Buffer<void, 7>> weights{"weights"};  // lane, vector, ci, s, r, t, panel
+    Input<Buffer<void, 7>> weights{"weights"};  // as PanelForm says
 
     void configure() {
         read_panels();
@@ -43,7 +43,7 @@ public:
 
     void schedule() {
         fix_activation(input, in_front.stored_input);
-        fix(weights, packed_extents(loops));
+        panel_form().fix(weights, loops);
         fix(*depthwise_kernel, {in_front.groups, in_front.kernel[0], in_front.kernel[1], in_front.kernel[2]});
         fix_prologue_operands();
         give_result_to(&s);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "generators/activation.h"
+#include "generators/direct/panel_form.h"
 #include "generators/shared_rows.h"
 
 namespace kiln {
@@ -43,7 +44,10 @@ struct WeightPlace {
 };
 
 Expr product(const DirectSum &sum, const WeightPlace &w, const Expr &value) {
-    if (!sum.is_integer()) return sum.weights(w.lane, w.vector, w.ci, w.s, w.r, w.t, w.panel) * value;
+    if (!sum.is_integer()) {
+        const PanelForm form(sum.knobs, sum.lanes);
+        return sum.weights(form.lane(w.lane, w.vector), form.vector(w.vector), w.ci, w.s, w.r, w.t, w.panel) * value;
+    }
     const ConvLoops &s = sum.loops;
     const Expr tap = (w.t * extent(s.kernel[1]) + w.r) * extent(s.kernel[0]) + w.s;
     const Expr weight = sum.weights(part_of(sum), w.lane, w.vector, tap * extent(s.input_channels) + w.ci, w.panel);

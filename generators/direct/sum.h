@@ -14,7 +14,7 @@ struct DirectSum {
     const ConvLoops &loops;  // as panels see them, with columns joined if the knobs say so
     const CpuTileKnobs &knobs;
     int lanes;
-    // lane, vector, ci, s, r, t, panel. Of integers: part, lane, vector, step, panel (quantized_panel.h)
+    // As PanelForm says. Of integers: part, lane, vector, step, panel (quantized_panel.h)
     Halide::Func weights;
     ConvStages &stages;  // has `padded`; gets the other stages of the sum
     // lane, vector, panel, and y where rows are skipped: what sums of integers begin with; undefined for those of f32

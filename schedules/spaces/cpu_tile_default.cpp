@@ -42,7 +42,12 @@ bool requantizes_often(const ConvLoops &s) {
     return s.parts == 4 && has_long_rows && s.input_channels * s.taps() <= most_requantized_steps;
 }
 
-enum class Rows { any, of_whole_tiles };
+// A condition on register tiles.
+using Suits = bool (*)(const TileFacts &, const RegisterTile &);
+
+bool any_suits(const TileFacts &, const RegisterTile &) { return true; }
+
+bool has_whole_streams(const TileFacts &f, const RegisterTile &tile) { return has_streams(f, tile.vectors); }
 
 bool has_whole_tiles(const TileFacts &f, const RegisterTile &tile) {
     return f.shape.output[0] % (tile.pixels * f.x_lanes) == 0;
@@ -59,7 +64,7 @@ double shifted_cost(const TileFacts &f, const RegisterTile &tile) {
 
 // Nothing where no tile has as few sums as `most`.
 std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDomains &domains, bool inline_sum,
-                                             int64_t most, Rows rows = Rows::any) {
+                                             int64_t most, Suits suits = any_suits) {
     std::optional<RegisterTile> best;
     double least = 1e300;
     const int64_t fewest = inline_sum ? 1 : fewest_sums(f, domains);
@@ -71,7 +76,7 @@ std::optional<RegisterTile> cheapest_tile_of(const TileFacts &f, const CpuTileDo
                 if (!fits_registers(f, tile, inline_sum) || !(inline_sum || f.panels_fill_blocks(v))) continue;
                 if (tile.sums() < fewest || !keeps_spread_inputs(f, tile)) continue;
                 if (tile.sums() > most) continue;
-                if (rows == Rows::of_whole_tiles && !has_whole_tiles(f, tile)) continue;
+                if (!suits(f, tile)) continue;
                 const bool has_enough = tile.sums() >= int64_t{f.core.multiply_adds} * f.latency();
                 const double whole = tile_cost(f, tile) * shifted_cost(f, tile);
                 const double cost = has_enough ? whole : whole / tile.sums();
@@ -95,9 +100,12 @@ RegisterTile cheapest_tile(const TileFacts &f, const CpuTileDomains &domains, bo
         if (small && f.shape.adds_tensor && !has_whole_tiles(f, *small)) {
             // Tiles that are tested for the end of the row are not requantized stage by stage.
             constexpr int64_t most = most_requantized_sums + 2;
-            if (const auto whole = cheapest_tile_of(f, domains, inline_sum, most, Rows::of_whole_tiles)) return *whole;
+            if (const auto whole = cheapest_tile_of(f, domains, inline_sum, most, has_whole_tiles)) return *whole;
         }
         if (small) return *small;
+    }
+    if (f.reads_weights_once()) {
+        if (const auto tile = cheapest_tile_of(f, domains, inline_sum, any, has_whole_streams)) return *tile;
     }
     constexpr int64_t most_streams = 14;
     const int64_t most = f.depthwise()              ? most_depthwise_sums
@@ -357,6 +365,7 @@ void choose_padding(const TileFacts &f, const TileCase &kind, const CpuTileDomai
 // While tiles share a panel of weights, memory has the time to bring the next one, if L2 keeps both beside what the tiles read. Tiles
 // in the padding have loops of their own, each of which would fetch a whole panel.
 void choose_weight_fetches(const TileFacts &f, const CpuTileDomains &domains, CpuTileKnobs *k) {
+    k->streams = has_streams(f, k->vectors) ? domains.streams.back() : 0;
     k->fetch_weights = default_fetched_kilobytes(domains.fetch_weights, f.weight_bytes(), k->pixels * k->rows, f.core);
     const double panel_bytes = 4.0 * double(f.shape.taps() * f.shape.input_channels * k->vectors * f.lanes);
     const bool stays = panel_bytes * 4 <= double(f.core.l2_bytes);

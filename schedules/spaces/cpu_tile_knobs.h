@@ -77,8 +77,12 @@ struct CpuTile {
     // the tiles of a block use one panel, each fetches a part of the next (generators/passes/fetched_parts.h). At most one of both.
     T fetch_weights{0}, fetch_panels{0};
 
-    T fetch_blocks{
-        0};  // 1: while the panels use one block of pixels, each step fetches a part of the next, in the same way
+    // 1: while the panels use one block of pixels, each step fetches a part of the next, in the same way
+    T fetch_blocks{0};
+
+    // How the packed weights of a panel lie. 0: a step's vectors are side by side, and a sum reads one stream of memory. 1: each group of
+    // vectors (vectors_of_stream) has its steps behind each other, and a sum reads as many streams.
+    T streams{0};
 };
 
 using CpuTileKnobs = CpuTile<int64_t>;
@@ -115,6 +119,7 @@ void visit_knobs(Visitor &visit, CpuTile<T> &k) {
     visit.may_lack("turned", k.turned);
     visit.may_lack("fetch_result", k.fetch_result);
     visit.may_lack("fetch_blocks", k.fetch_blocks);
+    visit.may_lack("streams", k.streams);
 }
 
 }  // namespace kiln

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "rewrites/panels.h"
+#include "schedules/spaces/cpu_tile_space.h"
+#include "schedules/spaces/fetched_weights.h"
 #include "schedules/spaces/spilled_sums.h"
 #include "workload/division.h"
 
@@ -25,6 +27,7 @@ bool fits_registers(const TileFacts &f, const RegisterTile &tile, bool inline_su
     if (inline_sum) return tile.sums() * f.shape.taps() <= 512;
     // The registers hold the sums, the vectors of weights of one step, and an input; along x, the vectors of inputs and a
     // weight.
+    if (f.reads_weights_once()) return tile.sums() + 2 <= f.registers;  // such weights are operands in memory
     return tile.sums() + (f.x_lanes > 1 ? tile.pixels : tile.vectors) + 1 <= f.registers;
 }
 
@@ -131,6 +134,18 @@ bool shares_panels(const TileFacts &f, const CpuTileKnobs &k) {
     const int64_t all_tiles = f.x_tiles(k.pixels) * ceil_div(f.shape.output[1], k.rows);
     const int64_t tiles = k.panel_block > 1 ? k.x_block * k.row_block : all_tiles;
     return f.shape.groups == 1 && !k.unroll_tiles && tiles > 1 && f.panels(k.vectors) > 1;
+}
+
+bool TileFacts::reads_weights_once() const {
+    const ConvLoops &s = shape;
+    const bool is_pixel = s.batch * s.output[0] * s.output[1] * s.output[2] == 1;
+    const bool is_plain = s.groups == 1 && s.parts == 1 && !s.padding_counts && !s.is_input_computed() && !s.scatters();
+    return is_pixel && is_plain && lanes > 1 && x_lanes == 1 && weight_bytes() >= least_fetched_weights;
+}
+
+bool has_streams(const TileFacts &f, int64_t vectors) {
+    const int64_t of_stream = vectors_of_stream(f.lanes);
+    return f.reads_weights_once() && vectors % of_stream == 0 && vectors > of_stream;
 }
 
 bool shares_blocks(const TileFacts &f, const CpuTileKnobs &k) {

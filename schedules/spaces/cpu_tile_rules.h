@@ -128,6 +128,8 @@ struct TileFacts {
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);
     }
+    // One pixel multiplies each weight once, as fast as they come.
+    bool reads_weights_once() const;
     bool streams_weights() const { return shape.groups == 1 && weight_bytes() > double(core.l2_bytes); }
     // Vectors that panels are made of: of all outputs, or of one group's where panels start anew with each.
     int64_t channel_vectors() const;
@@ -139,6 +141,9 @@ TileFacts tile_facts(const ConvLoops &shape, int lanes, const Target &target, co
 
 // Whether several tiles of a block read a panel of weights in turn, and another panel follows. Tiles that are unrolled are one body.
 bool shares_panels(const TileFacts &facts, const CpuTileKnobs &knobs);
+
+// Whether the weights of a panel are several whole streams (CpuTile::streams).
+bool has_streams(const TileFacts &facts, int64_t vectors);
 
 // Whether several panels of weights read a block of pixels in turn, and another block follows. Threads compute blocks in
 // order.

@@ -76,12 +76,15 @@ std::vector<int64_t> stagings(const TileFacts &f) {
 // alone.
 constexpr double least_fetched_result = 256 << 10, least_fetched_input = 256 << 10;
 
+// Of a register tile. A tile of one pixel has no other sums, and memory is faster where it reads several streams of weights.
+int64_t most_vectors(const TileFacts &f) { return !f.reads_weights_once() ? 6 : f.lanes >= 8 ? 8 : 12; }
+
 CpuTileDomains domains(const TileFacts &f) {
     const ConvLoops &s = f.shape;
     const std::vector<int64_t> choice{0, 1};
     const bool padded_x = s.reads_outside(0), padded_y = s.reads_outside(1), wide = s.kernel[0] > 1;
     CpuTileDomains d;  // what does not apply stays 0
-    d.vectors = tile_sizes(f.channel_vectors(), f.x_lanes > 1 ? f.registers - 8 : 6, 1.2);
+    d.vectors = tile_sizes(f.channel_vectors(), f.x_lanes > 1 ? f.registers - 8 : most_vectors(f), 1.2);
     // With weights that have a zero point, the sums of a vector that the last panel lacks came out in place of those of the
     // panel before it. The cause is not known; without such vectors the kernels are right.
     if (s.padding_counts && s.groups > 1)
@@ -116,6 +119,7 @@ CpuTileDomains domains(const TileFacts &f) {
     if (f.reads_one_stretch() && f.input_bytes() > least_fetched_input) d.fetch_blocks = choice;
     if (s.groups == 1 && f.lanes > 1 && f.x_lanes == 1 && f.weight_bytes() >= least_fetched_weights)
         d.fetch_weights = fetched_kilobytes, d.fetch_panels = choice;
+    if (f.reads_weights_once()) d.streams = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
     if (f.stores_evenly() && f.result_bytes() > least_fetched_result) d.fetch_result = {0, 1, 2};
@@ -194,6 +198,8 @@ std::vector<Limit<CpuTileKnobs>> limits(const TileFacts &f, const CpuTileDomains
          [](const K &k) { return !k.fetch_blocks || !k.prefetch; }},
         {"a block of the input that one panel reads, or that no block follows, is not fetched by several",
          [=](const K &k) { return !k.fetch_blocks || shares_blocks(f, k); }},
+        {"a panel of several streams of weights has whole ones",
+         [=](const K &k) { return !k.streams || has_streams(f, k.vectors); }},
         {"the unrolled reduction is too much code", [=](const K &k) { return !is_too_much_code(s, k); }},
     };
 }
@@ -284,10 +290,10 @@ bool came_later(const std::string &name, const ConvLoops &s) {
     if (name == knob_name(&CpuTileKnobs::skip_rows)) return s.padding_counts;
     return name == knob_name(&CpuTileKnobs::lanes) || name == knob_name(&CpuTileKnobs::prefetch) ||
            name == knob_name(&CpuTileKnobs::fetch_weights) || name == knob_name(&CpuTileKnobs::fetch_panels) ||
-           name == knob_name(&CpuTileKnobs::fetch_blocks) || name == knob_name(&CpuTileKnobs::partition) ||
-           name == knob_name(&CpuTileKnobs::masked) || name == knob_name(&CpuTileKnobs::turned) ||
-           name == knob_name(&CpuTileKnobs::fetch_result) || name == knob_name(&CpuTileKnobs::depthwise_rows) ||
-           name == knob_name(&CpuTileKnobs::depthwise_pixels);
+           name == knob_name(&CpuTileKnobs::fetch_blocks) || name == knob_name(&CpuTileKnobs::streams) ||
+           name == knob_name(&CpuTileKnobs::partition) || name == knob_name(&CpuTileKnobs::masked) ||
+           name == knob_name(&CpuTileKnobs::turned) || name == knob_name(&CpuTileKnobs::fetch_result) ||
+           name == knob_name(&CpuTileKnobs::depthwise_rows) || name == knob_name(&CpuTileKnobs::depthwise_pixels);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ inline constexpr int cpu_tile_version = 2;
 // Lanes of the vectors that a candidate of this template is made of.
 int tile_lanes(const CpuTileKnobs &knobs, const Target &target);
 
+// Vectors of a step that one stream of weights has: 16 numbers, which are a line of f32.
+constexpr int vectors_of_stream(int lanes) { return lanes >= 16 ? 1 : 16 / lanes; }
+
 // `base` has the algorithm's name and version. The default knobs are a function of the arguments alone.
 Space cpu_tile_space(Candidate base, const ConvLoops &shape, const Target &target, const Core &core);
 

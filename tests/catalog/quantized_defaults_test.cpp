@@ -78,6 +78,12 @@ TEST(QuantizedDefaults, QuantizedSumsSpreadNoMoreThanCompiles) {
     EXPECT_NE(refused.error().message.find("are too much code"), std::string::npos) << refused.error().message;
 }
 
+// Packed weights of integers have a form of their own.
+TEST(QuantizedDefaults, WeightsAreOneStream) {
+    const CpuTileKnobs k = untuned_direct_sum("1x1x1x9216/kernel:1x1x9216x1024", "avx2");
+    EXPECT_EQ(k.streams, 0);
+}
+
 // Padding is tested for in place where some tile of a row has none, and on CPUs where nobody compared. Whole panels are fetched by
 // loops that leave no rows out.
 TEST(QuantizedDefaults, PaddingIsCopiedWhereEachTileWouldTest) {

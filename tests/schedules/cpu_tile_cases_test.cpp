@@ -163,10 +163,10 @@ TEST(TileCases, WidthOfVectorsOfThinLayers) {
         for (int i = 0; i < 50; i++) drawn.insert(knobs_of(*space.sample(rng)).lanes);
         EXPECT_EQ(drawn.size(), row.has_choice ? 2u : 1u) << what;
         for (const Knob &knob : space.knobs()) {
-            EXPECT_EQ(knob.zero_left_out, knob.name == "lanes" || knob.name == "prefetch" ||
-                                              knob.name == "fetch_weights" || knob.name == "fetch_panels" ||
-                                              knob.name == "fetch_blocks" || knob.name == "fetch_result" ||
-                                              knob.name == "masked" || knob.name == "partition")
+            EXPECT_EQ(knob.zero_left_out,
+                      knob.name == "lanes" || knob.name == "prefetch" || knob.name == "fetch_weights" ||
+                          knob.name == "fetch_panels" || knob.name == "fetch_blocks" || knob.name == "streams" ||
+                          knob.name == "fetch_result" || knob.name == "masked" || knob.name == "partition")
                 << knob.name;
         }
     }

@@ -150,6 +150,40 @@ TEST(TileCases, FetchesBlocksOfTheInput) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::fetch_blocks, row);
 }
 
+// One pixel reads its weights in several streams, and has whole ones.
+TEST(TileCases, ReadsWeightsInStreams) {
+    const struct {
+        const char *key, *target;
+        bool can;
+        int64_t untuned, vectors;  // 0: any
+    } rows[] = {
+        {"conv1d/input:1x1x9216/kernel:1x9216x4096/epilogue:bias,relu", "avx2", true, 1, 8},
+        {"conv1d/input:1x1x9216/kernel:1x9216x4096/epilogue:bias,relu", "avx512", true, 1, 8},
+        {"conv1d/input:1x1x9216/kernel:1x9216x4096/epilogue:bias,relu", "baseline", true, 1, 12},
+        {"conv2d/input:1x7x7x512/kernel:7x7x512x4096", "avx2", true, 1, 8},
+        {"conv1d/input:1x1x1024/kernel:1x1024x60", "avx2", true, 1, 8},
+        {"conv1d/input:1x1x1024/kernel:1x1024x56", "avx2", true, 0, 7},     // four hide no latency
+        {"conv1d/input:1x1x4096/kernel:1x4096x10", "avx2", true, 0, 0},     // one stream
+        {"conv1d/input:1x1x100/kernel:1x100x100", "avx2", false, 0, 0},     // stay in L1
+        {"conv1d/input:1x2x9216/kernel:1x9216x4096", "avx2", false, 0, 0},  // two pixels
+        {"conv1d/input:2x1x9216/kernel:1x9216x4096", "avx2", false, 0, 0},
+        {"conv1d/input:1x1x512/kernel:1x64x512/feature_group_count:8", "avx2", false, 0, 0},
+    };
+    for (const auto &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const ConvLoops loops = conv_loops(*parse_workload_key(row.key));
+        const Space space = cpu_tile_space({}, loops, target, core_of(Machine(), target));
+        const bool can = std::ranges::any_of(space.knobs(), [](const Knob &knob) { return knob.name == "streams"; });
+        EXPECT_EQ(can, row.can) << row.key << " " << row.target;
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.streams, row.untuned) << row.key << " " << row.target;
+        EXPECT_TRUE(row.vectors == 0 || k.vectors == row.vectors) << row.key << " " << row.target << " " << k.vectors;
+        Candidate part = space.default_candidate();
+        part.knobs["streams"] = 1, part.knobs["vectors"] = 16 / tile_lanes(k, target);
+        EXPECT_FALSE(space.check(part)) << row.key << " " << row.target << ": one stream";
+    }
+}
+
 // Results beyond L2, side by side; untuned those of several panels of 1x1 layers, and others of few products in many panels.
 TEST(TileCases, FetchesResults) {
     const struct {

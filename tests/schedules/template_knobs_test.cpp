@@ -38,7 +38,7 @@ const Knobs cpu_tile_lacks{{"inline_sum", 0},       {"join_columns", 0},  {"lane
                            {"unroll_columns", 0},   {"unroll_rows", 0},   {"unroll_tiles", 0}, {"prefetch", 0},
                            {"masked", 0},           {"fetch_weights", 0}, {"partition", 0},    {"depthwise_rows", 0},
                            {"depthwise_pixels", 0}, {"fetch_panels", 0},  {"turned", 0},       {"fetch_result", 0},
-                           {"fetch_blocks", 0}};
+                           {"fetch_blocks", 0},     {"streams", 0}};
 const std::vector<std::string> cpu_tile_needs{"panel_block", "pixels",  "row_block", "rows",
                                               "unroll",      "vectors", "x_block"};
 
