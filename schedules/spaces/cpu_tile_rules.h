@@ -172,6 +172,9 @@ bool keeps_spread_inputs(const TileFacts &facts, const RegisterTile &tile);
 // memory; wider ones keep patterns in registers.
 bool shuffles_in_place(const TileFacts &facts, const RegisterTile &tile);
 
+// Whether a panel is a part of one group, or several whole ones.
+bool keeps_to_groups(const TileFacts &facts, const RegisterTile &tile);
+
 // Estimated cycles of the whole convolution in units that compare tiles.
 double tile_cost(const TileFacts &facts, const RegisterTile &tile);
 

@@ -93,6 +93,38 @@ TEST(StreamedPixels, AreFewWhereL2DoesNotHaveTheImage) {
     }
 }
 
+// Groups that fill vectors: panels of one group, a padded copy where tiles would test too often, and weights beyond L2 once.
+TEST(LargeGroups, HavePanelsCopiesAndOrders) {
+    constexpr const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+    struct Row {
+        const char *key, *target;
+        int64_t vectors, stage_input;
+        bool passes_once;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"conv2d/input:1x14x14x896/kernel:3x3x64x896/padding:1,1x1,1/feature_group_count:14", avx2, 2, 2, true,
+         "tiles of two rows; three vectors would cross groups of eight; 2 MB of weights"},
+        {"conv2d/input:1x56x56x96/kernel:3x3x24x96/padding:1,1x1,1/feature_group_count:4", avx2, 3, 0, false,
+         "one row, and most tiles of it read no padding"},
+        {"conv2d/input:1x7x7x784/kernel:3x3x112x784/padding:1,1x1,1/feature_group_count:7", avx2, 2, 2, true,
+         "two tiles, and both read padding; eight sums of one group cost less than twelve of two"},
+        {"conv2d/input:1x14x14x512/kernel:3x3x16x512/padding:1,1x1,1/feature_group_count:32", avx2, 2, 2, false,
+         "L2 keeps the weights"},
+        {"conv2d/input:1x14x14x896/kernel:1x1x64x896/feature_group_count:14", avx2, 2, 0, false, "no padding"},
+        {"conv2d/input:1x28x28x256/kernel:3x3x8x256/padding:1,1x1,1/feature_group_count:32", avx2, 2, 0, false,
+         "a group in a vector"},
+        {"conv2d/input:1x14x14x896/kernel:3x3x64x896/padding:1,1x1,1/feature_group_count:14", zen4_target, 2, 0, false,
+         "nobody raced there"},
+    };
+    for (const Row &row : rows) {
+        const CpuTileKnobs k = default_tile(row.key, row.target, machine_of_zen2()).knobs;
+        EXPECT_EQ(k.vectors, row.vectors) << row.key << ": " << row.why;
+        EXPECT_EQ(k.stage_input, row.stage_input) << row.key << ": " << row.why;
+        EXPECT_EQ(k.panel_block == 1, row.passes_once) << row.key << ": " << row.why;
+    }
+}
+
 TEST(LongSums, HideTheLatencyOfTheMachine) {
     struct Row {
         const char *key;
