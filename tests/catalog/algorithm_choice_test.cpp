@@ -30,6 +30,10 @@ TEST(AlgorithmChoice, ChoosesAnAlgorithmForTheUnmeasured) {
         {"conv2d/input:1x32x32x64/kernel:3x3x64x64/padding:2,2x2,2/rhs_dilation:2x2", "winograd_4"},
         {"conv2d/input:1x16x16x8/kernel:3x3x8x16/padding:1,1x1,1", "winograd_4"},
         {"conv2d/input:1x14x14x7/kernel:3x3x7x64/padding:1,1x1,1", "direct"},  // few channels
+        {"conv2d/input:1x64x64x32/kernel:3x3x32x12/padding:1,1x1,1", "direct"},
+        {"conv2d/input:1x64x64x32/kernel:3x3x32x12/padding:1,1x1,1", "winograd_4", "avx2"},
+        {"conv2d/input:1x64x64x32/kernel:3x3x32x8/padding:1,1x1,1", "winograd_4", "baseline"},
+        {"conv2d/input:1x64x64x32/kernel:3x3x32x7/padding:1,1x1,1", "direct", "avx2"},
         {"conv2d/input:1x14x14x64/kernel:3x3x64x15/padding:1,1x1,1", "direct"},
         {"conv2d/input:1x9x9x64/kernel:3x3x64x64/padding:1,1x1,1", "winograd_3"},  // nine whole tiles
         {"conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1", "winograd_4"},
