@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "generators/passes/line_fetch.h"
-#include "workload/division.h"
 
 namespace kiln {
 namespace {
@@ -53,11 +52,13 @@ std::optional<SharedPart> shared_part(const Expr &place, const std::vector<Loop>
     return std::nullopt;
 }
 
+int64_t quotient_rounded_up(int64_t dividend, int64_t divisor) { return (dividend + divisor - 1) / divisor; }
+
 // Where the bytes begin that a step asks for. Steps ask for one part in order, each for as many bytes: for less than one where many
 // readers share a part, so shares are counted in parts of a byte.
 Expr fetched_place(const SharedPart &shared, const Expr &place, int64_t element_bytes) {
     constexpr int fraction_bits = 16;
-    const int64_t of_step = ceil_div((shared.elements * element_bytes) << fraction_bits, shared.steps);
+    const int64_t of_step = quotient_rounded_up((shared.elements * element_bytes) << fraction_bits, shared.steps);
     Expr first = substitute(shared.parts.name, Variable::make(Int(32), shared.parts.name) + 1, place);
     Expr step = make_zero(Int(64));
     int64_t inner = 1;
@@ -109,7 +110,7 @@ private:
         const auto shared = shared_part(place, loops_);
         if (!shared) return op;
         const int64_t element_bytes = loads.element.bytes();
-        const int64_t lines = ceil_div(shared->elements * element_bytes, shared->steps * line_bytes);
+        const int64_t lines = quotient_rounded_up(shared->elements * element_bytes, shared->steps * line_bytes);
         const Expr start = fetched_place(*shared, place, element_bytes);
         Stmt body = op->body;
         for (int64_t line = lines; line-- > 0;) {

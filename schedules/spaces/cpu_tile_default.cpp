@@ -211,10 +211,13 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;
     if (f.sums_depthwise_taps()) k->unroll_rows = domains.unroll_rows.back();
-    // A line of a turned copy comes once for all taps: they are the body of the loop over channels.
+    // A line of a turned copy comes once for all taps: they are the body of the loop over channels. So many that the processor would
+    // decode them anew each time have a loop over columns, by races of seven layers on a Zen 2.
     if (f.turns_input() && s.taps() > 1) {
+        constexpr int64_t most_unrolled_taps = 25;
         k->unroll = 1;
-        k->unroll_columns = domains.unroll_columns.back(), k->unroll_rows = domains.unroll_rows.back();
+        k->unroll_columns = s.taps() <= most_unrolled_taps ? domains.unroll_columns.back() : 0;
+        k->unroll_rows = domains.unroll_rows.back();
     }
 }
 

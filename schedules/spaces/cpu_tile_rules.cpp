@@ -185,7 +185,7 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
                 waiting_cycles(f, tile) + spilling_cycles(f, tile));
     }
     double inputs = pixels, products = sums;
-    bool crosses_groups = false;
+    double crossing_cycles = 0;
     if (f.spreads() || f.holds_groups()) {
         // Lanes that need different inputs: a shuffle for each, on a port that multiplies too; the kernel's columns
         // share them. Single floats are more work than dense vectors: the rows of a tile share them too.
@@ -198,10 +198,9 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         const bool is_even = keeps_to_groups(f, tile);
         inputs *= double(tile.vectors * f.lanes) / double(s.group_outputs()) + (is_even ? 0 : 1);
         inputs = std::max(inputs, pixels);
-        // Each of its vectors has a place in the input that only the loop knows. By races of six layers on a Zen 2 with AVX2, such tiles
-        // take 1.1 to 1.6 times as long as those of whole groups or parts of one; wider vectors are not measured.
-        crosses_groups = !is_even && f.lanes < 16;
-        if (crosses_groups) inputs = pixels * double(tile.vectors);
+        // Each of its vectors has a place in the input that only the loop knows. By races of eight layers on a Zen 2 with AVX2; wider
+        // vectors are not measured.
+        if (!is_even && f.lanes < 16) crossing_cycles = 1 + 0.5 * pixels;
     }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();
@@ -219,7 +218,8 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
     // of five vectors, whose weights come from L2, by a race of 64x64x240 to 40 on a Zen 3.
     const bool loads_each = f.x_lanes == 1 && f.lanes < 16 && tile.vectors == 1 && f.channel_vectors() > 1;
     return tiles * (std::max({products / f.core.multiply_adds, loads / f.core.loads, double(f.latency())}) *
-                        (aliased ? 1.3 : 1) * (loads_each ? 1.4 : 1) * (crosses_groups ? 1.25 : 1) +
+                        (aliased ? 1.3 : 1) * (loads_each ? 1.4 : 1) +
+                    crossing_cycles +
                     (f.x_lanes > 1 ? cycles_along_x(f, tile)
                                    : double(spilled_sums(f.registers, tile.vectors, tile.pixels * tile.rows))) +
                     0.1 * loads + 0.3 * weights + stores) +

@@ -125,6 +125,24 @@ TEST(LargeGroups, HavePanelsCopiesAndOrders) {
     }
 }
 
+TEST(TurnedCopies, UnrollTheTapsOfSmallWindows) {
+    const struct {
+        const char *key;
+        int64_t columns, rows;
+    } table[] = {
+        {"conv2d/input:1x128x128x32/kernel:3x3x32x3/padding:1,1x1,1", 1, 1},
+        {"conv2d/input:1x224x224x32/kernel:5x5x32x1/padding:2,2x2,2", 1, 1},
+        {"conv2d/input:1x128x128x32/kernel:7x7x32x3/padding:3,3x3,3", 0, 1},
+        {"conv2d/input:1x224x224x32/kernel:9x9x32x3/padding:4,4x4,4", 0, 1},
+    };
+    for (const auto &row : table) {
+        const CpuTileKnobs k = default_tile(row.key, "x86-64-linux-avx-avx2-f16c-fma-sse41", machine_of_zen2()).knobs;
+        EXPECT_EQ(k.turned, 1) << row.key;
+        EXPECT_EQ(k.unroll_columns, row.columns) << row.key;
+        EXPECT_EQ(k.unroll_rows, row.rows) << row.key;
+    }
+}
+
 TEST(LongSums, HideTheLatencyOfTheMachine) {
     struct Row {
         const char *key;
