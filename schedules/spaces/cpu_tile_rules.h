@@ -181,6 +181,12 @@ double tile_cost(const TileFacts &facts, const RegisterTile &tile);
 // Sums of a register tile that every candidate has: enough to hide most of the latency, where the domains allow.
 int64_t fewest_sums(const TileFacts &facts, const CpuTileDomains &domains);
 
+// Whether results are of so few dot products that they take about as long to requantize as to sum.
+bool requantizes_often(const ConvLoops &shape);
+
+// The tile with the least estimated cost, of the domains and as far as registers go. `inline_sum`: sums are written out.
+RegisterTile cheapest_register_tile(const TileFacts &facts, const CpuTileDomains &domains, bool inline_sum);
+
 // Whether blocks of `x_block` tiles compute no pixel twice that a block beside them computes, too. The last tile of a row is moved
 // back onto the one before it, whose code may round otherwise: with threads, it would be chance which of the two is stored last.
 bool blocks_are_apart(const TileFacts &facts, int64_t pixels, int64_t x_block);
