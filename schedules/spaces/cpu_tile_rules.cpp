@@ -198,9 +198,8 @@ double tile_cost(const TileFacts &f, const RegisterTile &tile) {
         const bool is_even = keeps_to_groups(f, tile);
         inputs *= double(tile.vectors * f.lanes) / double(s.group_outputs()) + (is_even ? 0 : 1);
         inputs = std::max(inputs, pixels);
-        // Each of its vectors has a place in the input that only the loop knows. By races of eight layers on a Zen 2 with AVX2; wider
-        // vectors are not measured.
-        if (!is_even && f.lanes < 16) crossing_cycles = 1 + 0.5 * pixels;
+        // Each of its vectors has a place in the input that only the loop knows, by races of eight layers.
+        if (!is_even && f.has_raced_groups()) crossing_cycles = 1 + 0.5 * pixels;
     }
     const double loads = tile.vectors + inputs;
     const double panel_bytes = 4.0 * tile.vectors * f.lanes * s.input_channels * s.taps();

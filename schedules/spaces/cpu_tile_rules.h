@@ -128,6 +128,12 @@ struct TileFacts {
     double weight_bytes() const {
         return 4.0 * double(shape.taps() * shape.input_channels) * double(shape.output_channels);
     }
+    // Groups that fill vectors, where their defaults were raced: f32 and NHWC with AVX2, on a Zen 2. Other targets are not measured.
+    bool has_raced_groups() const {
+        const bool fill_vectors = shape.groups > 1 && !depthwise() && !spreads() && !holds_groups();
+        const bool is_avx2 = lanes == 8 && registers == 16;  // AVX-512 has vectors of eight lanes, too
+        return fill_vectors && is_avx2 && shape.parts == 1 && x_lanes == 1 && is_nhwc();
+    }
     // One pixel multiplies each weight once, as fast as they come.
     bool reads_weights_once() const;
     bool streams_weights() const { return shape.groups == 1 && weight_bytes() > double(core.l2_bytes); }

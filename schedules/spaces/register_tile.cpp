@@ -127,7 +127,7 @@ RegisterTile cheapest_register_tile(const TileFacts &f, const CpuTileDomains &do
         wish.most_sums = most_streams;
     }
     const auto tile = cheapest(wish);
-    if (tile && f.shape.groups > 1 && !keeps_to_groups(f, *tile)) {
+    if (tile && f.has_raced_groups() && !keeps_to_groups(f, *tile)) {
         const auto of_groups =
             cheapest({.most_sums = wish.most_sums, .suits = keeps_to_groups, .hides_latency = false});
         if (of_groups && tile_cost(f, *of_groups) < tile_cost(f, *tile)) return *of_groups;

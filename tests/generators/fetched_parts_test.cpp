@@ -106,6 +106,19 @@ void expect_next_part(const std::map<int64_t, int> &lines, const char *what, int
     EXPECT_LE(often, 2 * readers) << what;
 }
 
+void expect_fetches(const Sum &of, Part part) {
+    const std::map<int64_t, int> lines = fetched_lines(of, part);
+    if (!of.fetches) {
+        EXPECT_TRUE(lines.empty()) << of.what;
+    } else if (part == Part::panel_of_weights) {
+        expect_next_part(lines, of.what, int64_t{of.lanes} * of.channels / 16, of.panels, of.tiles * of.rows);
+    } else {
+        // Steps ask for shares of a line where there are more of them than lines: then for one line in several steps.
+        const int steps_of_line = 16 / of.unroll + 1;
+        expect_next_part(lines, of.what, int64_t{of.channels} * of.tiles / 16, of.rows, of.panels * steps_of_line);
+    }
+}
+
 TEST(FetchedParts, EachLineOfTheNextPanelIsFetched) {
     const Sum sums[] = {
         {"as many tiles as lines a step", 16, 64, 4, 4, 1, 4},
@@ -120,14 +133,7 @@ TEST(FetchedParts, EachLineOfTheNextPanelIsFetched) {
         {"one panel", 16, 64, 1, 4, 1, 4, false},
         {"tiles without a loop", 16, 64, 4, 4, 1, 4, false, true},
     };
-    for (const Sum &of : sums) {
-        const std::map<int64_t, int> lines = fetched_lines(of, Part::panel_of_weights);
-        if (!of.fetches) {
-            EXPECT_TRUE(lines.empty()) << of.what;
-            continue;
-        }
-        expect_next_part(lines, of.what, int64_t{of.lanes} * of.channels / 16, of.panels, of.tiles * of.rows);
-    }
+    for (const Sum &of : sums) expect_fetches(of, Part::panel_of_weights);
 }
 
 // Its pixels are single elements in the loops, a line or more apart.
@@ -142,16 +148,7 @@ TEST(FetchedParts, EachLineOfTheNextBlockOfTheInputIsFetched) {
         {"one panel", 16, 64, 1, 8, 6, 4, false},
         {"one block", 16, 64, 4, 8, 1, 4, false},
     };
-    for (const Sum &of : sums) {
-        const std::map<int64_t, int> lines = fetched_lines(of, Part::row_of_input);
-        if (!of.fetches) {
-            EXPECT_TRUE(lines.empty()) << of.what;
-            continue;
-        }
-        // Steps ask for shares of a line where there are more of them than lines: then for one line in several steps.
-        const int steps_of_line = 16 / of.unroll + 1;
-        expect_next_part(lines, of.what, int64_t{of.channels} * of.tiles / 16, of.rows, of.panels * steps_of_line);
-    }
+    for (const Sum &of : sums) expect_fetches(of, Part::row_of_input);
 }
 
 }  // namespace
