@@ -306,7 +306,7 @@ CpuTileKnobs default_tile_knobs(const TileFacts &f, const CpuTileDomains &domain
     choose_padding(f, kind, domains, &k);
     if (f.shape.is_input_computed()) compute_input_in_blocks(f, domains, &k);
     k.prefetch = !k.stage_input && is_fetched_late(f, k) ? nearest(domains.prefetch, 1) : 0;
-    k.fetch_result = default_fetch_result(f, domains, k.vectors);
+    k.fetch_result = default_fetch_result(f, domains, k);
     choose_masks(f, domains, &k);
     k.parallel = domains.parallel.front();
     if (f.threads > 1) {

@@ -127,8 +127,10 @@ bool is_fetched_late(const TileFacts &f, const CpuTileKnobs &k) {
         f.depthwise() ? fills_lines || loses_rows(f, k) : f.panels(k.vectors) == 1 && s.stride[0] == 1;
     const double near = double(f.core.l2_bytes) * (f.depthwise() ? 4 : 1);
     // Large parts of an L3 cache hold a depthwise input between calls: prefetchers are in time for that.
-    const bool stays = f.depthwise() && input_bytes * 8 < double(f.core.l3_bytes);
-    return is_fetched_once && input_bytes > near && !stays && !streams_to_one_vector(f);
+    const DepthwiseFetches &of_core = f.core.depthwise_fetches;
+    const bool stays = f.depthwise() && input_bytes < of_core.share_of_l3 * double(f.core.l3_bytes);
+    const bool is_stream = k.inline_sum && !of_core.in_streams;
+    return is_fetched_once && input_bytes > near && !stays && !is_stream && !streams_to_one_vector(f);
 }
 
 // In a network, an activation that is larger than half of L2 has left it in part when the next layer reads it, and the lines of the
@@ -139,8 +141,14 @@ bool fetches_blocks(const TileFacts &f, const CpuTileKnobs &k) {
     return shares_blocks(f, k) && !k.prefetch && leaves_l2(f, f.input_bytes());
 }
 
-int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, int64_t vectors) {
+int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k) {
     constexpr int64_t few_products = 128, few_panels = 4;
+    const int64_t vectors = k.vectors;
+    if (f.depthwise()) {
+        const double most = f.core.l3_bytes / 2.0;
+        const bool leaves_l3 = f.core.l3_bytes > 0 && f.input_bytes() + f.result_bytes() > most;
+        return f.core.depthwise_fetches.of_results && leaves_l3 && !k.inline_sum ? nearest(domains.fetch_result, 1) : 0;
+    }
     if (f.reads_one_stretch() && f.panels(vectors) > 1 && leaves_l2(f, f.result_bytes()))
         return nearest(domains.fetch_result, 1);
     const bool is_short = f.shape.taps() * f.shape.input_channels <= few_products;

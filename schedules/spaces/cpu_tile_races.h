@@ -49,7 +49,8 @@ bool fetches_blocks(const TileFacts &f, const CpuTileKnobs &k);
 
 // A store needs its line first, and few stores can wait at a time: sums of few products end before the lines of the last ones have
 // come. Few panels write neighbouring lines, which the processor fetches by itself. By races on a Zen 3 with AVX2; other targets are
-// not measured. Layers of one stretch of pixels and several panels fetch every result that has left L2 (fetches_blocks).
-int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, int64_t vectors);
+// not measured. Layers of one stretch of pixels and several panels fetch every result that has left L2 (fetches_blocks), depthwise ones
+// what L3 does not keep (DepthwiseFetches).
+int64_t default_fetch_result(const TileFacts &f, const CpuTileDomains &domains, const CpuTileKnobs &k);
 
 }  // namespace kiln

@@ -123,6 +123,12 @@ struct TileFacts {
         const bool is_plain = s.groups == 1 && s.parts == 1 && !s.folds() && !s.scatters() && !s.is_input_computed();
         return is_plain && lanes > 1 && s.output_block == s.output_channels;
     }
+    // The same of a depthwise layer of floats.
+    bool stores_depthwise_evenly() const {
+        const ConvLoops &s = shape;
+        return depthwise() && is_nhwc() && lanes > 1 && s.output_block == s.output_channels && !s.scatters() &&
+               !s.converts;
+    }
     // Vectors along x are made of channels that lie side by side.
     bool turns_input() const { return x_lanes > 1 && is_nhwc() && shape.input_block > 1 && shape.parts == 1; }
     double weight_bytes() const {

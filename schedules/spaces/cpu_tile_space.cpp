@@ -122,7 +122,8 @@ CpuTileDomains domains(const TileFacts &f) {
     if (f.reads_weights_once()) d.streams = choice;
     if (f.ends_in_part()) d.masked = choice;
     if ((padded_x || padded_y) && !s.folds()) d.partition = choice;
-    if (f.stores_evenly() && f.result_bytes() > least_fetched_result) d.fetch_result = {0, 1, 2};
+    if ((f.stores_evenly() || f.stores_depthwise_evenly()) && f.result_bytes() > least_fetched_result)
+        d.fetch_result = {0, 1, 2};
     if (f.turns_input()) d.turned = s.taps() == 1 ? choice : std::vector<int64_t>{1};
     return d;
 }

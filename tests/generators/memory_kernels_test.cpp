@@ -1,5 +1,5 @@
-// How kernels come by what lies in memory, built by the real generator and judged by the real runner: weights in several streams, and
-// blocks of the input that are fetched ahead. Neither changes a sum.
+// How kernels come by what lies in memory, built by the real generator and judged by the real runner: weights in several streams, blocks
+// of the input and results that are fetched ahead. None changes a sum.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -56,6 +56,18 @@ TEST_F(MemoryKernels, FetchedBlocksOfTheInput) {
     };
     for (const char *workload_key : keys) {
         for (const int threads : {1, 3}) expect_right_with("fetch_blocks", workload_key, threads);
+    }
+}
+
+// Of channels that vectors divide and do not divide.
+TEST_F(MemoryKernels, FetchedDepthwiseResults) {
+    const char *const keys[] = {
+        "conv2d/input:1x100x81x72/kernel:5x5x1x72/strides:2x2/padding:1,2x2,2/feature_group_count:72/"
+        "epilogue:bias,relu",
+        "conv2d/input:2x47x40x50/kernel:3x3x1x50/padding:1,1x1,1/feature_group_count:50/epilogue:bias,add,hard_swish",
+    };
+    for (const char *workload_key : keys) {
+        for (const int threads : {1, 2}) expect_right_with("fetch_result", workload_key, threads);
     }
 }
 

@@ -200,7 +200,13 @@ TEST(TileCases, FetchesResults) {
         {"conv2d/input:1x128x128x96/kernel:1x1x96x32", "avx2", true, 1},
         {"conv2d/input:1x16x16x64/kernel:1x1x64x32", "avx2", false, 0},
         {"conv2d/input:1x64x64x64/kernel:1x1x64x810/output_layout:NCHW8c", "avx2", false, 0},
-        {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", false, 0},
+        {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", true, 0},
+        {"conv2d/input:1x28x28x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64", "avx2", false, 0},
+        {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64/output_layout:NCHW", "avx2",
+         false, 0},
+        {"conv2d/input:1x128x128x64/kernel:3x3x1x64/padding:1,1x1,1/feature_group_count:64/dtype:u8/"
+         "epilogue:bias,requantize_onnx",
+         "avx2", false, 0},
     };
     for (const auto &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
@@ -212,6 +218,40 @@ TEST(TileCases, FetchesResults) {
         Candidate fetching = standard;
         fetching.knobs["fetch_result"] = 2;
         EXPECT_EQ(space.check(fetching).ok(), row.can) << row.key << " " << row.target;
+    }
+}
+
+// A Zen 2, by races: depthwise results that L3 does not keep beside the input, and inputs of more than half of L3, but none where a tile is
+// a column of pixels. Other CPUs keep their own.
+TEST(TileCases, FetchesOfDepthwiseLayersAreThoseOfTheCpu) {
+    const struct {
+        const char *key, *cpu;
+        int64_t prefetch, fetch_result;
+    } rows[] = {
+        {"conv2d/input:1x128x128x144/kernel:5x5x1x144/strides:2x2/padding:1,2x1,2/feature_group_count:144",
+         "AuthenticAMD-23-49-0", 1, 1},
+        {"conv2d/input:1x128x128x144/kernel:5x5x1x144/strides:2x2/padding:1,2x1,2/feature_group_count:144",
+         "AuthenticAMD-25-1-1", 1, 0},
+        {"conv2d/input:1x64x64x240/kernel:5x5x1x240/strides:2x2/padding:1,2x1,2/feature_group_count:240",
+         "AuthenticAMD-23-49-0", 0, 0},
+        {"conv2d/input:1x64x64x240/kernel:5x5x1x240/strides:2x2/padding:1,2x1,2/feature_group_count:240",
+         "AuthenticAMD-25-1-1", 1, 0},
+        {"conv2d/input:1x256x256x96/kernel:3x3x1x96/strides:2x2/padding:0,1x0,1/feature_group_count:96",
+         "AuthenticAMD-23-49-0", 0, 0},
+        {"conv2d/input:1x256x256x96/kernel:3x3x1x96/strides:2x2/padding:0,1x0,1/feature_group_count:96",
+         "AuthenticAMD-25-1-1", 1, 0},
+        {"conv2d/input:1x112x112x144/kernel:7x7x1x144/padding:3,3x3,3/feature_group_count:144", "AuthenticAMD-23-49-0",
+         0, 1},
+    };
+    const Target target = *parse_target("avx2", 1, "");
+    for (const auto &row : rows) {
+        Machine machine;
+        machine.cpu_id = row.cpu, machine.l2_bytes = 512 << 10, machine.l3_bytes = 16 << 20;
+        const Space space =
+            cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core_of(machine, target));
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.prefetch, row.prefetch) << row.key << " " << row.cpu;
+        EXPECT_EQ(k.fetch_result, row.fetch_result) << row.key << " " << row.cpu;
     }
 }
 
