@@ -35,6 +35,8 @@ Expression without_zero_point() {
     return apply(Function::subtract, cast(operand(0), Element::i32), cast(operand(1), Element::i32));
 }
 
+Expression without_zero_point_in_floats() { return cast(without_zero_point(), Element::f32); }
+
 bool is_dequantization(const Elementwise &op) {
     return std::ranges::any_of(both, [&](ZeroPoint z) { return op.expression == dequantization(z); });
 }
@@ -47,6 +49,8 @@ bool is_quantization(const Elementwise &op) {
 }
 
 bool is_without_zero_point(const Elementwise &op) { return op.expression == without_zero_point(); }
+
+bool is_without_zero_point_in_floats(const Elementwise &op) { return op.expression == without_zero_point_in_floats(); }
 
 bool is_kept_for_passes(const Operator &op) {
     const auto *elementwise = std::get_if<Elementwise>(&op);

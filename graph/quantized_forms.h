@@ -18,11 +18,14 @@ Expression dequantization(ZeroPoint zero_point);
 Expression quantization(Element to, ZeroPoint zero_point);
 // i32(x0) - i32(x1), where x0 is stored and x1 is the zero point.
 Expression without_zero_point();
+// The same in f32, where sums of products are exact.
+Expression without_zero_point_in_floats();
 
 // Which of them an operator is.
 bool is_dequantization(const Elementwise &op);
 bool is_quantization(const Elementwise &op);
 bool is_without_zero_point(const Elementwise &op);
+bool is_without_zero_point_in_floats(const Elementwise &op);
 // Whether its operands, if they are constants, stay so until passes have seen it.
 bool is_kept_for_passes(const Operator &op);
 

@@ -1,11 +1,13 @@
 #include "graph/passes/float_notes.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "graph/passes/passes.h"
 #include "graph/passes/product_convolution.h"
 #include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
+#include "graph/quantized_forms.h"
 
 namespace kiln::graph {
 namespace {
@@ -41,6 +43,14 @@ std::string_view of_convolution(const Rewriting &graph, const Node &node) {
     return fits_sums(products_of(graph.shape(w->stored)), are_wide(graph, *w)) ? epilogue : too_long;
 }
 
+// Stored numbers whose sums are exact in f32.
+bool multiplies_stored(const Rewriting &graph, const Node &node) {
+    return std::ranges::all_of(node.inputs, [&](ValueId id) {
+        const auto *op = graph.computed_by<Elementwise>(id);
+        return op && is_without_zero_point_in_floats(*op);
+    });
+}
+
 std::string_view of_product(const Rewriting &graph, const Node &node) {
     const auto a = dequantized(graph, node.inputs[0]), b = dequantized(graph, node.inputs[1]);
     if (!a && !b) return not_quantized;
@@ -70,7 +80,10 @@ bool is_average(const Operator &op) {
 std::optional<std::string_view> why_floats(const Rewriting &graph, const Node &node) {
     if (node.inputs.empty() || graph.value(node.inputs[0]).form.type != Element::f32) return {};
     if (std::holds_alternative<Convolution>(node.op)) return of_convolution(graph, node);
-    if (std::holds_alternative<MatrixProduct>(node.op)) return of_product(graph, node);
+    if (std::holds_alternative<MatrixProduct>(node.op)) {
+        if (multiplies_stored(graph, node)) return {};
+        return of_product(graph, node);
+    }
     if (is_average(node.op)) return of_input(graph, node.inputs[0]).value_or(other);
     if (std::holds_alternative<Normalize>(node.op) || std::holds_alternative<Reduce>(node.op)) return other;
     return {};

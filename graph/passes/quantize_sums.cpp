@@ -8,6 +8,7 @@
 #include "graph/convolution_inputs.h"
 #include "graph/passes/passes.h"
 #include "graph/passes/product_convolution.h"
+#include "graph/passes/quantization/activation_products.h"
 #include "graph/passes/quantization/integer_convolution.h"
 #include "graph/passes/quantization/integer_sums.h"
 #include "graph/passes/quantization/quantized_averages.h"
@@ -94,27 +95,7 @@ std::optional<ValueId> dequantized_product(Rewriting &graph, const Node &node) {
         });
 }
 
-// The product of two activations in i32: what is stored, less its zero points.
-std::optional<ValueId> product_of_activations(Rewriting &graph, const Node &node) {
-    const auto a = quantized_input(graph, node.inputs[0]), b = quantized_input(graph, node.inputs[1]);
-    if (!a || !b || !fits_sums(graph.shape(node.inputs[0]).back(), true)) return {};
-    const auto offset = [&](const QuantizedInput &x) {
-        const Element type = graph.value(x.stored).form.type;
-        const ValueId point = graph.constant(Numbers{{type, {}}, std::vector<int64_t>{x.by.zero_point}});
-        return graph.between(Elementwise{without_zero_point(), graph.shape(x.stored)}, {x.stored, point});
-    };
-    const ValueId left = offset(*a), right = offset(*b), sums = graph.between(MatrixProduct{}, {left, right});
-    const ValueId unit = floats(graph, {}, {a->by.scale * b->by.scale});
-    return graph.result(
-        Elementwise{apply(Function::multiply, cast(operand(0), Element::f32), operand(1)), graph.shape(sums)},
-        {sums, unit});
-}
-
-// An operand of a product in i32: what is stored less its zero point.
-struct Offset {
-    ValueId stored, zero_point;
-};
-
+// An operand of a product in i32.
 std::optional<Offset> offset(const Rewriting &graph, ValueId id) {
     const auto *op = graph.computed_by<Elementwise>(id);
     if (!op || !is_without_zero_point(*op)) return {};
@@ -123,11 +104,17 @@ std::optional<Offset> offset(const Rewriting &graph, ValueId id) {
     return Offset{node.inputs[0], node.inputs[1]};
 }
 
+std::optional<ValueId> product_in_floats(Rewriting &graph, const Offset &a, const Offset &b) {
+    if (!is_exact_in_floats(graph, a, b)) return {};
+    const ValueId sums = product_of_offsets(graph, a, b);
+    return graph.result(Elementwise{cast(operand(0), Element::i32), graph.shape(sums)}, {sums});
+}
+
 std::optional<ValueId> integer_product(Rewriting &graph, const Node &node) {
     const auto a = offset(graph, node.inputs[0]), b = offset(graph, node.inputs[1]);
     if (!a || !b) return {};
     const auto side = constant_matrix(graph, a->stored, b->stored);
-    if (!side) return {};
+    if (!side) return product_in_floats(graph, *a, *b);
     const bool is_right = *side == ConstantMatrix::right;
     const Offset &x = is_right ? *a : *b, &w = is_right ? *b : *a;
     const Shape matrix = graph.shape(w.stored);

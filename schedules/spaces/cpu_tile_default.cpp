@@ -6,6 +6,7 @@
 #include "schedules/spaces/cpu_tile_races.h"
 #include "schedules/spaces/cpu_tile_rules.h"
 #include "schedules/spaces/fetched_weights.h"
+#include "schedules/spaces/spilled_sums.h"
 #include "workload/division.h"
 
 namespace kiln {
@@ -82,10 +83,11 @@ void choose_sum(const TileFacts &f, const TileCase &kind, const CpuTileDomains &
     // Neighbouring pixels share joined floats; unrolled beyond the stride, LLVM keeps them in registers and spills the
     // sums.
     k->join_columns = kind.sum == TileCase::Sum::joined_columns;
-    k->unroll = k->join_columns
-                    ? nearest_divisor(domains.unroll, s.input_channels * s.kernel[0],
-                                      std::min(kind.unroll, s.stride[0] * s.input_channels))
-                    : nearest_divisor(domains.unroll, s.input_channels, kind.unroll ? kind.unroll : s.input_channels);
+    const int64_t unrolled = unrolled_without_spills(kind.unroll ? kind.unroll : s.input_channels, f.registers, s.parts,
+                                                     k->pixels * k->rows);
+    k->unroll = k->join_columns ? nearest_divisor(domains.unroll, s.input_channels * s.kernel[0],
+                                                  std::min(kind.unroll, s.stride[0] * s.input_channels))
+                                : nearest_divisor(domains.unroll, s.input_channels, unrolled);
     k->unroll_columns = kind.sum == TileCase::Sum::columns_unrolled ? domains.unroll_columns.back() : 0;
     k->spread = nearest(domains.spread, double(kind.spread));
     k->share_rows = k->unroll_rows = kind.share_rows && f.shares_rows() && k->rows > 1;

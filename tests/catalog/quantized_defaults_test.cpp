@@ -182,5 +182,43 @@ TEST(QuantizedDefaults, WinogradBesideDotProducts) {
     }
 }
 
+// LLVM keeps the products of more than two steps of pairs apart, for which 16 registers have no room.
+TEST(PairsOfIntegers, AreUnrolledTwiceWhereRegistersAreFew) {
+    constexpr const char *avx2 = "x86-64-linux-avx-avx2-f16c-fma-sse41";
+    struct Row {
+        const char *algorithm, *key, *target;
+        int64_t unroll;
+        const char *why;
+    };
+    constexpr Row rows[] = {
+        {"quantized", "conv2d/input:1x14x14x512/kernel:1x1x512x512/dtype:u8/epilogue:bias,requantize_onnx", avx2, 2,
+         "pairs"},
+        {"quantized", "conv2d/input:1x14x14x512/kernel:1x1x512x512/dtype:i8/epilogue:bias,requantize_litert",
+         "x86-64-linux-sse41", 2, "pairs, in half vectors"},
+        {"quantized", "conv2d/input:1x28x28x64/kernel:5x5x64x96/padding:2,2x2,2/dtype:u8/epilogue:bias,requantize_onnx",
+         avx2, 2, "a window"},
+        {"quantized", "conv2d/input:1x14x14x54/kernel:1x1x54x64/dtype:u8/epilogue:bias,requantize_onnx", avx2, 1,
+         "27 pairs, which two do not divide"},
+        {"quantized", "conv1d/input:1x1x2048/kernel:1x2048x1000/dtype:u8/epilogue:bias,requantize_onnx", avx2, 4,
+         "one pixel"},
+        {"direct", "conv2d/input:1x14x14x512/kernel:1x1x512x512/epilogue:bias,relu", avx2, 4, "floats"},
+        {"quantized", "conv2d/input:1x14x14x512/kernel:1x1x512x512/dtype:u8/epilogue:bias,requantize_onnx", zen4_target,
+         4, "fours"},
+        {"quantized_winograd_2",
+         "conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx", avx2, 2,
+         "Winograd's pairs"},
+        {"quantized_winograd_2",
+         "conv2d/input:1x14x14x256/kernel:3x3x256x256/padding:1,1x1,1/dtype:u8/epilogue:bias,requantize_onnx",
+         zen4_target, 4, "Winograd's pairs, in 32 registers"},
+    };
+    for (const Row &row : rows) {
+        const Target target = *parse_target(row.target, 1, "");
+        const Workload w = *parse_workload_key(row.key);
+        const Space space = find_algorithm(row.algorithm)->space(w, target, core_of(Machine(), target));
+        const Candidate candidate = space.default_candidate();
+        EXPECT_EQ(candidate.knobs.at("unroll"), row.unroll) << row.key << " " << row.target << ": " << row.why;
+    }
+}
+
 }  // namespace
 }  // namespace kiln

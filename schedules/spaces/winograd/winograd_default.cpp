@@ -249,10 +249,11 @@ double winograd_slowness(const WinogradFacts &f) {
 
 WinogradKnobs default_winograd_knobs(const WinogradFacts &f, const WinogradDomains &domains) {
     WinogradKnobs k;
+    const int64_t most = unrolled_without_spills(4, f.registers, f.parts, f.tiles[0] * f.tiles[1] * f.images());
     // LLVM unrolls a loop of three steps completely, and then the sums spill.
     for (int64_t unroll : domains.unroll) {
         const int64_t steps = f.channel_step() / f.parts;
-        if (unroll <= 4 && (steps <= 8 || steps / unroll >= 4)) k.unroll = unroll;
+        if (unroll <= most && (steps <= 8 || steps / unroll >= 4)) k.unroll = unroll;
     }
     WinogradKnobs best = best_blocking(f, domains, k);
     best.stage_input = stages_input(f, best) ? domains.stage_input.back() : 0;

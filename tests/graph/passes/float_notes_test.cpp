@@ -77,6 +77,11 @@ TEST(FloatNotes, table) {
              return s.node(MatrixProduct{}, {quantized_input(s, {4, 2}), first});
          },
          {"its input is not quantized", "its input is not quantized"}},
+        {"products of stored numbers in f32 have none",
+         [](Sketch &s) {
+             return s.node(MatrixProduct{}, {quantized_input(s, {4, 2}), quantized_input(s, {2, 3})});
+         },
+         {}},
         {"softmax",
          [](Sketch &s) {
              return s.node(Normalize{.axes = {1}}, {quantized_input(s, {2, 3})});

@@ -209,15 +209,56 @@ TEST(RequantizeSums, table) {
          "%0 = convolution strides=2 padding=1,1 groups=3 (x0, 3x1x2, 1)\n"
          "%1 = elementwise div(mul(f32(x0),x1),x2) shape=1x3x3 (%0, scalar, 1x1x3)\n"
          "%2 = elementwise i8(min(max(round(div(x0,x1)),-128),127)) shape=1x3x3 (%1, scalar)\n-> %2"},
-        {"a product of activations",
+        {"a product of activations, exact in f32",
          [](Sketch &s) {
              const auto a = dequantize(s, {stored_input(s, {2, 3}), 0.5, 3}),
                         b = dequantize(s, {stored_input(s, {3, 2}), 2});
              return Ids{s.node(MatrixProduct{}, {a, b})};
          },
-         "%0 = elementwise sub(i32(x0),i32(x1)) shape=2x3 (x0, scalar)\n"
-         "%1 = elementwise sub(i32(x0),i32(x1)) shape=3x2 (x1, scalar)\n%2 = matrix_product (%0, %1)\n"
+         "%0 = elementwise f32(sub(i32(x0),i32(x1))) shape=2x3 (x0, scalar)\n"
+         "%1 = elementwise f32(sub(i32(x0),i32(x1))) shape=3x2 (x1, scalar)\n%2 = matrix_product (%0, %1)\n"
+         "%3 = elementwise mul(x0,x1) shape=2x2 (%2, scalar)\n-> %3"},
+        {"a product of activations up to 2^24",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {2, 1024}), 0.5}),
+                        b = dequantize(s, {stored_input(s, {1024, 2}), 2});
+             return Ids{s.node(MatrixProduct{}, {a, b})};
+         },
+         "%0 = elementwise f32(sub(i32(x0),i32(x1))) shape=2x1024 (x0, scalar)\n"
+         "%1 = elementwise f32(sub(i32(x0),i32(x1))) shape=1024x2 (x1, scalar)\n%2 = matrix_product (%0, %1)\n"
+         "%3 = elementwise mul(x0,x1) shape=2x2 (%2, scalar)\n-> %3"},
+        {"a product of activations beyond it",
+         [](Sketch &s) {
+             const auto a = dequantize(s, {stored_input(s, {2, 1025}), 0.5}),
+                        b = dequantize(s, {stored_input(s, {1025, 2}), 2});
+             return Ids{s.node(MatrixProduct{}, {a, b})};
+         },
+         "%0 = elementwise sub(i32(x0),i32(x1)) shape=2x1025 (x0, scalar)\n"
+         "%1 = elementwise sub(i32(x0),i32(x1)) shape=1025x2 (x1, scalar)\n%2 = matrix_product (%0, %1)\n"
          "%3 = elementwise mul(f32(x0),x1) shape=2x2 (%2, scalar)\n-> %3"},
+        {"a product of integers, whatever their zero points are",
+         [](Sketch &s) {
+             const auto offset = [&](const Shape &shape) {
+                 return s.node(Elementwise{without_zero_point(), shape},
+                               {stored_input(s, shape), s.input({}, Element::i8)});
+             };
+             const ValueId a = offset({2, 258}), b = offset({258, 2});
+             return Ids{s.node(MatrixProduct{}, {a, b})};
+         },
+         "%0 = elementwise f32(sub(i32(x0),i32(x1))) shape=2x258 (x0, x1)\n"
+         "%1 = elementwise f32(sub(i32(x0),i32(x1))) shape=258x2 (x2, x3)\n%2 = matrix_product (%0, %1)\n"
+         "%3 = elementwise i32(x0) shape=2x2 (%2)\n-> %3"},
+        {"a product of integers that may leave f32",
+         [](Sketch &s) {
+             const auto offset = [&](const Shape &shape) {
+                 return s.node(Elementwise{without_zero_point(), shape},
+                               {stored_input(s, shape), s.input({}, Element::i8)});
+             };
+             const ValueId a = offset({2, 259}), b = offset({259, 2});
+             return Ids{s.node(MatrixProduct{}, {a, b})};
+         },
+         "%0 = elementwise sub(i32(x0),i32(x1)) shape=2x259 (x0, x1)\n"
+         "%1 = elementwise sub(i32(x0),i32(x1)) shape=259x2 (x2, x3)\n%2 = matrix_product (%0, %1)\n-> %2"},
         {"weights with a scale for each channel are transposed with their scales",
          [](Sketch &s) {
              const auto x = dequantize(s, {stored_input(s, {1, 3}), 0.5});
