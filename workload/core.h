@@ -116,7 +116,7 @@ inline Core core_of(const Machine &machine, const Target &target) {
     } else if (machine.cpu_id.starts_with("AuthenticAMD-23-")) {
         // Zen, Zen+ and Zen 2 have this latency (A. Fog, Instruction tables). The rates are by races of 22 layers of 3x3 and 5x5 on a Zen 2.
         core.float_latency = 5, core.memory_bytes_a_cycle = 4.5, core.from_l3.scattered = 12;
-        core.fetches_for_winograd = true;
+        core.fetches_for_winograd = core.gains_by_strassen = true;
         core.depthwise_fetches = {.share_of_l3 = 0.5, .in_streams = false, .of_results = true};
     }
     return core;

@@ -50,13 +50,15 @@ TEST(Strassen, AppliesOrSaysWhyNot) {
     }
 }
 
-// Many channels on both sides pay for the additions, on the CPU on which that was measured; and an error budget below the default keeps
+// Many channels on both sides pay for the additions, on the CPUs on which that was measured; and an error budget below the default keeps
 // direct sums.
 TEST(Strassen, IsTheDefaultOfManyChannels) {
+    constexpr const char *zen2_cpu = "AuthenticAMD-23-49-0";
     constexpr struct {
         const char *key, *target;
         double error_budget;
         const char *algorithm;
+        const char *cpu = "";
     } rows[] = {
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5_target, 1e-5, "strassen"},
         {"conv2d/input:1x14x14x1024/kernel:1x1x1024x256/epilogue:bias,relu", zen5_target, 1e-5, "strassen"},
@@ -64,6 +66,9 @@ TEST(Strassen, IsTheDefaultOfManyChannels) {
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen5_target, 1e-6, "direct"},
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", zen4_target, 1e-5, "direct"},
         {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", "avx2", 1e-5, "direct"},
+        {"conv2d/input:1x14x14x256/kernel:1x1x256x1024/epilogue:bias,add,relu", "avx2", 1e-5, "strassen", zen2_cpu},
+        {"conv2d/input:1x17x17x768/kernel:1x1x768x192/epilogue:bias,relu", "avx2", 1e-5, "direct", zen2_cpu},
+        {"conv2d/input:1x14x14x1024/kernel:1x1x1024x512/epilogue:bias,relu", "avx2", 1e-5, "strassen", zen2_cpu},
         {"conv2d/input:1x56x56x256/kernel:1x1x256x64/epilogue:bias,relu", zen5_target, 1e-5, "direct"},  // few outputs
         {"conv2d/input:1x56x56x64/kernel:1x1x64x256/epilogue:bias,relu", zen5_target, 1e-5, "direct"},   // short sums
         {"conv1d/input:1x1x2048/kernel:1x2048x1000/epilogue:bias", zen5_target, 1e-5, "direct"},   // one pixel of two
@@ -72,7 +77,7 @@ TEST(Strassen, IsTheDefaultOfManyChannels) {
     for (const auto &row : rows) {
         const Target target = *parse_target(row.target, 1, "");
         Machine machine;
-        machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
+        machine.cpu_id = row.cpu, machine.l1_bytes = 48 << 10, machine.l2_bytes = 1 << 20, machine.l3_bytes = 32 << 20;
         const auto standard =
             default_candidate(*parse_workload_key(row.key), target, core_of(machine, target), row.error_budget);
         ASSERT_TRUE(standard) << row.key;
