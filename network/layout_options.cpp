@@ -122,10 +122,14 @@ private:
     void visit(const Resample &op) {
         keep_order([&](int axis) { return std::ranges::count(op.axes, axis, &Resample::Axis::axis) == 0; });
     }
-    // Tables of indices and what they choose from are row-major.
+    // Indices and what they choose from are row-major. Numbers of one axis are looked up in any order without blocks.
     void visit(const Gather &) {
-        add({{row_major(input_shape(0).size()), row_major(input_shape(1).size())},
-             row_major(shape(node_->output).size())});
+        const Order source = row_major(input_shape(0).size());
+        if (input_shape(0).size() > 1)
+            return add({{source, row_major(input_shape(1).size())}, row_major(shape(node_->output).size())});
+        for (const Order &order : orders_of(node_->inputs[1])) {
+            if (order.block == 0) add({{source, order}, order});
+        }
     }
     // An axis of one element has no blocks.
     void visit(const Reduce &op) {

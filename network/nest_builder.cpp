@@ -224,10 +224,15 @@ NestIndex NestBuilder::from_table(const std::vector<int32_t> &elements, const st
 }
 
 NestIndex NestBuilder::from_table(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &place) {
-    const graph::Shape &shape = stored.form->shape;
+    graph::Shape shape;
     NestIndex index;
-    index.table = operand(input, shape.empty() ? graph::Shape{1} : shape, stored.form->type);
-    index.place = shape.empty() ? std::vector{constant_index(0)} : place;
+    for (const graph::MemoryLoop &loop : graph::memory_loops(stored.form->shape, stored.storage->order)) {
+        if (loop.extent == 1) continue;
+        shape.push_back(loop.extent);
+        index.place.push_back(place[size_t(loop.axis)]);
+    }
+    if (shape.empty()) shape = {1}, index.place = {constant_index(0)};
+    index.table = operand(input, shape, stored.form->type);
     return index;
 }
 

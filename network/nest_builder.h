@@ -58,7 +58,7 @@ public:
     // Reads one of the numbers of a constant.
     int read_numbers(const std::vector<float> &numbers, const std::vector<int64_t> &shape,
                      const std::vector<NestIndex> &indices);
-    // An index that is an element of input `input`, which is i32 in row-major order.
+    // An index that is an element of input `input`, whole numbers without blocks of an axis.
     NestIndex from_table(size_t input, const graph::Stored &stored, const std::vector<NestIndex> &place);
     // An index that is an element of a table.
     NestIndex from_table(const std::vector<int32_t> &elements, const std::vector<int64_t> &shape,

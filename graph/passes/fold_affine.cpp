@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "graph/evaluate/operator_loops.h"
-#include "graph/passes/affine.h"
+#include "graph/passes/factors/affine.h"
+#include "graph/passes/factors/scaled_weights.h"
 #include "graph/passes/passes.h"
-#include "graph/passes/scaled_weights.h"
 #include "graph/rewriting/rewriting.h"
 
 namespace kiln::graph {

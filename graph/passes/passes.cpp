@@ -36,6 +36,8 @@ std::span<const Pass> passes() {
              fuse_quantized_additions, true},
         Pass{"multiply_quanta", "divisions of stored numbers become multiplications with the same results",
              multiply_quanta},
+        Pass{"tabulate_quanta", "functions of one stored number that take long become tables of their results",
+             tabulate_quanta},
     };
     return all;
 }

@@ -44,5 +44,6 @@ Graph fuse_epilogues(const Graph &graph);
 Graph fuse_elementwise(const Graph &graph);
 Graph fuse_quantized_additions(const Graph &graph);
 Graph multiply_quanta(const Graph &graph);
+Graph tabulate_quanta(const Graph &graph);
 
 }  // namespace kiln::graph

@@ -104,6 +104,7 @@ std::optional<Offset> offset(const Rewriting &graph, ValueId id) {
     return Offset{node.inputs[0], node.inputs[1]};
 }
 
+// Of two activations.
 std::optional<ValueId> product_in_floats(Rewriting &graph, const Offset &a, const Offset &b) {
     if (!is_exact_in_floats(graph, a, b)) return {};
     const ValueId sums = product_of_offsets(graph, a, b);

@@ -20,7 +20,7 @@ namespace {
 
 using StepKind = EpilogueStep::Kind;
 
-constexpr int most_steps = 64;
+constexpr int most_steps_behind = 64;
 
 // The element-wise nodes behind a convolution of integers, as one term of its sums.
 struct Behind {
@@ -31,7 +31,7 @@ struct Behind {
 std::optional<Behind> behind_sums(const Rewriting &graph, ValueId number) {
     const Shape shape = graph.shape(number);
     Term term = value_term(graph, number);
-    for (bool grows = true; grows && size(term) <= most_steps;) {
+    for (bool grows = true; grows && size(term) <= most_steps_behind;) {
         grows = false;
         for (const ValueId id : values_in(term)) {
             if (graph.shape(id) != shape || graph.uses(id) > 1) continue;

@@ -246,11 +246,69 @@ std::optional<Term> of_neutral(const Term &t) {
     return {};
 }
 
+// Whether all values of a term of floats are whole numbers.
+bool is_whole(const Term &t) {
+    switch (t.step.function) {
+        case constant:
+            return t.step.number == std::trunc(t.step.number);
+        case round:
+        case floor:
+        case ceil:
+            return true;
+        case add:
+        case subtract:
+        case negate:
+        case minimum:
+        case maximum:
+            return std::ranges::all_of(t.arguments, is_whole);
+        default:
+            return false;
+    }
+}
+
+// Whether a term of f32 is a whole number from `lo` to `hi` at most.
+bool is_whole_within(const Term &t, double lo, double hi) {
+    if (t.type != Element::f32 || !is(t, minimum) || !is(first(t), maximum)) return false;
+    const Term &least = second(first(t)), &most = second(t);
+    const bool is_within =
+        is_number(least, std::max(lo, least.step.number)) && is_number(most, std::min(hi, most.step.number));
+    return is_within && is_whole(t);
+}
+
+Term converted(const Term &t, Element type) { return {{.function = cast, .type = type}, type, {t}}; }
+
+// A quantum of which another one is computed need not be stored: i32(q(y)) is i32(y), f32(q(y)) is y, and f32(i32(y) - z) is y - z, where y
+// is a whole number that q has. Vectors of bytes take longer to make and to take apart than what is computed with them.
+std::optional<Term> of_quantum(const Term &t) {
+    if (!is(t, cast) || (t.type != Element::i32 && t.type != Element::f32)) return {};
+    const Term &from = first(t);
+    if (is(from, cast) && holds_quanta(from.type)) {
+        const QuantumRange range = range_of_quanta(from.type);
+        const Term &number = first(from);
+        if (!is_whole_within(number, range.lo, range.hi)) return {};
+        return t.type == Element::f32 ? number : converted(number, t.type);
+    }
+    if (t.type != Element::f32 || from.type != Element::i32) return {};
+    constexpr double exact = 1 << 23;  // differences of two such numbers are f32
+    const auto number = [](const Term &x) { return is(x, cast) && is_whole_within(first(x), -exact, exact); };
+    if (number(from)) return first(from);
+    if (!is(from, subtract) || !number(first(from)) || !is_number(second(from))) return {};
+    const double point = second(from).step.number;
+    if (std::abs(point) > exact) return {};
+    return call(subtract, {first(first(from)), number_term(point, Element::f32)});
+}
+
 // Whether a float becomes a quantum. A change of the last place might decide which one.
 bool is_quantum(const Term &t) { return is(t, cast) && holds_quanta(t.type) && is_float(first(t).type); }
 
-Term simplified(Term term, Rounding rounding) {
-    const Rounding inside = is_quantum(term) ? Rounding::stays : rounding;
+// What a term is simplified for.
+struct Context {
+    Rounding rounding = Rounding::may_change;
+    bool is_in_quantum = false;  // a part of what becomes a quantum, so that kernels compute it as it is defined
+};
+
+Term simplified(Term term, const Context &context) {
+    const Context inside = is_quantum(term) ? Context{Rounding::stays, true} : context;
     for (Term &argument : term.arguments) argument = simplified(std::move(argument), inside);
     static constexpr std::array<TermRule, 13> rules{
         constants, order_of_arguments, of_add,      of_subtract, of_multiply, of_divide,    of_negate,
@@ -263,12 +321,13 @@ Term simplified(Term term, Rounding rounding) {
         }
         return {};
     };
-    auto becomes = rounding == Rounding::stays ? apply_first(exact_rules) : apply_first(rules);
-    return becomes ? simplified(std::move(*becomes), rounding) : term;
+    auto becomes = context.rounding == Rounding::stays ? apply_first(exact_rules) : apply_first(rules);
+    if (!becomes && context.is_in_quantum) becomes = of_quantum(term);
+    return becomes ? simplified(std::move(*becomes), context) : term;
 }
 
 }  // namespace
 
-Term simplify(Term term, Rounding rounding) { return simplified(std::move(term), rounding); }
+Term simplify(Term term, Rounding rounding) { return simplified(std::move(term), {rounding, false}); }
 
 }  // namespace kiln::graph

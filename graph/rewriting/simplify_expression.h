@@ -7,7 +7,8 @@
 //   zeros      the sign of a zero may change: x + 0 is x.
 //   overflow   what overflowed in between, and only there, may be finite: x * 1e30 * 1e-30. The power 0.5 of -infinity is NaN.
 // What becomes an i8, u8, i16 or u16 keeps the rounding of every step, since a change of the last place might decide which.
-// NaN stays NaN wherever it came from: minimum and maximum keep it, x * 0 and x - x are left as they are.
+// NaN stays NaN wherever it came from: minimum and maximum keep it, x * 0 and x - x are left as they are. One that would become a quantum
+// on the way to another one may stay NaN.
 #pragma once
 
 #include "graph/rewriting/expression_tree.h"

@@ -114,12 +114,13 @@ void merge_loops(Nest *nest) {
 }
 
 void leave_out_types(Nest *nest) {
-    bool are_floats = nest->result == scalar::Element::f32;
+    using scalar::Element;
+    bool are_usual = nest->result == Element::f32;
     for (size_t i = 0; i < nest->operands.size(); i++) {
         const auto operand = static_cast<int>(i);
-        are_floats = are_floats && (nest->is_table(operand) || nest->type_of(operand) == scalar::Element::f32);
+        are_usual = are_usual && nest->type_of(operand) == (nest->is_table(operand) ? Element::i32 : Element::f32);
     }
-    if (are_floats) nest->types.clear();
+    if (are_usual) nest->types.clear();
 }
 
 }  // namespace kiln::network

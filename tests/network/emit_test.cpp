@@ -329,6 +329,11 @@ TEST(Emit, table) {
          },
          "nest/dtype:i32/loops:8/operands:8/reads:x0[i0]/term:max(x0,i32:0) (x0) -> w0\n"
          "nest/loops:2x4x3/operands:2x4,5x3/reads:x1[x0[i0,i1],i2]/term:x0 (w0, c0) -> y0"},
+        {"floats that bytes choose",
+         [](Sketch &s) {
+             return Ids{s.node(Gather{0}, {s.random({256}), s.input({2, 4}, Element::u8)})};
+         },
+         "nest/loops:2x4/operands:2x4,256/operand_dtypes:u8,f32/reads:x1[x0[i0,i1]]/term:x0 (x0, c0) -> y0"},
         {"a single index of the first axis",
          [](Sketch &s) {
              return Ids{s.node(Gather{0}, {s.input({2, 3}), s.input({}, Element::i32)})};

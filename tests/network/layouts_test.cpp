@@ -48,6 +48,15 @@ Graph chain() {
     return std::move(s).finish(Ids{y});
 }
 
+// With bytes between them that choose numbers.
+Graph with_table() {
+    Sketch s(1);
+    const ValueId x = s.convolution({s.input({1, 8, 20, 20})}, 8, {3, 3});
+    const ValueId bytes = s.elementwise("u8(x0)", {x});
+    const ValueId y = s.convolution({s.node(Gather{0}, {s.random({256}), bytes})}, 8, {3, 3});
+    return std::move(s).finish(Ids{y});
+}
+
 // Its result in every channel of a larger one.
 Graph with_concat() {
     Sketch s(1);
@@ -157,6 +166,10 @@ TEST(Layouts, AreThoseThatCostLeast) {
           .unmeasured = Unmeasured::as_fast,
           .block = 4},
          {"NCHW>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW4c", "NCHW4c>NCHW"}},
+        {"numbers of a table are looked up as the bytes lie",
+         with_table(),
+         {},
+         {"move", "NHWC>NHWC", "u8(x0)", "move", "NHWC>NHWC", "move"}},
         {"an average of each channel is read block by block",
          with_average(),
          {.times = by_layouts({{"NHWC>NHWC", 9 * ms}, {"NCHW>NCHW4c", ms}, {"NCHW4c>NCHW", ms}}), .block = 4},

@@ -26,7 +26,10 @@ Tensor blocks(Shape shape) { return {shape, in_blocks(shape.size(), 4)}; }
 std::string told(const Operator &op, const std::vector<Tensor> &inputs, const Tensor &result) {
     std::vector<TypedShape> forms;
     std::vector<Storage> storages;
-    for (const Tensor &tensor : inputs) forms.push_back({Element::f32, tensor.shape});
+    for (const Tensor &tensor : inputs) {
+        const bool are_places = std::holds_alternative<Gather>(op) && !forms.empty();
+        forms.push_back({are_places ? Element::i32 : Element::f32, tensor.shape});
+    }
     forms.push_back({Element::f32, result.shape});
     for (size_t i = 0; i < inputs.size(); i++) storages.push_back(storage_of(forms[i], inputs[i].order));
     storages.push_back(storage_of(forms.back(), result.order));
@@ -123,6 +126,11 @@ TEST(NestsInBlocks, GoBlockByBlock) {
          {blocks({2, 8, 3, 5})},
          first({8, 2, 3, 5}),
          "nest/loops:2x4x2x15/operands:2x2x15x4/reads:x0[i2,i0,i3,i1]/term:x0"},
+        {"places that lie channels-last",
+         Gather{0},
+         {first({256}), last({1, 8, 3, 5})},
+         last({1, 8, 3, 5}),
+         "nest/loops:3x5x8/operands:3x5x8,256/reads:x1[x0[i0,i1,i2]]/term:x0"},
         {"parts of blocks",
          slice({2, 3, 4, 5}),
          {blocks({1, 8, 3, 5})},

@@ -32,8 +32,9 @@ bool may_be_zero(const Bounded &x) { return x.value != 0 && reach(x) >= std::fab
 // Where rounding an inexact number goes another way than rounding the exact one, the difference is an error.
 template<typename Round>
 Bounded rounded_to_whole(const Bounded &x, const Round &round) {
-    const double value = round(x.value);
-    const double difference = std::max(round(x.value + reach(x)) - value, value - round(x.value - reach(x)));
+    // An error of a whole step that was divided by the budget may be a last place less than a step now.
+    const double value = round(x.value), far = reach(x) * (1 + 0x1p-40);
+    const double difference = std::max(round(x.value + far) - value, value - round(x.value - far));
     return {value, difference > 0 ? difference / default_error_budget : 0, x.is_given};
 }
 

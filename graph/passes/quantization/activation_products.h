@@ -13,6 +13,7 @@ struct Offset {
     ValueId stored, zero_point;
 };
 
+// Whether f32 has every sum of products, for all stored numbers and zero points that there may be.
 bool is_exact_in_floats(const Rewriting &graph, const Offset &left, const Offset &right);
 
 // The sums of products of both, as f32 where those are exact, else as i32.

@@ -19,4 +19,12 @@ struct StoredFunction {
 // What an Elementwise computes, where each of its other inputs is a constant of one element and its result is i8 or u8.
 std::optional<StoredFunction> stored_function(const Rewriting &graph, const Node &node);
 
+struct StoredTable {
+    ValueId input = 0;  // i8 or u8
+    Numbers results;    // of one axis, of all values from the smallest on
+};
+
+// The same of one such input, with results that kernels store: f32, i32, i8 or u8.
+std::optional<StoredTable> table_of(const Rewriting &graph, const Node &node);
+
 }  // namespace kiln::graph

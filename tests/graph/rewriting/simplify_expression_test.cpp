@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "graph/evaluate/evaluate.h"
 #include "graph/rewriting/named_functions.h"
@@ -119,6 +120,30 @@ TEST(Simplify, rounds_otherwise) {
         {"sub(max(x0,0),mul(x1,max(neg(x0),0)))", "select(less(x0,0),mul(x0,x1),x0)"},
     };
     for (const Row &row : rows) expect_simplified(row, false);
+}
+
+// Numbers that become quanta on the way to other ones are whole, within bounds that the quanta have; others are changed by them. Where no
+// quantum comes of it, kernels may round as they like, and quanta stay.
+TEST(Simplify, leaves_out_quanta_of_which_others_are_computed) {
+    const Row rows[] = {
+        {"f32(u8(min(max(round(x0),0),255)))", "min(max(round(x0),0),255)"},
+        {"f32(i32(u8(min(max(add(round(x0),3),0),255))))", "min(max(add(round(x0),3),0),255)"},
+        {"f32(sub(i32(u8(min(max(round(x0),0),255))),i32:7))", "sub(min(max(round(x0),0),255),7)"},
+        {"f32(sub(i32(i8(min(max(round(x0),-128),127))),i32:-7))", "sub(min(max(round(x0),-128),127),-7)"},
+        {"f32(add(i32(i8(min(max(round(x0),-5),5))),i32:1))", "f32(add(i32(min(max(round(x0),-5),5)),i32:1))"},
+        {"f32(u8(min(max(x0,0),255)))", "f32(u8(min(max(x0,0),255)))"},
+        {"f32(u8(min(max(round(x0),-1),255)))", "f32(u8(min(max(round(x0),-1),255)))"},
+        {"f32(i8(min(max(round(x0),-5),128)))", "f32(i8(min(max(round(x0),-5),128)))"},
+        {"f32(u8(min(max(round(x0),0.5),255)))", "f32(u8(min(max(round(x0),0.5),255)))"},
+        {"f32(u8(min(max(round(x0),x1),255)))", "f32(u8(min(max(x1,round(x0)),255)))"},
+        {"f32(u8(max(round(x0),0)))", "f32(u8(max(round(x0),0)))"},
+    };
+    for (const Row &row : rows) {
+        const auto in_quantum = [](const char *number) { return "f32(u8(" + std::string(number) + "))"; };
+        const std::string before = in_quantum(row.before), after = in_quantum(row.after);
+        expect_simplified({before.c_str(), after.c_str()}, false);
+    }
+    expect_simplified({"f32(u8(min(max(round(x0),0),255)))", "f32(u8(min(max(round(x0),0),255)))"}, false);
 }
 
 // A step decides by the last place, in the same expression or in a node that reads it.

@@ -122,6 +122,17 @@ TEST(NestLoops, RoundingsDecideOnlyWhatIsClose) {
     }
 }
 
+// -83.49998 may be rounded to either side, and 0 or 1 be stored: a step of f32 stays a whole one where it becomes an integer.
+TEST(NestLoops, WhatIsStoredMayBeAWholeStepAway) {
+    const auto w = parse_workload_key(
+        "nest/output_dtype:u8/loops:1/operands:1/reads:x0[i0]/"
+        "term:u8(add(round(div(erf(div(x0,1.4142135381698608)),0.006226780358701944)),83))");
+    ASSERT_TRUE(w) << w.error().message;
+    Operands operands;
+    operands.first = tensor(DType::f32, {1}, std::vector<float>{-0.706199646F});
+    EXPECT_GE(compute_nest(*w, operands).magnitude[0] * default_error_budget, 0.999999);
+}
+
 // Products of many numbers stay within the range of f32 in any order, and are not 0.
 TEST(NestLoops, OperandsOfProductsStayNearOne) {
     const auto w = parse_workload_key("nest/loops:1/over:2000/operands:2000/reduction:product/reads:x0[r0]/term:x0");

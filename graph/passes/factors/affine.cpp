@@ -1,4 +1,4 @@
-#include "graph/passes/affine.h"
+#include "graph/passes/factors/affine.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "graph/passes/scaled_weights.h"
+#include "graph/passes/factors/scaled_weights.h"
 
 #include <cmath>
 #include <cstddef>

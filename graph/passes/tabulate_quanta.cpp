@@ -1,0 +1,81 @@
+// Functions of one stored number of 8 bits that take long, such as activations between what dequantizes and what quantizes, become tables of
+// their 256 results, in which each element is looked up.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/passes.h"
+#include "graph/passes/quantization/stored_function.h"
+#include "graph/quantized_forms.h"
+#include "graph/rewriting/value_terms.h"
+
+namespace kiln::graph {
+namespace {
+
+// In additions. By races of such functions with AVX2 on a Zen 2, an element is looked up in the time of some ten. Wider vectors compute
+// faster, and look up no faster.
+constexpr int cost_of_division = 4, cost_of_function = 16, cost_of_lookup = 16;
+
+// Fewer elements are computed in no time.
+constexpr int64_t fewest_elements = 4 * stored_values;
+
+int cost(const Term &term) {
+    int all = 0;
+    for (const Term &argument : term.arguments) all += cost(argument);
+    switch (term.step.function) {
+        case Function::operand:
+        case Function::constant:
+            return all;
+        case Function::divide:
+        case Function::reciprocal:
+        case Function::square_root:
+            return all + cost_of_division;
+        case Function::cast:
+        case Function::absolute:
+        case Function::negate:
+        case Function::add:
+        case Function::subtract:
+        case Function::multiply:
+        case Function::minimum:
+        case Function::maximum:
+        case Function::round:
+        case Function::floor:
+        case Function::ceil:
+        case Function::equal:
+        case Function::less:
+        case Function::less_or_equal:
+        case Function::logical_not:
+        case Function::logical_and:
+        case Function::logical_or:
+        case Function::select:
+            return all + 1;
+        default:
+            return all + cost_of_function;
+    }
+}
+
+// Indices of a table are counted from 0 on.
+ValueId counted_from_lowest(Rewriting &graph, ValueId stored) {
+    if (graph.value(stored).form.type == Element::u8) return stored;
+    const auto lowest = range_of_quanta(graph.value(stored).form.type).lo;
+    Expression index = apply(Function::subtract, cast(operand(0), Element::i32), constant(lowest, Element::i32));
+    return graph.between(Elementwise{cast(std::move(index), Element::u8), graph.shape(stored)}, {stored});
+}
+
+std::optional<ValueId> tabulate(Rewriting &graph, const Node &node) {
+    const auto *op = std::get_if<Elementwise>(&node.op);
+    if (!op || cost(term_of(graph, node)) < cost_of_lookup || *element_count(op->shape) < fewest_elements) return {};
+    auto table = table_of(graph, node);
+    if (!table || graph.shape(table->input) != op->shape) return {};
+    const ValueId results = graph.constant(table->results);
+    const ValueId index = counted_from_lowest(graph, table->input);
+    return graph.result(Gather{0}, {results, index});
+}
+
+}  // namespace
+
+Graph tabulate_quanta(const Graph &graph) { return rewrite(graph, tabulate); }
+
+}  // namespace kiln::graph
