@@ -70,6 +70,11 @@ private:
         }
     }
 
+    bool lies_between_kernels(ValueId id) const {
+        const Element type = form(id).type;
+        return type == Element::f32 || type == Element::i32 || type == Element::i8 || type == Element::u8;
+    }
+
     void visit(const MatrixProduct &) { add({{}, row_major(shape(node_->output).size())}); }
 
     // The order of the largest input that is no constant, if the axes agree; inputs as large lie alike.
@@ -96,9 +101,7 @@ private:
             }
         }
         // Outputs of other types than those of tensors between kernels are not moved any more.
-        const Element type = form(node_->output).type;
-        if (type != Element::f32 && type != Element::i32 && type != Element::i8 && type != Element::u8)
-            orders = {row_major(op.shape.size())};
+        if (!lies_between_kernels(node_->output)) orders = {row_major(op.shape.size())};
         if (!largest) {
             for (const Order &order : orders) add({{}, order});
             return;
@@ -125,7 +128,8 @@ private:
     // Indices and what they choose from are row-major. Numbers of one axis are looked up in any order without blocks.
     void visit(const Gather &) {
         const Order source = row_major(input_shape(0).size());
-        if (input_shape(0).size() > 1)
+        if (input_shape(0).size() > 1 || !lies_between_kernels(node_->output) ||
+            !lies_between_kernels(node_->inputs[1]))
             return add({{source, row_major(input_shape(1).size())}, row_major(shape(node_->output).size())});
         for (const Order &order : orders_of(node_->inputs[1])) {
             if (order.block == 0) add({{source, order}, order});

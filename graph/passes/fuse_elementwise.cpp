@@ -21,30 +21,8 @@ constexpr int most_readers = 4;
 constexpr size_t most_inputs = 8;
 
 bool is_cheap(const Term &term) {
-    switch (term.step.function) {
-        case Function::operand:
-        case Function::constant:
-        case Function::cast:
-        case Function::absolute:
-        case Function::negate:
-        case Function::add:
-        case Function::subtract:
-        case Function::multiply:
-        case Function::minimum:
-        case Function::maximum:
-        case Function::equal:
-        case Function::less:
-        case Function::less_or_equal:
-        case Function::logical_not:
-        case Function::logical_and:
-        case Function::logical_or:
-        case Function::select:
-            return std::ranges::all_of(term.arguments, is_cheap);
-        case Function::divide:
-            return is_number(term.arguments[1]) && is_cheap(term.arguments[0]);
-        default:
-            return false;
-    }
+    if (is(term, Function::divide)) return is_number(term.arguments[1]) && is_cheap(term.arguments[0]);
+    return is_simple(term.step.function) && std::ranges::all_of(term.arguments, is_cheap);
 }
 
 bool may_be_computed_by_readers(const Rewriting &graph, ValueId id) {

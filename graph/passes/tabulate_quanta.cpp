@@ -21,39 +21,28 @@ constexpr int cost_of_division = 4, cost_of_function = 16, cost_of_lookup = 16;
 // Fewer elements are computed in no time.
 constexpr int64_t fewest_elements = 4 * stored_values;
 
-int cost(const Term &term) {
-    int all = 0;
-    for (const Term &argument : term.arguments) all += cost(argument);
-    switch (term.step.function) {
+int cost_of(Function function) {
+    switch (function) {
         case Function::operand:
         case Function::constant:
-            return all;
-        case Function::divide:
-        case Function::reciprocal:
-        case Function::square_root:
-            return all + cost_of_division;
-        case Function::cast:
-        case Function::absolute:
-        case Function::negate:
-        case Function::add:
-        case Function::subtract:
-        case Function::multiply:
-        case Function::minimum:
-        case Function::maximum:
+            return 0;
         case Function::round:
         case Function::floor:
         case Function::ceil:
-        case Function::equal:
-        case Function::less:
-        case Function::less_or_equal:
-        case Function::logical_not:
-        case Function::logical_and:
-        case Function::logical_or:
-        case Function::select:
-            return all + 1;
+            return 1;
+        case Function::divide:
+        case Function::reciprocal:
+        case Function::square_root:
+            return cost_of_division;
         default:
-            return all + cost_of_function;
+            return is_simple(function) ? 1 : cost_of_function;
     }
+}
+
+int cost(const Term &term) {
+    int all = cost_of(term.step.function);
+    for (const Term &argument : term.arguments) all += cost(argument);
+    return all;
 }
 
 // Indices of a table are counted from 0 on.

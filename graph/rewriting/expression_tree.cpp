@@ -96,6 +96,31 @@ int size(const Term &term) {
 
 bool stands_before(const Term &a, const Term &b) { return order(a, b) < 0; }
 
+bool is_simple(Function function) {
+    switch (function) {
+        case Function::operand:
+        case Function::constant:
+        case Function::cast:
+        case Function::absolute:
+        case Function::negate:
+        case Function::add:
+        case Function::subtract:
+        case Function::multiply:
+        case Function::minimum:
+        case Function::maximum:
+        case Function::equal:
+        case Function::less:
+        case Function::less_or_equal:
+        case Function::logical_not:
+        case Function::logical_and:
+        case Function::logical_or:
+        case Function::select:
+            return true;
+        default:
+            return false;
+    }
+}
+
 bool is_commutative(Function function) {
     switch (function) {
         case Function::add:

@@ -32,6 +32,8 @@ int size(const Term &term);                       // steps
 // A total order: what stands first of the arguments of a function whose order does not matter. Constants stand last.
 bool stands_before(const Term &a, const Term &b);
 bool is_commutative(Function function);
+// Whether processors compute it in an instruction or two, of vectors too: no quotient, no root, nothing approximated.
+bool is_simple(Function function);
 
 // The term of an expression as text, over operands of type f32. Precondition: it is well formed.
 Term parse_term(std::string_view text);

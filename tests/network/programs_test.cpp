@@ -139,6 +139,12 @@ TEST(Programs, IntegersOf64BitsAreMoved) {
              const ValueId places = s.elementwise("max(min(x0,i32:2),i32:0)", {s.input({4}, Element::i32)});
              return Outputs{s.node(Gather{1}, {s.input({2, 3, 2}, Element::i64), places})};
          }},
+        {"elements of one axis by what a convolution computes",
+         [](Sketch &s) {
+             const ValueId numbers = s.convolution({s.input({1, 8, 5, 6})}, 8, {1, 1});
+             const ValueId places = s.elementwise("max(min(i32(x0),i32:2),i32:0)", {numbers});
+             return Outputs{s.node(Gather{0}, {s.input({3}, Element::i64), places})};
+         }},
         {"one move after the other",
          [](Sketch &s) {
              const Resample::Axis axis{0, 1, {2, 0}, {}};

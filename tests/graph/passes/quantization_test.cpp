@@ -20,6 +20,11 @@ Pool pool(Pool::Kind kind, bool counts_padding = false) {
 
 ValueId stored_input(Sketch &s, const Shape &shape, Element type = Element::i8) { return s.input(shape, type); }
 
+// Less a zero point that is known when the network runs.
+ValueId offset_input(Sketch &s, const Shape &shape) {
+    return s.node(Elementwise{without_zero_point(), shape}, {stored_input(s, shape), s.input({}, Element::i8)});
+}
+
 TEST(MoveQuantization, table) {
     const std::vector<Row> rows{
         {"across a maximum, with equal numbers",
@@ -238,11 +243,7 @@ TEST(RequantizeSums, table) {
          "%3 = elementwise mul(f32(x0),x1) shape=2x2 (%2, scalar)\n-> %3"},
         {"a product of integers, whatever their zero points are",
          [](Sketch &s) {
-             const auto offset = [&](const Shape &shape) {
-                 return s.node(Elementwise{without_zero_point(), shape},
-                               {stored_input(s, shape), s.input({}, Element::i8)});
-             };
-             const ValueId a = offset({2, 258}), b = offset({258, 2});
+             const ValueId a = offset_input(s, {2, 258}), b = offset_input(s, {258, 2});
              return Ids{s.node(MatrixProduct{}, {a, b})};
          },
          "%0 = elementwise f32(sub(i32(x0),i32(x1))) shape=2x258 (x0, x1)\n"
@@ -250,11 +251,7 @@ TEST(RequantizeSums, table) {
          "%3 = elementwise i32(x0) shape=2x2 (%2)\n-> %3"},
         {"a product of integers that may leave f32",
          [](Sketch &s) {
-             const auto offset = [&](const Shape &shape) {
-                 return s.node(Elementwise{without_zero_point(), shape},
-                               {stored_input(s, shape), s.input({}, Element::i8)});
-             };
-             const ValueId a = offset({2, 259}), b = offset({259, 2});
+             const ValueId a = offset_input(s, {2, 259}), b = offset_input(s, {259, 2});
              return Ids{s.node(MatrixProduct{}, {a, b})};
          },
          "%0 = elementwise sub(i32(x0),i32(x1)) shape=2x259 (x0, x1)\n"
