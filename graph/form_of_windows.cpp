@@ -65,6 +65,7 @@ Status check_steps(const Convolution &op, bool has_quanta) {
             return bad_input("its prologue has `" + std::string(epilogue_form(step.kind).name) + "`");
     }
     if (!has_quanta) return op.kernel_zero_point ? bad_input("floats have no zero point") : Status();
+    if (op.separate_sums) return bad_input("sums of integers are exact, so `separate_sums` is for floats");
     const bool is_sum = op.result_type == Element::i32;
     if (is_sum != requantizes && (is_sum || is_quantized(op.result_type))) return {};
     return bad_input("sums of integers make " + std::string(name(op.result_type)));

@@ -41,6 +41,7 @@ struct Convolution {
     std::vector<EpilogueStep> epilogue;
     std::vector<EpilogueStep> prologue;  // of floats
     Shape depthwise;                     // of floats; empty: there is none
+    bool separate_sums = false;          // of floats: no kernel may mix the terms of sums (SpecialValues::exact)
     // For quantized ones only:
     bool kernel_zero_point = false;      // whether weights have one for each output channel; else it is 0
     Element result_type = Element::i32;  // of sums; i8 or u8 where they are requantized

@@ -79,6 +79,7 @@ std::string fields(const Convolution &op) {
     if (!op.epilogue.empty()) f.add("epilogue", names(op.epilogue));
     if (!op.prologue.empty()) f.add("prologue", names(op.prologue));
     if (!op.depthwise.empty()) f.add("depthwise", list(op.depthwise, 'x'));
+    if (op.separate_sums) f.text += " separate_sums";
     if (op.kernel_zero_point) f.text += " kernel_zero_point";
     if (op.result_type != Element::i32) f.add("result", std::string(graph::name(op.result_type)));
     return f.text;

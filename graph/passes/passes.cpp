@@ -38,6 +38,8 @@ std::span<const Pass> passes() {
              multiply_quanta},
         Pass{"tabulate_quanta", "functions of one stored number that take long become tables of their results",
              tabulate_quanta},
+        Pass{"separate_sums",
+             "convolutions whose small results count for themselves do not mix the terms of their sums", separate_sums},
     };
     return all;
 }

@@ -2,7 +2,8 @@
 // again changes nothing more.
 //
 // Results are those of the graph before, but for rounding and for what passes/simplify_expression.h lists. A convolution may
-// skip or multiply taps in its padding (SpecialValues::finite), so NaN and infinities in weights count as unspecified there.
+// skip or multiply taps in its padding (SpecialValues::finite), so NaN and infinities in weights count as unspecified there. Its
+// rounding errors are small beside the largest results, unless separate_sums asks for more.
 #pragma once
 
 #include <span>
@@ -45,5 +46,6 @@ Graph fuse_elementwise(const Graph &graph);
 Graph fuse_quantized_additions(const Graph &graph);
 Graph multiply_quanta(const Graph &graph);
 Graph tabulate_quanta(const Graph &graph);
+Graph separate_sums(const Graph &graph);
 
 }  // namespace kiln::graph

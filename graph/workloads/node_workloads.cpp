@@ -56,6 +56,7 @@ Result<Workload> convolution_workload(const Convolution &op, const TypedShape &x
     w.prologue = op.prologue;
     w.depthwise = op.depthwise;
     w.output_dtype = w.dtype;
+    if (op.separate_sums) w.special_values = SpecialValues::exact;
     if (is_quantized(x.type)) {
         w.kernel_dtype = *dtype_of(weights.type);
         w.kernel_zero_point = op.kernel_zero_point;

@@ -50,6 +50,7 @@ std::vector<Patch> separable(const GraphIndex &graph, const Node &node) {
 
     Convolution both = std::get<Convolution>(in_front.op);
     both.groups = 1;
+    both.separate_sums = op->separate_sums;
     both.prologue = std::exchange(both.epilogue, op->epilogue);
     const Shape &weights = graph.shape(in_front.inputs[1]);
     both.depthwise.assign(weights.begin() + 2, weights.end());

@@ -17,7 +17,8 @@
  *
  *     convolution                  strides, input_dilation, dilations, padding (lo, hi, lo, hi, ...), groups; texts epilogue, prologue
  *                                  ("bias,relu"); inputs x, weights, then one for each step that has an operand. `depthwise`, a
- *                                  window in front, has its weights as the last input. Of i8 and u8:
+ *                                  window in front, has its weights as the last input. separate_sums (0 or 1): whether no kernel
+ *                                  may mix the terms of its sums, as Winograd's algorithm does. Of i8 and u8:
  *                                  kernel_zero_point (0 or 1), text result_type ("i8" behind `requantize_onnx`); inputs x, weights,
  *                                  input_zero_point, kernel_zero_point, bias, scale, output_zero_point, result_bounds; behind
  *                                  `requantize_onnx,add` also what is added, addition_factors, addition_zero_point, addition_bounds

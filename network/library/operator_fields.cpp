@@ -40,6 +40,7 @@ public:
         out.texts["epilogue"] = names(op.epilogue);
         if (!op.prologue.empty()) out.texts["prologue"] = names(op.prologue);
         if (!op.depthwise.empty()) field("depthwise", op.depthwise);
+        if (op.separate_sums) field("separate_sums", int64_t(1));
         if (op.kernel_zero_point) field("kernel_zero_point", int64_t(1));
         if (op.result_type != Element::i32) out.texts["result_type"] = graph::name(op.result_type);
     }
@@ -176,6 +177,7 @@ Operator convolution(Reader &in) {
     op.epilogue = steps(in, "epilogue");
     op.prologue = steps(in, "prologue");
     op.depthwise = in.whole<int64_t>("depthwise");
+    op.separate_sums = in.one("separate_sums", 0) != 0;
     op.kernel_zero_point = in.one("kernel_zero_point", 0) != 0;
     if (const std::string type = in.text("result_type"); !type.empty()) {
         const auto element = parse_element(type);

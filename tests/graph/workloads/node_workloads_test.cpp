@@ -47,6 +47,10 @@ TEST(NodeWorkloads, OfConvolutions) {
          {Element::f32, {16, 2, 3, 3}},
          "conv2d/input:1x32x32x8/kernel:3x3x2x16/strides:2x1/padding:1,2x-1,0/lhs_dilation:1x2/rhs_dilation:3x1/"
          "feature_group_count:4/epilogue:bias,add,clamp:0:6"},
+        {with(plain(1), [](Convolution &c) { c.separate_sums = true; }),
+         {Element::f32, {1, 4, 10}},
+         {Element::f32, {8, 4, 1}},
+         "conv1d/input:1x10x4/kernel:1x4x8/special_values:exact"},
         {plain(4), {Element::f32, {1, 1, 2, 2, 2, 2}}, {Element::f32, {1, 1, 1, 1, 1, 1}}, "none: with 4 spatial axes"},
         {plain(0), {Element::f32, {1, 1}}, {Element::f32, {1, 1}}, "none: with 0 spatial axes"},
         {plain(1), {Element::i32, {1, 1, 2}}, {Element::i32, {1, 1, 1}}, "none: of i32"},
