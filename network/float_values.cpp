@@ -18,6 +18,7 @@ using namespace graph;
 using scalar::Function;
 
 constexpr int64_t most_exact = int64_t{1} << 24;  // f32 has every integer up to this
+constexpr size_t most_inlined = 256;              // steps of an expression that computes its operands, too
 
 // The elements as f32, if each of them is one exactly.
 std::optional<Numbers> as_floats(const Numbers &numbers) {
@@ -134,6 +135,44 @@ std::optional<ValueId> lower_halves(Rewriting &graph, ValueId id, int depth = 8)
     return graph.between(node.op, std::move(sources));
 }
 
+// How an integer of 64 bits is computed.
+struct Computation {
+    scalar::Expression expression;
+    std::vector<ValueId> inputs;
+};
+
+// Of a value whose maker is element-wise, also of one that was moved `depth` times at most: then what it is computed from is moved.
+std::optional<Computation> computation_of(Rewriting &graph, ValueId id, int depth = 8) {
+    if (graph.value(id).form.type != Element::i64 || !graph.producer(id)) return {};
+    const Node node = *graph.producer(id);
+    if (const auto *op = std::get_if<Elementwise>(&node.op)) return Computation{op->expression, node.inputs};
+    if (!moves(node.op) || node.inputs.size() != 1 || depth == 0) return {};
+    std::optional<Computation> before = computation_of(graph, node.inputs[0], depth - 1);
+    if (!before) return {};
+    const Shape shape = graph.shape(node.inputs[0]);
+    for (ValueId &input : before->inputs) {
+        if (graph.shape(input).empty()) continue;
+        if (graph.shape(input) != shape) return {};
+        input = graph.between(node.op, {input});
+    }
+    return before;
+}
+
+// Nothing lies between kernels as integers of 64 bits, so a node that computes with some computes them, too. Lengths and places are such
+// numbers; there are few of them.
+std::optional<ValueId> compute_sources(Rewriting &graph, const Elementwise &op, const Node &node) {
+    for (size_t i = 0; i < node.inputs.size(); i++) {
+        const std::optional<Computation> source = computation_of(graph, node.inputs[i]);
+        if (!source) continue;
+        scalar::Expression expression = scalar::compose(op.expression, static_cast<int>(i), source->expression);
+        if (expression.steps.size() > most_inlined) return {};
+        std::vector<ValueId> inputs = node.inputs;
+        inputs.insert(inputs.erase(inputs.begin() + std::ptrdiff_t(i)), source->inputs.begin(), source->inputs.end());
+        return graph.result(Elementwise{std::move(expression), op.shape}, std::move(inputs));
+    }
+    return {};
+}
+
 std::optional<ValueId> read_sources(Rewriting &graph, const Elementwise &op, const Node &node) {
     if (makes_readable(graph, op, node)) return {};
     Elementwise changed = op;
@@ -146,7 +185,7 @@ std::optional<ValueId> read_sources(Rewriting &graph, const Elementwise &op, con
         inputs[i] = *source;
         changed.expression = with_cast(changed.expression, i, type);
     }
-    if (inputs == node.inputs) return {};
+    if (inputs == node.inputs) return compute_sources(graph, op, node);
     return graph.result(std::move(changed), std::move(inputs));
 }
 

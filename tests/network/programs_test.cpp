@@ -122,9 +122,59 @@ TEST(Programs, PlacesOfTheLargest) {
     expect_program(model, x, {list({1, 2, 1}), list({-1, -3, 0})});
 }
 
+using SketchedRows = std::vector<std::pair<const char *, std::function<Outputs(Sketch &)>>>;
+
+// Inputs of 64 bits are multiples of `unit`.
+void expect_sketched(const SketchedRows &rows, int64_t unit) {
+    for (const auto &[what, make] : rows) {
+        SCOPED_TRACE(what);
+        Sketch sketch(test_seed());
+        const Outputs outputs = make(sketch);
+        const Graph graph = std::move(sketch).finish(outputs);
+        const auto program = emit(graph);
+        ASSERT_TRUE(program) << program.error().message;
+        std::vector<Numbers> inputs = drawn_inputs(graph, test_seed());
+        for (Numbers &numbers : inputs) {
+            if (numbers.form.type != Element::i64) continue;
+            for (int64_t &element : std::get<std::vector<int64_t>>(numbers.elements)) element *= unit;
+        }
+        const auto expected = evaluate(graph, inputs);
+        ASSERT_TRUE(expected) << expected.error().message;
+        expect_results(*program, inputs, *expected);
+    }
+}
+
+// An output, such as a length, that other nodes compute with, too.
+TEST(Programs, IntegersOf64BitsAreComputedAgain) {
+    expect_sketched(
+        {
+            {"a mask of what lies before a length",
+             [](Sketch &s) {
+                 const ValueId length =
+                     s.elementwise("div(add(mul(x0,i64:640),i64:440),i64:441)", {s.input({2}, Element::i64)});
+                 const ValueId places = s.integers({1, 5}, {-90, -40, 0, 40, 90}, Element::i64);
+                 const ValueId mask = s.elementwise("less(x0,x1)", {places, s.reshape(length, {2, 1})});
+                 return Outputs{s.elementwise("select(x0,x1,0)", {mask, s.input({2, 5})}), length};
+             }},
+            {"what is beyond 32 bits",
+             [](Sketch &s) {
+                 const ValueId wide = s.elementwise("mul(x0,i64:3000000000)", {s.input({3, 4}, Element::i64)});
+                 const ValueId half = s.elementwise("div(x0,i64:7)", {s.transpose(wide, {1, 0})});
+                 return Outputs{wide, half, s.elementwise("f32(sub(x0,x1))", {half, s.transpose(wide, {1, 0})})};
+             }},
+            {"of floats and of integers of 32 bits",
+             [](Sketch &s) {
+                 const ValueId floats = s.elementwise("i64(mul(x0,1000))", {s.input({6})});
+                 const ValueId sum = s.elementwise("add(x0,i64(x1))", {floats, s.input({6}, Element::i32)});
+                 return Outputs{floats, sum, s.elementwise("f32(max(x0,x1))", {floats, sum})};
+             }},
+        },
+        1);
+}
+
 // With all of their bits, unlike where something is computed of them.
 TEST(Programs, IntegersOf64BitsAreMoved) {
-    const std::vector<std::pair<const char *, std::function<Outputs(Sketch &)>>> rows{
+    const SketchedRows rows{
         {"a transpose",
          [](Sketch &s) {
              return Outputs{s.transpose(s.input({2, 3, 4}, Element::i64), {2, 0, 1})};
@@ -152,22 +202,7 @@ TEST(Programs, IntegersOf64BitsAreMoved) {
              return Outputs{s.transpose(s.node(Resample{{axis}, 0}, {turned}), {1, 0}), turned};
          }},
     };
-    for (const auto &[what, make] : rows) {
-        SCOPED_TRACE(what);
-        Sketch sketch(test_seed());
-        const Outputs outputs = make(sketch);
-        const Graph graph = std::move(sketch).finish(outputs);
-        const auto program = emit(graph);
-        ASSERT_TRUE(program) << program.error().message;
-        std::vector<Numbers> inputs = drawn_inputs(graph, test_seed());
-        for (Numbers &numbers : inputs) {
-            if (numbers.form.type != Element::i64) continue;
-            for (int64_t &element : std::get<std::vector<int64_t>>(numbers.elements)) element *= 123456789012345;
-        }
-        const auto expected = evaluate(graph, inputs);
-        ASSERT_TRUE(expected) << expected.error().message;
-        expect_results(*program, inputs, *expected);
-    }
+    expect_sketched(rows, 123456789012345);
 }
 
 }  // namespace

@@ -54,22 +54,38 @@ ValueId scaled(NodeLowering &node, ValueId x, ValueId scale, ValueId shift) {
     return node.elementwise(operand(0) * operand(1) + operand(2), {x, scale, shift});
 }
 
-void check_inference(const NodeLowering &node) {
-    const bool training =
-        node.opset() < 7 ? !node.attributes.flag("is_test", false) : node.attributes.flag("training_mode", false);
-    if (training) {
-        refuse(std::string("it is in training mode (attribute ") + (node.opset() < 7 ? "is_test" : "training_mode") +
-               "); export the model for inference");
-    }
+// By the mean and the variance of the batch itself. The second and third result are the running ones: those of the inputs and those of
+// the batch, weighted by momentum.
+void normalize_batch(NodeLowering &node, const Shape &shape) {
+    const ValueId x = node.reshape(node.input(0), shape);
+    std::vector<int> axes = axes_from(1, static_cast<int>(shape.size()));
+    axes[0] = 0;
+    const ValueId normal = node.add(Normalize{Normalize::Kind::mean_variance, axes, epsilon(node)}, {x});
+    const ValueId y = scaled(node, normal, for_channels(node, 1, shape), for_channels(node, 2, shape));
+    node.result(node.reshape(y, node.shape(node.input(0))));
+    if (!node.wants(1) && !node.wants(2)) return;
+    const double momentum = node.attributes.real("momentum", 0.9f);
+    const auto running = [&](int input, ValueId now) {
+        for_channels(node, input, shape);  // checks its shape
+        const NumbersOf number{node.type(now)};
+        const Expression weighted = operand(0) * number(momentum) + operand(1) * number(1 - momentum);
+        node.result(node.elementwise(weighted, {node.input(input), node.reshape(now, {shape[1]})}), input - 2);
+    };
+    const ValueId mean = node.add(Reduce{Reduce::Kind::mean, axes}, {x});
+    const ValueId distance = node.elementwise(operand(0) - operand(1), {x, mean});
+    running(3, mean);
+    running(4, node.add(Reduce{Reduce::Kind::mean, axes}, {node.elementwise(operand(0) * operand(0), {distance})}));
 }
 
 // Scale and shift of an affine function, which constants make constants: what is left is x * scale + shift.
 void batch_normalization(NodeLowering &node) {
-    check_inference(node);
+    if (node.opset() < 7 && !node.attributes.flag("is_test", false))
+        refuse("it is in training mode (attribute is_test); export the model for inference");
     const ValueId x = node.input(0);
     Shape shape = node.shape(x);
     if (shape.size() == 1) shape.push_back(1);  // N alone, of one channel
     check_channels(shape);
+    if (node.opset() >= 14 && node.attributes.flag("training_mode", false)) return normalize_batch(node, shape);
     const bool each_place = node.opset() < 9 && !node.attributes.flag("spatial", true);
     const auto parameter = [&](int input) { return each_place ? node.input(input) : for_channels(node, input, shape); };
     const ValueId gamma = parameter(1), beta = parameter(2), mean = parameter(3), variance = parameter(4);

@@ -96,12 +96,13 @@ void unsqueeze(NodeLowering &node) {
     node.result(node.reshape(x, shape));
 }
 
-// At inference nothing is dropped, and all of the mask holds.
+// At inference, and with a ratio of 0, nothing is dropped, and all of the mask holds.
 void dropout(NodeLowering &node) {
     const ValueId x = node.input(0);
     if (node.opset() >= 12 && node.has_input(2)) {
         if (node.elements(node.input(2)) != 1) reject("its input 'training_mode' must have one element");
-        if (node.known_integers(2, "training_mode")[0] != 0)
+        const bool drops = !node.has_input(1) || node.known_reals(1, "ratio") != std::vector<double>{0};
+        if (node.known_integers(2, "training_mode")[0] != 0 && drops)
             refuse("it is in training mode; export the model for inference");
     }
     node.result(x);

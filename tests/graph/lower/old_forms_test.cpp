@@ -54,6 +54,11 @@ TEST(OldForms, Attributes) {
         {"Selu", 1, {real("alpha", 1), real("gamma", 2)}, {line({0, 1})}, {line({0, 2})}},
         {"Dropout", 6, {integer("is_test", 1), real("ratio", 0.9F)}, {counted({2})}, {counted({2}), line({1, 1})}},
         {"Dropout", 10, {}, {counted({2})}, {counted({2}), whole({2}, {1, 1}, Element::boolean)}},
+        {"Dropout",
+         13,
+         {},
+         {counted({2}), floats({}, {0}), whole({}, {1}, Element::boolean)},
+         {counted({2}), whole({2}, {1, 1}, Element::boolean)}},
     };
     for (const RuleCase &row : rows) expect_outputs(row);
 }
@@ -80,13 +85,28 @@ TEST(OldForms, BatchNormalization) {
                                                         floats({2, 1}, {0, 1}), floats({2, 1}, {1, 4}),
                                                         floats({2, 1}, {4, 16})};
     const Numbers y = floats({1, 2, 1}, {2, 2});
-    const onnx::Attribute exact = real("epsilon", 0);
+    // Means of 7 and -7, and variances of 16 and 4.
+    const std::vector<std::optional<Numbers>> batch = {floats({2, 2, 1}, {3, -5, 11, -9}), line({2, 1}), line({0, 1}),
+                                                       line({1, -3}), line({0, 16})};
+    const Numbers normal = floats({2, 2, 1}, {-2, 2, 2, 0});
+    const onnx::Attribute exact = real("epsilon", 0), training = integer("training_mode", 1);
     const RuleCase rows[] = {
         {"BatchNormalization", 6, {exact, integer("is_test", 1)}, channels, {y}},
         {"BatchNormalization", 7, {exact, integer("spatial", 1)}, channels, {y}},
         {"BatchNormalization", 7, {exact, integer("spatial", 0)}, places, {y}},
         {"BatchNormalization", 9, {exact, real("momentum", 0.5F)}, channels, {y}},
         {"BatchNormalization", 15, {exact, integer("training_mode", 0)}, channels, {y}},
+        {"BatchNormalization", 15, {exact, training}, batch, {normal}},
+        {"BatchNormalization",
+         15,
+         {exact, training, real("momentum", 0.75F)},
+         batch,
+         {normal, line({2.5, -4}), line({4, 13})}},
+        {"BatchNormalization",
+         15,
+         {exact, training},
+         {line({1, 3}), line({2}), line({5}), line({0}), line({1})},
+         {line({3, 7})}},
     };
     for (const RuleCase &row : rows) expect_outputs(row);
 }
