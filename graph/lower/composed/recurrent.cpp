@@ -86,13 +86,18 @@ State gru_step(NodeLowering &node, const Cell &cell, ValueId x, const State &bef
 
 using StepRule = State (*)(NodeLowering &, const Cell &, ValueId, const State &);
 
-// The states behind all steps, in the order of the sequence.
+// The states behind all steps, in the order of the sequence. Steps that a sequence does not have leave its state as it is: backwards
+// they come before the first one.
 std::vector<State> run(NodeLowering &node, const Cell &cell, StepRule step, const State &initial) {
     std::vector<State> states(static_cast<size_t>(cell.steps()));
     State now = initial;
     for (int64_t i = 0; i < cell.steps(); i++) {
         const int64_t t = cell.is_reversed() ? cell.steps() - 1 - i : i;
-        now = step(node, cell, cell.input_of_step(t), now);
+        const State before = std::exchange(now, step(node, cell, cell.input_of_step(t), now));
+        if (cell.has_lengths()) {
+            now.h = cell.where_inside(t, *now.h, before.h);
+            if (now.c) now.c = cell.where_inside(t, *now.c, before.c);
+        }
         states[static_cast<size_t>(t)] = now;
     }
     return states;
@@ -129,7 +134,11 @@ void recurrent(NodeLowering &node) {
         if (last.c) last_c.push_back(*last.c);
         if (!node.wants(0)) continue;
         std::vector<ValueId> parts;
-        for (const State &state : states) parts.push_back(node.reshape(*state.h, {1, inputs.batch, inputs.hidden}));
+        for (int64_t t = 0; t < inputs.steps; t++) {
+            const ValueId h = *states[static_cast<size_t>(t)].h;
+            parts.push_back(
+                node.reshape(cell.has_lengths() ? cell.where_inside(t, h, {}) : h, {1, inputs.batch, inputs.hidden}));
+        }
         sequences.push_back(parts.size() == 1 ? parts[0] : node.add(Concat{0}, std::move(parts)));
     }
     const auto give = [&](std::vector<ValueId> parts, int axis, std::vector<int> batch_first, int output) {

@@ -47,15 +47,26 @@ void expect_form(const NodeLowering &node, int input, const Shape &expected, std
     }
 }
 
-void check_lengths(const NodeLowering &node, int64_t steps, int64_t batch) {
-    if (!node.has_input(4)) return;
-    const Shape shape = node.shape(node.input(4));
+// steps x batch x 1, in one node for all steps.
+std::optional<ValueId> steps_inside(NodeLowering &node, int64_t steps, int64_t batch) {
+    if (!node.has_input(4)) return {};
+    const ValueId lengths = node.input(4);
+    const Shape shape = node.shape(lengths);
     if (shape != Shape{batch})
         reject("its input 'sequence_lens' of shape " + to_text(shape) + " is not " + to_text({batch}));
-    const std::vector<int64_t> lengths = node.known_integers(4, "sequence_lens");
-    if (std::ranges::all_of(lengths, [&](int64_t length) { return length == steps; })) return;
-    refuse("its input 'sequence_lens' has sequences of other lengths than the whole, " + std::to_string(steps) +
-           "; kiln computes all steps of all sequences, so leave it out");
+    if (node.type(lengths) != Element::i32)
+        reject("its input 'sequence_lens' is " + std::string(name(node.type(lengths))) + ", which must be i32");
+    if (node.is_known(4)) {
+        const std::vector<int64_t> known = node.known_integers(4, "sequence_lens");
+        for (const int64_t length : known) {
+            if (length < 0 || length > steps)
+                reject("its input 'sequence_lens' has a sequence of " + std::to_string(length) + " steps of " +
+                       std::to_string(steps));
+        }
+        if (std::ranges::all_of(known, [&](int64_t length) { return length == steps; })) return {};
+    }
+    const ValueId places = node.constant(Numbers{{Element::i32, {steps, 1, 1}}, index_range(0, steps)});
+    return node.elementwise(less(operand(0), operand(1)), {places, node.reshape(lengths, {batch, 1})});
 }
 
 // A function of recurrent operators, with the numbers that it takes where a node states none.
@@ -146,7 +157,7 @@ RecurrentInputs recurrent_inputs(NodeLowering &node, RecurrentKind kind) {
         expect_form(node, 6, state, "initial_c");
         expect_form(node, 7, {d, 3 * inputs.hidden}, "P");
     }
-    check_lengths(node, inputs.steps, inputs.batch);
+    inputs.is_inside = steps_inside(node, inputs.steps, inputs.batch);
     return inputs;
 }
 
@@ -230,6 +241,12 @@ Expression RecurrentCell::activation(int index, const Expression &x, bool is_cli
 
 ValueId RecurrentCell::input_of_step(int64_t t) const {
     return node_.reshape(take(node_, projected_, {{0, {t}}}), {inputs_.batch, gates_ * inputs_.hidden});
+}
+
+ValueId RecurrentCell::where_inside(int64_t t, ValueId then, std::optional<ValueId> otherwise) const {
+    const ValueId is_inside = node_.reshape(take(node_, *inputs_.is_inside, {{0, {t}}}), {inputs_.batch, 1});
+    if (!otherwise) return node_.elementwise(select(operand(0), operand(1), constant(0, type())), {is_inside, then});
+    return node_.elementwise(select(operand(0), operand(1), operand(2)), {is_inside, then, *otherwise});
 }
 
 ValueId RecurrentCell::recur(ValueId h) const {

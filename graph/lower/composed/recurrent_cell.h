@@ -17,6 +17,7 @@ struct RecurrentInputs {
     int64_t steps = 0, batch = 0, hidden = 0;
     std::vector<bool> reversed;  // one a direction
     bool is_batch_first = false;
+    std::optional<ValueId> is_inside;  // steps x batch x 1: whether a step is one of its sequence; nothing: all are
 
     int directions() const { return static_cast<int>(reversed.size()); }
 };
@@ -30,11 +31,14 @@ public:
     int64_t steps() const { return inputs_.steps; }
     bool is_reversed() const { return inputs_.reversed[direction_]; }
     bool is_linear_before_reset() const { return is_linear_; }
+    bool has_lengths() const { return inputs_.is_inside.has_value(); }
     Element type() const { return node_.type(inputs_.sequence); }
 
     // The sums of all gates, batch x gates * hidden: what step `t` of the sequence gives to them, with biases, and what a state
     // gives to them. Where GRU is not linear before the reset, the state gives nothing to the gate that is reset.
     ValueId input_of_step(int64_t t) const;
+    // batch x hidden: `then` for sequences that have a step t, else `otherwise`, zeros where that is nothing.
+    ValueId where_inside(int64_t t, ValueId then, std::optional<ValueId> otherwise) const;
     ValueId recur(ValueId h) const;
     ValueId recur_reset(ValueId h) const;  // what the reset state gives to that gate
 

@@ -27,6 +27,7 @@ struct Layer {
     // What attributes say, for the reference.
     bool is_linear = false, is_coupled = false, is_batch_first = false;
     double clip = 0;
+    std::vector<int64_t> lengths = {};  // of each sequence; none: all steps
 
     int64_t directions() const { return direction == "bidirectional" ? 2 : 1; }
 };
@@ -85,9 +86,10 @@ private:
         const bool is_reversed = l_.direction == "reverse" || direction_ == 1;
         for (int64_t i = 0; i < l_.steps; i++) {
             const int64_t t = is_reversed ? l_.steps - 1 - i : i;
-            step(t, n, &h, &c);
+            const bool is_inside = l_.lengths.empty() || t < l_.lengths[static_cast<size_t>(n)];
+            if (is_inside) step(t, n, &h, &c);
             for (int64_t j = 0; j < l_.hidden; j++)
-                put(&results->at(0), {t, direction_, n, j}, h[static_cast<size_t>(j)]);
+                put(&results->at(0), {t, direction_, n, j}, is_inside ? h[static_cast<size_t>(j)] : 0);
         }
         for (int64_t j = 0; j < l_.hidden; j++) {
             put(&results->at(1), {direction_, n, j}, h[static_cast<size_t>(j)]);
@@ -161,6 +163,7 @@ RuleCase case_of(Layer layer) {
         draw({d, all, layer.features}), draw({d, all, layer.hidden})};
     inputs.push_back(layer.has_bias ? std::optional(draw({d, 2 * all})) : std::nullopt);
     inputs.emplace_back();  // sequence_lens
+    if (!layer.lengths.empty()) inputs.back() = whole({layer.batch}, layer.lengths, Element::i32);
     inputs.push_back(layer.has_initial ? std::optional(draw(state)) : std::nullopt);
     if (layer.op_type == "LSTM") {
         inputs.push_back(layer.has_initial ? std::optional(draw(state)) : std::nullopt);
@@ -231,6 +234,25 @@ TEST(Recurrent, Variants) {
     }
 }
 
+TEST(Recurrent, SequencesOfSeveralLengths) {
+    for (const Layer &plain : {rnn, gru, lstm}) {
+        SCOPED_TRACE(plain.op_type);
+        for (const char *direction : {"forward", "reverse", "bidirectional"}) {
+            for (const std::vector<int64_t> &lengths :
+                 std::vector<std::vector<int64_t>>{{3, 1}, {2, 3}, {3, 3}, {0, 2}}) {
+                for (const bool has_initial : {false, true}) {
+                    expect_layer(with(plain, [&](Layer &l) {
+                        l.direction = direction, l.lengths = lengths, l.has_initial = has_initial;
+                    }));
+                }
+            }
+        }
+        expect_layer(with(plain, [](Layer &l) {
+            l.is_batch_first = true, l.lengths = {1, 3}, l.attributes = {integer("layout", 1)};
+        }));
+    }
+}
+
 TEST(Recurrent, Activations) {
     const auto texts = [](std::vector<std::string> names) { return onnx::Attribute{"activations", std::move(names)}; };
     // Numbers go to the functions that take some, in their order.
@@ -279,9 +301,17 @@ TEST(Recurrent, Refused) {
     };
     const std::vector<Bad> rows{
         {[](RuleCase &row) {
-             row.inputs[4] = whole({2}, {3, 1}, Element::i32);
+             row.inputs[4] = whole({2}, {3, 4}, Element::i32);
          },
-         "sequence_lens"},
+         "its input 'sequence_lens' has a sequence of 4 steps of 3"},
+        {[](RuleCase &row) {
+             row.inputs[4] = whole({2}, {-1, 3}, Element::i32);
+         },
+         "its input 'sequence_lens' has a sequence of -1 steps of 3"},
+        {[](RuleCase &row) {
+             row.inputs[4] = whole({2}, {3, 3});
+         },
+         "its input 'sequence_lens' is i64, which must be i32"},
         {[](RuleCase &row) { row.attributes.back() = text("direction", "both"); }, "'direction' is 'both'"},
         {[](RuleCase &row) { row.attributes.push_back(integer("hidden_size", 5)); }, "'hidden_size' is 5"},
         {[](RuleCase &row) {
