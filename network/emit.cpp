@@ -191,26 +191,29 @@ private:
         return value(id).form.type == Element::i64 && (moves || takes_elements);
     }
 
-    // Inputs of the network may be conditions and integers of 64 bits, which element-wise nodes make floats and i32 of.
+    static bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
+
+    // Inputs of the network may be conditions, floats of 16 bits and integers of 64 bits, which element-wise nodes make floats and i32 of.
     bool is_read(const Operator &op, ValueId id) const {
         const Element type = value(id).form.type;
         const bool is_input = plan_.places[id].memory == Place::Memory::input;
-        const bool is_made = is_input && (type == Element::boolean || type == Element::i64);
+        const bool is_made = is_input && (type == Element::boolean || type == Element::i64 || is_narrow(type));
         return is_stored(type) || (is_made && std::holds_alternative<Elementwise>(op));
     }
 
     // Outputs of the network have more types than what lies between kernels.
     static bool is_written(const Operator &op, Element type) {
-        const bool is_output = type == Element::boolean || type == Element::i64 || type == Element::u64;
+        const bool is_output =
+            type == Element::boolean || type == Element::i64 || type == Element::u64 || is_narrow(type);
         return is_stored(type) || (is_output && std::holds_alternative<Elementwise>(op));
     }
 
     // With the way out where there is one.
     std::string type_of(ValueId id) const {
         const Element type = value(id).form.type;
-        const bool has_other = type == Element::f16 || type == Element::bf16 || type == Element::f64;
-        return std::string(name(type)) + (has_other ? ", but networks compute with f32: export the model in float32"
-                                                    : ", but networks compute with f32, i32, i8 and u8");
+        return std::string(name(type)) + (is_float(type)
+                                              ? ", but networks compute with f32: export the model in float32"
+                                              : ", but networks compute with f32, i32, i8 and u8");
     }
 
     template<typename Op>
@@ -224,10 +227,33 @@ private:
             return unsupported("with a result of " + type_of(node_->output));
         Result<NodeNest> made = nest_of(op, node);
         if (!made) return unsupported(made.error().message);
+        return call(nest_workload(made->nest), *made);
+    }
+
+    // Nests compute in f32; a workload says in which type its tensors lie in memory.
+    Status visit(const Elementwise &op) {
+        const ValueId x = node_->inputs.empty() ? node_->output : node_->inputs[0], y = node_->output;
+        const Element from = value(x).form.type, to = value(y).form.type;
+        if (!is_narrow(from) && !is_narrow(to)) return visit<Elementwise>(op);
+        if (op.expression != scalar::cast(scalar::operand(0), to) || !is_read(op, x))
+            return unsupported("of " + type_of(is_narrow(from) ? x : y));
+        const TypedShape x_floats{Element::f32, shape(x)}, y_floats{Element::f32, shape(y)};
+        Result<NodeNest> made = nest_of(Elementwise{scalar::operand(0), op.shape},
+                                        StoredNode{{{&x_floats, &storages_[x]}}, {&y_floats, &storages_[y]}});
+        if (!made) return unsupported(made.error().message);
         Workload workload = nest_workload(made->nest);
+        workload.dtype = dtype_of_floats(from), workload.output_dtype = dtype_of_floats(to);
+        return call(std::move(workload), *made);
+    }
+
+    static DType dtype_of_floats(Element type) {
+        return type == Element::f16 ? DType::f16 : type == Element::bf16 ? DType::bf16 : DType::f32;
+    }
+
+    Status call(Workload workload, const NodeNest &made) {
         if (Status status = validate(workload); !status) return unsupported(status.error().message);
         std::vector<Place> operands;
-        for (const NestSource &source : made->sources) {
+        for (const NestSource &source : made.sources) {
             operands.push_back(std::holds_alternative<size_t>(source) ? place(node_->inputs[std::get<size_t>(source)])
                                                                       : own_constant(std::get<NestConstant>(source)));
         }

@@ -1,4 +1,5 @@
-// Conditions, and integers of types that tensors of nests do not have, as floats; those of 64 bits that the caller gives as i32.
+// Conditions, and integers of types that tensors of nests do not have, as floats; those of 64 bits that the caller gives as i32. Floats
+// of 16 bits are converted where they come in and go out, by nodes of their own.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -55,12 +56,14 @@ bool is_stored_otherwise(const Rewriting &graph, ValueId id) {
     return source.shape == form.shape && (source.type == Element::f32 || is_half);
 }
 
-// What a kernel can make of a value that the caller gives: of conditions, which are bytes, floats; of integers of 64 bits their
-// lower halves.
+bool is_narrow(Element type) { return type == Element::f16 || type == Element::bf16; }
+
+// What a kernel can make of a value that the caller gives: of conditions, which are bytes, and of floats of 16 bits, f32; of integers of
+// 64 bits their lower halves.
 std::optional<Element> readable_form(const Rewriting &graph, ValueId id) {
     const Value &value = graph.value(id);
     if (value.constant || graph.producer(id) != nullptr) return {};
-    if (value.form.type == Element::boolean) return Element::f32;
+    if (value.form.type == Element::boolean || is_narrow(value.form.type)) return Element::f32;
     if (value.form.type == Element::i64) return Element::i32;
     return {};
 }
@@ -96,7 +99,7 @@ std::optional<ValueId> source_of(Rewriting &graph, const Node &node, ValueId id)
     if (type == Element::f32 || type == Element::i8 || type == Element::u8) return {};
     if (type == Element::i32 && reads_integers(graph, node)) return {};
     if (is_stored_otherwise(graph, id)) return input_of(graph, id);
-    if (type == Element::boolean && readable_form(graph, id)) return made_readable(graph, id);
+    if ((type == Element::boolean || is_narrow(type)) && readable_form(graph, id)) return made_readable(graph, id);
     if (!graph.is_constant(id)) return {};
     const std::optional<Numbers> floats = as_floats(graph.numbers(id));
     return floats ? std::optional(graph.constant(*floats)) : std::nullopt;
@@ -209,7 +212,8 @@ bool fits_floats(const Rewriting &graph, const Elementwise &op, const Node &node
 
 std::optional<ValueId> store_result(Rewriting &graph, const Elementwise &op, const Node &node) {
     const Element type = type_of_result(graph, op, node);
-    if (!fits_floats(graph, op, node, type)) return {};
+    // An output of 16 bits is rounded by itself.
+    if (!is_narrow(type) && !fits_floats(graph, op, node, type)) return {};
     const Element first = node.inputs.empty() ? type : graph.value(node.inputs[0]).form.type;
     const scalar::Expression read = scalar::cast(scalar::operand(0), type);
     if (op.expression == read && first == Element::f32 && graph.shape(node.inputs[0]) == op.shape) return {};

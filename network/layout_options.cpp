@@ -79,10 +79,8 @@ private:
 
     // The order of the largest input that is no constant, if the axes agree; inputs as large lie alike.
     void visit(const Elementwise &op) {
-        // Conditions and integers of 64 bits that the caller gives are not moved.
-        const auto is_given = [&](ValueId id) {
-            return form(id).type == Element::boolean || form(id).type == Element::i64;
-        };
+        // What the caller gives in other types is not moved.
+        const auto is_given = [&](ValueId id) { return !is_constant(id) && !lies_between_kernels(id); };
         if (std::ranges::any_of(node_->inputs, is_given)) return add({{}, row_major(op.shape.size())});
         std::optional<size_t> largest;
         for (size_t i = 0; i < node_->inputs.size(); i++) {

@@ -21,7 +21,8 @@ graph::Graph split_resamples(const graph::Graph &graph);
 
 // Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do
 // not have, those of i32 among floats, and computed integers of such types, such as the places of maxima, if all that they can
-// be are numbers of f32. Integers of 64 bits that the caller gives are read as i32, their lower halves.
+// be are numbers of f32. Integers of 64 bits that the caller gives are read as i32, their lower halves. Inputs and outputs of f16 and
+// bf16 get nodes that convert them and do nothing else.
 graph::Graph store_as_floats(const graph::Graph &graph);
 
 }  // namespace kiln::network

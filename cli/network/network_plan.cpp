@@ -22,7 +22,8 @@ namespace {
 
 // Elements that go elsewhere as they are: transposes, slices, and layouts that somebody else wants.
 bool only_moves(const Workload &workload) {
-    return workload.op == Operation::nest && workload.reduction.empty() && workload.term == "x0";
+    return workload.op == Operation::nest && workload.reduction.empty() && workload.term == "x0" &&
+           workload.dtype == workload.output_dtype;
 }
 
 // What a convolution computes beside its sums: "3x3+relu > bias", what is on its input in front of the >, a depthwise one first.

@@ -10,6 +10,7 @@ std::span<const Pass> passes() {
     // put transposes between nodes; axes before what looks for neighbours; epilogues before groups, which leave no single
     // steps.
     static constexpr std::array all{
+        Pass{"widen_halves", "f16 and bf16 become f32 between the inputs and the outputs", widen_halves},
         Pass{"merge_equal", "what computes the same becomes one node", merge_equal},
         Pass{"move_quantization", "what dequantizes and what quantizes moves until they meet, and both vanish",
              move_quantization},

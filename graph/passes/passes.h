@@ -28,6 +28,7 @@ std::span<const Pass> passes();
 Result<Graph> run_passes(const Graph &graph, std::string_view until = {});
 
 // In the file of its name, each, but move_quantized_axes, which is beside move_axes.
+Graph widen_halves(const Graph &graph);
 Graph merge_equal(const Graph &graph);
 Graph move_quantization(const Graph &graph);
 Graph quantize_sums(const Graph &graph);

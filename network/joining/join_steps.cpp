@@ -70,9 +70,13 @@ Touched touched(const Step &step) {
     return all;
 }
 
+bool is_narrow(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
+// Floats of 16 bits are converted in steps of their own: a nest that reads others, too, has no types for them.
 const KernelCall *nest_call(const Step &step) {
     const auto *call = std::get_if<KernelCall>(&step.work);
-    return call && call->workload.op == Operation::nest ? call : nullptr;
+    const bool is_nest = call && call->workload.op == Operation::nest;
+    return is_nest && !is_narrow(call->workload.dtype) && !is_narrow(call->workload.output_dtype) ? call : nullptr;
 }
 
 // Consumers are visited in their order, each until nothing joins it any more. What became part of another step is marked, and left out

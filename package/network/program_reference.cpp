@@ -74,6 +74,12 @@ private:
                      static_cast<int64_t>(elements.size() * sizeof(T)));
     }
 
+    Status write_narrow(const Place &place, const std::vector<double> &numbers, graph::Element type) {
+        Bytes bytes(numbers.size() * 2);
+        for (size_t i = 0; i < numbers.size(); i++) scalar::write_float(type, numbers[i], bytes.data() + 2 * i);
+        return write(place, bytes.data(), std::ssize(bytes));
+    }
+
     Status take(const Copy &copy) {
         for (int64_t row = 0; row < copy.rows; row++) {
             Place from = copy.from, to = copy.to;
@@ -108,6 +114,10 @@ private:
                 return write<uint8_t>(call.result, result->expected);
             case DType::i32:
                 return write<int32_t>(call.result, result->expected);
+            case DType::f16:
+                return write_narrow(call.result, result->expected, graph::Element::f16);
+            case DType::bf16:
+                return write_narrow(call.result, result->expected, graph::Element::bf16);
             default:
                 return write<float>(call.result, result->expected);
         }

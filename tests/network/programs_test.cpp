@@ -122,6 +122,30 @@ TEST(Programs, PlacesOfTheLargest) {
     expect_program(model, x, {list({1, 2, 1}), list({-1, -3, 0})});
 }
 
+// Convolutions, and what comes in and goes out in other types beside halves.
+TEST(Programs, FloatsOf16Bits) {
+    for (const Element type : {Element::f16, Element::bf16}) {
+        SCOPED_TRACE(name(type));
+        Sketch s(test_seed());
+        const std::string cast = std::string(name(type));
+        const ValueId x = s.input({1, 3, 6, 5}, type), mask = s.input({1, 1, 6, 5}, Element::boolean);
+        const ValueId wide = s.elementwise("f32(x0)", {x});
+        const ValueId y = s.elementwise(cast + "(x0)", {s.convolution({wide}, 4, {3, 3})});
+        const ValueId turned = s.transpose(x, {0, 2, 3, 1});
+        const Graph before =
+            std::move(s).finish({y, s.elementwise("select(x0,x1," + cast + ":0)", {mask, x}), turned, x});
+        const auto passed = run_passes(before);
+        ASSERT_TRUE(passed) << passed.error().message;
+        const auto program = emit(*passed);
+        ASSERT_TRUE(program) << program.error().message;
+        const std::vector<Numbers> inputs = drawn_inputs(before, test_seed());
+        const auto expected = evaluate(*passed, inputs);
+        ASSERT_TRUE(expected) << expected.error().message;
+        expect_results(*program, inputs, *expected);
+        EXPECT_EQ(program->outputs[0].form.type, type);
+    }
+}
+
 using SketchedRows = std::vector<std::pair<const char *, std::function<Outputs(Sketch &)>>>;
 
 // Inputs of 64 bits are multiples of `unit`.

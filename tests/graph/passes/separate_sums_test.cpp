@@ -8,7 +8,7 @@ namespace kiln::graph {
 namespace {
 
 // Of 1 x 8 x 6 x 6 to 16 channels.
-ValueId convolution(Sketch &s, std::vector<EpilogueStep> epilogue = {}, std::vector<ValueId> further = {}) {
+ValueId made_convolution(Sketch &s, std::vector<EpilogueStep> epilogue = {}, std::vector<ValueId> further = {}) {
     std::vector<ValueId> inputs{s.input({1, 8, 6, 6})};
     inputs.insert(inputs.end(), further.begin(), further.end());
     Convolution op;
@@ -45,86 +45,92 @@ TEST(SeparateSums, whose_errors_are_enlarged) {
         std::function<ValueId(Sketch &)> output;
         Marks marks;
     } rows[] = {
-        {"an output of the network", [](Sketch &s) { return convolution(s); }, {false}},
-        {"rows divided by their lengths", [](Sketch &s) { return normalized(s, convolution(s), "1e-12"); }, {true}},
+        {"an output of the network", [](Sketch &s) { return made_convolution(s); }, {false}},
+        {"rows divided by their lengths",
+         [](Sketch &s) { return normalized(s, made_convolution(s), "1e-12"); },
+         {true}},
         {"the same behind what moves elements",
          [](Sketch &s) {
-             const ValueId part = s.pad(s.reshape(convolution(s), {1, 16, 36}), 2, 4, -2);
+             const ValueId part = s.pad(s.reshape(made_convolution(s), {1, 16, 36}), 2, 4, -2);
              return normalized(s, s.transpose(part, {0, 1, 2}), "1e-12");
          },
          {true}},
-        {"by no less than a number", [](Sketch &s) { return normalized(s, convolution(s), "0.001"); }, {false}},
+        {"by no less than a number", [](Sketch &s) { return normalized(s, made_convolution(s), "0.001"); }, {false}},
         {"the reciprocal of a root",
-         [](Sketch &s) { return s.elementwise("reciprocal(sqrt(add(mul(x0,x0),1e-12)))", {convolution(s)}); },
+         [](Sketch &s) { return s.elementwise("reciprocal(sqrt(add(mul(x0,x0),1e-12)))", {made_convolution(s)}); },
          {true}},
         {"and of a larger one",
-         [](Sketch &s) { return s.elementwise("reciprocal(sqrt(add(mul(x0,x0),1e-06)))", {convolution(s)}); },
+         [](Sketch &s) { return s.elementwise("reciprocal(sqrt(add(mul(x0,x0),1e-06)))", {made_convolution(s)}); },
          {false}},
-        {"a negative power", [](Sketch &s) { return s.elementwise("pow(x0,-0.5)", {convolution(s)}); }, {true}},
+        {"a negative power", [](Sketch &s) { return s.elementwise("pow(x0,-0.5)", {made_convolution(s)}); }, {true}},
         {"a dividend",
          [](Sketch &s) {
-             return s.elementwise("div(x0,x1)", {convolution(s), s.input({})});
+             return s.elementwise("div(x0,x1)", {made_convolution(s), s.input({})});
          },
          {false}},
-        {"a normalization, as networks have it", [](Sketch &s) { return variance(s, convolution(s), 1e-6); }, {false}},
-        {"a normalization by nearly nothing", [](Sketch &s) { return variance(s, convolution(s), 1e-12); }, {true}},
+        {"a normalization, as networks have it",
+         [](Sketch &s) { return variance(s, made_convolution(s), 1e-6); },
+         {false}},
+        {"a normalization by nearly nothing",
+         [](Sketch &s) { return variance(s, made_convolution(s), 1e-12); },
+         {true}},
         {"softmax",
          [](Sketch &s) {
-             return s.node(Normalize{Normalize::Kind::softmax, {1}, 0}, {convolution(s)});
+             return s.node(Normalize{Normalize::Kind::softmax, {1}, 0}, {made_convolution(s)});
          },
          {false}},
         {"softmax in its parts",
          [](Sketch &s) {
-             const ValueId powers = s.elementwise("exp(x0)", {convolution(s)});
+             const ValueId powers = s.elementwise("exp(x0)", {made_convolution(s)});
              return s.elementwise("log(div(x0,x1))", {powers, s.node(Reduce{Reduce::Kind::sum, {1}}, {powers})});
          },
          {false}},
-        {"a logarithm", [](Sketch &s) { return s.elementwise("log(max(x0,0.01))", {convolution(s)}); }, {true}},
+        {"a logarithm", [](Sketch &s) { return s.elementwise("log(max(x0,0.01))", {made_convolution(s)}); }, {true}},
         {"of no small numbers",
-         [](Sketch &s) { return s.elementwise("log(add(mul(x0,x0),1))", {convolution(s)}); },
+         [](Sketch &s) { return s.elementwise("log(add(mul(x0,x0),1))", {made_convolution(s)}); },
          {false}},
         {"behind a clamp of the epilogue",
          [](Sketch &s) {
-             return s.elementwise("log(x0)", {convolution(s, {{Kind::clamp, 1e-7F, INFINITY}})});
+             return s.elementwise("log(x0)", {made_convolution(s, {{Kind::clamp, 1e-7F, INFINITY}})});
          },
          {true}},
         {"behind a clamp that leaves no small numbers",
          [](Sketch &s) {
-             return s.elementwise("log(x0)", {convolution(s, {{Kind::clamp, 1, INFINITY}})});
+             return s.elementwise("log(x0)", {made_convolution(s, {{Kind::clamp, 1, INFINITY}})});
          },
          {false}},
         {"behind a function of the epilogue",
-         [](Sketch &s) { return s.elementwise("log(x0)", {convolution(s, {{Kind::sigmoid}})}); },
+         [](Sketch &s) { return s.elementwise("log(x0)", {made_convolution(s, {{Kind::sigmoid}})}); },
          {false}},
         {"added to another activation",
          [](Sketch &s) {
-             return normalized(s, s.elementwise("add(x0,x1)", {convolution(s), s.input({1, 16, 6, 6})}), "1e-12");
+             return normalized(s, s.elementwise("add(x0,x1)", {made_convolution(s), s.input({1, 16, 6, 6})}), "1e-12");
          },
          {false}},
         {"added to another activation in the epilogue",
          [](Sketch &s) {
-             return normalized(s, convolution(s, {{Kind::add}}, {s.input({1, 16, 6, 6})}), "1e-12");
+             return normalized(s, made_convolution(s, {{Kind::add}}, {s.input({1, 16, 6, 6})}), "1e-12");
          },
          {false}},
         {"added to a constant",
          [](Sketch &s) {
-             return normalized(s, s.elementwise("add(x0,x1)", {convolution(s), s.random({1, 16, 1, 1})}), "1e-12");
+             return normalized(s, s.elementwise("add(x0,x1)", {made_convolution(s), s.random({1, 16, 1, 1})}), "1e-12");
          },
          {true}},
         {"added to itself, moved",
          [](Sketch &s) {
-             const ValueId x = convolution(s);
+             const ValueId x = made_convolution(s);
              return normalized(s, s.elementwise("add(x0,x1)", {x, s.transpose(x, {0, 1, 3, 2})}), "1e-12");
          },
          {true}},
         {"another convolution in between",
          [](Sketch &s) {
-             return normalized(s, s.convolution({convolution(s)}, 16, {1, 1}), "1e-12");
+             return normalized(s, s.convolution({made_convolution(s)}, 16, {1, 1}), "1e-12");
          },
          {false, true}},
         {"a spectrum: another convolution of squares",
          [](Sketch &s) {
-             const ValueId squares = s.elementwise("mul(x0,x0)", {convolution(s)});
+             const ValueId squares = s.elementwise("mul(x0,x0)", {made_convolution(s)});
              const ValueId sizes = s.node(Reduce{Reduce::Kind::sum, {2}}, {squares});
              return s.elementwise("log(add(x0,1e-06))", {s.convolution({sizes}, 4, {1, 1})});
          },
