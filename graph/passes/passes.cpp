@@ -27,6 +27,7 @@ std::span<const Pass> passes() {
         Pass{"move_axes", "transposes and reshapes move toward the outputs until they meet", move_axes},
         Pass{"simplify_moved", "expressions that the moves have changed", simplify_elementwise},
         Pass{"fold_pads", "pads and crops become padding of convolutions and average pools", fold_pads, true},
+        Pass{"crop_windows", "taps of convolutions that meet nothing but padding are left out", crop_windows},
         Pass{"fold_affine", "batch normalization and constant factors become weights and biases", fold_affine, true},
         Pass{"merge_moved", "what has become equal since", merge_equal},
         Pass{"fuse_epilogues", "biases, additions and activations become epilogues of convolutions", fuse_epilogues,

@@ -41,6 +41,7 @@ Graph name_normalizations(const Graph &graph);
 Graph convolve_products(const Graph &graph);
 Graph move_axes(const Graph &graph);
 Graph fold_pads(const Graph &graph);
+Graph crop_windows(const Graph &graph);
 Graph fold_affine(const Graph &graph);
 Graph fuse_epilogues(const Graph &graph);
 Graph fuse_elementwise(const Graph &graph);

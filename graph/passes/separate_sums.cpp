@@ -187,7 +187,9 @@ private:
         if (is_result(exponent) || exponent.least != exponent.most)
             return unbounded(no_longer(joined({&x, &exponent})));
         if (exponent.least < 0) return divided_by(x);
-        return std::remainder(exponent.least, 2) == 0 ? size_of(x) : summed(x);
+        if (std::remainder(exponent.least, 2) == 0) return size_of(x);
+        if (x.least < 0) return unbounded(x);
+        return within(x, std::pow(x.least, exponent.least), std::pow(x.most, exponent.least));
     }
 
     bool is_enlarged_ = false;
@@ -243,7 +245,8 @@ private:
     Part behind_epilogue(const Convolution &op, Part part) {
         for (const EpilogueStep &step : op.epilogue) {
             if (is_requantization(step.kind)) return {};
-            const Part operand{is_addition(step.kind) ? Part::Kind::other : Part::Kind::constant, false};
+            const bool is_tensor = epilogue_form(step.kind).operand == EpilogueForm::Operand::result;
+            const Part operand{is_tensor ? Part::Kind::other : Part::Kind::constant, false};
             const std::vector<Element> types{Element::f32, Element::f32};
             part = following_.of(to_term(function_of(step), types), std::vector{part, operand});
         }
@@ -283,8 +286,11 @@ private:
     }
     Part visit(const Pool &) const { return with_zero(input()); }
     Part visit(const Resample &op) const {
-        const bool has_weights = std::ranges::any_of(op.axes, [](const auto &axis) { return !axis.weights.empty(); });
-        const Part taken = has_weights ? unbounded(input()) : input();
+        Part taken = input();
+        for (const Resample::Axis &axis : op.axes) {
+            const bool is_sum = std::ranges::none_of(axis.weights, [](double weight) { return weight < 0; });
+            if (!axis.weights.empty()) taken = is_sum ? summed(taken) : unbounded(taken);
+        }
         return within(taken, std::min(taken.least, op.fill), std::max(taken.most, op.fill));
     }
     Part visit(const Gather &) const { return with_zero(input()); }

@@ -43,6 +43,7 @@ std::vector<Patch> space_to_depth(const GraphIndex &graph, const graph::Node &no
 std::vector<Patch> pool_before_convolution(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> fuse_prologues(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> separable(const GraphIndex &graph, const graph::Node &node);
+std::vector<Patch> split_by_taps(const GraphIndex &graph, const graph::Node &node);
 std::vector<Patch> shuffled_channels(const GraphIndex &graph, const graph::Node &node);
 
 }  // namespace kiln::network

@@ -63,6 +63,12 @@ TEST(SeparateSums, whose_errors_are_enlarged) {
          [](Sketch &s) { return s.elementwise("reciprocal(sqrt(add(mul(x0,x0),1e-06)))", {made_convolution(s)}); },
          {false}},
         {"a negative power", [](Sketch &s) { return s.elementwise("pow(x0,-0.5)", {made_convolution(s)}); }, {true}},
+        {"a divisor that is 1 and more, as in a local response normalization",
+         [](Sketch &s) {
+             const ValueId x = made_convolution(s), squares = s.elementwise("pow(x0,2)", {x});
+             return s.elementwise("div(x0,pow(add(mul(x1,0.0001),1),0.75))", {x, squares});
+         },
+         {false}},
         {"a dividend",
          [](Sketch &s) {
              return s.elementwise("div(x0,x1)", {made_convolution(s), s.input({})});
@@ -89,6 +95,12 @@ TEST(SeparateSums, whose_errors_are_enlarged) {
         {"of no small numbers",
          [](Sketch &s) { return s.elementwise("log(add(mul(x0,x0),1))", {made_convolution(s)}); },
          {false}},
+        {"with a bias",
+         [](Sketch &s) {
+             return normalized(s, made_convolution(s, {{Kind::bias}, {Kind::prelu}}, {s.random({16}), s.random({16})}),
+                               "1e-12");
+         },
+         {true}},
         {"behind a clamp of the epilogue",
          [](Sketch &s) {
              return s.elementwise("log(x0)", {made_convolution(s, {{Kind::clamp, 1e-7F, INFINITY}})});

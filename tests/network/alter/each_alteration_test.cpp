@@ -100,6 +100,23 @@ public:
         return std::move(s_).finish(Ids{s_.convolution(inputs, outputs, window(rank, 5), op)});
     }
 
+    // Taps that lie far apart.
+    Graph dilated() {
+        const ValueId x = image(count(1, 3), 2, 5);
+        const size_t rank = s_.shape(x).size() - 2;
+        const Shape taps = window(rank, 4);
+        Convolution op = any_convolution(rank, 2);
+        for (size_t d = 0; d < rank; d++) {
+            op.dilations[d] = count(1, 6);
+            const int64_t reach = (taps[d] - 1) * op.dilations[d];
+            op.padding[d] = {reach / 2, reach - reach / 2};
+        }
+        const int outputs = count(1, 5);
+        Ids inputs{x};
+        epilogue(&op, &inputs, outputs);
+        return std::move(s_).finish(Ids{s_.convolution(inputs, outputs, taps, op)});
+    }
+
     Graph pooled() {
         const int groups = count(1, 2);
         const ValueId x = image(groups * count(1, 3));
@@ -230,9 +247,13 @@ TEST(EachAlteration, KeepsValuesWhereItIsFor) {
         const char *name;
         Graph (Drawing::*draw)();
         uint64_t graphs = 200;
-    } cases[] = {{"side_by_side", &Drawing::side_by_side},          {"space_to_depth", &Drawing::strided},
-                 {"pool_before_convolution", &Drawing::pooled},     {"shuffled_channels", &Drawing::shuffled},
-                 {"fuse_prologues", &Drawing::before_convolutions}, {"separable", &Drawing::separable, 12}};
+    } cases[] = {{"side_by_side", &Drawing::side_by_side},
+                 {"space_to_depth", &Drawing::strided},
+                 {"pool_before_convolution", &Drawing::pooled},
+                 {"shuffled_channels", &Drawing::shuffled},
+                 {"fuse_prologues", &Drawing::before_convolutions},
+                 {"separable", &Drawing::separable, 12},
+                 {"split_by_taps", &Drawing::dilated}};
     for (const auto &c : cases) {
         int patches = 0;
         for (uint64_t i = 0; i < c.graphs && !HasFailure(); i++) {
@@ -265,6 +286,29 @@ TEST(EachAlteration, KeepsValuesOfQuantizedGraphs) {
             SCOPED_TRACE(std::string(alteration.name) + " " + std::to_string(seed));
             expect_patches_keep_values(alteration, *run_passes(quantized_graph(seed)), seed, 0);
         }
+    }
+}
+
+// In nine parts, or in three of rows; a window of three whose last taps alone meet padding loses too few.
+TEST(EachAlteration, PartsOfAnImageByTaps) {
+    const struct {
+        int64_t extent, dilation;
+        int patches;
+    } rows[] = {{9, 1, 0}, {9, 3, 0}, {9, 6, 2}, {9, 8, 2}, {14, 12, 2}};
+    for (const auto &row : rows) {
+        Sketch s;
+        Convolution op{.strides = {1, 1}, .input_dilation = {1, 1}};
+        op.dilations.assign(2, row.dilation);
+        op.padding.assign(2, {row.dilation, row.dilation});
+        op.epilogue = {{StepKind::bias}, {StepKind::relu}};
+        const ValueId y = s.convolution({s.input({1, 2, row.extent, row.extent}), s.random({3})}, 3, {3, 3}, op);
+        const Graph graph = std::move(s).finish({y});
+        EXPECT_EQ(expect_patches_keep_values(named("split_by_taps"), graph, 1, 1e-9), row.patches) << row.dilation;
+        const auto patches = named("split_by_taps").at(GraphIndex(graph), graph.nodes[0]);
+        ASSERT_TRUE(patches);
+        if (row.patches == 0) continue;
+        EXPECT_EQ(apply(graph, (*patches)[0])->nodes.size(), 9 + 4);
+        EXPECT_EQ(apply(graph, (*patches)[1])->nodes.size(), 3 + 1);
     }
 }
 
