@@ -75,12 +75,31 @@ size_t operands_of(const Resample &op, const Resample::Axis &axis) {
     return 1 + size_t(!axis.weights.empty()) + size_t(!op.fills_with(0));
 }
 
+// The first of several axes along which elements are weighted sums, alone. Two sums of n terms are 2 n products an element, and one over
+// both axes n * n. What lies outside is no sum, so such axes stay together.
+std::optional<std::pair<Resample, Resample>> first_sum_apart(const Resample &op) {
+    const auto is_sum = [](const Resample::Axis &axis) { return !axis.weights.empty(); };
+    const auto leaves = [](const Resample::Axis &axis) {
+        return std::ranges::count(axis.indices, Resample::outside) > 0;
+    };
+    if (std::ranges::count_if(op.axes, is_sum) < 2 || std::ranges::any_of(op.axes, leaves)) return {};
+    std::pair<Resample, Resample> parts{{{}, op.fill}, op};
+    const auto first = std::ranges::find_if(parts.second.axes, is_sum);
+    parts.first.axes.push_back(*first);
+    parts.second.axes.erase(first);
+    return parts;
+}
+
 }  // namespace
 
 Graph split_resamples(const Graph &graph) {
     return rewrite(graph, [](Rewriting &now, const Node &node) -> std::optional<ValueId> {
         const auto *op = std::get_if<Resample>(&node.op);
         if (!op) return {};
+        if (auto parts = first_sum_apart(*op)) {
+            const ValueId between = now.between(std::move(parts->first), {node.inputs[0]});
+            return now.result(std::move(parts->second), {between});
+        }
         Resample first{{}, op->fill}, second{{}, op->fill};
         size_t operands = 1;  // the input
         for (const Resample::Axis &axis : op->axes) {

@@ -16,7 +16,8 @@ graph::Graph fold_empty_values(const graph::Graph &graph);
 // What is computed of numbers alone, as passes leave it of conditions that are constant, is a constant or a repeated one.
 graph::Graph fold_without_operands(const graph::Graph &graph);
 
-// Resamples of many axes become several, so that each has no more operands than a nest.
+// Resamples of many axes become several: weighted sums along two axes, which then take fewer products, and what has more operands than
+// a nest.
 graph::Graph split_resamples(const graph::Graph &graph);
 
 // Conditions are stored as f32, and element-wise nodes cast what they read. So are constants of types that tensors of nests do

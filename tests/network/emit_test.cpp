@@ -322,6 +322,25 @@ TEST(Emit, table) {
          [](Sketch &s) { return Ids{s.elementwise("i64(x0)", {s.input({3}, Element::i32)})}; },
          "nest/dtype:i32/loops:3x2/operands:3,2/operand_dtypes:i32,f32/reads:x0[i0];x1[i1]"
          "/term:select(equal(x1,0),x0,select(less(x0,i32:0),i32:-1,i32:0)) (x0, c0) -> y0"},
+        {"weighted sums along two axes, one after the other",
+         [](Sketch &s) {
+             const Resample::Axis rows{0, 2, {0, 0, 0, 1, 1, 1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
+             const Resample::Axis columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
+             return Ids{s.node(Resample{{rows, columns}, 0}, {s.input({2, 3})})};
+         },
+         "nest/loops:3x3/over:2/operands:3x2,3x2,2x3/reduction:sum/reads:x0[i0,r0];x2[x1[i0,r0],i1]/term:mul(x1,x0) "
+         "(c0, c1, x0) -> w0\n"
+         "nest/loops:3x2/over:2/operands:2x2,2x2,3x3/reduction:sum/reads:x0[i1,r0];x2[i0,x1[i1,r0]]/term:mul(x1,x0) "
+         "(c2, c3, w0) -> y0"},
+        {"and with what lies outside, together",
+         [](Sketch &s) {
+             const Resample::Axis rows{0, 2, {0, 0, 0, 1, -1, -1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
+             const Resample::Axis columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
+             return Ids{s.node(Resample{{rows, columns}, 7}, {s.input({2, 3})})};
+         },
+         "nest/loops:3x2/over:2x2/operands:3x2,3,3x2,2x2,2x2,2x3/reduction:sum/"
+         "reads:x0[i0,r0];x1[i0];x3[i1,r1];x5[x2[i0,r0],x4[i1,r1]]/term:mul(mul(x3,x0),x2)/"
+         "finish:select(less(0,x1),x4,7) (c0, c1, c2, c3, c4, x0) -> y0"},
         {"rows of a table by computed indices",
          [](Sketch &s) {
              const ValueId table = s.random({5, 3}), given = s.input({2, 4}, Element::i32);
