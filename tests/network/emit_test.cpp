@@ -324,9 +324,9 @@ TEST(Emit, table) {
          "/term:select(equal(x1,0),x0,select(less(x0,i32:0),i32:-1,i32:0)) (x0, c0) -> y0"},
         {"weighted sums along two axes, one after the other",
          [](Sketch &s) {
-             const Resample::Axis rows{0, 2, {0, 0, 0, 1, 1, 1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
-             const Resample::Axis columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
-             return Ids{s.node(Resample{{rows, columns}, 0}, {s.input({2, 3})})};
+             const Resample::Axis of_rows{0, 2, {0, 0, 0, 1, 1, 1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
+             const Resample::Axis of_columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
+             return Ids{s.node(Resample{{of_rows, of_columns}, 0}, {s.input({2, 3})})};
          },
          "nest/loops:3x3/over:2/operands:3x2,3x2,2x3/reduction:sum/reads:x0[i0,r0];x2[x1[i0,r0],i1]/term:mul(x1,x0) "
          "(c0, c1, x0) -> w0\n"
@@ -334,9 +334,9 @@ TEST(Emit, table) {
          "(c2, c3, w0) -> y0"},
         {"and with what lies outside, together",
          [](Sketch &s) {
-             const Resample::Axis rows{0, 2, {0, 0, 0, 1, -1, -1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
-             const Resample::Axis columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
-             return Ids{s.node(Resample{{rows, columns}, 7}, {s.input({2, 3})})};
+             const Resample::Axis of_rows{0, 2, {0, 0, 0, 1, -1, -1}, {0.5, 0.5, 0.25, 0.75, 1, 0}};
+             const Resample::Axis of_columns{1, 2, {0, 1, 1, 2}, {0.5, 0.5, 0.25, 0.75}};
+             return Ids{s.node(Resample{{of_rows, of_columns}, 7}, {s.input({2, 3})})};
          },
          "nest/loops:3x2/over:2x2/operands:3x2,3,3x2,2x2,2x2,2x3/reduction:sum/"
          "reads:x0[i0,r0];x1[i0];x3[i1,r1];x5[x2[i0,r0],x4[i1,r1]]/term:mul(mul(x3,x0),x2)/"

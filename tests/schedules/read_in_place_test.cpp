@@ -56,6 +56,32 @@ TEST(TileCases, FetchesAhead) {
     for (const FetchRow &row : rows) expect_fetch(&CpuTileKnobs::prefetch, row);
 }
 
+// Tiles of one row, whose pixels read the same columns of taps, leave out what lies in the padding of a large dilation.
+TEST(TileCases, LargeDilationsLeaveOutPadding) {
+    const struct {
+        const char *key, *target;
+        bool leaves_out;
+        int64_t pixels = 1;  // what divides those of a tile
+    } rows[] = {
+        {"conv2d/input:1x33x33x960/kernel:3x3x960x256/padding:24,24x24,24/rhs_dilation:24x24", "avx2", true, 3},
+        {"conv2d/input:1x14x14x960/kernel:3x3x960x256/padding:12,12x12,12/rhs_dilation:12x12", "avx2", true, 2},
+        {"conv2d/input:1x65x65x320/kernel:3x3x320x256/padding:36,36x36,36/rhs_dilation:36x36", "avx2", true},
+        {"conv2d/input:1x33x33x960/kernel:3x3x960x256/padding:6,6x6,6/rhs_dilation:6x6", "avx2", false},
+        {"conv2d/input:1x33x33x960/kernel:3x3x960x256/padding:24,24x24,24/rhs_dilation:24x24", "avx512", false},
+        {"conv2d/input:1x33x33x960/kernel:3x3x960x256/padding:24,24x24,24/rhs_dilation:24x24/input_layout:NCHW", "avx2",
+         false},
+    };
+    for (const auto &row : rows) {
+        SCOPED_TRACE(std::string(row.key) + " " + row.target);
+        const Target target = *parse_target(row.target, 1, "");
+        const Core core = core_of(Machine(), target);
+        const Space space = cpu_tile_space({}, conv_loops(*parse_workload_key(row.key)), target, core);
+        const CpuTileKnobs k = knobs_of(space.default_candidate());
+        EXPECT_EQ(k.rows == 1 && k.skip_rows && !k.stage_input, row.leaves_out) << to_text(space.default_candidate());
+        EXPECT_EQ(k.pixels % row.pixels, 0) << k.pixels;
+    }
+}
+
 // The pixels of these tiles, of which strides leave every second one, lie a multiple of 4 KiB apart: all are in one set of L1.
 TEST(TileCases, PixelsThatStridesLeaveShareFewSets) {
     for (const char *key : {"conv2d/input:1x28x28x512/kernel:1x1x512x1024/strides:2x2/epilogue:bias,add,relu",
